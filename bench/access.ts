@@ -47,9 +47,8 @@ const grant = { name: 'k', organizationId: made.organizationId, permissions: eve
 const session = await startSession(records, (await findUser(records.db, made.userId))!, Date.now());
 const owner = (await access.sessions.current(session.session.id))!;
 const keys: { id: string; secret: string }[] = [];
-for (let n = 0; n < keysCount; n += 1)
-  keys.push(await createApiKey(records, owner, grant, Date.now()));
-const { clientId, clientSecret } = await createOAuthClient(records, owner, grant, '', Date.now());
+for (let n = 0; n < keysCount; n += 1) keys.push(await createApiKey(records, owner, grant));
+const { clientId, clientSecret } = await createOAuthClient(records, owner, grant, '');
 const form = new URLSearchParams({
   grant_type: 'client_credentials',
   client_id: clientId,

@@ -76,7 +76,7 @@ async function fill(world: World, setup: Setup): Promise<number> {
     (await world.must('GET', `/v3/assets?workspaceId=${setup.workspaceId}&size=1`)).totalElements -
     1;
   for (let from = await count(); from < devicesTotal; from += 25_000) {
-    await create(world, setup, from, Math.min(25_000, devicesTotal - from));
+    await create(world, setup, { from, count: Math.min(25_000, devicesTotal - from) });
   }
   return count();
 }
@@ -98,10 +98,18 @@ async function bulkCreate(world: World) {
       await world.must('POST', '/v3/custom-fields/meta', { workspaceId, name, type })
     ).id;
   }
-  return create(world, { workspaceId, dataFlowId, tags, fields }, 0, bulkTotal, `${Date.now()}-`);
+  return create(
+    world,
+    { workspaceId, dataFlowId, tags, fields },
+    { from: 0, count: bulkTotal, prefix: `${Date.now()}-` },
+  );
 }
 
-async function create(world: World, setup: Setup, from: number, count: number, prefix = 'EUI-') {
+async function create(
+  world: World,
+  setup: Setup,
+  { from, count, prefix = 'EUI-' }: { from: number; count: number; prefix?: string },
+) {
   const { workspaceId, dataFlowId, tags, fields } = setup;
   const devices = Array.from({ length: count }, (_, at) => {
     const n = from + at;
@@ -136,7 +144,8 @@ async function create(world: World, setup: Setup, from: number, count: number, p
   return { seconds: (performance.now() - startedAt) / 1_000, seen: seen.size };
 }
 
-async function lists(world: World, setup: Setup, filled: number): Promise<string[][]> {
+/** Label, query and body of each list. */
+function listCases(setup: Setup, filled: number): [string, string, object][] {
   const custom = (customFieldName: string, predicate: string, ...stringValues: string[]) => ({
     operator: 'FILTER',
     field: 'customFields',
@@ -150,7 +159,7 @@ async function lists(world: World, setup: Setup, filled: number): Promise<string
   const both = { operator: 'AND', expressions: [name, tagged] };
   const rare = { operator: 'AND', expressions: [{ ...name, values: ['77 roof'] }, tagged] };
   const last = Math.floor(filled / 25) - 2;
-  const cases: [string, string, object][] = [
+  return [
     ['no filter, page 1', 'page=0', {}],
     [`no filter, page ${last}`, `page=${last}`, {}],
     ['search, page 1', 'page=0', { search: 'sensor 77' }],
@@ -200,8 +209,11 @@ async function lists(world: World, setup: Setup, filled: number): Promise<string
       },
     ],
   ];
+}
+
+async function lists(world: World, setup: Setup, filled: number): Promise<string[][]> {
   const rows: string[][] = [];
-  for (const [label, query, body] of cases) {
+  for (const [label, query, body] of listCases(setup, filled)) {
     const ask = () =>
       world.must('POST', `/v3/assets/list?${query}`, {
         workspaceIds: [setup.workspaceId],

@@ -127,9 +127,7 @@ async function drained(client: ChildProcess, expected: number): Promise<Report> 
 /** Sends as fast as the readers take it: at most `ahead` samples on their way. Returns deliveries a second. */
 async function throughput(
   client: ChildProcess,
-  subscribers: number,
-  count: number,
-  burst: number,
+  { subscribers, count, burst }: { subscribers: number; count: number; burst: number },
   send: (n: number) => void,
 ) {
   client.send('reset');
@@ -148,7 +146,7 @@ async function rawWs(subscribers: number, count: number): Promise<number> {
   await once(server, 'listening');
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const client = await startClient({ url, sockets: subscribers, devices: 0, frozen: 0 });
-  const rate = await throughput(client, subscribers, count, 1, (n) => {
+  const rate = await throughput(client, { subscribers, count, burst: 1 }, (n) => {
     const { cursor, deviceId, topic, timestamp, data } = sampleOf(n, 0);
     const sample = { deviceId, topic, timestamp: new Date(timestamp).toISOString(), data };
     const text = JSON.stringify({
@@ -199,7 +197,7 @@ async function openPlatform() {
 async function ours(subscribers: number, count: number, burst: number): Promise<number> {
   const { fanOut, url, close } = await openPlatform();
   const client = await startClient({ url, sockets: subscribers, devices: 1, frozen: 0 });
-  const rate = await throughput(client, subscribers, count, burst, (n) =>
+  const rate = await throughput(client, { subscribers, count, burst }, (n) =>
     fanOut.publish([sampleOf(n + 1, 0)], Date.now()),
   );
   client.send('exit');
@@ -217,13 +215,19 @@ async function paced(seconds: number, send: (n: number) => void, each: () => voi
   }
 }
 
-async function latency(
-  subscribers: number,
-  devices: number,
-  frozen: number,
-  seconds: number,
+async function latency({
+  subscribers,
+  devices,
+  frozen,
+  seconds,
   paddingBytes = 0,
-) {
+}: {
+  readonly subscribers: number;
+  readonly devices: number;
+  readonly frozen: number;
+  readonly seconds: number;
+  readonly paddingBytes?: number;
+}) {
   const { fanOut, streams, url, close } = await openPlatform();
   const client = await startClient({ url, sockets: subscribers, devices, frozen });
   global.gc?.();
@@ -261,12 +265,13 @@ async function runBench(subscribers: number): Promise<void> {
       `raw ws ${rate(raw)}/s; ours, one sample at a time ${rate(single)}/s (${(single / raw).toFixed(2)}x), ten at a time ${rate(burst)}/s (${(burst / raw).toFixed(2)}x)`,
     );
   }
-  const spread = await latency(subscribers, 1_000, 0, 5);
+  const spread = await latency({ subscribers, devices: 1_000, frozen: 0, seconds: 5 });
   print(
     `1,000 samples/s, each to one of ${subscribers}: p50 ${spread.p50Ms.toFixed(2)} ms, p99 ${spread.p99Ms.toFixed(2)} ms, ${spread.received} received`,
   );
-  const shared = await latency(50, 1, 0, 15, 1_000);
-  const frozen = await latency(50, 1, 1, 15, 1_000);
+  const load = { subscribers: 50, devices: 1, seconds: 15, paddingBytes: 1_000 };
+  const shared = await latency({ ...load, frozen: 0 });
+  const frozen = await latency({ ...load, frozen: 1 });
   print(
     `1,000 samples/s, of 1 KB, each to 50: p99 ${shared.p99Ms.toFixed(2)} ms, growth ${shared.growthMiB.toFixed(1)} MiB`,
   );

@@ -1,5 +1,5 @@
-// A store on a file system that runs full: `npm run bench -- store-full-disk FOLDER`, the folder on a tmpfs of 24 MB, say.
-// Writers are refused with 507, reads go on, retention gives space back on the full disk, and writing goes on without a restart.
+// Store on a full disk: `npm run bench -- store-full-disk FOLDER`, with the folder on a tmpfs of 24 MB.
+// Writers get 507, reads continue, retention frees space on the full disk, and writing resumes without a restart.
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { Problem } from '../src/model/problem.ts';
@@ -25,7 +25,7 @@ let stored = 0;
 let refused = 0;
 let at = 0;
 
-/** Sends entries of incompressible samples until some are refused, or until there were so many. */
+/** Sends entries of incompressible samples until some are rejected, or until their number is reached. */
 async function write(entriesMax: number, refusalsMax: number): Promise<void> {
   let refusals = 0;
   for (let i = 0; i < entriesMax && refusals < refusalsMax; i++) {
@@ -59,21 +59,21 @@ async function count(): Promise<number> {
 
 await write(100_000, 20);
 assert.equal(refused, 20);
-assert.equal(await count(), stored, 'reads go on, and what was acknowledged is there');
-console.log(`full after ${stored} samples; ${refused} requests refused with 507; reads go on`);
+assert.equal(await count(), stored, 'reads continue, and what was acknowledged exists');
+console.log(`full after ${stored} samples; ${refused} requests rejected with 507; reads continue`);
 
 const dropped = await store.retain(keeping({ w1: at / 2 }));
-assert(dropped.bytes > 1_000_000, `retention gave back ${dropped.bytes} bytes`);
+assert(dropped.bytes > 1_000_000, `retention freed ${dropped.bytes} bytes`);
 const kept = await count();
 assert.equal(kept, stored - dropped.samples);
 console.log(
-  `retention on the full disk dropped ${dropped.samples} samples and gave back ${dropped.bytes} bytes`,
+  `retention on the full disk dropped ${dropped.samples} samples and freed ${dropped.bytes} bytes`,
 );
 
 const before = refused;
 await write(60, 1);
-assert.equal(refused, before, 'writing goes on without a restart');
-console.log(`writing went on: ${await count()} samples`);
+assert.equal(refused, before, 'writing resumes without a restart');
+console.log(`writing resumed: ${await count()} samples`);
 
 for (let round = 0; round < 5; round++) {
   await write(100_000, 3);

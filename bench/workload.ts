@@ -165,20 +165,6 @@ export function textsAt(
   };
 }
 
-/** `YYYY-MM-DDTHH:mm:ss.SSSZ`, remembering the second, since neighbours share it. */
-export function isoText(): (ms: number) => string {
-  let second = Number.NaN;
-  let prefix = '';
-  return (ms) => {
-    const whole = Math.floor(ms / 1_000);
-    if (whole !== second) {
-      second = whole;
-      prefix = new Date(whole * 1_000).toISOString().slice(0, 20);
-    }
-    return `${prefix}${String(ms - whole * 1_000).padStart(3, '0')}Z`;
-  };
-}
-
 // Dividing a whole number by 10 or 100 rounds as reading the decimal text does, so texts and numbers agree to the bit.
 const tableMax = 5_000;
 const hundredths = Array.from({ length: tableMax }, (_, n) => String(n / 100));

@@ -43,7 +43,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   validate: ['model', 'structures'],
   query: ['model', 'structures', 'summaries', 'samples'],
   live: ['model', 'structures', 'contract'],
-  rules: ['model', 'structures', 'scripting', 'records', 'samples', 'templates'],
+  rules: ['model', 'structures', 'scripting', 'records', 'log', 'samples', 'templates'],
   deliveries: ['model', 'structures', 'templates', 'egress', 'connectors'],
   'network-servers': ['model', 'structures', 'egress'],
   flows: [

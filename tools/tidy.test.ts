@@ -76,6 +76,11 @@ const cases: readonly Case[] = [
     violation: 'many-parameters bench: 1, allowed 0',
   },
   {
+    rule: 'a test of a table with five columns',
+    path: 'src/model/a.test.ts',
+    text: code("test.each([])('%s', (a, b, c, d, e) => {});"),
+  },
+  {
     rule: 'one conditional expression in 100 lines of src',
     path: 'src/model/sample.ts',
     text: `${lines(99)}export const n = a ? 1 : 2;\n`,

@@ -17,7 +17,6 @@ import {
   type WorkloadShape,
   dataJsonAt,
   deviceName,
-  isoText,
   labels,
 } from '../workload.ts';
 import type { WorkloadData } from '../workload.ts';
@@ -191,4 +190,18 @@ function sampleNumbers({ timestamp, data }: SampleAnswer): number[] {
     occupied,
     label,
   ];
+}
+
+/** Formats `YYYY-MM-DDTHH:mm:ss.SSSZ`; caches the second, which neighbors share. */
+function isoText(): (ms: number) => string {
+  let second = Number.NaN;
+  let prefix = '';
+  return (ms) => {
+    const whole = Math.floor(ms / 1_000);
+    if (whole !== second) {
+      second = whole;
+      prefix = new Date(whole * 1_000).toISOString().slice(0, 20);
+    }
+    return `${prefix}${String(ms - whole * 1_000).padStart(3, '0')}Z`;
+  };
 }

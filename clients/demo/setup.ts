@@ -48,13 +48,9 @@ export async function setUpDemo(
   const workspaceId = await demoWorkspace(platform, organizationId);
   const uplinkSecret = await deviceConnector(platform, workspaceId);
   const tagIds = await namedTags(platform, workspaceId, kinds);
-  const flowIds = await dataFlows(
-    platform,
-    organizationId,
-    workspaceId,
-    uplinkSecret.connectorId,
-    kinds,
-  );
+  const { connectorId } = uplinkSecret;
+  const owner = { organizationId, workspaceId, connectorId };
+  const flowIds = await dataFlows(platform, owner, kinds);
   const known = await platform.get<RecordPage<{ id: string; deviceId: string }>>('/v3/assets', {
     workspaceId,
     size: listSize,
@@ -183,11 +179,14 @@ async function namedTags(
 
 async function dataFlows(
   platform: Platform,
-  organizationId: string,
-  workspaceId: string,
-  connectorId: string,
+  owner: {
+    readonly organizationId: string;
+    readonly workspaceId: string;
+    readonly connectorId: string;
+  },
   kinds: readonly DeviceKind[],
 ): Promise<ReadonlyMap<DeviceKind, string>> {
+  const { organizationId, workspaceId, connectorId } = owner;
   const flowIds = new Map<DeviceKind, string>();
   for (const kind of kinds) {
     const found = await byName(platform, '/v3/data-flows', { workspaceId }, kind.flowName);

@@ -41,14 +41,18 @@ const firstPauseMs = 200;
 const pauseMsMax = 10_000;
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 507]);
 
-export function platformClient({ url, key, signal }: ClientOptions): PlatformClient {
+interface JsonAnswer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+type Ask = (method: string, path: string, body?: string) => Promise<JsonAnswer>;
+
+/** Requests to the platform that are retried after temporary errors, at most `triesMax` times. */
+function createPatientAsk({ url, key, signal }: ClientOptions): Ask {
   const base = url.replace(/\/+$/, '');
 
-  async function ask(
-    method: string,
-    path: string,
-    body?: string,
-  ): Promise<{ status: number; body: JsonObject }> {
+  async function ask(method: string, path: string, body?: string): Promise<JsonAnswer> {
     const headers = {
       'x-api-key': key,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -67,11 +71,7 @@ export function platformClient({ url, key, signal }: ClientOptions): PlatformCli
     };
   }
 
-  async function patiently(
-    method: string,
-    path: string,
-    body?: string,
-  ): Promise<{ status: number; body: JsonObject }> {
+  return async (method, path, body) => {
     for (let tries = 1; ; tries++) {
       const answer = await ask(method, path, body).catch((error: unknown) => {
         signal.throwIfAborted();
@@ -82,13 +82,18 @@ export function platformClient({ url, key, signal }: ClientOptions): PlatformCli
         return answer;
       await wait(Math.min(firstPauseMs * 2 ** tries, pauseMsMax), undefined, { signal });
     }
-  }
+  };
+}
 
-  const refused = ({ status, body }: { status: number; body: JsonObject }): RefusedError =>
-    new RefusedError(status, `${status}: ${String(body['message'])}`);
+function refused({ status, body }: JsonAnswer): RefusedError {
+  return new RefusedError(status, `${status}: ${String(body['message'])}`);
+}
+
+export function platformClient(options: ClientOptions): PlatformClient {
+  const ask = createPatientAsk(options);
 
   async function idAt(path: string): Promise<string | undefined> {
-    const answer = await patiently('GET', path);
+    const answer = await ask('GET', path);
     if (answer.status === 404) return undefined;
     if (answer.status !== 200) throw refused(answer);
     return String(answer.body['id']);
@@ -100,7 +105,7 @@ export function platformClient({ url, key, signal }: ClientOptions): PlatformCli
       idAt(`/v3/devices/${encodeURIComponent(id)}`),
     async sendSamples(deviceId, samples) {
       const path = `/v3/devices/${encodeURIComponent(deviceId)}/backfill/bulk`;
-      const answer = await patiently('POST', path, JSON.stringify(samples));
+      const answer = await ask('POST', path, JSON.stringify(samples));
       // Refused as a whole because each sample was: the list says why.
       const allRejected =
         answer.status === 400 && answer.body['errorCode'] === '40044_BACKFILL_REJECTED';

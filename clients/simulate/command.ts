@@ -1,7 +1,8 @@
 // `npm run simulate`: devices send payloads to a running platform over HTTP, MQTT or CoAP.
 import { parseArgs } from 'node:util';
+import type { Statistics } from './statistics.ts';
 import { lineText, type Shown, summaryText } from './statistics-text.ts';
-import { isProtocol, protocols } from './senders.ts';
+import { isProtocol, type ProtocolName, protocols } from './senders.ts';
 import { deviceNames, setUp } from './setup.ts';
 import { simulate } from './simulation.ts';
 
@@ -49,8 +50,21 @@ function wholeNumber(name: keyof Flags, text: string, min: number, max: number):
   return number;
 }
 
-/** Resolves to whether every payload was acknowledged. */
-async function run(flags: Flags, signal: AbortSignal): Promise<boolean> {
+interface Plan {
+  readonly name: ProtocolName;
+  readonly url: URL;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  readonly count: number;
+  readonly ratePerSecond: number;
+  readonly inFlightMax: number;
+  /** Undefined: until the program is interrupted. */
+  readonly seconds: number | undefined;
+}
+
+/** Throws UsageError for flags that cannot be used. */
+function planOf(flags: Flags): Plan {
   const { protocol: name, url: urlText, key, secret } = flags;
   if (!isProtocol(name))
     throw new UsageError(`--protocol ${name} cannot be used: ${Object.keys(protocols).join(', ')}`);
@@ -58,58 +72,70 @@ async function run(flags: Flags, signal: AbortSignal): Promise<boolean> {
     throw new UsageError(`--url ${urlText} cannot be used: a URL such as http://localhost:8080`);
   if ((key === undefined) === (secret === undefined))
     throw new UsageError('either --key or --secret is needed');
-  const protocol = protocols[name];
   const url = new URL(urlText);
   const tls = url.protocol === 'https:' && name !== 'coap';
-  const count = wholeNumber('devices', flags.devices, 1, 99_999);
-  const ratePerSecond = wholeNumber('rate', flags.rate, 0, 1_000_000);
-  const inFlightMax = wholeNumber('in-flight', flags['in-flight'], 1, 100_000);
-  const seconds =
-    flags.seconds === undefined ? undefined : wholeNumber('seconds', flags.seconds, 1, 1_000_000);
-  const ownPort = name === 'http' ? Number(url.port || (tls ? 443 : 80)) : protocol.port;
-  const port = flags.port === undefined ? ownPort : wholeNumber('port', flags.port, 1, 65_535);
-  const setup =
-    key === undefined
-      ? {
-          uplinkSecret: secret!,
-          connectorId: flags.connector,
-          devices: deviceNames(count, name),
-          made: 0,
-        }
-      : await setUp({
-          url: urlText,
-          apiKey: key,
-          connectivity: protocol.connectivity,
-          devices: count,
-          signal,
-        });
-  if (setup.made > 0) console.log(`${setup.made} devices made`);
-  const { uplinkSecret, connectorId, devices } = setup;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const sender = await protocol
+  const httpPort = Number(url.port || (tls ? 443 : 80));
+  const ownPort = name === 'http' ? httpPort : protocols[name].port;
+  return {
+    name,
+    url,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    tls,
+    count: wholeNumber('devices', flags.devices, 1, 99_999),
+    ratePerSecond: wholeNumber('rate', flags.rate, 0, 1_000_000),
+    inFlightMax: wholeNumber('in-flight', flags['in-flight'], 1, 100_000),
+    seconds:
+      flags.seconds === undefined ? undefined : wholeNumber('seconds', flags.seconds, 1, 1_000_000),
+    port: flags.port === undefined ? ownPort : wholeNumber('port', flags.port, 1, 65_535),
+  };
+}
+
+/** Creates or finds the records with an API key, or uses existing devices with an uplink secret. */
+async function setupOf(
+  { key, secret = '', url, connector }: Flags,
+  { name, count }: Plan,
+  signal: AbortSignal,
+) {
+  if (key === undefined) {
+    const devices = deviceNames(count, name);
+    return { uplinkSecret: secret, connectorId: connector, devices, made: 0 };
+  }
+  const { connectivity } = protocols[name];
+  return setUp({ url, apiKey: key, connectivity, devices: count, signal });
+}
+
+/** Prints one line per step; a terminal shows the last one only. */
+function createProgress(isTerminal: boolean) {
+  let before: Shown = { sent: 0, acknowledged: 0, seconds: 0 };
+  return (figures: Statistics, seconds: number): void => {
+    const text = lineText(figures, seconds, before);
+    before = { sent: figures.counts.sent, acknowledged: figures.counts.acknowledged, seconds };
+    process.stdout.write(isTerminal ? `\r${text}\u001b[K` : `${text}\n`);
+  };
+}
+
+/** Resolves with true when every payload was acknowledged. */
+async function run(flags: Flags, signal: AbortSignal): Promise<boolean> {
+  const plan = planOf(flags);
+  const { name, host, port, tls, ratePerSecond, inFlightMax, seconds } = plan;
+  const { uplinkSecret, connectorId, devices, made } = await setupOf(flags, plan, signal);
+  if (made > 0) console.log(`${made} devices made`);
+  const sender = await protocols[name]
     .connect({ host, port, tls, uplinkSecret, connectorId, devices, inFlightMax })
     .catch((error: unknown) => {
       throw new Error(
         `no ${name} at ${host}:${port}, --port names another port (${String(error)})`,
       );
     });
-  const over =
-    seconds === undefined
-      ? signal
-      : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]);
+  const ends = seconds === undefined ? [signal] : [signal, AbortSignal.timeout(seconds * 1_000)];
   const isTerminal = process.stdout.isTTY;
-  let before: Shown = { sent: 0, acknowledged: 0, seconds: 0 };
   const result = await simulate({
     sender,
     devices,
     ratePerSecond,
     inFlightMax,
-    signal: over,
-    told: (figures, seconds) => {
-      const text = lineText(figures, seconds, before);
-      before = { sent: figures.counts.sent, acknowledged: figures.counts.acknowledged, seconds };
-      process.stdout.write(isTerminal ? `\r${text}\u001b[K` : `${text}\n`);
-    },
+    signal: AbortSignal.any(ends),
+    report: createProgress(isTerminal),
   });
   await sender.close();
   process.stdout.write(`${isTerminal ? '\n' : ''}${summaryText(result)}\n`);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lineText, summaryText } from './statistics-text.ts';
-import { createFigures } from './statistics.ts';
+import { createStatistics } from './statistics.ts';
 import { createPacer } from './pacer.ts';
 import { payloadOf } from './payload.ts';
 import { type Sender, simulate } from './simulation.ts';
@@ -44,7 +44,7 @@ describe('figures', () => {
         fc.array(fc.double({ min: 0.1, max: 60_000, noNaN: true }), { minLength: 1 }),
         fc.constantFrom(0.5, 0.99, 1),
         (durations, share) => {
-          const figures = createFigures();
+          const figures = createStatistics();
           for (const ms of durations) figures.acknowledged(ms);
           const exact = durations.toSorted((one, other) => one - other)[
             Math.ceil(durations.length * share) - 1
@@ -56,7 +56,7 @@ describe('figures', () => {
     );
   });
   test('reasons are counted, beyond twenty as others', () => {
-    const figures = createFigures();
+    const figures = createStatistics();
     for (let kind = 0; kind < 25; kind++) figures.failed(`reason ${kind}`);
     figures.unanswered(2);
     figures.unanswered(0);
@@ -65,7 +65,7 @@ describe('figures', () => {
     expect(figures.counts.errors).toBe(27);
   });
   test('printed: rates since the last line, reasons in the summary', () => {
-    const figures = createFigures();
+    const figures = createStatistics();
     for (let i = 0; i < 30; i++) figures.sent();
     for (let i = 0; i < 29; i++) figures.acknowledged(20);
     figures.failed('503');

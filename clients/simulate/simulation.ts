@@ -1,6 +1,6 @@
 // Simulation: devices send payloads at a rate over one protocol; outcomes are counted until it ends.
 import { setTimeout as wait } from 'node:timers/promises';
-import { createFigures, type Figures } from './statistics.ts';
+import { createStatistics, type Statistics } from './statistics.ts';
 import { createPacer } from './pacer.ts';
 import { payloadOf } from './payload.ts';
 
@@ -27,28 +27,28 @@ export interface Simulation {
   /** Ends the sending; requests in flight are completed. */
   readonly signal: AbortSignal;
   /** Called about once a second. */
-  readonly told?: (figures: Figures, seconds: number) => void;
+  readonly report?: (figures: Statistics, seconds: number) => void;
 }
 
 export interface SimulationResult {
-  readonly figures: Figures;
+  readonly figures: Statistics;
   /** From the first payload to the last acknowledgement. */
   readonly seconds: number;
 }
 
 const stepMs = 10;
-const tellEveryMs = 1_000;
+const reportEveryMs = 1_000;
 /** Who does not answer within this time will not. */
 const drainMsMax = 15_000;
 
 /** Sends until the signal says so; resolves when the last payload was acknowledged or refused. The sender stays open. */
 export async function simulate(simulation: Simulation): Promise<SimulationResult> {
   const { sender, devices, ratePerSecond, inFlightMax, signal } = simulation;
-  const figures = createFigures();
+  const figures = createStatistics();
   const pacer = createPacer(ratePerSecond, performance.now());
   const underWay = new Set<Promise<void>>();
   const startedAt = performance.now();
-  let toldAt = startedAt;
+  let reportedAt = startedAt;
   let turn = 0;
   let wake: (() => void) | undefined;
 
@@ -82,9 +82,9 @@ export async function simulate(simulation: Simulation): Promise<SimulationResult
   while (!signal.aborted) {
     const now = performance.now();
     for (let due = pacer.due(now, inFlightMax - underWay.size); due > 0; due--) sendOne();
-    if (now - toldAt >= tellEveryMs) {
-      simulation.told?.(figures, (now - startedAt) / 1_000);
-      toldAt = now;
+    if (now - reportedAt >= reportEveryMs) {
+      simulation.report?.(figures, (now - startedAt) / 1_000);
+      reportedAt = now;
     }
     await pause(stepMs);
   }

@@ -1,5 +1,5 @@
 // Prints the statistics of a simulation: one line while it runs, a summary when it ends.
-import type { Figures } from './statistics.ts';
+import type { Statistics } from './statistics.ts';
 import type { SimulationResult } from './simulation.ts';
 
 export interface Shown {
@@ -9,7 +9,7 @@ export interface Shown {
 }
 
 /** Rates are those since `before`; percentiles and errors those of the whole run. */
-export function lineText(figures: Figures, seconds: number, before: Shown): string {
+export function lineText(figures: Statistics, seconds: number, before: Shown): string {
   const passed = Math.max(seconds - before.seconds, 0.001);
   const { sent, acknowledged, errors } = figures.counts;
   return [

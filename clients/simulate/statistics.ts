@@ -5,7 +5,7 @@ const growth = 1.05;
 const smallestMs = 0.05;
 const reasonsMax = 20;
 
-export interface Figures {
+export interface Statistics {
   sent(): void;
   acknowledged(ms: number): void;
   failed(reason: string): void;
@@ -23,7 +23,7 @@ export interface Figures {
   readonly maxMs: number;
 }
 
-export function createFigures(): Figures {
+export function createStatistics(): Statistics {
   const classes: number[] = [];
   const reasons = new Map<string, number>();
   const counts = { sent: 0, acknowledged: 0, errors: 0 };

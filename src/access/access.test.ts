@@ -10,8 +10,8 @@ import { problem } from '../model/problem.ts';
 import { findApiKey, removeApiKey } from '../records/rows/api-keys.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import { findUser } from '../records/rows/users.ts';
-import { type ApiKeyAuthenticator, apiKeyAuthenticator } from './api-key-authenticator.ts';
-import { type BearerAuthenticator, bearerAuthenticator } from './bearer-authenticator.ts';
+import { type ApiKeyAuthenticator, createApiKeyAuthenticator } from './api-key-authenticator.ts';
+import { type BearerAuthenticator, createBearerAuthenticator } from './bearer-authenticator.ts';
 import { identify } from './authenticator.ts';
 import { authorize } from './authorize.ts';
 import { type Bootstrapped, bootstrap } from './bootstrap.ts';
@@ -31,8 +31,8 @@ const check = async () => {
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'access-'));
   records = await openRecords({ directory, announce: (change) => keys.recordChanged(change) });
-  keys = apiKeyAuthenticator({ db: records.db, now: () => now });
-  bearer = bearerAuthenticator({ db: records.db, tokens: { check }, now: () => now });
+  keys = createApiKeyAuthenticator({ db: records.db, now: () => now });
+  bearer = createBearerAuthenticator({ db: records.db, tokens: { check }, now: () => now });
   made = (await bootstrap(records, { adminEmail: 'Me@Example.org', adminApiKey: secret, now }))!;
 });
 afterAll(async () => {

@@ -1,4 +1,4 @@
-// API keys: looked up by the SHA-256 of their secret, kept in memory until the key is deleted (interface 5).
+// API key authenticator: finds keys by the SHA-256 of their secret, and caches them until they are deleted (interface 5).
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
@@ -15,13 +15,13 @@ const secretLengthMax = 200;
 
 export interface ApiKeyAuthenticator extends Authenticator {
   readonly authenticate: (credential: string) => Principal | Promise<Principal>;
-  /** Must be told every change of a record: a deleted key is refused from then on. */
+  /** Call for every record change: a deleted key is rejected from then on. */
   readonly recordChanged: (change: RecordChange) => void;
-  /** Writes when keys were last used; to be called now and then, and before the records close. */
+  /** Saves when keys were last used. Call it periodically, and before the records close. */
   readonly saveUses: () => Promise<void>;
 }
 
-export function apiKeyAuthenticator(parts: {
+export function createApiKeyAuthenticator(parts: {
   readonly db: RecordsDb;
   readonly now: () => EpochMs;
 }): ApiKeyAuthenticator {
@@ -29,12 +29,12 @@ export function apiKeyAuthenticator(parts: {
   const uses = new Map<string, EpochMs>();
   let changes = 0;
 
-  const use = (principal: Principal): Principal => {
+  function use(principal: Principal): Principal {
     uses.set(principal.id, parts.now());
     return principal;
-  };
+  }
 
-  const look = async (hash: string): Promise<Principal> => {
+  async function load(hash: string): Promise<Principal> {
     const changesBefore = changes;
     const key = await findApiKeyBySecretHash(parts.db, hash);
     if (key === undefined) throw problem('unauthorized');
@@ -42,7 +42,7 @@ export function apiKeyAuthenticator(parts: {
     // A key deleted while it was being read must not stay in memory.
     if (changes === changesBefore) principals.set(hash, principal);
     return use(principal);
-  };
+  }
 
   return {
     header: 'x-api-key',
@@ -50,7 +50,8 @@ export function apiKeyAuthenticator(parts: {
       if (secret.length === 0 || secret.length > secretLengthMax) throw problem('unauthorized');
       const hash = secretHash(secret);
       const known = principals.use(hash);
-      return known === undefined ? look(hash) : use(known);
+      if (known === undefined) return load(hash);
+      return use(known);
     },
     recordChanged(change) {
       const organizationGone = change.kind === 'organization' && change.action === 'deleted';

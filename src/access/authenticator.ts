@@ -1,4 +1,4 @@
-// Who is asking: each kind of credential is one authenticator; a request may carry a single one (interface 5).
+// Authenticators: one per kind of credential; a request may carry a single credential (interface 5).
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 

@@ -1,4 +1,4 @@
-// May this principal do that there? One rule for every route (architecture: access; interface 2.7, 5; contract 35).
+// Authorization: one rule for every route (architecture: access; interface 2.7, 5; contract 35).
 import type { Scope, Verb } from '../model/permission.ts';
 import type { Place } from '../model/resource-ref.ts';
 import { holds, type Principal } from '../model/principal.ts';
@@ -12,8 +12,8 @@ import { problem } from '../model/problem.ts';
  */
 export function authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void {
   if (place === undefined && principal.inOrganizations !== undefined) {
-    // Nothing says in which organization yet, so one that allows it is enough.
-    if (principal.inOrganizations.values().some((one) => holds(one, scope, verb))) return;
+    // The organization is not known yet, so one that allows it is enough.
+    if (principal.inOrganizations.values().some((member) => holds(member, scope, verb))) return;
     throw problem('permissionDenied');
   }
   if (
@@ -31,5 +31,6 @@ export function authorize(principal: Principal, scope: Scope, verb: Verb, place?
 function reaches(principal: Principal, place: Place, verb: Verb): boolean {
   if (place.organizationId === null) return verb === 'read';
   if (principal.workspaces === 'all') return true;
-  return place.workspaceId === null ? verb === 'read' : principal.workspaces.has(place.workspaceId);
+  if (place.workspaceId === null) return verb === 'read';
+  return principal.workspaces.has(place.workspaceId);
 }

@@ -1,4 +1,4 @@
-// Bearer tokens: checked once, kept in memory until they expire or their client is deleted (interface 5 rules 2, 8, 9).
+// Bearer authenticator: checks a token once, and caches it until it expires or its client is deleted (interface 5 rules 2, 8, 9).
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
@@ -20,11 +20,11 @@ interface KnownToken {
 
 export interface BearerAuthenticator extends Authenticator {
   readonly authenticate: (credential: string) => Principal | Promise<Principal>;
-  /** Must be told every change of a record: tokens of a deleted client are refused from then on. */
+  /** Call for every record change: tokens of a deleted client are rejected from then on. */
   readonly recordChanged: (change: RecordChange) => void;
 }
 
-export function bearerAuthenticator(parts: {
+export function createBearerAuthenticator(parts: {
   readonly db: RecordsDb;
   readonly tokens: Pick<TokenService, 'check'>;
   readonly now: () => EpochMs;
@@ -32,7 +32,7 @@ export function bearerAuthenticator(parts: {
   const known = createBoundedMap<string, KnownToken>(tokensMax);
   let changes = 0;
 
-  const look = async (token: string): Promise<Principal> => {
+  async function load(token: string): Promise<Principal> {
     const { clientId, expiresAt } = await parts.tokens.check(token);
     const changesBefore = changes;
     const client = await findOAuthClientByClientId(parts.db, clientId);
@@ -41,7 +41,7 @@ export function bearerAuthenticator(parts: {
     // A client deleted while it was being read must not stay in memory.
     if (changes === changesBefore) known.set(token, { principal, expiresAt });
     return principal;
-  };
+  }
 
   return {
     header: 'authorization',
@@ -49,7 +49,7 @@ export function bearerAuthenticator(parts: {
       const token = /^bearer +(\S+)$/i.exec(header)?.[1];
       if (token === undefined || token.length > tokenLengthMax) throw problem('invalidToken');
       const found = known.use(token);
-      if (found === undefined) return look(token);
+      if (found === undefined) return load(token);
       if (found.expiresAt + clockSkewSeconds * 1_000 > parts.now()) return found.principal;
       known.delete(token);
       throw problem('invalidToken');

@@ -1,4 +1,4 @@
-// The first start on an empty database: one organization, one workspace, its owner and, on request, an API key.
+// Bootstrap: the first start creates an organization, a workspace, their owner and, on request, an API key.
 import { randomBytes } from 'node:crypto';
 import { databaseConnectorId, newId } from '../model/ids.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -21,9 +21,9 @@ export interface Bootstrapped {
   readonly organizationId: string;
   readonly workspaceId: string;
   readonly userId: string;
-  /** Null when none was asked for. */
+  /** Null when none was requested. */
   readonly apiKeyId: string | null;
-  /** The random password of the owner, told this once; null when the caller gave one. */
+  /** The random password of the owner, shown only once; null when the caller sent one. */
   readonly generatedPassword: string | null;
 }
 
@@ -49,14 +49,13 @@ export async function bootstrap(
   },
 ): Promise<Bootstrapped | undefined> {
   if (await hasOrganizations(records.db)) return undefined;
-  const generatedPassword = settings.adminPassword
-    ? null
-    : randomBytes(passwordBytes).toString('base64url');
-  const passwordHash = await hashPassword(settings.adminPassword || generatedPassword!);
+  const { password, generatedPassword } = passwordFrom(settings.adminPassword);
+  const passwordHash = await hashPassword(password);
   const userId = newId('user');
   const organizationId = newId('organization');
   const workspaceId = newId('workspace');
-  const apiKeyId = settings.adminApiKey ? newId('apiKey') : null;
+  const { adminApiKey } = settings;
+  const apiKeyId = (adminApiKey && newId('apiKey')) || null;
   const created = settings.now;
   const audit = { created, updated: null, version: 0 };
   await records.db.transaction().execute(async (step) => {
@@ -83,10 +82,17 @@ export async function bootstrap(
     const workspace = { id: workspaceId, organizationId, name: 'Workspace', properties: {} };
     await insertWorkspace(step, { ...workspace, settings: defaultWorkspaceSettings, ...named });
     await insertDatabaseConnector({ db: step, sealer: records.sealer }, created);
-    if (apiKeyId !== null)
-      await insertAdminKey(step, { id: apiKeyId, organizationId, created }, settings.adminApiKey!);
+    if (adminApiKey && apiKeyId !== null)
+      await insertAdminKey(step, { id: apiKeyId, organizationId, created }, adminApiKey);
   });
   return { organizationId, workspaceId, userId, apiKeyId, generatedPassword };
+}
+
+/** The sent password, or a generated one. */
+function passwordFrom(sent: string | undefined) {
+  if (sent) return { password: sent, generatedPassword: null };
+  const password = randomBytes(passwordBytes).toString('base64url');
+  return { password, generatedPassword: password };
 }
 
 async function insertDatabaseConnector(

@@ -1,18 +1,18 @@
-// Fair turns: work that is scarce goes round those who wait, so that many requests of one host cost the others one turn.
+// Fair turns: limited work alternates between waiting keys, so that one host cannot delay the others.
 import { problem } from '../model/problem.ts';
 
 export interface FairTurns {
-  /** Runs the work when it is the turn of the key. Throws Problem `tooManyAttempts` when too much of the key waits. */
+  /** Runs the work when it is the turn of the key. Throws Problem `tooManyAttempts` when too much work of the key waits. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function fairTurns(limits: {
+export function createFairTurns(limits: {
   readonly runningMax: number;
   readonly waitingPerKeyMax: number;
   readonly keysMax: number;
 }): FairTurns {
   const { runningMax, waitingPerKeyMax, keysMax } = limits;
-  /** In the order of their turns: who had one goes to the end. */
+  /** In the order of their turns: a key whose work started goes to the end. */
   const lines = new Map<string, (() => void)[]>();
   let running = 0;
 
@@ -28,13 +28,12 @@ export function fairTurns(limits: {
   }
 
   function passOn(): void {
-    const [next] = lines;
-    if (next === undefined) {
+    const [[key, line] = []] = lines;
+    const start = line?.shift();
+    if (key === undefined || line === undefined || start === undefined) {
       running -= 1;
       return;
     }
-    const [key, line] = next;
-    const start = line.shift()!;
     lines.delete(key);
     if (line.length > 0) lines.set(key, line);
     start();

@@ -1,4 +1,4 @@
-// The principal of a machine: what its credential was granted when it was made.
+// Granted principal: the principal of an API key or OAuth client, from what it was granted when it was created.
 import type { Grant } from '../model/credential.ts';
 import type { Principal } from '../model/principal.ts';
 

@@ -1,15 +1,21 @@
-// The network of an address: what one host can take without asking anybody counts once.
+// Network of an address: the range that one host gets without asking, which limits count as one.
 
 /** IPv6 by its /64, an IPv4 address inside IPv6 as IPv4; anything else as it is. */
 export function networkOf(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
   if (mapped !== undefined) return mapped;
   if (!ip.includes(':')) return ip;
-  const [head = '', tail] = ip.split('%')[0]!.toLowerCase().split('::');
-  const groupsOf = (text: string) => (text === '' ? [] : text.split(':'));
-  const [first, last] = [groupsOf(head), groupsOf(tail ?? '')];
-  const missing = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length);
-  const groups = [...first, ...Array.from({ length: missing }, () => '0'), ...last];
+  const [head = '', tail] = ip.replace(/%.*/, '').toLowerCase().split('::');
+  const groups = groupsOf(head);
+  if (tail !== undefined) {
+    const last = groupsOf(tail);
+    while (groups.length + last.length < 8) groups.push('0');
+    groups.push(...last);
+  }
   const network = groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''));
   return `${network.join(':')}::/64`;
+}
+
+function groupsOf(part: string): string[] {
+  return part.split(':').filter((group) => group !== '');
 }

@@ -24,7 +24,7 @@ export interface PasswordResetMail {
   readonly text: string;
 }
 
-/** Makes a link and returns the mail that holds it; undefined when no user with a password has the address. */
+/** Creates a link and returns the mail with it; undefined when no user with a password has the address. */
 export async function preparePasswordReset(
   { db }: Pick<Records, 'db'>,
   email: string,
@@ -52,18 +52,19 @@ export async function preparePasswordReset(
   };
 }
 
-/** Sets the password and ends every session. Throws 404 for a link that is unknown, used or too old, 400 for a weak password. */
+/** Sets the password and ends every session. Throws 404 for a link that is unknown, used or expired, 400 for a weak password. */
 export async function resetPassword(
   records: Records,
   token: string,
   password: string,
   now: EpochMs,
 ): Promise<User> {
-  const hash = token.length > tokenLengthMax ? '' : secretHash(token);
+  if (token.length > tokenLengthMax) throw unknownReset();
+  const hash = secretHash(token);
   const { email } = await userOfReset(records, hash, now);
   const passwordHash = await newPasswordHash(password, email);
   const { changed, ended } = await records.db.transaction().execute(async (db) => {
-    // Of two that use the link at once, the second finds nothing.
+    // The second of two concurrent requests finds nothing.
     const user = await userOfReset({ db }, hash, now);
     const saved: User = {
       ...user,
@@ -84,8 +85,11 @@ export async function resetPassword(
 async function userOfReset({ db }: Pick<Records, 'db'>, hash: string, now: EpochMs): Promise<User> {
   const reset = await findPasswordReset(db, hash, now);
   const user = reset && (await findUser(db, reset.userId));
-  // The token is a secret, so the refusal does not repeat it.
-  if (user === undefined)
-    throw problem('notFound', { what: 'open password reset', id: 'that was sent' });
+  if (user === undefined) throw unknownReset();
   return user;
+}
+
+/** The token is a secret, so the message does not repeat it. */
+function unknownReset() {
+  return problem('notFound', { what: 'open password reset', id: 'that was sent' });
 }

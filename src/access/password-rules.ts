@@ -1,4 +1,4 @@
-// Password rules: what is guessed first is refused, told by the reason (NIST SP 800-63B section 5.1.1.2).
+// Password rules: the passwords that are guessed first are rejected with a reason (NIST SP 800-63B section 5.1.1.2).
 import { commonPasswords } from './common-passwords.ts';
 
 const passwordLength = { min: 10, max: 200 } as const;
@@ -35,13 +35,13 @@ export function weaknessOf(password: string, email: string): string | undefined 
 function isSequence(text: string): boolean {
   let steps = 0;
   for (let at = 1; at < text.length; at += 1)
-    if (areNeighbors(text[at - 1]!, text[at]!)) steps += 1;
+    if (areNeighbors(text.charAt(at - 1), text.charAt(at))) steps += 1;
   return steps >= (3 / 4) * (text.length - 1);
 }
 
-function areNeighbors(one: string, other: string): boolean {
-  if (Math.abs(one.charCodeAt(0) - other.charCodeAt(0)) <= 1) return true;
-  return keyboardRows.some((row) => row.includes(one + other) || row.includes(other + one));
+function areNeighbors(first: string, second: string): boolean {
+  if (Math.abs(first.charCodeAt(0) - second.charCodeAt(0)) <= 1) return true;
+  return keyboardRows.some((row) => row.includes(first + second) || row.includes(second + first));
 }
 
 const lookalikes: Readonly<Record<string, string>> = {
@@ -59,16 +59,20 @@ const lookalikes: Readonly<Record<string, string>> = {
 /** As it is, with letters for the digits that look like them, and without the digits and signs at its ends. */
 function isCommon(text: string): boolean {
   const bare = (word: string) => word.replace(/^[^a-z]+|[^a-z]+$/g, '');
-  const spelled = text.replace(/[013457@$!]/g, (sign) => lookalikes[sign]!);
+  const spelled = withLetters(text);
   const core = bare(text);
-  const inner = core.replace(/[013457@$!]/g, (sign) => lookalikes[sign]!);
+  const inner = withLetters(core);
   return [text, spelled, core, inner, bare(spelled)].some((word) => commonPasswords.has(word));
+}
+
+function withLetters(text: string): string {
+  return text.replace(/[013457@$!]/g, (sign) => lookalikes[sign] ?? sign);
 }
 
 function isOfAddress(text: string, email: string): boolean {
   let left = text;
   for (const part of [email, ...email.split(/[^a-z0-9]+/)].sort(
-    (one, other) => other.length - one.length,
+    (first, second) => second.length - first.length,
   )) {
     if (part.length >= addressPartMin) left = left.replaceAll(part, '');
   }

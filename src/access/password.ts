@@ -1,4 +1,4 @@
-// Passwords are kept as Argon2id in the PHC form, with its parameters, so that they can be raised later.
+// Password hashes: Argon2id in the PHC form, with its parameters, so that they can be raised later.
 import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { problem } from '../model/problem.ts';
@@ -17,20 +17,22 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${text(nonce)}$${text(tag)}`;
 }
 
-/** Whether the password is the one that was hashed; takes as long either way. */
+/** Whether the password is the one that was hashed; takes the same time either way. */
 export async function isPassword(password: string, hash: string): Promise<boolean> {
+  const { cost: hashCost, nonce, tag: expected } = parsed(hash);
+  const found = await run({ message: password, nonce, tagLength: expected.length, ...hashCost });
+  return timingSafeEqual(found, expected);
+}
+
+function parsed(hash: string) {
   const match = form.exec(hash);
   if (match === null) throw new Error('A password hash has an unknown form');
-  const [, memory, passes, parallelism, nonce, tag] = match;
-  const expected = Buffer.from(tag!, 'base64');
-  const parameters = { memory: +memory!, passes: +passes!, parallelism: +parallelism! };
-  const found = await run({
-    message: password,
-    nonce: Buffer.from(nonce!, 'base64'),
-    tagLength: expected.length,
-    ...parameters,
-  });
-  return timingSafeEqual(found, expected);
+  const [, memory, passes, parallelism, nonce = '', tag = ''] = match;
+  return {
+    cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    nonce: Buffer.from(nonce, 'base64'),
+    tag: Buffer.from(tag, 'base64'),
+  };
 }
 
 function run(parameters: Argon2Parameters): Promise<Buffer> {
@@ -41,7 +43,7 @@ function text(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-/** The hash of a password somebody chose. Throws Problem 400 for one that is too easily guessed. */
+/** The hash of a chosen password. Throws Problem 400 for one that is too easily guessed. */
 export async function newPasswordHash(password: string, email: string): Promise<string> {
   const reason = weaknessOf(password, email);
   if (reason !== undefined) throw problem('passwordTooWeak', { reason });

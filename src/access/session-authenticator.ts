@@ -1,4 +1,4 @@
-// Console sessions: a cookie that only this server can read, and a second token that only our own pages can send back (contract 35).
+// Console sessions: a cookie that only this server can read, and a second token against forged requests (contract 35).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { Permissions } from '../model/permission.ts';
@@ -32,7 +32,7 @@ import { createBoundedMap } from '../structures/bounded-map.ts';
 export const sessionCookie = 'session';
 export const csrfCookie = 'csrf';
 export const sessionLifetimeMs = 7 * dayMs;
-/** A session that was not used so long is over before its end. */
+/** A session that is not used for this time ends early. */
 const sessionIdleMs = dayMs;
 const principalsMax = 10_000;
 const tokenLengthMax = 200;
@@ -46,25 +46,26 @@ const changesThatCount = new Set<RecordChange['kind']>([
 ]);
 
 export interface SessionAuthenticator extends Authenticator {
-  /** Must be told every change of a record: roles and sessions count from then on. */
+  /** Call for every record change: new roles and ended sessions count from then on. */
   readonly recordChanged: (change: RecordChange) => void;
-  /** The user of a session as of now; undefined when the session or the membership is over. */
+  /** The present user of a session; undefined when the session or the membership has ended. */
   readonly current: (sessionId: string) => Promise<Principal | undefined>;
-  /** Writes when sessions were last used and ends those that are over; returns their ids. */
+  /** Saves when sessions were last used and ends those that are over; returns their ids. */
   readonly runMaintenance: () => Promise<string[]>;
 }
 
-/** The token that state-changing calls repeat in `x-csrf-token`; it follows from the session's, so none has to be kept. */
+/** The token that state-changing calls repeat in `x-csrf-token`; it is derived from the session's, so none is stored. */
 export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('csrf').digest('base64url');
 }
 
 interface KnownSession {
+  readonly sessionId: string;
   readonly principal: Principal;
   readonly expiresAt: EpochMs;
 }
 
-export function sessionAuthenticator(parts: {
+export function createSessionAuthenticator(parts: {
   readonly db: RecordsDb;
   readonly now: () => EpochMs;
 }): SessionAuthenticator {
@@ -73,22 +74,17 @@ export function sessionAuthenticator(parts: {
   const seen = new Map<string, EpochMs>();
   let changes = 0;
 
-  const look = async (hash: string): Promise<Principal> => {
+  async function load(hash: string): Promise<Principal> {
     const changesBefore = changes;
     const session = await findSessionByTokenHash(db, hash);
-    if (
-      session === undefined ||
-      session.expiresAt <= now() ||
-      session.lastSeen + sessionIdleMs <= now()
-    ) {
-      throw problem('unauthorized');
-    }
+    if (session === undefined || isOver(session, now())) throw problem('unauthorized');
     const principal = await userPrincipal(db, session);
     if (principal === undefined) throw problem('unauthorized');
-    if (changes === changesBefore) known.set(hash, { principal, expiresAt: session.expiresAt });
-    seen.set(session.id, now());
+    const { id: sessionId, expiresAt } = session;
+    if (changes === changesBefore) known.set(hash, { sessionId, principal, expiresAt });
+    seen.set(sessionId, now());
     return principal;
-  };
+  }
 
   return {
     header: 'cookie',
@@ -100,48 +96,59 @@ export function sessionAuthenticator(parts: {
       const found = known.use(hash);
       if (found !== undefined && found.expiresAt > now()) {
         refuseForgery(token, request);
-        seen.set(found.principal.sessionId!, now());
+        seen.set(found.sessionId, now());
         return found.principal;
       }
-      return look(hash).then((principal) => {
+      return load(hash).then((principal) => {
         refuseForgery(token, request);
         return principal;
       });
     },
     recordChanged(change) {
       if (!changesThatCount.has(change.kind)) return;
-      // Roles are rarely changed and quickly read again, so nobody has to find out whom a change concerns.
+      // Roles change rarely and are read quickly, so all sessions are dropped instead of those concerned.
       changes += 1;
       known.clear();
     },
     async current(sessionId) {
       const session = await findSession(db, sessionId);
-      return session === undefined ? undefined : userPrincipal(db, session);
+      return session && userPrincipal(db, session);
     },
-    async runMaintenance() {
+    runMaintenance() {
       const uses = new Map(seen);
       seen.clear();
-      if (uses.size > 0) await saveLastSeen(db, uses);
-      const ended = await endedSessions(db, now(), now() - sessionIdleMs);
-      for (const id of ended) await removeSession(db, id);
-      return ended;
+      return endOldSessions(db, uses, now());
     },
   };
+}
+
+function isOver({ expiresAt, lastSeen }: Session, now: EpochMs): boolean {
+  return expiresAt <= now || lastSeen + sessionIdleMs <= now;
+}
+
+async function endOldSessions(
+  db: RecordsDb,
+  uses: ReadonlyMap<string, EpochMs>,
+  now: EpochMs,
+): Promise<string[]> {
+  if (uses.size > 0) await saveLastSeen(db, uses);
+  const ended = await endedSessions(db, now, now - sessionIdleMs);
+  for (const id of ended) await removeSession(db, id);
+  return ended;
 }
 
 /** Throws Problem 403 when a state-changing call does not repeat the token: a foreign page can send cookies but not read them. */
 function refuseForgery(sessionToken: string, { method, headers }: ShownRequest): void {
   if (safeMethods.has(method)) return;
-  const sent = headers['x-csrf-token'];
-  const given = Buffer.from(typeof sent === 'string' ? sent : '');
+  const given = Buffer.from(String(headers['x-csrf-token'] ?? ''));
   const expected = Buffer.from(csrfTokenOf(sessionToken));
   if (given.length !== expected.length || !timingSafeEqual(given, expected))
     throw problem('csrfTokenMissing');
 }
 
 /**
- * The user in the session's organization, and in every other one (contract 36), with the roles of the moment; undefined when the
- * membership of the session's organization is gone.
+ * The user in the session's organization, and in every other one (contract 36), with the present roles; undefined when the
+ * membership of the session's organization has ended.
  */
 async function userPrincipal(db: RecordsDb, session: Session): Promise<Principal | undefined> {
   const user = await findUser(db, session.userId);

@@ -1,6 +1,6 @@
 // Checks of passwords are slowed down for who guesses, and for nobody else.
 import { describe, expect, test } from 'vitest';
-import { attempts } from './sign-in-throttle.ts';
+import { createAttempts } from './sign-in-throttle.ts';
 import { networkOf } from './network-of.ts';
 
 const wrong = async () => false;
@@ -22,7 +22,7 @@ describe('review security 19: networks', () => {
   });
 
   test('addresses of one /64 share their attempts', async () => {
-    const tries = attempts(() => 0);
+    const tries = createAttempts(() => 0);
     for (let n = 1; n <= 10; n += 1)
       await tries.run({ ip: `2001:db8::${n}`, account: 'a' }, wrong, failed);
     await expect(tries.run({ ip: '2001:db8::ffff', account: 'a' }, right, failed)).rejects.toThrow(
@@ -32,7 +32,7 @@ describe('review security 19: networks', () => {
   });
 
   test('guesses from a hundred hosts do not lock out the one who signed in before', async () => {
-    const tries = attempts(() => 0);
+    const tries = createAttempts(() => 0);
     const home = { ip: '192.0.2.1', account: 'a' };
     await tries.run(home, right, failed);
     for (let n = 0; n < 100; n += 1)
@@ -44,7 +44,7 @@ describe('review security 19: networks', () => {
   });
 
   test('hosts that keep every check busy cost another host one turn, not its sign-in', async () => {
-    const tries = attempts(() => 0);
+    const tries = createAttempts(() => 0);
     const open: (() => void)[] = [];
     const slow = () => new Promise<boolean>((resolve) => open.push(() => resolve(false)));
     const hostile: Promise<unknown>[] = [];

@@ -1,4 +1,4 @@
-// Signing in and out, and one's own account: e-mail and password in, a session out (contract, decisions and section 35).
+// Sign-in, sign-out and the own account: a session for an e-mail address and password (contract 35).
 import { randomBytes } from 'node:crypto';
 import { newId } from '../model/ids.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -20,7 +20,7 @@ import { hashPassword, isPassword, newPasswordHash } from './password.ts';
 import { sessionLifetimeMs } from './session-authenticator.ts';
 
 const sessionTokenBytes = 32;
-/** Beyond so many the oldest session of a user ends. */
+/** Beyond this number the oldest session of a user ends. */
 const sessionsPerUserMax = 50;
 
 export interface SignedIn {
@@ -29,14 +29,14 @@ export interface SignedIn {
   readonly session: { readonly id: string; readonly organizationId: string };
 }
 
-/** Tells that sessions ended, so that nobody goes on using them from memory. */
-function tellEnded(records: Pick<Records, 'announce'>, ids: readonly string[]): void {
+/** Announces ended sessions, so that caches drop them. */
+function announceEnded(records: Pick<Records, 'announce'>, ids: readonly string[]): void {
   for (const id of ids)
     records.announce({ kind: 'session', id, action: 'deleted' } satisfies RecordChange);
 }
 
-// A hash to check against when there is no such user, so that it takes as long as a wrong password.
-let nobodysHash: Promise<string> | undefined;
+// Checked for an unknown user, so that it takes the same time as a wrong password.
+let unknownHash: Promise<string> | undefined;
 
 /** The user with this e-mail address and password; undefined when either is wrong, after the same time. */
 export async function authenticateUser(
@@ -45,12 +45,13 @@ export async function authenticateUser(
   password: string,
 ): Promise<User | undefined> {
   const user = await findUserByEmail(db, email.trim().toLowerCase());
-  nobodysHash ??= hashPassword(randomBytes(16).toString('hex'));
-  const right = await isPassword(password, user?.passwordHash ?? (await nobodysHash));
-  return right && user?.passwordHash ? user : undefined;
+  unknownHash ??= hashPassword(randomBytes(16).toString('hex'));
+  const right = await isPassword(password, user?.passwordHash ?? (await unknownHash));
+  if (right && user?.passwordHash) return user;
+  return undefined;
 }
 
-/** Begins a session in the organization asked for, else in the first the user joined. Throws 403 for a member of none. */
+/** Starts a session in the requested organization, else in the first that the user joined. Throws 403 for a member of none. */
 export async function startSession(
   records: Records,
   user: User,
@@ -59,7 +60,7 @@ export async function startSession(
 ): Promise<SignedIn> {
   const memberships = await organizationMembershipsOf(records.db, user.id);
   const accepted = memberships.filter((member) => member.acceptedAt !== null);
-  const member = accepted.find((one) => one.organizationId === organizationId) ?? accepted[0];
+  const member = accepted.find((joined) => joined.organizationId === organizationId) ?? accepted[0];
   if (member === undefined) throw problem('noOrganization');
   const sessionToken = randomBytes(sessionTokenBytes).toString('base64url');
   const session = { id: newId('session'), organizationId: member.organizationId };
@@ -76,13 +77,13 @@ export async function startSession(
     lastSeen: now,
     expiresAt: now + sessionLifetimeMs,
   });
-  tellEnded(records, crowdedOut);
+  announceEnded(records, crowdedOut);
   return { user, sessionToken, session };
 }
 
 export async function endSession(records: Records, sessionId: string): Promise<void> {
   await removeSession(records.db, sessionId);
-  tellEnded(records, [sessionId]);
+  announceEnded(records, [sessionId]);
 }
 
 /** Ends every session of the user, or every other one; returns how many. */
@@ -95,11 +96,11 @@ export async function endSessions(
     .map(({ id }) => id)
     .filter((id) => id !== except);
   for (const id of ids) await removeSession(records.db, id);
-  tellEnded(records, ids);
+  announceEnded(records, ids);
   return ids.length;
 }
 
-/** Goes on in another organization of the user. Throws 404 for one that the user is no member of. */
+/** Switches the session to another organization. Throws 404 for one that the user is not a member of. */
 export async function switchOrganization(
   records: Records,
   principal: Principal,

@@ -1,4 +1,4 @@
-// The keys that sign access tokens: made when needed, renewed every quarter, published as long as a token of theirs lives.
+// Signing keys of access tokens: created when needed, renewed every 90 days, published while a token of theirs is valid.
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import { dayMs, type EpochMs } from '../model/instant.ts';
@@ -22,72 +22,87 @@ interface SigningKey {
   readonly published: JWK;
 }
 
+interface KeyRing {
+  readonly newest: SigningKey;
+  /** Newest first. */
+  readonly older: readonly SigningKey[];
+}
+
 export interface SigningKeys {
   /** The newest key, which signs. */
   current(): Promise<SigningKey>;
   /** Undefined for an id that is not, or no longer, in use. */
   find(id: string): Promise<SigningKey | undefined>;
-  /** What the world may know (RFC 7517). */
+  /** The public keys (RFC 7517). */
   published(): Promise<{ readonly keys: readonly JWK[] }>;
   /** Signs with a new key from now on; tokens of the older ones stay valid. */
   renew(): Promise<void>;
-  /** Renews a key that is a quarter old, and forgets keys whose last token has expired. To be called now and then. */
+  /** Renews a key that is 90 days old, and deletes keys whose last token has expired. Call it periodically. */
   runMaintenance(): Promise<void>;
 }
 
 /** `tokenLifetimeMs` is how long a superseded key must still verify. */
-export function signingKeys(parts: {
+export function createSigningKeys(parts: {
   readonly records: Pick<Records, 'db' | 'sealer'>;
   readonly now: () => EpochMs;
   readonly tokenLifetimeMs: number;
 }): SigningKeys {
   const { records, now, tokenLifetimeMs } = parts;
-  let loading: Promise<SigningKey[]> | undefined;
+  let loading: Promise<KeyRing> | undefined;
 
-  const load = async (): Promise<SigningKey[]> => {
-    const found = await listSigningKeys(records);
-    if (found.length > 0) return Promise.all(found.map(imported));
-    return [await make()];
-  };
-  const make = async (): Promise<SigningKey> => {
-    const { privateKey, publicKey } = await generateKeyPair(signingAlgorithm, {
-      extractable: true,
-    });
-    const record: SigningKeyRecord = {
-      id: randomUUID(),
-      created: now(),
-      privateKey: { ...(await exportJWK(privateKey)) },
-      publicKey: { ...(await exportJWK(publicKey)) },
-    };
+  async function load(): Promise<KeyRing> {
+    const [newest, ...older] = await Promise.all((await listSigningKeys(records)).map(imported));
+    return { newest: newest ?? (await create()), older };
+  }
+
+  async function create(): Promise<SigningKey> {
+    const record = await generated(now());
     await insertSigningKey(records, record);
     return imported(record);
-  };
-  const keys = (): Promise<SigningKey[]> => {
+  }
+
+  function keyRing(): Promise<KeyRing> {
     loading ??= load().catch((error: unknown) => {
       loading = undefined;
       throw error;
     });
     return loading;
-  };
-  const renew = async () => {
-    const older = await keys();
-    loading = Promise.resolve([await make(), ...older]);
-  };
+  }
+
+  async function allKeys(): Promise<SigningKey[]> {
+    const { newest, older } = await keyRing();
+    return [newest, ...older];
+  }
+
+  async function renew(): Promise<void> {
+    const older = await allKeys();
+    loading = Promise.resolve({ newest: await create(), older });
+  }
 
   return {
-    current: async () => (await keys())[0]!,
-    find: async (id) => (await keys()).find((key) => key.id === id),
-    published: async () => ({ keys: (await keys()).map((key) => key.published) }),
+    current: async () => (await keyRing()).newest,
+    find: async (id) => (await allKeys()).find((key) => key.id === id),
+    published: async () => ({ keys: (await allKeys()).map((key) => key.published) }),
     renew,
     async runMaintenance() {
       if (loading === undefined) return;
-      if ((await keys())[0]!.created + renewedAfterMs <= now()) await renew();
-      const [newest, ...older] = await keys();
-      // The second newest signed until the newest was made, so all that are older ended at the same time or before.
-      if (older.length === 0 || newest!.created + tokenLifetimeMs > now()) return;
+      if ((await keyRing()).newest.created + renewedAfterMs <= now()) await renew();
+      const { newest, older } = await keyRing();
+      // The second newest signed until the newest was created, so the tokens of all older keys expired by then.
+      if (older.length === 0 || newest.created + tokenLifetimeMs > now()) return;
       for (const key of older) await removeSigningKey(records.db, key.id);
-      loading = Promise.resolve([newest!]);
+      loading = Promise.resolve({ newest, older: [] });
     },
+  };
+}
+
+async function generated(created: EpochMs): Promise<SigningKeyRecord> {
+  const { privateKey, publicKey } = await generateKeyPair(signingAlgorithm, { extractable: true });
+  return {
+    id: randomUUID(),
+    created,
+    privateKey: { ...(await exportJWK(privateKey)) },
+    publicKey: { ...(await exportJWK(publicKey)) },
   };
 }
 

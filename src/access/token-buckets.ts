@@ -1,15 +1,15 @@
-// Buckets of permits that fill up again with time: how often each key, such as a credential or an address, may do something.
+// Token buckets: permits that refill with time, one bucket per key such as a credential or an address.
 import type { EpochMs } from '../model/instant.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
-export interface Buckets {
+export interface TokenBuckets {
   /** Takes one permit; false when there is none. */
   take(key: string): boolean;
-  /** Gives back what was taken for something that turned out not to count. */
+  /** Returns a permit that was taken for something that does not count. */
   giveBack(key: string): void;
   /** Whole permits left. */
   left(key: string): number;
-  /** Whole seconds, at least 1, until there are so many permits, by default one. */
+  /** Whole seconds, at least 1, until this number of permits is available; by default one. */
   secondsUntil(key: string, permits?: number): number;
 }
 
@@ -18,39 +18,40 @@ interface Bucket {
   at: EpochMs;
 }
 
-/** Every bucket starts full. Beyond `keysMax` the key that was quiet longest starts afresh. */
-export function buckets(rule: {
+/** Every bucket starts full. Beyond `keysMax` keys the least recently used one is dropped, which refills it. */
+export function createTokenBuckets(rule: {
   readonly capacity: number;
   readonly perSecond: number;
   readonly keysMax: number;
   readonly now: () => EpochMs;
-}): Buckets {
+}): TokenBuckets {
   const { capacity, perSecond, keysMax, now } = rule;
   const known = createBoundedMap<string, Bucket>(keysMax);
 
-  const filled = (key: string): Bucket => {
+  function filled(key: string): Bucket {
     const at = now();
-    let bucket = known.get(key);
+    const bucket = known.get(key);
     if (bucket === undefined) return { permits: capacity, at };
     const gained = (Math.max(0, at - bucket.at) / 1_000) * perSecond;
-    bucket = { permits: Math.min(capacity, bucket.permits + gained), at };
-    return bucket;
-  };
-  const keep = (key: string, bucket: Bucket): void => {
+    return { permits: Math.min(capacity, bucket.permits + gained), at };
+  }
+
+  function store(key: string, bucket: Bucket): void {
     if (bucket.permits >= capacity) known.delete(key);
     else known.set(key, bucket);
-  };
+  }
 
   return {
     take(key) {
       const bucket = filled(key);
-      const may = bucket.permits >= 1;
-      keep(key, may ? { ...bucket, permits: bucket.permits - 1 } : bucket);
-      return may;
+      const isTaken = bucket.permits >= 1;
+      if (isTaken) bucket.permits -= 1;
+      store(key, bucket);
+      return isTaken;
     },
     giveBack(key) {
       const bucket = filled(key);
-      keep(key, { ...bucket, permits: Math.min(capacity, bucket.permits + 1) });
+      store(key, { ...bucket, permits: Math.min(capacity, bucket.permits + 1) });
     },
     left: (key) => Math.floor(filled(key).permits),
     secondsUntil(key, permits = 1) {

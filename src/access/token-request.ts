@@ -1,13 +1,13 @@
-// Reads a request to the token endpoint: form fields and client authentication, to the letter of RFC 6749 (interface 4.10).
+// Token requests: form fields and client authentication of the token endpoint (RFC 6749, interface 4.10).
 
 export interface TokenRequest {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Whether the client came by HTTP Basic, which a refusal must answer in kind. */
+  /** Whether the client authenticated by HTTP Basic, which an error must answer in kind. */
   readonly basic: boolean;
 }
 
-/** A refusal in the words of RFC 6749 section 5.2. */
+/** An error of RFC 6749 section 5.2. */
 export interface TokenRefusal {
   readonly status: 400 | 401;
   readonly error: 'invalid_request' | 'invalid_client' | 'unsupported_grant_type';
@@ -17,21 +17,21 @@ export interface TokenRefusal {
 
 const fieldLengthMax = 1_000;
 
-/** `form` is the body as it came in; `authorization` the header, if any. */
+/** `form` is the body as received; `authorization` the header, if any. */
 export function readTokenRequest(
   form: string,
   authorization: string | undefined,
 ): TokenRequest | TokenRefusal {
   const basic = authorization !== undefined;
   const refuse = (error: TokenRefusal['error'], description: string): TokenRefusal => {
-    return { status: error === 'invalid_client' ? 401 : 400, error, description, basic };
+    return { status: statusOf(error), error, description, basic };
   };
   const fields = new URLSearchParams(form);
   for (const name of new Set(fields.keys())) {
     if (fields.getAll(name).length > 1)
       return refuse('invalid_request', `${shown(name)} is sent more than once`);
   }
-  // A parameter without a value counts as left out (RFC 6749 section 3.2).
+  // A parameter without a value counts as absent (RFC 6749 section 3.2).
   const field = (name: string) => fields.get(name) || undefined;
   const client = basic ? basicClient(authorization, field) : formClient(field);
   if ('problem' in client) return refuse(client.error, client.problem);
@@ -41,6 +41,10 @@ export function readTokenRequest(
     return refuse('unsupported_grant_type', 'The only grant_type is client_credentials');
   }
   return { ...client, basic };
+}
+
+function statusOf(error: TokenRefusal['error']): 400 | 401 {
+  return error === 'invalid_client' ? 401 : 400;
 }
 
 type Client = { readonly clientId: string; readonly clientSecret: string };
@@ -61,7 +65,7 @@ function formClient(field: Field): Client | ClientProblem {
 
 function basicClient(authorization: string, field: Field): Client | ClientProblem {
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization)?.[1];
-  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8');
+  const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
   const at = text.indexOf(':');
   if (at < 1)
     return {

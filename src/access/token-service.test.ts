@@ -10,10 +10,10 @@ import { type OpenRecords, openRecords } from '../records/records.ts';
 import { insertOAuthClient } from '../records/rows/oauth-clients.ts';
 import { secretHash } from '../records/secret-encryption.ts';
 import { listSigningKeys } from '../records/rows/signing-keys.ts';
-import { bearerAuthenticator } from './bearer-authenticator.ts';
+import { createBearerAuthenticator } from './bearer-authenticator.ts';
 import { bootstrap } from './bootstrap.ts';
-import { signingKeys } from './signing-keys.ts';
-import { type TokenService, tokenService } from './token-service.ts';
+import { createSigningKeys } from './signing-keys.ts';
+import { type TokenService, createTokenService } from './token-service.ts';
 import { dayMs } from '../model/instant.ts';
 
 const publicUrl = 'https://platform.example';
@@ -25,8 +25,8 @@ let records: OpenRecords;
 let client: OAuthClient;
 
 const services = (url = publicUrl) => {
-  const keys = signingKeys({ records, now, tokenLifetimeMs: 910_000 });
-  return { keys, tokens: tokenService({ db: records.db, keys, now, publicUrl: url }) };
+  const keys = createSigningKeys({ records, now, tokenLifetimeMs: 910_000 });
+  return { keys, tokens: createTokenService({ db: records.db, keys, now, publicUrl: url }) };
 };
 let keys: ReturnType<typeof services>['keys'];
 let tokens: TokenService;
@@ -99,7 +99,7 @@ describe('interface 5 rule 2: the 900 seconds', () => {
   });
 
   test('a token kept in memory ends in time as well', async () => {
-    const bearer = bearerAuthenticator({ db: records.db, tokens, now });
+    const bearer = createBearerAuthenticator({ db: records.db, tokens, now });
     const header = `Bearer ${await issued()}`;
     expect((await bearer.authenticate(header)).id).toBe(client.id);
     expect(bearer.authenticate(header)).not.toBeInstanceOf(Promise);
@@ -285,7 +285,7 @@ test('review bug B6: a failure of the records is told as it is, and not as an in
   const token = await issued();
   const locked = new Error('database is locked');
   const find = () => Promise.reject(locked);
-  const failing = tokenService({ db: records.db, keys: { ...keys, find }, now, publicUrl });
+  const failing = createTokenService({ db: records.db, keys: { ...keys, find }, now, publicUrl });
   await expect(failing.check(token)).rejects.toBe(locked);
   await expect(failing.check('no.token.at-all')).rejects.toMatchObject({ problem: 'invalidToken' });
 });

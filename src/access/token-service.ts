@@ -1,4 +1,4 @@
-// The token service: client credentials in, a signed token out, and the check of such tokens (interface 4.10, 5 rule 2).
+// Token service: issues signed tokens for client credentials, and checks them (interface 4.10, 5 rule 2).
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import type { OAuthClient } from '../model/credential.ts';
@@ -11,7 +11,7 @@ import { type SigningKeys, signingAlgorithm } from './signing-keys.ts';
 import { tokenPaths } from '../model/token-paths.ts';
 import { readTokenRequest, type TokenRefusal } from './token-request.ts';
 
-/** Interface 8: access tokens live 15 minutes. */
+/** Access tokens are valid for 15 minutes (interface 8). */
 export const tokenLifetimeSeconds = 900;
 /** Clocks of two servers may differ by this much. */
 export const clockSkewSeconds = 5;
@@ -29,7 +29,7 @@ export interface CheckedToken {
 }
 
 export interface TokenService {
-  /** A token for the client that the request authenticates, or the refusal. */
+  /** A token for the client that the request authenticates, or the error. */
   issue(form: string, authorization: string | undefined): Promise<IssuedToken | TokenRefusal>;
   /**
    * Throws Problem 401 for a token that this service did not sign for this installation, or that has expired. Rejects with the
@@ -45,72 +45,71 @@ interface TokenParts {
   readonly publicUrl: string;
 }
 
-// Compared with when there is no such client, so that an unknown one takes as long as a wrong secret.
-const nobodysHash = secretHash(randomUUID());
+// Compared for an unknown client, so that it takes the same time as a wrong secret.
+const unknownHash = secretHash(randomUUID());
 
-export function tokenService({ db, keys, now, publicUrl }: TokenParts): TokenService {
-  const issuer = publicUrl + tokenPaths.realm;
-
-  const sign = async (client: OAuthClient): Promise<string> => {
-    const key = await keys.current();
-    const issuedAt = Math.floor(now() / 1_000);
-    return new SignJWT({ client_id: client.clientId, organizationId: client.organizationId })
-      .setProtectedHeader({ alg: signingAlgorithm, kid: key.id, typ: tokenType })
-      .setIssuer(issuer)
-      .setAudience(publicUrl)
-      .setSubject(client.clientId)
-      .setJti(randomUUID())
-      .setIssuedAt(issuedAt)
-      .setNotBefore(issuedAt)
-      .setExpirationTime(issuedAt + tokenLifetimeSeconds)
-      .sign(key.privateKey);
-  };
-
+export function createTokenService(parts: TokenParts): TokenService {
+  const { db, keys, now, publicUrl } = parts;
   return {
     async issue(form, authorization) {
       const request = readTokenRequest(form, authorization);
       if ('error' in request) return request;
       const client = await findOAuthClientByClientId(db, request.clientId);
       const given = Buffer.from(secretHash(request.clientSecret));
-      const right = timingSafeEqual(given, Buffer.from(client?.secretHash ?? nobodysHash));
-      if (client === undefined || !right) {
-        const { basic } = request;
-        return {
-          status: 401,
-          error: 'invalid_client',
-          description: 'Unknown client or wrong secret',
-          basic,
-        };
-      }
-      return {
-        access_token: await sign(client),
-        expires_in: tokenLifetimeSeconds,
-        token_type: 'Bearer',
-      };
+      const isRight = timingSafeEqual(given, Buffer.from(client?.secretHash ?? unknownHash));
+      if (client === undefined || !isRight) return unknownClient(request.basic);
+      const access_token = await signed(client, parts);
+      return { access_token, expires_in: tokenLifetimeSeconds, token_type: 'Bearer' };
     },
 
     async check(token) {
-      // The key is chosen among our own by its id; whatever else the head of a token suggests is not followed.
+      // The key is found by its id among the keys of this installation; nothing else in the head of a token is trusted.
       const key = await keys.find(keyIdOf(token));
       if (key === undefined) throw problem('invalidToken');
       try {
         const { payload } = await jwtVerify(token, key.publicKey, {
           algorithms: [signingAlgorithm],
           typ: tokenType,
-          issuer,
+          issuer: issuerOf(parts),
           audience: publicUrl,
           clockTolerance: clockSkewSeconds,
           currentDate: new Date(now()),
           maxTokenAge: tokenLifetimeSeconds,
           requiredClaims: ['sub', 'exp', 'iat', 'nbf'],
         });
-        return { clientId: payload.sub!, expiresAt: payload.exp! * 1_000 };
+        const { sub: clientId = '', exp = 0 } = payload;
+        return { clientId, expiresAt: exp * 1_000 };
       } catch (error) {
-        // A failure of the platform's own is no reason for a client to throw its token away.
-        throw error instanceof errors.JOSEError ? problem('invalidToken') : error;
+        if (error instanceof errors.JOSEError) throw problem('invalidToken');
+        // After an internal error the client keeps its token and tries again.
+        throw error;
       }
     },
   };
+}
+
+function issuerOf({ publicUrl }: TokenParts): string {
+  return publicUrl + tokenPaths.realm;
+}
+
+async function signed(client: OAuthClient, parts: TokenParts): Promise<string> {
+  const key = await parts.keys.current();
+  const issuedAt = Math.floor(parts.now() / 1_000);
+  return new SignJWT({ client_id: client.clientId, organizationId: client.organizationId })
+    .setProtectedHeader({ alg: signingAlgorithm, kid: key.id, typ: tokenType })
+    .setIssuer(issuerOf(parts))
+    .setAudience(parts.publicUrl)
+    .setSubject(client.clientId)
+    .setJti(randomUUID())
+    .setIssuedAt(issuedAt)
+    .setNotBefore(issuedAt)
+    .setExpirationTime(issuedAt + tokenLifetimeSeconds)
+    .sign(key.privateKey);
+}
+
+function unknownClient(basic: boolean): TokenRefusal {
+  const description = 'Unknown client or wrong secret';
+  return { status: 401, error: 'invalid_client', description, basic };
 }
 
 function keyIdOf(token: string): string {

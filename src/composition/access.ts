@@ -1,22 +1,28 @@
 // Connects access: authenticators, token service, signing keys and the limits of sign-in.
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import { type ApiKeyAuthenticator, apiKeyAuthenticator } from '../access/api-key-authenticator.ts';
-import { type Attempts, attempts } from '../access/sign-in-throttle.ts';
+import {
+  type ApiKeyAuthenticator,
+  createApiKeyAuthenticator,
+} from '../access/api-key-authenticator.ts';
+import { type Attempts, createAttempts } from '../access/sign-in-throttle.ts';
 import { type Authenticator, identify } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
-import { type BearerAuthenticator, bearerAuthenticator } from '../access/bearer-authenticator.ts';
+import {
+  type BearerAuthenticator,
+  createBearerAuthenticator,
+} from '../access/bearer-authenticator.ts';
 import { type NamedIds, namedOrganization } from '../access/named-organization.ts';
-import { requestLimit } from '../access/rate-limit.ts';
+import { createRequestLimit } from '../access/rate-limit.ts';
 import {
   type SessionAuthenticator,
-  sessionAuthenticator,
+  createSessionAuthenticator,
 } from '../access/session-authenticator.ts';
-import { type SigningKeys, signingKeys } from '../access/signing-keys.ts';
+import { type SigningKeys, createSigningKeys } from '../access/signing-keys.ts';
 import {
   clockSkewSeconds,
   tokenLifetimeSeconds,
   type TokenService,
-  tokenService,
+  createTokenService,
 } from '../access/token-service.ts';
 import type { Config } from '../config.ts';
 import type { Guard } from '../http/edge/admission.ts';
@@ -50,18 +56,18 @@ export function composeAccess(
 ): Access {
   const { db } = records;
   const tokenLifetimeMs = (tokenLifetimeSeconds + 2 * clockSkewSeconds) * 1_000;
-  const keys = signingKeys({ records, now, tokenLifetimeMs });
-  const tokens = tokenService({ db, keys, now, publicUrl: config.publicUrl });
-  const apiKeys = apiKeyAuthenticator({ db, now });
-  const bearer = bearerAuthenticator({ db, tokens, now });
-  const sessions = sessionAuthenticator({ db, now });
+  const keys = createSigningKeys({ records, now, tokenLifetimeMs });
+  const tokens = createTokenService({ db, keys, now, publicUrl: config.publicUrl });
+  const apiKeys = createApiKeyAuthenticator({ db, now });
+  const bearer = createBearerAuthenticator({ db, tokens, now });
+  const sessions = createSessionAuthenticator({ db, now });
   return {
     apiKeys,
     bearer,
     sessions,
     keys,
     tokens,
-    attempts: attempts(now),
+    attempts: createAttempts(now),
     authenticators: [apiKeys, bearer, sessions],
     actAs: (actor, work) => acting.run(actor, work),
     organizationOf: (named) => namedOrganization(db, named),
@@ -88,7 +94,7 @@ export function guardOf(
     identify: (headers, method) => identify(authenticators, headers, method),
     authorize,
     organizationOf: findOrganization,
-    limit: requestLimit(config.rateLimitPerSecond, now),
+    limit: createRequestLimit(config.rateLimitPerSecond, now),
     actAs,
   };
 }

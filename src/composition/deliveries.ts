@@ -7,7 +7,7 @@ import type { ConnectorServices } from '../connectors/connector-services.ts';
 import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
 import { createConfiguredMails, type MailSender } from '../connectors/mail/mail-sender.ts';
 import { createDeliverer, type Deliverer } from '../deliveries/delivery-worker.ts';
-import { openTargets, type OpenTargets } from '../deliveries/open-targets.ts';
+import { createOpenTargets, type OpenTargets } from '../deliveries/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { testConnector } from '../flows/connector-test.ts';
 import { createDeliveryIntake } from '../flows/delivery-intake.ts';
@@ -58,7 +58,7 @@ export function composeDeliveries(
   const services = connectorServices(parts, uplinks, egress, orderDownlink);
   const mails = 'missingSetting' in services.mails ? undefined : services.mails;
   const vendorNames = config.vendorAliases !== 'off';
-  const targets = openTargets({
+  const targets = createOpenTargets({
     services,
     findConnector: (id) => findOutputConnector({ ...records, db: records.committed }, id),
     vendorNames,
@@ -134,7 +134,7 @@ function composeDeliverer(
     targetChanged: telemetry.targetChanged,
     now,
     random: Math.random,
-    schedule: setTimer,
+    setTimer,
   });
   telemetry.gauge(
     'deliveries_waiting',

@@ -9,7 +9,7 @@ import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../flows/
 import { createDownlinkOrders } from '../flows/downlink-order.ts';
 import { createDownlinkQueue, type DownlinkQueue } from '../flows/downlink-queue.ts';
 import type { DownlinkTransports, SendDownlink } from '../flows/downlink-transport.ts';
-import { mqttTransport } from '../flows/mqtt-transport.ts';
+import { createMqttTransport } from '../flows/mqtt-transport.ts';
 import { addDownlinks } from '../inventory/devices/downlinks.ts';
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
 import { newId } from '../model/ids.ts';
@@ -46,7 +46,7 @@ export function composeDownlinks(
   const note = createDeviceNotes({ appendEntry, newId: parts.newId, now });
   const transports: DownlinkTransports = new Map([
     ['LORA', loraTransport],
-    ['MQTT', mqttTransport(mqtt.publishToDevice)],
+    ['MQTT', createMqttTransport(mqtt.publishToDevice)],
   ]);
   const queue = openQueue(parts, transports, note);
   const { failed } = queueEvents(parts);

@@ -7,7 +7,7 @@ import { mqttLimits } from '../ingest/mqtt/mqtt-limits.ts';
 export async function composeDuplicates(parts: Parts): Promise<DuplicateFilter> {
   const { log, telemetry, now } = parts;
   const filter = createDuplicateFilter(now);
-  const { heardWithinMs: confirmedAfterMs } = mqttLimits;
+  const { confirmedAfterMs } = mqttLimits;
   await recoverDuplicates({ filter, log, confirmedAfterMs, now: now() });
   telemetry.gauge(
     'duplicate_keys',

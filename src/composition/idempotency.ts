@@ -1,9 +1,9 @@
 // Connects Idempotency-Key: the records store keys and answers, the journal proves what was durable before a crash.
 import type { Parts } from './platform-parts.ts';
-import { idempotency, type Once } from '../flows/idempotency.ts';
+import { createOnce, type Once } from '../flows/idempotency.ts';
 import { createIdempotencyRecords } from '../flows/idempotency-records.ts';
 import { recoverDurableParts } from '../flows/idempotency-recovery.ts';
-import { type OnceStreamed, streamedIdempotency } from '../flows/streamed-idempotency.ts';
+import { type OnceStreamed, createOnceStreamed } from '../flows/streamed-idempotency.ts';
 
 export interface Idempotency {
   readonly once: Once;
@@ -14,5 +14,5 @@ export async function composeIdempotency(parts: Parts): Promise<Idempotency> {
   const { records, log, now } = parts;
   await recoverDurableParts(records.db, log, now());
   const stored = createIdempotencyRecords(parts);
-  return { once: idempotency(stored, now), onceStreamed: streamedIdempotency(stored, now) };
+  return { once: createOnce(stored, now), onceStreamed: createOnceStreamed(stored, now) };
 }

@@ -8,7 +8,7 @@ import type { EgressGuard } from '../egress/guard.ts';
 import type { CaptureReceipt } from '../flows/capture.ts';
 import { type CaptureSenders, createCaptureSenders } from '../flows/capture-senders.ts';
 import type { EventSources } from '../flows/device-events.ts';
-import { loraRegistration, loraTransport } from '../flows/lora-transport.ts';
+import { createLoraRegistration, createLoraTransport } from '../flows/lora-transport.ts';
 import {
   captureWebhook,
   type Webhook,
@@ -56,8 +56,8 @@ export function composeLora(parts: Parts, sources: LoraSources): Lora {
     egress,
     now,
   };
-  parts.useNetworkServers(loraRegistration(server, stopping.signal));
-  const downlinks = composeDownlinks(parts, uplinks, mqtt, loraTransport(server));
+  parts.useNetworkServers(createLoraRegistration(server, stopping.signal));
+  const downlinks = composeDownlinks(parts, uplinks, mqtt, createLoraTransport(server));
   const { queue, send: sendDownlink } = downlinks;
   const webhookStages = webhookStagesOf(parts, uplinks, duplicates, downlinks);
   const takeWebhook = (webhook: Webhook) => captureWebhook(webhook, webhookStages);

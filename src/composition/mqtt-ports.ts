@@ -5,7 +5,7 @@ import type { Parts } from './platform-parts.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
 import type { MqttBrokerOnDemand } from '../ingest/mqtt/mqtt-broker-on-demand.ts';
-import { type CertificateFiles, certificateWatch } from '../ingest/mqtt/mqtt-certificate.ts';
+import { type CertificateFiles, createCertificateWatch } from '../ingest/mqtt/mqtt-certificate.ts';
 import { listenMqtt } from '../ingest/mqtt/mqtt-listeners.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
@@ -57,7 +57,7 @@ async function listenTls(
   };
   if (port === 0) return;
   const listener = await listenMqtt({ host, port }, certificate, accept);
-  const look = certificateWatch(files, certificate, {
+  const look = createCertificateWatch(files, certificate, {
     renew: listener.renew,
     renewed: telemetry.mqttCertificateRenewed,
     failed: (error) => telemetry.backgroundFailed('renewing the certificate of MQTT', error),

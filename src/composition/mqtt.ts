@@ -1,6 +1,6 @@
 // Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
 import type { Server } from 'node:http';
-import { attempts } from '../access/sign-in-throttle.ts';
+import { createAttempts } from '../access/sign-in-throttle.ts';
 import { composeMqttPorts } from './mqtt-ports.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
@@ -9,12 +9,13 @@ import { handleMqttPayload } from '../flows/mqtt-uplink.ts';
 import { parseJsonBody } from '../http/edge/json-body.ts';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import { tokenAudiences } from '../ingest/mqtt/device-token.ts';
-import { type BrokerParts, type MqttBroker, openMqttBroker } from '../ingest/mqtt/mqtt-broker.ts';
+import { type MqttBroker, openMqttBroker } from '../ingest/mqtt/mqtt-broker.ts';
+import type { BrokerParts } from '../ingest/mqtt/mqtt-broker-state.ts';
 import { createBrokerOnDemand } from '../ingest/mqtt/mqtt-broker-on-demand.ts';
 import { type LoginParts, logIn } from '../ingest/mqtt/mqtt-login.ts';
 import { createMqttPublisher, type PublishToDevice } from '../ingest/mqtt/mqtt-publisher.ts';
-import { type Retained, retainedMessages } from '../ingest/mqtt/mqtt-retained.ts';
-import { mqttRevocation } from '../ingest/mqtt/mqtt-revocation.ts';
+import { type Retained, createRetainedMessages } from '../ingest/mqtt/mqtt-retained.ts';
+import { createMqttRevocation } from '../ingest/mqtt/mqtt-revocation.ts';
 import type { FindRoute } from '../ingest/mqtt/mqtt-route.ts';
 import { takeUntilClose } from '../ingest/mqtt/mqtt-web-socket-count.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
@@ -41,7 +42,7 @@ export interface Mqtt {
 export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: DuplicateFilter): Mqtt {
   const { telemetry, now } = parts;
   const connected: ((serviceDeviceId: string) => void)[] = [];
-  const retained = retainedMessages();
+  const retained = createRetainedMessages();
   const login = loginPartsOf(parts);
   const findRoute = findRouteIn(parts);
   const reachable: BrokerParts<UplinkRoute>['reachable'] = (session, subscription) => {
@@ -58,7 +59,7 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
     (error) => telemetry.backgroundFailed('starting MQTT', error),
   );
   const publishToDevice = createMqttPublisher(broker.opened, retained);
-  const revocation = mqttRevocation({
+  const revocation = createMqttRevocation({
     broker: broker.opened,
     login,
     findRoute,
@@ -97,7 +98,7 @@ function brokerPartsOf(
   const { mqttRepeated: repeated } = telemetry;
   const { handleUplink, appendEntry } = uplinks;
   const from = { handleUplink, appendEntry, duplicates, repeated, newId, now };
-  const guesses = attempts(now);
+  const guesses = createAttempts(now);
   return {
     findRoute: findRouteIn(parts),
     store: (route, payload) =>
@@ -116,7 +117,7 @@ function brokerPartsOf(
     refused: telemetry.mqttRefused,
     ended: telemetry.mqttEnded,
     now,
-    schedule: setTimer,
+    setTimer,
   };
 }
 
@@ -144,7 +145,7 @@ function addGauges({ telemetry }: Parts, broker: () => MqttBroker | undefined): 
   telemetry.gauge(
     'mqtt_publishes_under_way',
     'MQTT publishes that are not durable yet.',
-    () => broker()?.gate.inFlight ?? 0,
+    () => broker()?.flowControl.inFlight ?? 0,
   );
   telemetry.gauge(
     'mqtt_sessions_kept',

@@ -17,7 +17,7 @@ import { createFollowers, followersOfLog } from '../flows/followers.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { uplinkDirectory } from '../inventory/devices/uplink-route-cache.ts';
-import { quotaUse } from '../inventory/workspaces/quota-use.ts';
+import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota-count.ts';
 import type { RecordChange } from '../model/record.ts';
@@ -79,7 +79,7 @@ export async function openParts(start: Start): Promise<Parts> {
     operations,
     followChanges: (follow) => void changeFollowers.push(follow),
     useNetworkServers: (tell) => void (network.servers = tell),
-    quotaUse: quotaUse(records, config.quotas),
+    quotaUse: createQuotaUse(records, config.quotas),
     openCounts: openCounts(config.quotas),
   };
 }

@@ -1,8 +1,9 @@
-// Composes the way in: capture, decoding, validation, the journal, and those who follow it.
+// Connects the uplink pipeline: capture, decoding, validation, the journal and its followers.
 import { closeInOrder } from '../structures/closers.ts';
 import { composeIdempotency } from './idempotency.ts';
 import type { Parts } from './platform-parts.ts';
 import { composeRawUplinks } from './raw-uplinks.ts';
+import { composeScripts, type Scripts } from './scripts.ts';
 import { decodeUplink } from '../decode/decode-uplink.ts';
 import {
   type CommandToEncode,
@@ -31,18 +32,17 @@ import {
   replayUplinks,
 } from '../flows/decoder-test.ts';
 import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
-import { openStatusFollower } from '../flows/status-follower.ts';
+import { openStatusFollower, type StatusFollower } from '../flows/status-follower.ts';
 import { handleUplink, type UplinkStages } from '../flows/uplink.ts';
 import { countBackfill, countUplink } from '../flows/uplink-counters.ts';
-import { createIntake, intakeLimits } from '../ingest/intake.ts';
+import { createIntake, type Intake, intakeLimits } from '../ingest/intake.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { storedNames } from '../query/measured-properties.ts';
 import { runScript } from '../scripting/run-script.ts';
-import { createScriptMachine, type ScriptMachine } from '../scripting/script-machine.ts';
-import { hasDeviceTypes } from '../records/rows/device-types.ts';
+import type { ScriptMachine } from '../scripting/script-machine.ts';
 import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
 import { dropOldProcessingLog } from '../records/rows/processing-log.ts';
 import { type DeviceNames, deviceNames } from '../validate/device-names.ts';
@@ -54,10 +54,10 @@ export interface Uplinks {
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
   /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
-  /** Cuts samples down to what their device may have. */
+  /** Removes from samples what exceeds the limits of their device. */
   readonly admit: DeviceNames['admit'];
   readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
-  /** The state of the device's decoder. */
+  /** State of the device's decoder. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
   readonly runScript: (
     source: string,
@@ -70,74 +70,33 @@ export interface Uplinks {
   readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
-  /** Where users' scripts of every kind run. */
   readonly scripts: Pick<ScriptMachine, 'run'>;
-  /** The same for scripts that somebody tries out: those runs come after the others. */
+  /** Runs scripts that users try out, after all others. */
   readonly scriptTrials: Pick<ScriptMachine, 'run'>;
-  /** What devices sent, as they sent it. */
   readonly raw: RawUplinks;
-  /** Tries a decoder on it. */
+  /** Tries a decoder on raw uplinks. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
-  /** To be called now and then: drops what is outdated. */
+  /** Drops outdated processing notes and idempotency keys. */
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Opens the way in and brings followers up to the journal's end. */
+/** Opens the pipeline and its followers, which read the rest of the journal first. */
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
-  const { telemetry, records, store, log, followers, directory, now, newId } = parts;
-  const scripts = openScripts(parts);
-  const scriptTrials: Uplinks['scriptTrials'] = {
-    run: (run) => scripts.run({ ...run, kind: 'trial' }),
-  };
-  // Whoever has decoders will use them soon; an installation without any saves their memory.
-  if (await hasDeviceTypes(records.db)) scripts.warmUp();
-  const status = await openStatusFollower({ db: records.db, log, followers, telemetry });
+  const { telemetry, records, log, followers, now, newId } = parts;
+  const { db } = records;
+  const scripts = await composeScripts(parts);
+  const status = await openStatusFollower({ db, log, followers, telemetry });
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
-  const { admit } = deviceNames(parts.config.quotas, (deviceId) => storedNames(store, deviceId));
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
-  const stages: UplinkStages = {
-    intake,
-    stateOf: status.stateOf,
-    setState: status.setState,
-    decode: decodeUplink(scripts),
-    validate: (sample) => withFutureNote(validateSample(sample), now()),
-    admit,
-    append: (entry) => store.append(entry),
-    announce: (entry) => {
-      for (const note of entry.notes) telemetry.noted(note);
-      followers.announce(entry);
-    },
-    newId,
-    now,
-  };
+  const stages = uplinkStagesOf(parts, scripts, status, intake);
+  const { admit, append, announce } = stages;
   const takeUplink = (uplink: Uplink) => countUplink(telemetry, () => handleUplink(uplink, stages));
   const { once, onceStreamed } = await composeIdempotency(parts);
-  const captureStages: CaptureStages = {
-    handleUplink: takeUplink,
-    once,
-    newId,
-    now,
-  };
-  const { validate, append, announce } = stages;
-  const findDevice = (deviceId: string) => directory.byDevice(deviceId);
-  const replayStages: ReplayStages = {
-    list: raw.list,
-    deviceOf: async (deviceId) => uplinkDeviceOf(await findDevice(deviceId)),
-    decode: decodeUplink(scriptTrials),
-    validate,
-    now,
-  };
-  const backfillStages: BackfillStages = {
-    findRoute: findDevice,
-    validate,
-    admit,
-    append,
-    announce,
-    stopping,
-    newId,
-  };
+  const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
+  const backfillStages = backfillStagesOf(parts, stages, stopping);
+  const replayStages = replayStagesOf(parts, stages, scripts, raw);
   return {
     capture: (input) => capture(input, captureStages),
     handleUplink: takeUplink,
@@ -158,45 +117,59 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     replay: (request) => replayUplinks(request, replayStages),
     settled: status.settled,
     scripts,
-    scriptTrials,
+    scriptTrials: scripts.trials,
     async runMaintenance() {
-      await dropOldProcessingLog(records.db, now());
-      await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
+      await dropOldProcessingLog(db, now());
+      await dropOldKeptAnswers(db, now() - idempotencyKeptMs);
     },
     close: () => closeInOrder(intake.drained, scripts.close, status.close, raw.close),
   };
 }
 
-/** The script machine, made when it is first needed. */
-function openScripts(parts: Parts): Pick<ScriptMachine, 'run' | 'close'> & { warmUp(): void } {
-  const { config, telemetry, quotaUse } = parts;
-  const { runScriptsRunning: trialsRunningMax, runScriptsWaiting: trialsWaitingMax } =
-    config.quotas;
-  let machine: ScriptMachine | undefined;
-  const made = (): ScriptMachine =>
-    (machine ??= createScriptMachine({
-      workers: config.scriptWorkers,
-      limits: { trialsRunningMax, trialsWaitingMax },
-      ran: telemetry.scriptRan,
-      troubled: telemetry.scriptThreadLost,
-    }));
-  telemetry.gauge(
-    'script_runs_waiting',
-    'Script runs that wait for a thread.',
-    () => machine?.waiting ?? 0,
-  );
-  telemetry.gauge('script_threads', 'Threads that run scripts.', () => machine?.threads ?? 0);
-  quotaUse.readBy(
-    'runScriptsRunning',
-    (organizationId) => machine?.trials(organizationId).underWay ?? 0,
-  );
-  quotaUse.readBy(
-    'runScriptsWaiting',
-    (organizationId) => machine?.trials(organizationId).waiting ?? 0,
-  );
+function uplinkStagesOf(
+  { config, store, followers, telemetry, newId, now }: Parts,
+  scripts: Scripts,
+  { stateOf, setState }: StatusFollower,
+  intake: Intake,
+): UplinkStages {
+  const { admit } = deviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
   return {
-    warmUp: () => void made(),
-    run: (run) => made().run(run),
-    close: async () => machine?.close(),
+    intake,
+    stateOf,
+    setState,
+    decode: decodeUplink(scripts),
+    validate: (sample) => withFutureNote(validateSample(sample), now()),
+    admit,
+    append: (entry) => store.append(entry),
+    announce: (entry) => {
+      for (const note of entry.notes) telemetry.noted(note);
+      followers.announce(entry);
+    },
+    newId,
+    now,
+  };
+}
+
+function backfillStagesOf(
+  { directory, newId }: Parts,
+  { validate, admit, append, announce }: UplinkStages,
+  stopping: () => boolean,
+): BackfillStages {
+  const findRoute = (deviceId: string) => directory.byDevice(deviceId);
+  return { findRoute, validate, admit, append, announce, stopping, newId };
+}
+
+function replayStagesOf(
+  { directory, now }: Parts,
+  { validate }: UplinkStages,
+  scripts: Scripts,
+  { list }: RawUplinks,
+): ReplayStages {
+  return {
+    list,
+    deviceOf: async (deviceId) => uplinkDeviceOf(await directory.byDevice(deviceId)),
+    decode: decodeUplink(scripts.trials),
+    validate,
+    now,
   };
 }

@@ -1,4 +1,4 @@
-// The wire form of API keys; the secret is in the answer to their creation alone (interface 2.6 and 2.7, contract 23).
+// API schemas of API keys; only the answer to creation has the secret (interface 2.6, 2.7, contract 23).
 import Type from 'typebox';
 import { grantDraft, grantFields } from './grant.ts';
 import { listParameters } from './list-parameters.ts';

@@ -1,4 +1,4 @@
-// The wire form of the audit log (contract 26).
+// API schemas of the audit log (contract 26).
 import Type from 'typebox';
 import { auditActions } from '../model/audit-entry.ts';
 import { listParameter, listParameters } from './list-parameters.ts';

@@ -1,4 +1,4 @@
-// The wire form of backfills (interface 4.3, contract 28 and 35).
+// API schemas of backfills (interface 4.3, contract 28 and 35).
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { list, object, optional } from './record-fields.ts';

@@ -1,4 +1,4 @@
-// The wire form of blobs (contract 31).
+// API schemas of blobs (contract 31).
 import Type from 'typebox';
 import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
 import { id, orNull, text, time } from './record-fields.ts';

@@ -1,4 +1,4 @@
-// The wire form of custom fields, and of a device's values in them (contract 4, 5).
+// API schemas of custom fields, and of a device's values in them (contract 4, 5).
 import Type from 'typebox';
 import { customFieldTypes } from '../model/custom-field.ts';
 import type { Json } from '../model/json.ts';

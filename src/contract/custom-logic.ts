@@ -1,4 +1,4 @@
-// The wire form of custom logic blocks (contract 14).
+// API schemas of custom logic blocks (contract 14).
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { valueTypes } from '../model/rule.ts';

@@ -1,4 +1,4 @@
-// The wire form of dashboards and their groups (contract 32).
+// API schemas of dashboards and their groups (contract 32).
 import Type from 'typebox';
 import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
 import {

@@ -1,4 +1,4 @@
-// The wire form of data flows: whole records in the single answer, names in the list (contract 10).
+// API schemas of data flows: complete records in the single answer, names in the list (contract 10).
 import Type from 'typebox';
 import { deviceConnectorSchema } from './device-connector.ts';
 import { deviceTypeSchema } from './device-type.ts';

@@ -1,4 +1,4 @@
-// The wire form of deliveries, their resending and the test of a connector (contract 35).
+// API schemas of deliveries, their resending and the test of a connector (contract 35).
 import Type from 'typebox';
 import { deliveryCauses, deliveryStates } from '../model/delivery.ts';
 import { listParameter, listParameters } from './list-parameters.ts';

@@ -1,4 +1,4 @@
-// The wire form of device configurations (contract 12).
+// API schemas of device configurations (contract 12).
 import Type from 'typebox';
 import { listParameters } from './list-parameters.ts';
 import { id, object, optional, time } from './record-fields.ts';

@@ -1,7 +1,7 @@
-// The wire form of device connectors (contract 8).
+// API schemas of device connectors (contract 8).
 import Type from 'typebox';
-import { connectivities, connectorAuthTypes, decodingTypes } from '../model/connector.ts';
-import { carriers } from '../model/integration.ts';
+import { connectivities, connectorAuthTypes } from '../model/connector.ts';
+import { carriers, decodingTypes } from '../model/integration.ts';
 import {
   auditFields,
   id,

@@ -1,4 +1,4 @@
-// The wire form of device credentials (contract 11).
+// API schemas of device credentials (contract 11).
 import Type from 'typebox';
 import { credentialAlgorithms } from '../model/device-credential.ts';
 import { id, name, oneOf, optional, orNull, text, time } from './record-fields.ts';

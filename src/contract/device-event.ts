@@ -1,4 +1,4 @@
-// The wire form of what happened to a device lately (contract 27).
+// API schemas of the recent events of a device (contract 27).
 import Type from 'typebox';
 import type { JsonObject, Json } from '../model/json.ts';
 import { id, oneOf, time } from './record-fields.ts';

@@ -1,4 +1,4 @@
-// The wire form of a device type library that is uploaded, and of what became of it (contract 7).
+// API schemas of the upload of a device type library, and of its result (contract 7).
 import Type from 'typebox';
 import { id, list, text } from './record-fields.ts';
 import { namedObject } from './named.ts';

@@ -1,4 +1,4 @@
-// The wire form of device types (contract 7).
+// API schemas of device types (contract 7).
 import Type from 'typebox';
 import { deviceTypeKinds, payloadEncodings } from '../model/device-type.ts';
 import type { Json } from '../model/json.ts';

@@ -1,6 +1,7 @@
-// The wire form of devices and asset lists (interface 2.1 and 4.2, contract 4).
+// API schemas of devices and asset lists (interface 2.1 and 4.2, contract 4).
 import Type from 'typebox';
-import { connectorAuthTypes, decodingTypes } from '../model/connector.ts';
+import { connectorAuthTypes } from '../model/connector.ts';
+import { decodingTypes } from '../model/integration.ts';
 import { deviceFieldsWith } from '../model/device-fields.ts';
 import { onlineStates } from '../model/device.ts';
 import { filterTypes } from '../model/filter-type.ts';

@@ -1,4 +1,4 @@
-// The wire form of downlinks: the command and the list of what became of them (contract 17, 35).
+// API schemas of downlinks: the command, and the list with their states (contract 17, 35).
 import Type from 'typebox';
 import { downlinkStates } from '../model/downlink.ts';
 import type { Json } from '../model/json.ts';

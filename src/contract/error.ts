@@ -1,4 +1,4 @@
-// The wire form of refusals: the error body of interface 7, and that of the token service (RFC 6749).
+// API schemas of errors: the error body of interface 7, and that of the token service (RFC 6749).
 import Type from 'typebox';
 import { rejectedSamples } from './backfill.ts';
 import { namedObject } from './named.ts';

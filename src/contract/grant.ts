@@ -1,4 +1,4 @@
-// The wire form of what a credential is granted: workspaces and permissions (interface 2.5 to 2.7).
+// API schemas of grants: the workspaces and permissions of a credential (interface 2.5 to 2.7).
 import Type from 'typebox';
 import { type Permissions, scopes, type Verb, verbs } from '../model/permission.ts';
 import { id, list, oneOf, optional, reference } from './record-fields.ts';

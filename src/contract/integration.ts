@@ -1,4 +1,4 @@
-// The wire form of integrations with LoRaWAN network servers (contract 4, 35).
+// API schemas of integrations with LoRaWAN network servers (contract 4, 35).
 import Type from 'typebox';
 import { integrationTypes } from '../model/integration.ts';
 import { deviceConnectorSchema } from './device-connector.ts';

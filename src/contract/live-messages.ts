@@ -1,4 +1,4 @@
-// The wire of the live data stream: every message in both directions (interface 6, contract 30 and 35).
+// API schemas of the live stream: every message in both directions (interface 6, contract 30, 35).
 import Type, { type Static } from 'typebox';
 
 const orNull = <T extends Type.TSchema>(schema: T) =>

@@ -1,4 +1,4 @@
-// The wire form of members, one's own account, signing in and invitations (contract 2, 35).
+// API schemas of members, the own account, sign-in and invitations (contract 2, 35).
 import Type from 'typebox';
 import { organizationRoles, workspaceRoles } from '../model/user.ts';
 import { listParameters } from './list-parameters.ts';

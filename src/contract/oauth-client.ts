@@ -1,4 +1,4 @@
-// The wire form of OAuth clients; the secret is in the answers to creation and rotation alone (interface 2.5, contract 24).
+// API schemas of OAuth clients; only the answers to creation and rotation have the secret (interface 2.5, contract 24).
 import Type from 'typebox';
 import { grantDraft, grantFields } from './grant.ts';
 import { id, list, name, optional, orNull, text, time } from './record-fields.ts';

@@ -25,7 +25,7 @@ function verbOf(method: Method, status: number | undefined): string {
 
 function pascal(step: string): string {
   const words = step.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
-  return words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
 function singular(step: string): string {

@@ -1,4 +1,4 @@
-// The wire form of operations, and of the requests that begin them (contract 4, 19).
+// API schemas of operations, and of the requests that begin them (contract 4, 19).
 import Type from 'typebox';
 import { actionStates, actionTypes, operationTypes } from '../model/operation.ts';
 import { deviceDraft, deviceUpdate } from './device.ts';

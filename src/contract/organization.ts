@@ -1,4 +1,4 @@
-// The wire form of organizations (contract 1).
+// API schemas of organizations (contract 1).
 import Type from 'typebox';
 import { listParameters } from './list-parameters.ts';
 import {

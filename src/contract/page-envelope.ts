@@ -1,4 +1,4 @@
-// The wire form of pages: the envelope around the items of a list (interface 2.2, contract 0.1).
+// API schemas of pages: the envelope around the items of a list (interface 2.2, contract 0.1).
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Page, unpagedOf } from '../model/page.ts';
 import { namedObject } from './named.ts';

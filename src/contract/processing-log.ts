@@ -1,4 +1,4 @@
-// The wire form of the processing log (contract 27).
+// API schemas of the processing log (contract 27).
 import Type from 'typebox';
 import { listParameters } from './list-parameters.ts';
 import { id, object, oneOf, orNull, time } from './record-fields.ts';

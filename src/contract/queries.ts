@@ -1,4 +1,4 @@
-// The wire form of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
+// API schemas of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
 import { accumulatorNames, lastAlias } from '../summaries/accumulators.ts';

@@ -1,4 +1,4 @@
-// The wire form of raw uplinks and of replays (contract: raw uplinks are kept so that a decoder can be tried on the last real ones).
+// API schemas of raw uplinks, and of the dry run of a decoder on them.
 import Type from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
 import { listParameters } from './list-parameters.ts';

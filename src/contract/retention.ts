@@ -1,4 +1,4 @@
-// How long samples are kept, as workspaces and data flows carry it.
+// API schema of retention, for workspaces and data flows.
 import Type from 'typebox';
 
 // A hundred years: what is longer is for ever.

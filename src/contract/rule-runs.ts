@@ -1,4 +1,4 @@
-// The wire form of a rule's last runs, and of a dry run over stored samples.
+// API schemas of the last runs of a rule, and of a dry run over stored samples.
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { id, list, object, oneOf, orNull, text, time } from './record-fields.ts';

@@ -1,4 +1,4 @@
-// The wire form of rules (contract 13).
+// API schemas of rules (contract 13).
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import {

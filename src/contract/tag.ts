@@ -1,4 +1,4 @@
-// The wire form of tags (contract 6).
+// API schemas of tags (contract 6).
 import Type from 'typebox';
 import { auditFields, id, name, optional, orNull, text, updateFields } from './record-fields.ts';
 import { namedObject } from './named.ts';

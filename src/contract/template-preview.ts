@@ -1,4 +1,4 @@
-// The wire form of filling a template in on trial (interface 2.11).
+// API schemas of template previews (interface 2.11).
 import Type from 'typebox';
 import { id, object, oneOf, optional, orNull } from './record-fields.ts';
 import { namedObject } from './named.ts';

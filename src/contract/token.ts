@@ -1,4 +1,4 @@
-// The wire form of the token service: tokens, refusals, discovery and published keys (interface 4.10, contract 25).
+// API schemas of the token service: tokens, errors, discovery and published keys (interface 4.10, contract 25).
 import Type from 'typebox';
 import { namedObject } from './named.ts';
 

@@ -1,4 +1,4 @@
-// The wire form of usage: what the samples of workspaces take, and the quotas of the organization.
+// API schemas of usage: stored samples of workspaces, and the quotas of the organization.
 import Type from 'typebox';
 import { listParameter } from './list-parameters.ts';
 import { id, list } from './record-fields.ts';

@@ -1,4 +1,4 @@
-// The wire form of a workspace's configuration as one document.
+// API schemas of the configuration of a workspace as one document.
 import Type from 'typebox';
 import { customFieldDraft } from './custom-field.ts';
 import { customLogicDraft } from './custom-logic.ts';

@@ -1,4 +1,4 @@
-// The wire form of workspaces (contract 3).
+// API schemas of workspaces (contract 3).
 import Type from 'typebox';
 import { lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { listParameters } from './list-parameters.ts';

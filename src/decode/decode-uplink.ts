@@ -51,7 +51,7 @@ function collected(uplink: Uplink, emits: readonly Emit[]): Omit<DecodedUplink, 
     } else if (emit.type === 'STATE') state = emittedState(emit.event, notes) ?? state;
     else notes.push(...otherNotes(emit));
   }
-  return { samples, notes, ...(state === undefined ? {} : { state }) };
+  return { samples, notes, ...(state !== undefined && { state }) };
 }
 
 function uplinkEvent(uplink: Uplink, data: JsonObject, state: JsonObject): JsonObject {
@@ -77,7 +77,7 @@ function metricsEvent({ metrics, ...uplink }: Uplink, { port }: JsonObject): Jso
     deviceId: device.id,
     uplinkSize: bodyBytes,
     timestamp: formatInstant(receivedAt),
-    ...(isPort ? { port } : {}),
+    ...(isPort && { port }),
     ...(metrics as JsonObject | undefined),
   };
 }
@@ -119,14 +119,14 @@ function malformation(event: Json): string | undefined {
   if (!isJsonObject(event)) return 'it must be an object';
   if (!isJsonObject(event['data'])) return 'its data must be an object';
   const meta = event['meta'];
-  return meta === undefined || meta === null || isJsonObject(meta)
-    ? undefined
-    : 'its meta must be an object';
+  if (meta === undefined || meta === null || isJsonObject(meta)) return undefined;
+  return 'its meta must be an object';
 }
 
 // A topic that is no text cannot be valid; the check of topics says so, and keeps the sample.
 function topicText(topic: Json): string {
-  return typeof topic === 'string' ? topic : JSON.stringify(topic);
+  if (typeof topic === 'string') return topic;
+  return JSON.stringify(topic);
 }
 
 /** Dates arrive as ISO texts. Numbers are epoch milliseconds. */

@@ -84,8 +84,8 @@ async function loraDownlinks(
 
 function said({ port, confirmed }: { port: number | undefined; confirmed: boolean | undefined }) {
   return {
-    ...(port === undefined ? {} : { port }),
-    ...(confirmed === undefined ? {} : { confirmed }),
+    ...(port !== undefined && { port }),
+    ...(confirmed !== undefined && { confirmed }),
   };
 }
 
@@ -110,16 +110,12 @@ async function mqttDownlinks(
   if (raw === true || target.encoder === null) {
     const sent = hex === undefined ? { payload } : { payloadHex: hex };
     return {
-      contents: [mqttContent({ ...sent, ...(topic === undefined ? {} : { topic }) })],
+      contents: [mqttContent({ ...sent, ...(topic !== undefined && { topic }) })],
       notes: [],
       replaces: false,
     };
   }
-  const encoded = await runEncoder(
-    { payload, ...(topic === undefined ? {} : { topic }) },
-    target,
-    on,
-  );
+  const encoded = await runEncoder({ payload, ...(topic !== undefined && { topic }) }, target, on);
   return contentsOf(encoded, false, mqttContent);
 }
 
@@ -127,7 +123,8 @@ async function mqttDownlinks(
 function hexOf(payload: Json | undefined): string | undefined {
   if (!isJsonObject(payload) || Object.keys(payload).length !== 1) return undefined;
   const hex = payload['payloadHex'];
-  return typeof hex === 'string' ? hex : undefined;
+  if (typeof hex === 'string') return hex;
+  return undefined;
 }
 
 async function runEncoder(

@@ -89,8 +89,8 @@ function downlinkEvent({
   state,
 }: CommandToEncode): JsonObject {
   const lora = {
-    ...(port === undefined ? {} : { port }),
-    ...(confirmed === undefined ? {} : { confirmed }),
+    ...(port !== undefined && { port }),
+    ...(confirmed !== undefined && { confirmed }),
   };
   const hex =
     isJsonObject(payload) && payload['payloadHex'] !== undefined
@@ -129,10 +129,10 @@ function emittedDownlink(command: CommandToEncode, event: Json): EncodedDownlink
   if (payloadHex === undefined && payload === undefined)
     return 'Malformed downlink: it has neither payloadHex nor payload';
   return {
-    ...(port === undefined ? {} : { port }),
-    ...(confirmed === undefined ? {} : { confirmed }),
-    ...(payloadHex === undefined ? {} : { payloadHex }),
-    ...(topic === undefined ? {} : { topic }),
-    ...(payload === undefined ? {} : { payload }),
+    ...(port !== undefined && { port }),
+    ...(confirmed !== undefined && { confirmed }),
+    ...(payloadHex !== undefined && { payloadHex }),
+    ...(topic !== undefined && { topic }),
+    ...(payload !== undefined && { payload }),
   };
 }

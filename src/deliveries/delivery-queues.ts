@@ -1,176 +1,164 @@
-// Who is next: deliveries wait in lanes, one for each connector and device, so that their order holds.
-// Lanes wait for their connector, so that one stuck target delays no other; a target that keeps failing is asked by one at a time.
+// Delivery queues: which deliveries of all connectors can start. Queues wait for their connector, so one hung target delays no other.
 import type { PendingDelivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { dueTimes } from './due-queue.ts';
+import {
+  type ConnectorQueue,
+  createConnectorQueue,
+  type DeviceQueue,
+  firstOf,
+  insertDelivery,
+  isBroken,
+  nextReady,
+} from './connector-queue.ts';
+import { createDueQueue, type DueQueue } from './due-queue.ts';
 
-export const laneLimits = {
-  /** Deliveries of one connector under way at once. */
-  underWayMax: 16,
-  /** Failures in a row after which a target counts as broken until a delivery arrives. */
-  failuresMax: 5,
-} as const;
-
-interface Waiting {
-  readonly sequence: number;
-  tries: number;
-  nextAt: EpochMs;
-}
-
-export interface Lane {
-  readonly connectorId: string;
-  readonly deviceId: string;
-  /** By sequence; the first is the one under way or next. Never empty while the lane exists. */
-  readonly waiting: Waiting[];
-  /** Why it is not being tried: something under way, not yet due, or in line for the connector. */
-  state: 'underWay' | 'later' | 'inLine';
-}
-
-interface Queue {
-  readonly lanes: Map<string, Lane>;
-  /** Lanes in line, oldest first; those whose delivery was tried before stand in a line of their own. */
-  readonly fresh: Set<Lane>;
-  readonly tried: Set<Lane>;
-  /** Lanes whose first delivery was tried before, wherever they are. */
-  readonly retrying: Set<Lane>;
-  underWay: number;
-  failuresInRow: number;
-  size: number;
-}
-
-/** Whether it was new. What is under way or was tried keeps the first place; new ones nearly always come last. */
-function insert({ waiting }: Lane, one: Waiting): boolean {
-  if (one.sequence > waiting.at(-1)!.sequence) return waiting.push(one) > 0;
-  if (waiting.some(({ sequence }) => sequence === one.sequence)) return false;
-  let at = waiting.length;
-  while (at > 1 && waiting[at - 1]!.sequence > one.sequence) at -= 1;
-  waiting.splice(at, 0, one);
-  return true;
-}
-
-/** What became of the first delivery of a lane: over, or to be tried again. */
-export type LaneResult =
+/** The result of an attempt: the delivery is over, or due again at `nextAt`. */
+export type AttemptResult =
   | { readonly isOver: true }
   | { readonly isOver: false; readonly nextAt: EpochMs };
 
-export function deliveryLanes() {
-  const queues = new Map<string, Queue>();
-  const later = dueTimes<Lane>();
-  /** Connectors that may have something to start. */
-  const stirred = new Set<string>();
-  let size = 0;
+export interface DeliveryQueues {
+  /** Deliveries that wait or are in progress, of all connectors. */
+  readonly size: number;
+  /** Number of connectors whose target counts as broken. */
+  readonly brokenTargets: number;
+  /** The next time at which a queue becomes ready. */
+  readonly earliest: EpochMs | undefined;
+  isBroken(connectorId: string): boolean;
+  sizeOf(connectorId: string): number;
+  /** Adds a delivery, in any order. Ignores a known one. */
+  add(pending: PendingDelivery, now: EpochMs): void;
+  /** Yields the queues whose first delivery starts now. Each is in progress until `end`. */
+  start(now: EpochMs): Generator<DeviceQueue>;
+  /** Ends the attempt of the first delivery. `isTargetWell` is undefined when nothing was sent to the target. */
+  end(
+    queue: DeviceQueue,
+    result: AttemptResult,
+    isTargetWell: boolean | undefined,
+    now: EpochMs,
+  ): void;
+}
 
-  function queueOf(connectorId: string): Queue {
-    const known = queues.get(connectorId);
-    if (known !== undefined) return known;
-    const queue: Queue = {
-      lanes: new Map(),
-      fresh: new Set(),
-      tried: new Set(),
-      retrying: new Set(),
-      underWay: 0,
-      failuresInRow: 0,
-      size: 0,
-    };
-    queues.set(connectorId, queue);
-    return queue;
-  }
+interface State {
+  readonly connectors: Map<string, ConnectorQueue>;
+  readonly later: DueQueue<DeviceQueue>;
+  /** Connectors that may have a queue to start. */
+  readonly changed: Set<string>;
+  size: number;
+}
 
-  function place(lane: Lane, queue: Queue, now: EpochMs): void {
-    const { nextAt, tries } = lane.waiting[0]!;
-    if (tries > 0) queue.retrying.add(lane);
-    else queue.retrying.delete(lane);
-    if (nextAt > now) {
-      lane.state = 'later';
-      later.add(nextAt, lane);
-      return;
-    }
-    lane.state = 'inLine';
-    (tries > 0 ? queue.tried : queue.fresh).add(lane);
-    stirred.add(lane.connectorId);
-  }
-
-  function nextLane(queue: Queue): Lane | undefined {
-    const isBroken = queue.failuresInRow >= laneLimits.failuresMax;
-    if (queue.underWay >= (isBroken ? 1 : laneLimits.underWayMax)) return undefined;
-    const [tried] = queue.tried;
-    const [fresh] = queue.fresh;
-    // A broken target is asked again when a failed delivery is due again; what has not been tried waits for that.
-    if (isBroken) return tried ?? (queue.retrying.size === 0 ? fresh : undefined);
-    return tried ?? fresh;
-  }
-
-  return {
-    /** Deliveries that wait or are under way, of all connectors. */
-    get size() {
-      return size;
-    },
-    /** Connectors that count as broken. */
-    get brokenTargets() {
-      return [...queues.values()].filter((queue) => queue.failuresInRow >= laneLimits.failuresMax)
-        .length;
-    },
-    isBroken: (connectorId: string): boolean =>
-      (queues.get(connectorId)?.failuresInRow ?? 0) >= laneLimits.failuresMax,
-    sizeOf: (connectorId: string): number => queues.get(connectorId)?.size ?? 0,
-    /** When a lane is due next that is not in line already. */
-    get earliest() {
-      return later.earliest;
-    },
-
-    /** Takes in what waits, in any order; what is known already is passed over. */
-    add({ connectorId, deviceId, sequence, tries, nextAt }: PendingDelivery, now: EpochMs): void {
-      const queue = queueOf(connectorId);
-      const lane = queue.lanes.get(deviceId);
-      const waiting = { sequence, tries, nextAt };
-      if (lane === undefined) {
-        const made: Lane = { connectorId, deviceId, waiting: [waiting], state: 'later' };
-        queue.lanes.set(deviceId, made);
-        place(made, queue, now);
-      } else {
-        if (!insert(lane, waiting)) return;
-      }
-      queue.size += 1;
-      size += 1;
-    },
-
-    /** The lanes to be tried now; each is under way until `end` is called. */
-    *start(now: EpochMs): Generator<Lane> {
-      for (let lane = later.takeDue(now); lane !== undefined; lane = later.takeDue(now)) {
-        if (lane.state === 'later') place(lane, queueOf(lane.connectorId), now);
-      }
-      for (const connectorId of [...stirred]) {
-        const queue = queueOf(connectorId);
-        for (let lane = nextLane(queue); lane !== undefined; lane = nextLane(queue)) {
-          queue.tried.delete(lane);
-          queue.fresh.delete(lane);
-          lane.state = 'underWay';
-          queue.underWay += 1;
-          yield lane;
-        }
-        stirred.delete(connectorId);
-      }
-    },
-
-    /** Ends the try of a lane's first delivery. `isTargetWell` is undefined when the target was not asked. */
-    end(lane: Lane, result: LaneResult, isTargetWell: boolean | undefined, now: EpochMs): void {
-      const queue = queueOf(lane.connectorId);
-      queue.underWay -= 1;
-      if (isTargetWell !== undefined)
-        queue.failuresInRow = isTargetWell ? 0 : queue.failuresInRow + 1;
-      stirred.add(lane.connectorId);
-      if (result.isOver) {
-        lane.waiting.shift();
-        queue.size -= 1;
-        size -= 1;
-      } else {
-        lane.waiting[0]!.tries += 1;
-        lane.waiting[0]!.nextAt = result.nextAt;
-      }
-      if (lane.waiting.length > 0) return place(lane, queue, now);
-      queue.lanes.delete(lane.deviceId);
-      queue.retrying.delete(lane);
-      if (queue.lanes.size === 0 && queue.failuresInRow === 0) queues.delete(lane.connectorId);
-    },
+export function createDeliveryQueues(): DeliveryQueues {
+  const state: State = {
+    connectors: new Map(),
+    later: createDueQueue(),
+    changed: new Set(),
+    size: 0,
   };
+  const { connectors } = state;
+  return {
+    get size() {
+      return state.size;
+    },
+    get brokenTargets() {
+      return [...connectors.values()].filter(isBroken).length;
+    },
+    get earliest() {
+      return state.later.earliest;
+    },
+    isBroken(connectorId) {
+      const connector = connectors.get(connectorId);
+      return connector !== undefined && isBroken(connector);
+    },
+    sizeOf: (connectorId) => connectors.get(connectorId)?.size ?? 0,
+    add: (pending, now) => add(state, pending, now),
+    start: (now) => start(state, now),
+    end: (queue, result, isTargetWell, now) => end(state, queue, { result, isTargetWell, now }),
+  };
+}
+
+function connectorOf({ connectors }: State, connectorId: string): ConnectorQueue {
+  const known = connectors.get(connectorId) ?? createConnectorQueue();
+  connectors.set(connectorId, known);
+  return known;
+}
+
+/** Makes a queue ready, or lets it wait until its first delivery is due. */
+function place(state: State, queue: DeviceQueue, now: EpochMs): void {
+  const connector = connectorOf(state, queue.connectorId);
+  const { nextAt, tries } = firstOf(queue);
+  if (tries > 0) connector.failing.add(queue);
+  else connector.failing.delete(queue);
+  if (nextAt > now) {
+    queue.state = 'later';
+    state.later.add(nextAt, queue);
+    return;
+  }
+  queue.state = 'ready';
+  const ready = tries > 0 ? connector.retried : connector.fresh;
+  ready.add(queue);
+  state.changed.add(queue.connectorId);
+}
+
+function add(state: State, pending: PendingDelivery, now: EpochMs): void {
+  const { connectorId, deviceId, sequence, tries, nextAt } = pending;
+  const connector = connectorOf(state, connectorId);
+  const known = connector.devices.get(deviceId);
+  const delivery = { sequence, tries, nextAt };
+  if (known !== undefined && !insertDelivery(known, delivery)) return;
+  connector.size += 1;
+  state.size += 1;
+  if (known !== undefined) return;
+  const queue: DeviceQueue = { connectorId, deviceId, waiting: [delivery], state: 'later' };
+  connector.devices.set(deviceId, queue);
+  place(state, queue, now);
+}
+
+function* start(state: State, now: EpochMs): Generator<DeviceQueue> {
+  for (const queue of state.later.takeDue(now)) {
+    if (queue.state === 'later') place(state, queue, now);
+  }
+  for (const connectorId of [...state.changed]) {
+    const connector = state.connectors.get(connectorId) ?? createConnectorQueue();
+    for (let queue = nextReady(connector); queue !== undefined; queue = nextReady(connector)) {
+      connector.retried.delete(queue);
+      connector.fresh.delete(queue);
+      queue.state = 'inProgress';
+      connector.inProgress += 1;
+      yield queue;
+    }
+    state.changed.delete(connectorId);
+  }
+}
+
+interface Ending {
+  readonly result: AttemptResult;
+  readonly isTargetWell: boolean | undefined;
+  readonly now: EpochMs;
+}
+
+function end(state: State, queue: DeviceQueue, { result, isTargetWell, now }: Ending): void {
+  const connector = connectorOf(state, queue.connectorId);
+  connector.inProgress -= 1;
+  if (isTargetWell === true) connector.consecutiveFailures = 0;
+  if (isTargetWell === false) connector.consecutiveFailures += 1;
+  state.changed.add(queue.connectorId);
+  if (result.isOver) {
+    queue.waiting.shift();
+    connector.size -= 1;
+    state.size -= 1;
+  } else {
+    const delivery = firstOf(queue);
+    delivery.tries += 1;
+    delivery.nextAt = result.nextAt;
+  }
+  if (queue.waiting.length > 0) place(state, queue, now);
+  else removeQueue(state, connector, queue);
+}
+
+function removeQueue(state: State, connector: ConnectorQueue, queue: DeviceQueue): void {
+  connector.devices.delete(queue.deviceId);
+  connector.failing.delete(queue);
+  // The failures of a connector without deliveries are kept, so that a broken target stays broken.
+  if (connector.devices.size === 0 && connector.consecutiveFailures === 0)
+    state.connectors.delete(queue.connectorId);
 }

@@ -93,7 +93,7 @@ function deliver(
     failed: (error) => failures.push(error),
     now: () => time.clock.now,
     random: () => 0.5,
-    schedule: time.schedule,
+    setTimer: time.schedule,
     ...over,
   });
   cleanups.push(() => deliverer.close());
@@ -144,18 +144,23 @@ test('review reliability 16: a target that goes down and one that is back are to
 test('contract 35: a delay differs by up to 20 %, Retry-After makes it longer, never shorter', () => {
   for (const [i, delayMs] of retryDelaysMs.entries()) {
     const at = (random: number, retryAfterMs = 0) =>
-      planAfter({ ...failed, retryAfterMs }, i + 1, 0, random).nextAt;
+      planAfter({ ...failed, retryAfterMs }, { tries: i + 1, now: 0, random }).nextAt;
     expect([at(0), at(0.5), at(1)]).toEqual(
       [delayMs * 0.8, delayMs, delayMs * 1.2].map(Math.round),
     );
     expect(at(0.5, delayMs * 3)).toBe(Math.min(delayMs * 3, 86_400_000));
     expect(at(0.5, 1)).toBe(delayMs);
   }
-  expect(planAfter({ ok: false, retry: false, reason: 'x' }, 1, 5, 0)).toEqual({
+  expect(
+    planAfter({ ok: false, retry: false, reason: 'x' }, { tries: 1, now: 5, random: 0 }),
+  ).toEqual({
     state: 'DEAD',
     nextAt: 5,
   });
-  expect(planAfter({ ok: true, answer: '' }, 9, 5, 0)).toEqual({ state: 'DELIVERED', nextAt: 5 });
+  expect(planAfter({ ok: true, answer: '' }, { tries: 9, now: 5, random: 0 })).toEqual({
+    state: 'DELIVERED',
+    nextAt: 5,
+  });
 });
 
 test('a try ends after its time although the connector does not heed the signal', async () => {

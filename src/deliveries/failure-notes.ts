@@ -1,8 +1,8 @@
-// What the owner of a device is told of deliveries that fail: the first failure, and that one was given up (contract 27).
+// Failure notes: the first failure of a delivery and its end, in the processing log of the device (contract 27).
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { TriedDelivery } from '../model/delivery.ts';
 
-/** Further failures in between change nothing for anybody; the delivery log has them. */
+/** The failures in between are in the delivery log. */
 export function outcomeNotes(
   { delivery, outcome }: TriedDelivery,
   newId: () => string,

@@ -1,27 +1,45 @@
-// Writes down what became of tries, many in one transaction, and keeps what could not be written until it can.
+// Outcome writer: saves the outcomes of attempts, many per transaction, and keeps what could not be saved until it can.
 import type { TriedDelivery } from '../model/delivery.ts';
+import { createRetryingWorker } from '../structures/retrying-worker.ts';
+import type { SetTimer } from '../structures/timers.ts';
 
 const writerLimits = {
-  /** With more unwritten, nothing further is tried. */
+  /** With more unsaved outcomes, no delivery starts. */
   unwrittenMax: 5_000,
-  retryMs: 1_000,
+  retryDelaysMs: [1_000],
 } as const;
 
-interface WriterParts {
+interface OutcomeWriterParts {
+  /** Saves all or none. */
   readonly save: (tried: readonly TriedDelivery[]) => Promise<void>;
   readonly failed: (error: unknown) => void;
-  readonly schedule: (task: () => void, delayMs: number) => () => void;
+  readonly setTimer: SetTimer;
 }
 
-export function outcomeWriter({ save, failed, schedule }: WriterParts) {
+interface Unsaved {
+  readonly tried: TriedDelivery;
+  readonly saved: () => void;
+}
+
+export interface OutcomeWriter {
+  /** Outcomes that are not saved yet. */
+  readonly size: number;
+  readonly isBehind: boolean;
+  /** Resolves when the outcome is saved. */
+  add(tried: TriedDelivery): Promise<void>;
+  /** Resolves when the run in progress has ended. */
+  settled(): Promise<void>;
+  /** Makes one last attempt. What it cannot save is attempted again after the next start. */
+  close(): Promise<void>;
+}
+
+export function createOutcomeWriter({ save, failed, setTimer }: OutcomeWriterParts): OutcomeWriter {
   let unwritten = 0;
-  let waiting: { readonly tried: TriedDelivery; readonly written: () => void }[] = [];
-  let writing: Promise<void> | undefined;
-  let cancelRetry: (() => void) | undefined;
+  let waiting: Unsaved[] = [];
 
   async function write(): Promise<void> {
     while (waiting.length > 0) {
-      // What ends in the same turn of the loop shares a transaction.
+      // Outcomes of the same turn share a transaction.
       await new Promise((resolve) => void setImmediate(resolve));
       const batch = waiting;
       waiting = [];
@@ -32,27 +50,13 @@ export function outcomeWriter({ save, failed, schedule }: WriterParts) {
         throw error;
       }
       unwritten -= batch.length;
-      for (const { written } of batch) written();
+      for (const { saved } of batch) saved();
     }
   }
 
-  function start(): void {
-    if (writing !== undefined || cancelRetry !== undefined || waiting.length === 0) return;
-    writing = write()
-      .catch((error: unknown) => {
-        failed(error);
-        cancelRetry = schedule(() => {
-          cancelRetry = undefined;
-          start();
-        }, writerLimits.retryMs);
-      })
-      .finally(() => {
-        writing = undefined;
-        // What came between the last look and here.
-        start();
-      });
-  }
-
+  const { retryDelaysMs } = writerLimits;
+  const hasWork = () => waiting.length > 0;
+  const worker = createRetryingWorker({ hasWork, work: write, failed, retryDelaysMs, setTimer });
   return {
     get size() {
       return unwritten;
@@ -60,23 +64,17 @@ export function outcomeWriter({ save, failed, schedule }: WriterParts) {
     get isBehind() {
       return unwritten >= writerLimits.unwrittenMax;
     },
-    /** Resolves when it is written. */
-    add(tried: TriedDelivery): Promise<void> {
+    add(tried) {
       const { promise, resolve } = Promise.withResolvers<void>();
       unwritten += 1;
-      waiting.push({ tried, written: resolve });
-      start();
+      waiting.push({ tried, saved: resolve });
+      worker.wake();
       return promise;
     },
-    async settled(): Promise<void> {
-      await writing;
-    },
-    /** One last attempt; what cannot be written is tried again after the next start. */
-    async close(): Promise<void> {
-      cancelRetry?.();
-      cancelRetry = undefined;
-      start();
-      await writing;
+    settled: () => worker.idle(),
+    async close() {
+      worker.retryNow();
+      await worker.close();
     },
   };
 }

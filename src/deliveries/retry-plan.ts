@@ -1,9 +1,9 @@
-// When a delivery is tried again, and when it is given up (contract 35).
+// Retry plan: when a failed delivery is retried, and when it is dead (contract 35).
 import type { DeliveryState } from '../model/delivery.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import type { SendOutcome } from '../connectors/target.ts';
 
-/** From one try to the next; after the last the delivery is dead. */
+/** From one attempt to the next; after the last one the delivery is dead. */
 export const retryDelaysMs = [
   1_000,
   5_000,
@@ -15,24 +15,26 @@ export const retryDelaysMs = [
   12 * hourMs,
 ] as const;
 
-/** A delay differs by at most this share from its length, so that what failed together does not come back together. */
+/** A delay differs from its length by at most this share, so that deliveries that failed together are not retried together. */
 const jitterShare = 0.2;
-/** A target may ask for a longer pause, up to this. */
+/** The longest pause that a target can request. */
 const retryAfterMsMax = dayMs;
 
 export interface Planned {
   readonly state: DeliveryState;
-  /** When it is due again; `now` of one that needs no further try. */
+  /** When it is due again; `now` if it needs no other attempt. */
   readonly nextAt: EpochMs;
 }
 
-/** What follows from the outcome of a try. `tries` counts it; `random` is from 0 to 1. */
-export function planAfter(
-  outcome: SendOutcome,
-  tries: number,
-  now: EpochMs,
-  random: number,
-): Planned {
+/** The attempt that ended: `tries` includes it, `random` is from 0 to 1. */
+export interface EndedAttempt {
+  readonly tries: number;
+  readonly now: EpochMs;
+  readonly random: number;
+}
+
+/** Returns the next state of a delivery after the outcome of an attempt. */
+export function planAfter(outcome: SendOutcome, { tries, now, random }: EndedAttempt): Planned {
   if (outcome.ok) return { state: 'DELIVERED', nextAt: now };
   const delayMs = retryDelaysMs[tries - 1];
   if (!outcome.retry || delayMs === undefined) return { state: 'DEAD', nextAt: now };

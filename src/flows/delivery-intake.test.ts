@@ -40,7 +40,7 @@ afterEach(() => opened.close());
 const stored = (sequence: number) => findDelivery(opened.records.db, { sequence });
 
 test.each(['durable', 'lazy'] as const)(
-  '%s: in the log, and the deliverer is woken',
+  '%s: in the log, and the deliverer looks',
   async (write) => {
     await enqueue([draftOf('a'), draftOf('b')], write);
     expect(await stored(1)).toMatchObject({ id: 'id 1', state: 'PENDING', nextAt: 5 });
@@ -51,7 +51,7 @@ test.each(['durable', 'lazy'] as const)(
   },
 );
 
-test('a transaction of the caller: the deliverer is woken after its end, and a rollback leaves nothing', async () => {
+test('a transaction of the caller: the deliverer looks after its end, and a rollback leaves nothing', async () => {
   const { db, transactionsEnded } = opened.records;
   await db.transaction().execute(async (step) => {
     await enqueue([draftOf('a')], step);

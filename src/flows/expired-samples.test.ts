@@ -46,7 +46,7 @@ test('without rules a start hides nothing, and a round takes back what was hidde
 test('the rule of a workspace applies at the start and in each round', async () => {
   const settings = { retentionDays: 7 };
   const draft = { name: 'w', organizationId: 'o', settings } as const;
-  const { id } = await createWorkspace(opened.records, draft, 1);
+  const { id } = await createWorkspace(opened.records, draft);
   const start = recorded(3);
   await (await hideExpired(start.parts))();
   expect(start.cutoffOf(id)).toBe(now - 7 * dayMs);

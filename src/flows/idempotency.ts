@@ -80,7 +80,7 @@ export interface Once {
   ) => Promise<FirstAnswer>;
 }
 
-export function idempotency(records: IdempotencyRecords, now: () => EpochMs): Once {
+export function createOnce(records: IdempotencyRecords, now: () => EpochMs): Once {
   const inProgress = new Map<
     string,
     { readonly bodyHash: string; readonly answer: Promise<FirstAnswer> }

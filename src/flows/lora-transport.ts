@@ -18,7 +18,7 @@ interface LoraParts {
 }
 
 /** A device without an integration, or one whose integration names no server, keeps its downlinks waiting. */
-export function loraTransport(parts: LoraParts): SendDownlink {
+export function createLoraTransport(parts: LoraParts): SendDownlink {
   return async (downlink, signal) => {
     const device = await parts.findDevice(downlink.deviceId);
     const integration = device && (await integrationOf(device, parts));
@@ -66,7 +66,7 @@ type Registration = (
 ) => Promise<void>;
 
 /** Tells the device's network server, where it can be told. Throws Problem when it refuses or cannot be reached. */
-export function loraRegistration(parts: LoraParts, signal: AbortSignal): Registration {
+export function createLoraRegistration(parts: LoraParts, signal: AbortSignal): Registration {
   return async (device, work) => {
     const integration = await integrationOf(device, parts);
     if (integration === undefined || (work !== 'register' && work !== 'deregister')) return;

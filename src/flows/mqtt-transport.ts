@@ -3,7 +3,7 @@ import type { PublishToDevice } from '../ingest/mqtt/mqtt-publisher.ts';
 import { Problem } from '../model/problem.ts';
 import type { SendDownlink } from './downlink-transport.ts';
 
-export function mqttTransport(publish: PublishToDevice): SendDownlink {
+export function createMqttTransport(publish: PublishToDevice): SendDownlink {
   return async ({ deviceId, topic, payloadHex, payload }) => {
     const bytes =
       payloadHex === null ? Buffer.from(JSON.stringify(payload)) : Buffer.from(payloadHex, 'hex');

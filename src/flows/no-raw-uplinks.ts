@@ -1,11 +1,11 @@
 // No raw uplinks: with a retention of 0, those of earlier starts are removed and lists are empty (contract 35).
 import { rmSync } from 'node:fs';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { EntryLog } from '../log/entry-log.ts';
 import type { RawUplinks } from './raw-uplink-follower.ts';
 
 /** Removes the folder, and the follower, which would keep the journal from being truncated. */
 export function removeRawUplinks(
-  log: Pick<SampleStore, 'removeFollower'>,
+  log: Pick<EntryLog, 'removeFollower'>,
   directory: string,
 ): RawUplinks {
   log.removeFollower('raw-uplinks');

@@ -58,14 +58,14 @@ export async function ruleContext(
       : templateContextOf({
           ...device,
           sample: { ...withoutUndefined(origin.sample), correlationId: origin.correlationId },
-          ...(origin.entry === undefined ? {} : { entry: origin.entry }),
+          ...(origin.entry !== undefined && { entry: origin.entry }),
           producedAt: origin.at,
         });
   return { ...own, rule: { ruleId: id, name, description, workspaceId }, dataSources };
 }
 
 function withoutUndefined({ deviceId, topic, timestamp, data, meta }: RuleSample) {
-  return { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }) };
+  return { deviceId, topic, timestamp, data, ...(meta !== undefined && { meta }) };
 }
 
 function sourceContext(

@@ -106,7 +106,7 @@ export function ruleSampleOf({
     topic,
     timestamp,
     data,
-    ...(meta === undefined ? {} : { meta }),
+    ...(meta !== undefined && { meta }),
     correlationId,
   };
 }

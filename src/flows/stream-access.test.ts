@@ -34,7 +34,7 @@ beforeAll(async () => {
   opened = await openTestRecords();
   const { records } = opened;
   const named = { name: 'n', organizationId: 'o' };
-  workspaceId = (await createWorkspace(records, named, 1)).id;
+  workspaceId = (await createWorkspace(records, named)).id;
   const placed = { name: 'n', workspaceId };
   tagId = (await createTag({ ...records, now: () => 1 }, placed)).id;
   const http = { ...placed, connectivity: 'HTTP' } as const;

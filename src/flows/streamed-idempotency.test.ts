@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { problem } from '../model/problem.ts';
 import type { Attempt, FirstAnswer, IdempotencyRecord } from './idempotency.ts';
-import { streamedIdempotency } from './streamed-idempotency.ts';
+import { createOnceStreamed } from './streamed-idempotency.ts';
 
 const call = { credential: 'key1', route: 'POST /bulk', key: 'k' };
 
@@ -13,7 +13,7 @@ async function* body(...pieces: string[]): AsyncGenerator<Uint8Array> {
 function bench() {
   const rows = new Map<string, IdempotencyRecord>();
   const clock = { now: 1_000 };
-  const once = streamedIdempotency(
+  const once = createOnceStreamed(
     {
       find: async (id) => rows.get(id),
       reserve: async (record) => void rows.set(record.id, { ...record, durable: [] }),

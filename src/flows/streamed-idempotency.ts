@@ -33,7 +33,7 @@ const noHash = '';
  * the first request and the parts that are durable, 422 for another body, and a refused request leaves no trace. `work` must read the
  * body to its end.
  */
-export function streamedIdempotency(records: IdempotencyRecords, now: () => EpochMs): OnceStreamed {
+export function createOnceStreamed(records: IdempotencyRecords, now: () => EpochMs): OnceStreamed {
   const inProgress = new Map<string, Promise<Done>>();
   const attempts = createAttempts(records);
 

@@ -1,25 +1,24 @@
-// Every change of records runs through here: one transaction, versions checked, announced once it is durable.
-import { formatInstant } from '../model/instant.ts';
+// Record changes: one transaction each, with versions checked and an audit entry, announced when durable.
+import { formatInstant, formatInstantOrNull } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { AuditFields, RecordChange } from '../model/record.ts';
 import { insertAuditEntries } from '../records/rows/audit-log.ts';
 import type { Records } from '../records/records.ts';
 import { auditEntriesOf } from './audit/audit.ts';
 
-/** What every update may carry: absent leaves as it is, null clears, a stale `version` is refused. */
+/** Fields of every update: an absent field stays unchanged, null clears it, a stale `version` is a 409. */
 export interface RecordUpdate {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
   readonly version?: number | null | undefined;
 }
 
-/** Records within a transaction; what is announced here is told after the commit. */
+/** Records within a transaction; changes announced here are forwarded after the commit. */
 export type Step = Records;
 
 /**
- * Runs the work in one transaction, that of the records when they are within one already. A refusal thrown within leaves nothing
- * behind and announces nothing. What a request changes is written to the audit log in the same transaction, so that neither is
- * there without the other.
+ * Runs the work in one transaction: a new one, or that of the records when they have one. An error rolls everything back and
+ * announces nothing. The audit entries of a request are part of the same transaction.
  */
 export async function change<T>(records: Records, work: (step: Step) => Promise<T>): Promise<T> {
   if (records.db.isTransaction) return work(records);
@@ -29,10 +28,7 @@ export async function change<T>(records: Records, work: (step: Step) => Promise<
     const step: Step = { ...records, db, announce: (told) => void changes.push(told) };
     const made = await work(step);
     if (actor !== undefined) {
-      await insertAuditEntries(
-        db,
-        await auditEntriesOf(step, records, changes, actor, records.now()),
-      );
+      await insertAuditEntries(db, await auditEntriesOf(step, records, changes, actor));
     }
     return made;
   });
@@ -66,7 +62,7 @@ export function auditView(record: AuditFields): {
   const { created, updated, version } = record;
   return {
     created: formatInstant(created),
-    updated: updated === null ? null : formatInstant(updated),
+    updated: formatInstantOrNull(updated),
     version,
   };
 }
@@ -82,10 +78,10 @@ export function found<T>(record: T | undefined, what: string, id: string): T {
   return record;
 }
 
-/** Throws 409 naming the users of what was to be deleted. */
+/** Throws 409 with the records that use the one to be deleted. */
 export function refuseWhenUsed(what: string, users: readonly string[]): void {
   if (users.length > 0) throw problem('inUse', { what, users });
 }
 
-/** How many users a refusal names at most. */
+/** The most users that such an error names. */
 export const usersNamedMax = 5;

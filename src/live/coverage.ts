@@ -1,18 +1,19 @@
-// Which samples a subscription has sent or will send, so that none is sent twice and none is left out.
+// Coverage: the samples that a subscription has sent or will send, so that each is sent exactly once.
 import type { EpochMs } from '../model/instant.ts';
 import type { StoredSample } from '../model/sample.ts';
 
-/** Where a replay begins: after a cursor, or at a time of storing. */
+/** Start of a replay: after a cursor, or at a time of storage. */
 export type ReplayStart = { readonly cursor: string } | { readonly storedSince: EpochMs };
 
-/** A sample is covered when any of the set members says so; without any, when it was published in this process. */
+/** A sample is covered by either property. Without both, it is covered if it was published in this process. */
 export interface Coverage {
   readonly afterCursor?: string;
   readonly storedSince?: EpochMs;
 }
 
 export function startsBefore(start: ReplayStart, sample: StoredSample): boolean {
-  return 'cursor' in start ? sample.cursor > start.cursor : sample.storedAt >= start.storedSince;
+  if ('cursor' in start) return sample.cursor > start.cursor;
+  return sample.storedAt >= start.storedSince;
 }
 
 export function covers(
@@ -30,18 +31,13 @@ export function covers(
   );
 }
 
-/** The coverage that also has everything since the start. */
+/** The coverage that also includes everything since the start. */
 export function widened(coverage: Coverage | undefined, start: ReplayStart): Coverage {
   if ('cursor' in start) {
     const known = coverage?.afterCursor;
-    return {
-      ...coverage,
-      afterCursor: known !== undefined && known < start.cursor ? known : start.cursor,
-    };
+    if (known !== undefined && known < start.cursor) return { ...coverage };
+    return { ...coverage, afterCursor: start.cursor };
   }
-  const known = coverage?.storedSince;
-  return {
-    ...coverage,
-    storedSince: known === undefined ? start.storedSince : Math.min(known, start.storedSince),
-  };
+  const known = coverage?.storedSince ?? Infinity;
+  return { ...coverage, storedSince: Math.min(known, start.storedSince) };
 }

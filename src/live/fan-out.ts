@@ -1,4 +1,4 @@
-// From a stored sample to every session that subscribed to it: one index, one serialisation, one message per sample and session.
+// Fan-out: sends a stored sample to the sessions that subscribed to it, serialized once, as one message per session.
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import type { StoredSample } from '../model/sample.ts';
@@ -10,26 +10,26 @@ export interface Subscription {
   readonly assetId: string;
   /** Undefined means all topics. */
   readonly topic: string | undefined;
-  /** Undefined until the first replay it was opened with is done. */
+  /** Undefined until the replay that it was opened with is complete. */
   coverage: Coverage | undefined;
   /** Tags it was subscribed by. */
   readonly tagIds: Set<string>;
   open: boolean;
-  /** Who was let in: asked again when the device changes. */
+  /** Checked again when the device changes. */
   readonly grantedTo: Principal;
 }
 
-/** What one session wants of one device. */
+/** The subscriptions of one session to one device. */
 export interface Interest {
   readonly assetId: string;
   readonly reader: Reader;
   readonly topics: Map<string, Subscription>;
   wildcard: Subscription | undefined;
-  /** Samples up to this cursor are settled: sent, or not wanted. */
+  /** Samples up to this cursor were sent, or are not wanted. */
   deliveredTo: string;
-  /** Time of the last `since`: of what was stored until then and is published only now, the client may have some already. */
+  /** Time of the last `since`. The client may already have samples that were stored before and are published later. */
   settlingUntil: EpochMs;
-  /** While a replay runs, live samples wait with it. */
+  /** A replay is in progress, and live samples are buffered. */
   held: boolean;
 }
 
@@ -37,9 +37,9 @@ export interface Reader {
   readonly outbox: Outbox;
   /** Takes a live sample of a held interest. */
   hold(sample: StoredSample, frame: Buffer, interest: Interest): void;
-  /** Ends subscriptions that may not go on, and tells the client. */
+  /** Ends subscriptions that are no longer permitted, and notifies the client. */
   withdraw(subscriptions: readonly Subscription[]): void;
-  /** The outbox took no more: this sample and all later ones must come from the store. */
+  /** The outbox is full: this sample and all later ones must come from the store. */
   spill(): void;
 }
 
@@ -52,7 +52,7 @@ export interface FanOut {
   publish(samples: readonly StoredSample[], now: EpochMs): void;
   add(interest: Interest, subscription: Subscription): void;
   remove(interest: Interest, subscription: Subscription): void;
-  /** What sessions want of the device. */
+  /** The interests of all sessions in the device. */
   interestsIn(assetId: string): readonly Interest[];
   /** The first and the last cursor published since the start of the process. */
   readonly firstCursor: string | undefined;
@@ -90,37 +90,28 @@ export function createFanOut(): FanOut {
         if (!sample.stored) continue;
         firstCursor ??= sample.cursor;
         publishOne(sample, now);
-        // Only now, so that a reader that spills goes on from the sample before this one.
+        // Set after publishing, so that a reader that spills continues from the sample before this one.
         if (lastCursor === undefined || sample.cursor > lastCursor) lastCursor = sample.cursor;
       }
     },
     add(interest, { assetId, topic }) {
-      let audience = audiences.get(assetId);
-      if (audience === undefined)
-        audiences.set(assetId, (audience = { byTopic: new Map(), wildcard: new Set() }));
-      if (topic === undefined) audience.wildcard.add(interest);
-      else audience.byTopic.set(topic, (audience.byTopic.get(topic) ?? new Set()).add(interest));
+      const audience = audiences.get(assetId) ?? { byTopic: new Map(), wildcard: new Set() };
+      audiences.set(assetId, audience);
+      addTo(audience, interest, topic);
     },
     remove(interest, { assetId, topic }) {
       const audience = audiences.get(assetId);
       if (audience === undefined) return;
-      if (topic === undefined) audience.wildcard.delete(interest);
-      else if (
-        audience.byTopic.get(topic)?.delete(interest) &&
-        audience.byTopic.get(topic)!.size === 0
-      )
-        audience.byTopic.delete(topic);
+      removeFrom(audience, interest, topic);
       if (audience.byTopic.size === 0 && audience.wildcard.size === 0) audiences.delete(assetId);
     },
     interestsIn(assetId) {
       const audience = audiences.get(assetId);
       if (audience === undefined) return [];
-      return [
-        ...new Set([
-          ...audience.wildcard,
-          ...[...audience.byTopic.values()].flatMap((of) => [...of]),
-        ]),
-      ];
+      const interests = new Set(audience.wildcard);
+      for (const byTopic of audience.byTopic.values())
+        for (const interest of byTopic) interests.add(interest);
+      return [...interests];
     },
     get firstCursor() {
       return firstCursor;
@@ -132,6 +123,29 @@ export function createFanOut(): FanOut {
       return audiences.size;
     },
   };
+}
+
+function addTo(
+  { byTopic, wildcard }: Audience,
+  interest: Interest,
+  topic: string | undefined,
+): void {
+  if (topic === undefined) wildcard.add(interest);
+  else byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(interest));
+}
+
+function removeFrom(
+  { byTopic, wildcard }: Audience,
+  interest: Interest,
+  topic: string | undefined,
+): void {
+  if (topic === undefined) {
+    wildcard.delete(interest);
+    return;
+  }
+  const interests = byTopic.get(topic);
+  interests?.delete(interest);
+  if (interests?.size === 0) byTopic.delete(topic);
 }
 
 function deliver(

@@ -1,151 +1,170 @@
-// What one session still has to send: frames are gathered and written together; a reader that takes none is cut off.
-// Bytes are bounded by spilling (the session goes on from the store), time by cutting off.
+// Outbox: send queue of one session. Writes frames in batches and disconnects slow readers.
+// Bytes are limited by spilling (the session continues from the store), time by disconnecting.
 import { liveLimits } from './live-limits.ts';
 import { textFrame } from './text-frame.ts';
 
 export interface Outbox {
-  /** Queues a shared frame; false when too much is queued already: the frame was not taken. */
+  /** Queues a shared frame. False if too much is queued; then the frame was not taken. */
   sendSample(frame: Buffer): boolean;
-  /** Queues a message of this session alone, always; the session waits for `whenWritable` before it answers more. */
+  /** Queues a message of this session, without a limit: the session waits for `whenWritable` before it answers again. */
   sendReply(text: string): void;
-  /** The socket took everything it was given. */
+  /** Call when the socket has taken everything. */
   drained(): void;
-  /** Called every `tickMs`: what was queued `slowTicksMax` ticks ago must have left. */
+  /** Call every `tickMs`: what was queued `slowTicksMax` ticks ago must be sent. */
   tick(): void;
-  /** Resolves when little is queued, or the outbox is closed. */
+  /** Resolves when `writable` is true. */
   whenWritable(): Promise<void>;
-  /** Whether little is queued. */
+  /** True if little is queued, or the outbox is closed. */
   readonly writable: boolean;
-  /** Drops what is queued; nothing is written any more. */
+  /** Discards what is queued. Nothing more is written. */
   close(): void;
   readonly closed: boolean;
 }
 
 interface OutboxOptions {
-  /** Gives bytes to the socket; false means: it takes no more until `drained`. */
+  /** Writes to the socket. After false it takes nothing until `drained`. */
   readonly write: (bytes: Buffer) => boolean;
-  /** Ends the connection of a slow reader, by name. The outbox is closed already. */
+  /** Ends the connection of a slow reader. The outbox is already closed. */
   readonly cut: (reason: string) => void;
   readonly flusher: Flusher;
 }
 
-/** An empty outbox. Bytes and age are bounded (architecture: a limit on everything). */
-export function createOutbox({ write, cut, flusher }: OutboxOptions): Outbox {
-  let frames: Buffer[] = [];
-  let head = 0;
-  let queuedBytes = 0;
-  let pushed = 0;
-  let handed = 0;
-  let gone = 0;
-  let blocked = false;
-  let closed = false;
-  let dirty = false;
-  let waiters: (() => void)[] = [];
+interface OutboxState {
+  readonly options: OutboxOptions;
+  frames: Buffer[];
+  /** Index of the first frame that is not written. */
+  head: number;
+  queuedBytes: number;
+  /** Frames since the start: queued, given to the socket, and taken by the network. */
+  pushed: number;
+  written: number;
+  drained: number;
+  isBlocked: boolean;
+  isClosed: boolean;
+  /** A flush is scheduled. */
+  isScheduled: boolean;
+  waiters: (() => void)[];
+}
+
+/** An empty outbox. Its bytes and their age are limited (architecture: a limit on everything). */
+export function createOutbox(options: OutboxOptions): Outbox {
+  const state: OutboxState = {
+    options,
+    frames: [],
+    head: 0,
+    queuedBytes: 0,
+    pushed: 0,
+    written: 0,
+    drained: 0,
+    isBlocked: false,
+    isClosed: false,
+    isScheduled: false,
+    waiters: [],
+  };
+  /** `pushed` at the last ticks. */
   const marks: number[] = [];
-
-  function push(frame: Buffer): void {
-    frames.push(frame);
-    queuedBytes += frame.length;
-    pushed++;
-    if (!dirty && !blocked) {
-      dirty = true;
-      flusher.add(flush);
-    }
-  }
-
-  function mayWrite(): boolean {
-    return !blocked && !closed && head < frames.length;
-  }
-
-  function flush(): void {
-    dirty = false;
-    while (mayWrite()) {
-      let to = head;
-      let bytes = 0;
-      while (
-        to < frames.length &&
-        (to === head || bytes + frames[to]!.length <= liveLimits.chunkBytesMax)
-      ) {
-        bytes += frames[to++]!.length;
-      }
-      const chunk = to === head + 1 ? frames[head]! : flusher.join(frames, head, to, bytes);
-      handed += to - head;
-      head = to;
-      queuedBytes -= bytes;
-      blocked = !write(chunk);
-    }
-    forgetWritten();
-    if (!blocked) settle();
-  }
-
-  function forgetWritten(): void {
-    if (head === frames.length) frames = [];
-    else if (head > 1_024) frames = frames.slice(head);
-    else return;
-    head = 0;
-  }
-
-  function settle(): void {
-    gone = handed;
-    if (waiters.length === 0 || queuedBytes > liveLimits.replayQueueBytesMax) return;
-    const ready = waiters;
-    waiters = [];
-    for (const resolve of ready) resolve();
-  }
-
-  function close(): void {
-    closed = true;
-    frames = [];
-    queuedBytes = 0;
-    settle();
-  }
-
-  function isWritable(): boolean {
-    return closed || (!blocked && queuedBytes <= liveLimits.replayQueueBytesMax);
-  }
-
   return {
     sendSample(frame) {
-      if (closed) return true;
-      if (queuedBytes > liveLimits.queuedBytesMax) return false;
-      push(frame);
+      if (state.isClosed) return true;
+      if (state.queuedBytes > liveLimits.queuedBytesMax) return false;
+      push(state, frame);
       return true;
     },
     sendReply(text) {
-      if (!closed) push(textFrame(text));
+      if (!state.isClosed) push(state, textFrame(text));
     },
     drained() {
-      if (closed || !blocked) return;
-      blocked = false;
-      flush();
+      if (state.isClosed || !state.isBlocked) return;
+      state.isBlocked = false;
+      flush(state);
     },
     tick() {
-      if (closed) return;
-      const mark = marks.length < liveLimits.slowTicksMax ? undefined : marks.shift()!;
-      if (mark !== undefined && gone < mark) {
-        close();
-        return cut('slow reader');
+      if (state.isClosed) return;
+      const isOld = marks.length >= liveLimits.slowTicksMax;
+      const due = (isOld && marks.shift()) || 0;
+      if (state.drained < due) {
+        close(state);
+        return options.cut('slow reader');
       }
-      marks.push(pushed);
+      marks.push(state.pushed);
     },
     whenWritable() {
-      if (isWritable()) return Promise.resolve();
-      return new Promise((resolve) => waiters.push(resolve));
+      if (isWritable(state)) return Promise.resolve();
+      return new Promise((resolve) => state.waiters.push(resolve));
     },
-    close,
+    close: () => close(state),
     get writable() {
-      return isWritable();
+      return isWritable(state);
     },
     get closed() {
-      return closed;
+      return state.isClosed;
     },
   };
 }
 
+function push(state: OutboxState, frame: Buffer): void {
+  state.frames.push(frame);
+  state.queuedBytes += frame.length;
+  state.pushed++;
+  if (state.isScheduled || state.isBlocked) return;
+  state.isScheduled = true;
+  state.options.flusher.add(() => flush(state));
+}
+
+function flush(state: OutboxState): void {
+  state.isScheduled = false;
+  while (!state.isBlocked && !state.isClosed && state.head < state.frames.length) writeChunk(state);
+  dropWritten(state);
+  if (!state.isBlocked) settle(state);
+}
+
+/** Writes the next frames as one buffer, up to the limit, at least one. */
+function writeChunk(state: OutboxState): void {
+  const { frames, head, options } = state;
+  let to = head;
+  let bytes = 0;
+  for (let frame = frames[to]; frame !== undefined; frame = frames[to]) {
+    if (to > head && bytes + frame.length > liveLimits.chunkBytesMax) break;
+    bytes += frame.length;
+    to += 1;
+  }
+  const chunk = options.flusher.join(frames, head, to, bytes);
+  state.written += to - head;
+  state.head = to;
+  state.queuedBytes -= bytes;
+  state.isBlocked = !options.write(chunk);
+}
+
+function dropWritten(state: OutboxState): void {
+  if (state.head === state.frames.length) state.frames = [];
+  else if (state.head > 1_024) state.frames = state.frames.slice(state.head);
+  else return;
+  state.head = 0;
+}
+
+function settle(state: OutboxState): void {
+  state.drained = state.written;
+  if (state.waiters.length === 0 || state.queuedBytes > liveLimits.replayQueueBytesMax) return;
+  const ready = state.waiters;
+  state.waiters = [];
+  for (const resolve of ready) resolve();
+}
+
+function close(state: OutboxState): void {
+  state.isClosed = true;
+  state.frames = [];
+  state.queuedBytes = 0;
+  settle(state);
+}
+
+function isWritable({ isClosed, isBlocked, queuedBytes }: OutboxState): boolean {
+  return isClosed || (!isBlocked && queuedBytes <= liveLimits.replayQueueBytesMax);
+}
+
 export interface Flusher {
-  /** Runs the flush soon, together with those of all other sessions. */
+  /** Runs the flush after the current work, together with those of all other sessions. */
   add(flush: () => void): void;
-  /** The frames `from` to `to` as one buffer of `bytes` bytes; sessions with the same frames share it. */
+  /** The frames from index `from` up to `to` as one buffer of `bytes` bytes. Sessions with the same frames share it. */
   join(frames: readonly Buffer[], from: number, to: number, bytes: number): Buffer;
 }
 
@@ -169,6 +188,8 @@ export function createFlusher(schedule: (run: () => void) => void): Flusher {
       waiting.push(flush);
     },
     join(frames, from, to, bytes) {
+      const first = frames[from];
+      if (to === from + 1 && first !== undefined) return first;
       if (!isSame(joinedOf, frames, from, to)) {
         joinedOf = frames.slice(from, to);
         joined = Buffer.concat(joinedOf, bytes);

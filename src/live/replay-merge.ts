@@ -1,4 +1,4 @@
-// Joins replays that begin at different places into one, in the order of storing and without repetition.
+// Replay merge: joins replays with different starts into one, in order of storage and without repetition.
 import type { StoredSample } from '../model/sample.ts';
 
 interface Head {
@@ -7,7 +7,7 @@ interface Head {
   at: number;
 }
 
-/** Batches in ascending order of cursor; a sample that several replays bring comes once. */
+/** Batches in ascending order of cursor. A sample of several replays occurs once. */
 export async function* mergedReplays(
   replays: readonly AsyncIterable<readonly StoredSample[]>[],
 ): AsyncGenerator<readonly StoredSample[]> {
@@ -21,8 +21,8 @@ export async function* mergedReplays(
     while (heads.length > 0) {
       heads = (await Promise.all(heads.map(refilled))).filter((head) => head !== undefined);
       const batch: StoredSample[] = [];
-      while (heads.length > 0 && heads.every((head) => head.at < head.batch.length))
-        batch.push(takeFirst(heads));
+      for (let sample = takeFirst(heads); sample !== undefined; sample = takeFirst(heads))
+        batch.push(sample);
       yield batch;
     }
   } finally {
@@ -40,10 +40,14 @@ async function refilled(head: Head): Promise<Head | undefined> {
   return head;
 }
 
-function takeFirst(heads: readonly Head[]): StoredSample {
-  let first = heads[0]!.batch[heads[0]!.at]!;
-  for (const head of heads)
-    if (head.batch[head.at]!.cursor < first.cursor) first = head.batch[head.at]!;
-  for (const head of heads) if (head.batch[head.at]!.cursor === first.cursor) head.at++;
+/** Undefined when a head has no sample left: its next one may be the first. */
+function takeFirst(heads: readonly Head[]): StoredSample | undefined {
+  let first: StoredSample | undefined;
+  for (const { batch, at } of heads) {
+    const sample = batch[at];
+    if (sample === undefined) return undefined;
+    if (first === undefined || sample.cursor < first.cursor) first = sample;
+  }
+  for (const head of heads) if (head.batch[head.at]?.cursor === first?.cursor) head.at++;
   return first;
 }

@@ -4,10 +4,10 @@ import type { Principal } from '../model/principal.ts';
 import type { Coverage } from './coverage.ts';
 import type { FanOut, Interest, Reader, Subscription } from './fan-out.ts';
 
-/** The room that the organization has for open subscriptions, over all of its connections. */
+/** Open subscriptions that the organization may still have, on all its connections together. */
 export interface SubscriptionRoom {
   readonly max: number;
-  /** False when there is not so much room; then nothing is taken. */
+  /** False if the room is not sufficient; then nothing is taken. */
   readonly take: (amount: number) => boolean;
   readonly give: (amount: number) => void;
 }
@@ -15,27 +15,27 @@ export interface SubscriptionRoom {
 export interface SessionSubscriptions {
   readonly room: SubscriptionRoom;
   find(assetId: string, topic: string | undefined): Subscription | undefined;
-  /** Opens a combination that is not open; the room for it was taken. Closing it gives the room back. */
+  /** Opens a combination that is not open, with room that was taken. Closing it returns the room. */
   add(
     asset: { readonly id: string; readonly topic: string | undefined },
     coverage: Coverage | undefined,
     grantedTo: Principal,
   ): Subscription;
   remove(subscription: Subscription): void;
-  /** Closes all, the first of them at once; nothing may be added any more. */
+  /** Closes all, the first of them immediately. Add nothing afterwards. */
   clear(): void;
   interest(assetId: string): Interest | undefined;
   interests(): IterableIterator<Interest>;
-  /** Every open one that was subscribed by the tag, with this topic. */
+  /** The open subscriptions that were made by the tag, with this topic. */
   ofTag(tagId: string, topic: string | undefined): Subscription[];
-  /** All open ones and the refused items, sorted by asset id, then topic; items of tags last. */
+  /** The open subscriptions and the refused items, sorted by asset id, then topic. Items of tags are last. */
   acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[];
   readonly size: number;
-  /** How many were ever opened. */
+  /** Subscriptions that were opened since the start of the session. */
   readonly opened: number;
 }
 
-/** So many subscriptions are closed in one turn of the event loop. */
+/** Subscriptions that are closed in one turn of the event loop. */
 const removedPerTurn = 2_000;
 
 export function createSubscriptions(
@@ -44,11 +44,17 @@ export function createSubscriptions(
   room: SubscriptionRoom,
 ): SessionSubscriptions {
   const interests = new Map<string, Interest>();
+  const items = createItemList(() => openIn(interests));
   let size = 0;
   let opened = 0;
-  /** The acknowledged items in order; undefined when something was removed. */
-  let sorted: AcknowledgedItem[] | undefined = [];
-  let added: AcknowledgedItem[] = [];
+
+  function interestIn(assetId: string): Interest {
+    const known = interests.get(assetId);
+    if (known !== undefined) return known;
+    const interest = createInterest(assetId, reader);
+    interests.set(assetId, interest);
+    return interest;
+  }
 
   function remove(subscription: Subscription): void {
     const interest = interests.get(subscription.assetId);
@@ -61,14 +67,7 @@ export function createSubscriptions(
       interests.delete(subscription.assetId);
     size--;
     room.give(1);
-    sorted = undefined;
-  }
-
-  function* all(): Generator<Subscription> {
-    for (const interest of interests.values()) {
-      if (interest.wildcard !== undefined) yield interest.wildcard;
-      yield* interest.topics.values();
-    }
+    items.removed();
   }
 
   return {
@@ -78,63 +77,85 @@ export function createSubscriptions(
       return topic === undefined ? interest?.wildcard : interest?.topics.get(topic);
     },
     add({ id: assetId, topic }, coverage, grantedTo) {
-      let interest = interests.get(assetId);
-      if (interest === undefined) {
-        interest = {
-          assetId,
-          reader,
-          topics: new Map(),
-          wildcard: undefined,
-          deliveredTo: '',
-          settlingUntil: 0,
-          held: false,
-        };
-        interests.set(assetId, interest);
-      }
-      const subscription: Subscription = {
-        assetId,
-        topic,
-        coverage,
-        tagIds: new Set(),
-        open: true,
-        grantedTo,
-      };
+      const interest = interestIn(assetId);
+      const tagIds = new Set<string>();
+      const subscription = { assetId, topic, coverage, tagIds, open: true, grantedTo };
       if (topic === undefined) interest.wildcard = subscription;
       else interest.topics.set(topic, subscription);
       fanOut.add(interest, subscription);
       size++;
       opened++;
-      added.push(itemOf(subscription));
+      items.added(subscription);
       return subscription;
     },
     remove,
-    clear() {
-      const left = all();
-      const removeSome = (): void => {
-        for (let i = 0; i < removedPerTurn; i++) {
-          const { value, done } = left.next();
-          if (done === true) return;
-          remove(value);
-        }
-        setImmediate(removeSome);
-      };
-      removeSome();
-    },
+    clear: () => removeInTurns(openIn(interests), remove),
     interest: (assetId) => interests.get(assetId),
     interests: () => interests.values(),
     ofTag: (tagId, topic) =>
-      [...all()].filter((one) => one.topic === topic && one.tagIds.has(tagId)),
-    acknowledged(refused = []) {
-      if (sorted === undefined) sorted = [...all()].map(itemOf).sort(inOrder);
-      else if (added.length > 0) sorted = merged(sorted, added.sort(inOrder));
-      added = [];
-      return refused.length === 0 ? sorted : merged(sorted, [...refused].sort(inOrder));
-    },
+      [...openIn(interests)].filter((each) => each.topic === topic && each.tagIds.has(tagId)),
+    acknowledged: items.acknowledged,
     get size() {
       return size;
     },
     get opened() {
       return opened;
+    },
+  };
+}
+
+function createInterest(assetId: string, reader: Reader): Interest {
+  return {
+    assetId,
+    reader,
+    topics: new Map(),
+    wildcard: undefined,
+    deliveredTo: '',
+    settlingUntil: 0,
+    held: false,
+  };
+}
+
+function* openIn(interests: ReadonlyMap<string, Interest>): Generator<Subscription> {
+  for (const { wildcard, topics } of interests.values()) {
+    if (wildcard !== undefined) yield wildcard;
+    yield* topics.values();
+  }
+}
+
+function removeInTurns(
+  open: Generator<Subscription>,
+  remove: (subscription: Subscription) => void,
+): void {
+  for (let i = 0; i < removedPerTurn; i++) {
+    const { value, done } = open.next();
+    if (done === true) return;
+    remove(value);
+  }
+  setImmediate(() => removeInTurns(open, remove));
+}
+
+interface ItemList {
+  added(subscription: Subscription): void;
+  removed(): void;
+  /** Items of the open subscriptions and these, in order. */
+  acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[];
+}
+
+/** The acknowledged items in order. They are sorted again only after a removal. */
+function createItemList(open: () => Iterable<Subscription>): ItemList {
+  let sorted: AcknowledgedItem[] | undefined = [];
+  let added: AcknowledgedItem[] = [];
+  return {
+    added: (subscription) => void added.push(itemOf(subscription)),
+    removed() {
+      sorted = undefined;
+    },
+    acknowledged(refused = []) {
+      if (sorted === undefined) sorted = [...open()].map(itemOf).sort(inOrder);
+      else if (added.length > 0) sorted = merged(sorted, added.sort(inOrder));
+      added = [];
+      return refused.length === 0 ? sorted : merged(sorted, refused.toSorted(inOrder));
     },
   };
 }
@@ -151,25 +172,28 @@ function inOrder(a: AcknowledgedItem, b: AcknowledgedItem): number {
   );
 }
 
-// An item without an asset id is one of a tag, and comes after all others.
+/** An item without an asset id is one of a tag, and comes after all others. */
 function compare(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0;
-  if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
+  if (a === undefined) return 1;
+  if (b === undefined) return -1;
   return a < b ? -1 : 1;
 }
 
-// Merging keeps an acknowledgement of many thousand subscriptions cheap when few were added.
+/** Merging keeps an acknowledgement of many thousand subscriptions fast when few were added. */
 function merged(
   left: readonly AcknowledgedItem[],
   right: readonly AcknowledgedItem[],
 ): AcknowledgedItem[] {
-  if (left.length === 0) return [...right];
   const result: AcknowledgedItem[] = [];
   let at = 0;
   for (const item of right) {
-    while (at < left.length && inOrder(left[at]!, item) <= 0) result.push(left[at++]!);
+    for (let next = left[at]; next !== undefined && inOrder(next, item) <= 0; next = left[at]) {
+      result.push(next);
+      at += 1;
+    }
     result.push(item);
   }
-  while (at < left.length) result.push(left[at++]!);
+  for (const item of left.slice(at)) result.push(item);
   return result;
 }

@@ -1,59 +1,58 @@
-// One connection of the live stream without its socket: messages in, answered in their order; frames out through the outbox.
-import type { ErrorMessage, ReplyTo, ServerMessage } from '../contract/live-messages.ts';
+// Live session: one connection without its socket. Answers messages in their order, and sends frames through the outbox.
+import type { ReplyTo, ServerMessage } from '../contract/live-messages.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { QuotaCount } from '../model/quota-count.ts';
-import { createCatchUp, type Replay } from './catch-up.ts';
+import { type CatchUp, createCatchUp, type Replay } from './catch-up.ts';
 import type { AccessChanges, AssetsOfTag, FindAssets, MessageContext } from './client-message.ts';
 import { clientMessages } from './client-message-table.ts';
 import type { FanOut, Reader } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
-import { createSubscriptions, itemOf } from './session-subscriptions.ts';
+import { createSubscriptions, itemOf, type SessionSubscriptions } from './session-subscriptions.ts';
 
 interface SessionOptions {
-  /** Whose connection it is, and the count of open subscriptions of organizations (contract 36). */
+  /** Owner of the connection, and the count of open subscriptions per organization (contract 36). */
   readonly organizationId: string;
   readonly items: QuotaCount;
   readonly fanOut: FanOut;
   readonly outbox: Outbox;
   readonly now: () => EpochMs;
   readonly newErrorId: () => string;
-  /** Checks the token of a message, or again the credential of the connection. Throws a Problem. */
+  /** Checks the token of a message or, without one, the credential of the connection. Throws a Problem. */
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
   readonly access: AccessChanges;
   readonly replay: Replay;
-  /** Ends the connection because samples that were owed cannot be sent. */
+  /** Ends the connection, because samples that are owed cannot be sent. */
   readonly end: (reason: string) => void;
-  /** Every message is handled: the edge may read on. */
+  /** Every message is handled. The HTTP layer may read further ones. */
   readonly idle: () => void;
-  /** Our own mistake; the client gets INTERNAL with the same id. */
+  /** Internal error. The client gets INTERNAL with the same id. */
   readonly failed: (errorId: string, error: unknown) => void;
 }
 
 export interface Session {
-  /** Greets; must come before anything else. */
+  /** Sends the greeting. Call it first. */
   open(): void;
   receive(text: string): void;
   receiveBinary(): void;
   receiveTooLarge(): void;
   tick(): void;
-  /** Cancels everything; the session sends no more. */
+  /** Cancels everything. The session sends nothing more. */
   close(): void;
-  /** Messages that are not handled yet. */
+  /** Messages that are not handled. */
   readonly waiting: number;
   readonly subscriptions: number;
 }
 
-type Incoming = { readonly text: string } | { readonly refused: LiveRefusal };
-
 /** A session of an authenticated principal (interface 6 and 4.11). */
 export function createSession(options: SessionOptions): Session {
-  const { fanOut, outbox, now } = options;
+  const { fanOut, outbox, now, items, organizationId } = options;
+  const { reply, refuse } = createReplies(options);
   const reader: Reader = {
     outbox,
     hold: (sample, frame, interest) => catchUp.hold(sample, frame, interest),
@@ -71,55 +70,65 @@ export function createSession(options: SessionOptions): Session {
     },
   };
   const subscriptions = createSubscriptions(fanOut, reader, {
-    max: options.items.max,
-    take: (amount) => options.items.take(options.organizationId, amount),
-    give: (amount) => options.items.give(options.organizationId, amount),
+    max: items.max,
+    take: (amount) => items.take(organizationId, amount),
+    give: (amount) => items.give(organizationId, amount),
   });
-  const catchUp = createCatchUp({
-    replay: options.replay,
-    fanOut,
-    outbox,
-    now,
-    interest: subscriptions.interest,
-    interests: subscriptions.interests,
-    refuse,
-    end: options.end,
-  });
-  const context: MessageContext = {
-    subscriptions,
-    catchUp,
-    now,
-    closed: () => outbox.closed,
-    reply,
-    replyText: (text) => outbox.sendReply(text),
-    authorize: options.authorize,
-    findAssets: options.findAssets,
-    assetsOfTag: options.assetsOfTag,
-    access: options.access,
-    liveCoverage(assetId) {
-      const settled = subscriptions.interest(assetId)?.deliveredTo ?? '';
-      const { lastCursor } = fanOut;
-      if (lastCursor === undefined) return settled === '' ? {} : { afterCursor: settled };
-      return { afterCursor: settled > lastCursor ? settled : lastCursor };
+  const { interest, interests } = subscriptions;
+  const { replay, end } = options;
+  const catchUp = createCatchUp({ replay, fanOut, outbox, now, interest, interests, refuse, end });
+  const context = contextOf(options, subscriptions, catchUp, reply);
+  const incoming = createIncoming(options, refuse, (message) => handle(message, context, refuse));
+
+  return {
+    open: () => reply({ type: 'connected', message: 'Connected', timestamp: formatInstant(now()) }),
+    receive: (text) => incoming.add({ text }),
+    receiveBinary: () => incoming.add({ refused: refusal('BINARY_NOT_SUPPORTED') }),
+    receiveTooLarge() {
+      const { messageBytesMax: bytesMax } = liveLimits;
+      incoming.add({ refused: refusal('MESSAGE_TOO_LARGE', { bytesMax }) });
+    },
+    tick() {
+      outbox.tick();
+      catchUp.tick();
+    },
+    close() {
+      outbox.close();
+      incoming.clear();
+      subscriptions.clear();
+    },
+    get waiting() {
+      return incoming.size;
+    },
+    get subscriptions() {
+      return subscriptions.size;
     },
   };
-  let waiting: Incoming[] = [];
-  let working = false;
-  let unhandledInBatch = 0;
+}
 
+type Reply = (message: ServerMessage) => void;
+type Refuse = (thrown: unknown, replyTo: ReplyTo | undefined) => void;
+
+function createReplies({ outbox, newErrorId, failed, now }: SessionOptions): {
+  readonly reply: Reply;
+  readonly refuse: Refuse;
+} {
   function reply(message: ServerMessage): void {
     outbox.sendReply(JSON.stringify(message));
   }
 
+  /** The client gets INTERNAL for an error that is not a refusal. */
+  function refusalFor(thrown: unknown, errorId: string): LiveRefusal {
+    const known = refusalOf(thrown);
+    if (known !== undefined) return known;
+    failed(errorId, thrown);
+    return refusal('INTERNAL');
+  }
+
   function refuse(thrown: unknown, replyTo: ReplyTo | undefined): void {
-    const errorId = options.newErrorId();
-    let known = refusalOf(thrown);
-    if (known === undefined) {
-      options.failed(errorId, thrown);
-      known = refusal('INTERNAL');
-    }
-    const { errorCode, message, oldestCursor } = known;
-    const error: ErrorMessage = {
+    const errorId = newErrorId();
+    const { errorCode, message, oldestCursor } = refusalFor(thrown, errorId);
+    reply({
       type: 'error',
       ...(replyTo !== undefined && { replyTo }),
       errorCode,
@@ -127,71 +136,114 @@ export function createSession(options: SessionOptions): Session {
       message,
       ...(oldestCursor !== undefined && { oldestCursor }),
       timestamp: formatInstant(now()),
-    };
-    reply(error);
+    });
   }
 
-  function take(incoming: Incoming): void {
-    if (outbox.closed) return;
-    if (waiting.length >= liveLimits.waitingMessagesMax)
-      return refuse(refusal('TOO_MANY_MESSAGES'), undefined);
-    waiting.push(incoming);
-    if (!working) void work();
+  return { reply, refuse };
+}
+
+function contextOf(
+  options: SessionOptions,
+  subscriptions: SessionSubscriptions,
+  catchUp: CatchUp,
+  reply: Reply,
+): MessageContext {
+  const { authorize, findAssets, assetsOfTag, access, outbox, now, fanOut } = options;
+  return {
+    subscriptions,
+    catchUp,
+    now,
+    closed: () => outbox.closed,
+    reply,
+    replyText: (text) => outbox.sendReply(text),
+    authorize,
+    findAssets,
+    assetsOfTag,
+    access,
+    liveCoverage(assetId) {
+      const settled = subscriptions.interest(assetId)?.deliveredTo ?? '';
+      const { lastCursor = '' } = fanOut;
+      const afterCursor = settled > lastCursor ? settled : lastCursor;
+      return { ...(afterCursor !== '' && { afterCursor }) };
+    },
+  };
+}
+
+type IncomingMessage = { readonly text: string } | { readonly refused: LiveRefusal };
+
+interface Incoming {
+  readonly size: number;
+  add(message: IncomingMessage): void;
+  clear(): void;
+}
+
+/** Handles one message at a time, and none while the reader has not taken the answers. This limits what is queued. */
+function createIncoming(
+  { outbox, idle }: SessionOptions,
+  refuse: Refuse,
+  handleOne: (message: IncomingMessage) => Promise<void>,
+): Incoming {
+  let waiting: IncomingMessage[] = [];
+  let isWorking = false;
+  let unhandledInBatch = 0;
+
+  async function handleBatch(batch: readonly IncomingMessage[]): Promise<void> {
+    for (const [at, message] of batch.entries()) {
+      if (outbox.closed) break;
+      unhandledInBatch = batch.length - at;
+      await handleOne(message);
+      while (!outbox.writable) await outbox.whenWritable();
+    }
+    unhandledInBatch = 0;
   }
 
-  // One message after the other, and none while the reader has not taken the answers: this bounds what is queued.
   async function work(): Promise<void> {
-    working = true;
+    isWorking = true;
     while (waiting.length > 0 && !outbox.closed) {
       const batch = waiting;
       waiting = [];
-      for (let at = 0; at < batch.length && !outbox.closed; at++) {
-        unhandledInBatch = batch.length - at;
-        await handle(batch[at]!);
-        while (!outbox.writable) await outbox.whenWritable();
-      }
-      unhandledInBatch = 0;
+      await handleBatch(batch);
     }
-    working = false;
-    options.idle();
-  }
-
-  async function handle(incoming: Incoming): Promise<void> {
-    let replyTo: ReplyTo | undefined;
-    try {
-      if ('refused' in incoming) throw incoming.refused;
-      const message = parsed(incoming.text);
-      replyTo = replyToOf(message.id);
-      const type = String(message.type).slice(0, 100);
-      if (!Object.hasOwn(clientMessages, type)) throw refusal('UNKNOWN_TYPE', { type });
-      await clientMessages[type]!.receive(message, replyTo, context);
-    } catch (thrown) {
-      refuse(thrown, replyTo);
-    }
+    isWorking = false;
+    idle();
   }
 
   return {
-    open: () => reply({ type: 'connected', message: 'Connected', timestamp: formatInstant(now()) }),
-    receive: (text) => take({ text }),
-    receiveBinary: () => take({ refused: refusal('BINARY_NOT_SUPPORTED') }),
-    receiveTooLarge: () =>
-      take({ refused: refusal('MESSAGE_TOO_LARGE', { bytesMax: liveLimits.messageBytesMax }) }),
-    tick() {
-      outbox.tick();
-      catchUp.tick();
-    },
-    close() {
-      outbox.close();
-      waiting = [];
-      subscriptions.clear();
-    },
-    get waiting() {
+    get size() {
       return waiting.length + unhandledInBatch;
     },
-    get subscriptions() {
-      return subscriptions.size;
+    add(message) {
+      if (outbox.closed) return;
+      if (waiting.length >= liveLimits.waitingMessagesMax)
+        return refuse(refusal('TOO_MANY_MESSAGES'), undefined);
+      waiting.push(message);
+      if (!isWorking) void work();
+    },
+    clear() {
+      waiting = [];
     },
   };
+}
+
+const messagesByType = new Map(Object.entries(clientMessages));
+
+async function handle(
+  incoming: IncomingMessage,
+  context: MessageContext,
+  refuse: Refuse,
+): Promise<void> {
+  let replyTo: ReplyTo | undefined;
+  try {
+    if ('refused' in incoming) throw incoming.refused;
+    const message = parsed(incoming.text);
+    replyTo = replyToOf(message.id);
+    const type = String(message.type).slice(0, 100);
+    const known = messagesByType.get(type);
+    if (known === undefined) throw refusal('UNKNOWN_TYPE', { type });
+    await known.receive(message, replyTo, context);
+  } catch (thrown) {
+    refuse(thrown, replyTo);
+  }
 }
 
 function parsed(text: string): { readonly id?: unknown; readonly type?: unknown } {
@@ -207,5 +259,7 @@ function parsed(text: string): { readonly id?: unknown; readonly type?: unknown 
 }
 
 function replyToOf(id: unknown): ReplyTo | undefined {
-  return (typeof id === 'string' && id.length <= 1_000) || typeof id === 'number' ? id : undefined;
+  if (typeof id === 'number') return id;
+  if (typeof id === 'string' && id.length <= 1_000) return id;
+  return undefined;
 }

@@ -7,19 +7,19 @@ import {
 } from '../contract/live-messages.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
-import type { ReplayRequest } from './catch-up.ts';
+import type { ReplayRequest } from './replay-pass.ts';
 import { clientMessage, type MessageContext } from './client-message.ts';
 import { refusal } from './live-refusal.ts';
 import { type SubscriptionTarget, targetsOf } from './subscription-target.ts';
 
-/** So many subscriptions are opened in one turn of the event loop. */
+/** Subscriptions that are opened in one turn of the event loop. */
 const openedPerTurn = 1_000;
-/** So many items of an acknowledgement are written in one turn. */
+/** Items of an acknowledgement that are written in one turn. */
 const acknowledgedPerTurn = 5_000;
 
 interface Allowed {
-  /** A target with the assets it stands for; undefined when it is unknown or forbidden. */
   readonly target: SubscriptionTarget;
+  /** The assets of the target; undefined if it is unknown or forbidden. */
   readonly assetIds: readonly string[] | undefined;
 }
 
@@ -40,9 +40,9 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
     subscriptions.room.give(taken - (subscriptions.opened - sizeBefore));
   }
   if (requests === undefined) return;
-  const refused = allowed.flatMap(({ target, assetIds }) =>
-    assetIds === undefined ? [refusedItem(target)] : [],
-  );
+  const refused = allowed
+    .filter(({ assetIds }) => assetIds === undefined)
+    .map(({ target }) => refusedItem(target));
   const acknowledged = subscriptions.acknowledged(refused);
   if (acknowledged.length > acknowledgedPerTurn) {
     context.replyText(await longAcknowledgement(acknowledged, replyTo, now()));
@@ -62,7 +62,7 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   }
 });
 
-/** Opens what is allowed; undefined when the session ended meanwhile. */
+/** Opens what is allowed. Undefined if the session ended in the meantime. */
 async function openAll(
   allowed: readonly Allowed[],
   replyTo: ReplyTo | undefined,
@@ -76,11 +76,12 @@ async function openAll(
       if (context.closed()) return undefined;
       const subscription = opened(assetId, target, context, principal);
       if (target.start !== undefined) requests.push({ subscription, start: target.start, replyTo });
-      // The tag of a large fleet; samples of the first devices may be sent before all are acknowledged.
+      // A tag can have many devices. Samples of the first ones may be sent before all are acknowledged.
       if (++handled % openedPerTurn === 0) await nextTurn();
     }
   }
-  return context.closed() ? undefined : requests;
+  if (context.closed()) return undefined;
+  return requests;
 }
 
 /** The text of `subscribed`, written over several turns of the event loop. */
@@ -104,27 +105,28 @@ async function allowedTargets(
   { findAssets, assetsOfTag, closed }: MessageContext,
 ): Promise<Allowed[]> {
   const asked = new Set(targets.flatMap(({ assetId }) => assetId ?? []));
-  const found = asked.size === 0 ? asked : await findAssets(principal, [...asked], closed);
+  const found = asked.size > 0 && (await findAssets(principal, [...asked], closed));
   const tagged = new Map<string, readonly string[] | undefined>();
   for (const { tagId } of targets) {
     if (tagId !== undefined && !tagged.has(tagId))
       tagged.set(tagId, await assetsOfTag(principal, tagId));
   }
   return targets.map((target) => {
-    const { assetId, tagId } = target;
-    if (assetId === undefined) return { target, assetIds: tagged.get(tagId!) };
-    return { target, assetIds: found.has(assetId) ? [assetId] : undefined };
+    const { assetId, tagId = '' } = target;
+    if (assetId === undefined) return { target, assetIds: tagged.get(tagId) };
+    const isFound = found !== false && found.has(assetId);
+    return { target, assetIds: isFound ? [assetId] : undefined };
   });
 }
 
-/** Takes room for all that may become open and returns how much; refuses the message when there is none. */
+/** Takes room for all that may be opened, and returns how much. Throws if there is not enough. */
 async function takeRoom(
   allowed: readonly Allowed[],
   { subscriptions }: MessageContext,
 ): Promise<number> {
   const { room } = subscriptions;
   const asked = allowed.reduce((sum, { assetIds }) => sum + (assetIds?.length ?? 0), 0);
-  // Counting what is really new is needed only near the limit.
+  // Counting what is new is needed only near the limit.
   if (room.take(asked)) return asked;
   const fresh = new Set<string>();
   let looked = 0;
@@ -139,7 +141,7 @@ async function takeRoom(
   return fresh.size;
 }
 
-// With a replay to come it covers nothing yet: the replay does, and the device is held until then.
+// Before its replay, a subscription covers nothing: the replay does, and the device is held until it ends.
 function opened(
   assetId: string,
   { tagId, topic, start }: SubscriptionTarget,

@@ -1,5 +1,5 @@
 // Device connectors: transport, authentication and decoding of the uplinks of a data flow (contract 8).
-import type { Carrier } from './integration.ts';
+import type { Carrier, DecodingType } from './integration.ts';
 import type { AuditFields } from './record.ts';
 
 export const connectivities = ['LORA', 'MQTT', 'HTTP', 'COAP'] as const;
@@ -15,16 +15,6 @@ export function fitsConnector(device: Connectivity, connector: Connectivity): bo
 
 export const connectorAuthTypes = ['BASIC', 'DEVICE_CREDENTIALS'] as const;
 export type ConnectorAuthType = (typeof connectorAuthTypes)[number];
-
-export const decodingTypes = [
-  'EVERYNET',
-  'DISRUPTIVE_TECHNOLOGIES',
-  'SIGFOX',
-  'HELIUM',
-  'CHIRP_STACK',
-  'NONE',
-] as const;
-export type DecodingType = (typeof decodingTypes)[number];
 
 export interface DeviceConnector extends AuditFields {
   readonly id: string;

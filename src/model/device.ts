@@ -30,13 +30,12 @@ export interface Device extends AuditFields {
 export const onlineStates = ['UNKNOWN', 'DE_REGISTERED', 'OFFLINE', 'ONLINE'] as const;
 export type OnlineState = (typeof onlineStates)[number];
 
-/** What a new device, or one of another connectivity now, begins with: LoRa devices count as known to their network server. */
+/** The state of a device that is new or has a new connectivity: LoRa devices count as registered. */
 export function firstRegistration(
   connectivity: Connectivity,
 ): Pick<Device, 'registered' | 'active'> {
-  return connectivity === 'LORA'
-    ? { registered: true, active: true }
-    : { registered: null, active: null };
+  if (connectivity === 'LORA') return { registered: true, active: true };
+  return { registered: null, active: null };
 }
 
 /**

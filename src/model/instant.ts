@@ -145,3 +145,8 @@ export function formatInstant(ms: EpochMs): string {
 export function isInstant(ms: number): boolean {
   return ms >= earliest && ms <= latest;
 }
+
+/** Null stays null. */
+export function formatInstantOrNull(ms: EpochMs | null): string | null {
+  return ms === null ? null : formatInstant(ms);
+}

@@ -1,7 +1,7 @@
-// An integration: the account at a LoRaWAN network server, its webhook and its API (contract 4, 8, 35).
+// Network server types, and integrations: an account at a LoRaWAN network server, its webhook and its API (contract 4, 8, 35).
 import type { AuditFields } from './record.ts';
 
-/** The first five are those clients know; the others are further servers that are served. */
+/** The first five are known to clients. The others are further servers. */
 export const integrationTypes = [
   'GENERIC_ACTILITY',
   'SWISSCOM_ACTILITY',
@@ -14,6 +14,17 @@ export const integrationTypes = [
   'GENERIC',
 ] as const;
 export type IntegrationType = (typeof integrationTypes)[number];
+
+/** Dialects of webhooks that an HTTP connector can decode without an integration (contract 8). */
+export const decodingTypes = [
+  'EVERYNET',
+  'DISRUPTIVE_TECHNOLOGIES',
+  'SIGFOX',
+  'HELIUM',
+  'CHIRP_STACK',
+  'NONE',
+] as const;
+export type DecodingType = (typeof decodingTypes)[number];
 
 /** Carriers of LoRa devices and their connectors: clients refuse lists that hold any other value (contract 8). */
 export const carriers = ['GENERIC_ACTILITY', 'SWISSCOM_ACTILITY', 'LORIOT', 'TTN'] as const;
@@ -31,7 +42,7 @@ export interface Integration extends AuditFields {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-/** Settings that are secret: sealed in the store and masked in answers. */
+/** Secret settings: encrypted in the records and masked in answers. */
 export const integrationSecrets: readonly string[] = [
   'apiKey',
   'asKey',
@@ -42,7 +53,7 @@ export const integrationSecrets: readonly string[] = [
 
 export const integrationLimits = { propertiesMax: 30, propertyLengthMax: 4_000 } as const;
 
-/** Null for servers that no client has a name for. */
+/** Null for servers without a name that clients know. */
 export function carrierOf(type: IntegrationType): Carrier | null {
   if (type === 'SWISSCOM_CMP') return 'SWISSCOM_ACTILITY';
   return carriers.find((carrier) => carrier === type) ?? null;
@@ -60,7 +71,7 @@ const providers: Readonly<Record<IntegrationType, string>> = {
   GENERIC: 'generic',
 };
 
-/** The provider that an integration has unless its maker names another. */
+/** The default provider of an integration. */
 export function providerOf(type: IntegrationType): string {
   return providers[type];
 }

@@ -32,7 +32,7 @@ export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
     topic: sample.topic,
     timestamp: sample.timestamp,
     data: sample.data,
-    ...(sample.meta === undefined ? {} : { meta: sample.meta }),
+    ...(sample.meta && { meta: sample.meta }),
   }));
   return {
     id,
@@ -42,6 +42,6 @@ export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
     payload: trace.raw,
     samples,
     duplicates,
-    ...(state === undefined ? {} : { state }),
+    ...(state !== undefined && { state }),
   };
 }

@@ -5,22 +5,26 @@ import type { RuleDataSource, RuleOperand, ValueType } from './rule.ts';
 /** A value that can be compared; undefined is missing. */
 export type Comparable = number | boolean | string | undefined;
 
-/** Decimal numbers as people write them: no hexadecimal, no empty text, no infinity. */
+/** Decimal numbers only: no hexadecimal, no empty text, no infinity. */
 const numberPattern = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Undefined for null, lists, objects and what cannot be read as the type. */
 export function converted(value: Json | undefined, type: ValueType): Comparable {
   if (type === 'NUMERICAL') return numberOf(value);
-  return type === 'BOOLEAN' ? booleanOf(value) : textOf(value);
+  if (type === 'BOOLEAN') return booleanOf(value);
+  return textOf(value);
 }
 
 function numberOf(value: Json | undefined): number | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  if (typeof value !== 'string') return undefined;
-  const text = value.trim();
-  const number = numberPattern.test(text) ? Number(text) : Number.NaN;
-  return Number.isFinite(number) ? number : undefined;
+  if (typeof value === 'number') return finite(value);
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value !== 'string' || !numberPattern.test(value.trim())) return undefined;
+  return finite(Number(value.trim()));
+}
+
+function finite(value: number): number | undefined {
+  if (Number.isFinite(value)) return value;
+  return undefined;
 }
 
 function booleanOf(value: Json | undefined): boolean | undefined {
@@ -29,12 +33,14 @@ function booleanOf(value: Json | undefined): boolean | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim().toLowerCase();
   if (text === 'true' || text === '1') return true;
-  return text === 'false' || text === '0' ? false : undefined;
+  if (text === 'false' || text === '0') return false;
+  return undefined;
 }
 
 function textOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return undefined;
 }
 
 /**

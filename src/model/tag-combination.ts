@@ -20,5 +20,6 @@ export function combinationHolds(
   { joined, tagIds }: TagCombination,
   tags: ReadonlySet<string>,
 ): boolean {
-  return joined === 'AND' ? tagIds.every((id) => tags.has(id)) : tagIds.some((id) => tags.has(id));
+  if (joined === 'AND') return tagIds.every((id) => tags.has(id));
+  return tagIds.some((id) => tags.has(id));
 }

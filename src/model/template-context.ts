@@ -103,11 +103,11 @@ export function templateContextOf(source: ContextSource): TemplateContext {
     deviceId: device.deviceId,
     svcDeviceId: device.id,
     akenzaDeviceId: device.id,
-    ...(sample.correlationId === undefined ? {} : { correlationId: sample.correlationId }),
+    ...(sample.correlationId !== undefined && { correlationId: sample.correlationId }),
     device: deviceContext(source),
     uplinkMetrics: entry?.metrics === undefined ? null : metricsContext(entry.metrics),
     uplinkMeta: entry === undefined ? null : uplinkMetaOf(entry, source.producedAt),
-    ...(raw === undefined ? {} : { rawData: raw }),
+    ...(raw !== undefined && { rawData: raw }),
   };
 }
 

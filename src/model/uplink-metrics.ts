@@ -39,13 +39,7 @@ export function withLastKnown(
   metrics: UplinkMetrics,
   earlier: UplinkMetrics | undefined,
 ): UplinkMetrics {
-  const told = (of: UplinkMetrics) => ({
-    ...(of.sqi === undefined ? {} : { sqi: of.sqi, sqiTimestamp: of.sqiTimestamp ?? of.timestamp }),
-    ...(of.batteryLevel === undefined
-      ? {}
-      : { batteryLevel: of.batteryLevel, batteryTimestamp: of.batteryTimestamp ?? of.timestamp }),
-  });
-  return { ...metrics, ...(earlier === undefined ? {} : told(earlier)), ...told(metrics) };
+  return { ...metrics, ...(earlier && reportedBy(earlier)), ...reportedBy(metrics) };
 }
 
 /** From which percentage on a battery is good or medium; below it is low (contract 4). */
@@ -70,3 +64,19 @@ export const metricFields = [
   'batteryLevel',
 ] as const satisfies readonly (keyof UplinkMetrics)[];
 export type MetricField = (typeof metricFields)[number];
+
+function reportedBy({
+  sqi,
+  sqiTimestamp,
+  batteryLevel,
+  batteryTimestamp,
+  timestamp,
+}: UplinkMetrics) {
+  return {
+    ...(sqi !== undefined && { sqi, sqiTimestamp: sqiTimestamp ?? timestamp }),
+    ...(batteryLevel !== undefined && {
+      batteryLevel,
+      batteryTimestamp: batteryTimestamp ?? timestamp,
+    }),
+  };
+}

@@ -1,4 +1,4 @@
-// A LoRaWAN frame as every server's reader makes it: decoder's body, metrics and what its repetitions are known by.
+// LoRaWAN frame, as the readers of all servers build it: the decoder's body, the metrics and the key of its repetitions.
 import type { EpochMs } from '../model/instant.ts';
 import type { RadioMetrics } from '../model/uplink-metrics.ts';
 import type { ServerEvent } from './network-server.ts';
@@ -10,20 +10,20 @@ export interface LoraFrame {
   /** Undefined for a frame without application payload. */
   readonly payloadHex: string | undefined;
   readonly frameCountUp: number | undefined;
-  /** Device address or session key: frame counters begin anew with each. */
+  /** Device address or session key. Frame counters restart with each. */
   readonly session: string | undefined;
   readonly metrics: RadioMetrics;
   readonly time: EpochMs | null;
-  /** Whether port 0 may carry an application payload; on the air it carries MAC commands. */
+  /** Port 0 can have an application payload. On the air it has MAC commands. */
   readonly decodesPortZero?: true;
 }
 
-/** A frame without payload, such as one of MAC commands alone, has nothing to decode and is noted. */
+/** A frame without payload, such as one with only MAC commands, is noted and not decoded. */
 export function frameEvent(frame: LoraFrame): ServerEvent {
   const { deviceEui, port, payloadHex, frameCountUp, session } = frame;
   const isForDecoder = port !== 0 || (frame.decodesPortZero === true && payloadHex !== '');
   if (payloadHex === undefined || port === undefined || !isForDecoder) {
-    const details = frameCountUp === undefined ? {} : { frameCountUp };
+    const details = { ...(frameCountUp !== undefined && { frameCountUp }) };
     return {
       kind: 'note',
       deviceEui,
@@ -32,9 +32,6 @@ export function frameEvent(frame: LoraFrame): ServerEvent {
       details,
     };
   }
-  // Without a session the payload tells frames of different sessions with the same counter apart, well enough.
-  const duplicateKey =
-    frameCountUp === undefined ? {} : { duplicateKey: `${session ?? payloadHex}:${frameCountUp}` };
   return {
     kind: 'uplink',
     deviceEui,
@@ -44,13 +41,16 @@ export function frameEvent(frame: LoraFrame): ServerEvent {
       ...known({ uplinkSize: payloadBytes(payloadHex), port, frameCountUp }),
     },
     time: frame.time,
-    ...duplicateKey,
+    // Without a session, the payload distinguishes frames of different sessions with the same counter, well enough.
+    ...(frameCountUp !== undefined && {
+      duplicateKey: `${session ?? payloadHex}:${frameCountUp}`,
+    }),
   };
 }
 
 /** The note of a join. */
 export function joinEvent(deviceEui: string, deviceAddress: string | undefined): ServerEvent {
-  const details = deviceAddress === undefined ? {} : { deviceAddress };
+  const details = { ...(deviceAddress !== undefined && { deviceAddress }) };
   return {
     kind: 'note',
     deviceEui,
@@ -58,4 +58,13 @@ export function joinEvent(deviceEui: string, deviceAddress: string | undefined):
     message: 'The device joined the network',
     details,
   };
+}
+
+/** The frame, and the acknowledgement of a downlink if the frame carries one. */
+export function withAcknowledgement(
+  frame: ServerEvent,
+  isAcknowledging: boolean,
+): readonly ServerEvent[] {
+  if (!isAcknowledging) return [frame];
+  return [frame, { kind: 'downlink', deviceEui: frame.deviceEui, state: 'ACKNOWLEDGED' }];
 }

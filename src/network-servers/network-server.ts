@@ -1,4 +1,4 @@
-// What a network server is here: its webhooks read into events, and its own API for downlinks and registration (contract 35).
+// Network server: the reader of its webhooks, and its API for downlinks and registration (contract 35).
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DownlinkState } from '../model/downlink.ts';
@@ -8,16 +8,16 @@ import type { RadioMetrics } from '../model/uplink-metrics.ts';
 /** A payload of a device. */
 export interface ServerUplink {
   readonly kind: 'uplink';
-  /** What the server knows the device by, in lower case. */
+  /** The device's id at the server, in lower case. */
   readonly deviceEui: string;
-  /** What decoders are given; for LoRaWAN `port` and `payloadHex`. */
+  /** What decoders get: for LoRaWAN `port` and `payloadHex`. */
   readonly body: JsonObject;
   readonly metrics: RadioMetrics;
-  /** When the network heard it; null when the server does not say. */
+  /** Time of reception by the network; null if the server does not report it. */
   readonly time: EpochMs | null;
   /** The same for every repetition of one frame: session and frame counter. */
   readonly duplicateKey?: string;
-  /** What the server itself names the device, where downlinks need that name. */
+  /** The server's name of the device, if downlinks need it. */
   readonly serverDeviceId?: string;
 }
 
@@ -30,14 +30,14 @@ export interface ServerNote {
   readonly details?: JsonObject;
 }
 
-/** What became of a downlink. */
+/** The status of a downlink. */
 export interface ServerDownlinkReport {
   readonly kind: 'downlink';
   readonly deviceEui: string;
   readonly state: Exclude<DownlinkState, 'EXPIRED'>;
-  /** Our id, when the server carries it. */
+  /** The platform's id, if the server returns it. */
   readonly downlinkId?: string;
-  /** The server's own id of it, as it answered when the downlink was handed over. */
+  /** The server's id, from its answer to the downlink request. */
   readonly serverReference?: string;
   readonly reason?: string;
 }
@@ -56,11 +56,11 @@ export interface ServerDownlink {
   readonly port: number;
   readonly confirmed: boolean;
   readonly payloadHex: string;
-  /** Whether it takes the place of what waits at the server. */
+  /** It replaces the downlinks that wait at the server. */
   readonly replaces: boolean;
 }
 
-/** A device as servers are told of it. */
+/** A device, as it is registered at servers. */
 export interface ServerDevice {
   /** 16 hexadecimal digits in lower case. */
   readonly deviceEui: string;
@@ -74,29 +74,29 @@ export interface ServerCall {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
-  /** Refusals that mean it is so already, such as deleting what is not there. */
-  readonly fineToo?: readonly number[];
+  /** Further statuses that mean success, such as 404 for the deletion of an unknown device. */
+  readonly alsoAccepted?: readonly number[];
 }
 
 export interface DownlinkApi {
   /** Properties that an integration needs before anything can be sent. */
   readonly needs: readonly string[];
-  /** The requests that hand a downlink over, in order; the last one's answer tells its reference. `now` signs requests. */
+  /** The requests that send a downlink, in order. The last answer has its reference. `now` is for signatures. */
   readonly calls: (
     downlink: ServerDownlink,
     device: ServerDevice,
     properties: ServerProperties,
     now: EpochMs,
   ) => readonly ServerCall[];
-  /** The server's id of the downlink, from its answer; undefined when it has none. */
+  /** The server's id of the downlink, from its answer; undefined if it has none. */
   readonly referenceOf?: (answer: JsonObject) => string | undefined;
-  /** A refusal inside of an answer 200; undefined for consent. */
+  /** The error in an answer 200; undefined without one. */
   readonly refusalOf?: (answer: JsonObject) => string | undefined;
 }
 
 export interface RegistrationApi {
   readonly needs: readonly string[];
-  /** Throws Problem when the device lacks what the server asks for. */
+  /** Throws Problem if the device lacks a property that the server requires. */
   readonly register: (device: ServerDevice, properties: ServerProperties) => readonly ServerCall[];
   readonly deregister: (
     device: ServerDevice,

@@ -1,7 +1,7 @@
-// What servers tell of the radio, brought to the metrics of the interface (interface 2.11, contract 4).
+// Radio metrics: what network servers report of a reception, as metrics of the interface (interface 2.11, contract 4).
 import type { Json } from '../model/json.ts';
 import type { RadioMetrics } from '../model/uplink-metrics.ts';
-import { measureAt } from './webhook-fields.ts';
+import { measureAt, nonEmpty } from './webhook-fields.ts';
 
 /** A gateway's reception of a frame. */
 export interface Reception {
@@ -13,17 +13,14 @@ export interface Reception {
 
 type Measures = { readonly [K in keyof RadioMetrics]: RadioMetrics[K] | undefined };
 
-/** Only what is known. */
+/** Without the undefined values. */
 export function known(measures: Measures): RadioMetrics {
   return Object.fromEntries(Object.entries(measures).filter(([, value]) => value !== undefined));
 }
 
-/** Signal and place of the gateway that heard best, and how many heard. */
+/** Signal and position of the gateway with the best reception, and the number of gateways. */
 export function receivedBy(receptions: readonly Reception[]): RadioMetrics {
-  const best = receptions.reduce<Reception | undefined>(
-    (one, other) => (isBetter(other, one) ? other : one),
-    undefined,
-  );
+  const [best] = receptions.toSorted(bestFirst);
   if (best === undefined) return {};
   const { rssi, snr, latitude, longitude } = best;
   return known({
@@ -35,24 +32,26 @@ export function receivedBy(receptions: readonly Reception[]): RadioMetrics {
   });
 }
 
-function isBetter(other: Reception, one: Reception | undefined): boolean {
-  if (one === undefined) return true;
-  const [mine, theirs] = [one.rssi ?? -Infinity, other.rssi ?? -Infinity];
-  return theirs > mine || (theirs === mine && (other.snr ?? -Infinity) > (one.snr ?? -Infinity));
+/** Unknown values are last. */
+function bestFirst(a: Reception, b: Reception): number {
+  const worst = -1e9;
+  return (b.rssi ?? worst) - (a.rssi ?? worst) || (b.snr ?? worst) - (a.snr ?? worst);
 }
 
-/** Estimated signal power: what of the received power was signal and not noise. */
+/** Estimated signal power: the received power without the noise. */
 export function espOf(rssi: number | undefined, snr: number | undefined): number | undefined {
   if (rssi === undefined || snr === undefined) return undefined;
   const esp = rssi + snr - 10 * Math.log10(1 + 10 ** (snr / 10));
-  return Number.isFinite(esp) ? Math.round(esp * 100) / 100 : undefined;
+  if (!Number.isFinite(esp)) return undefined;
+  return Math.round(esp * 100) / 100;
 }
 
-/** Both coordinates or none; 0, 0 is where devices without a position claim to be. */
+/** Both coordinates or none. Devices without a position report 0, 0. */
 function placeOf(latitude: number | undefined, longitude: number | undefined): RadioMetrics {
   if (latitude === undefined || longitude === undefined || (latitude === 0 && longitude === 0))
     return {};
-  return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? { latitude, longitude } : {};
+  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return {};
+  return { latitude, longitude };
 }
 
 /** Latitude, longitude and radius as measured at these paths. */
@@ -63,19 +62,20 @@ export function placeAt(
   radius?: string,
 ): RadioMetrics {
   const place = placeOf(measureAt(body, latitude), measureAt(body, longitude));
-  const locationRadius = radius === undefined ? undefined : measureAt(body, radius);
-  return place.latitude === undefined ? {} : { ...place, ...known({ locationRadius }) };
+  if (place.latitude === undefined || radius === undefined) return place;
+  return { ...place, ...known({ locationRadius: measureAt(body, radius) }) };
 }
 
-/** The spreading factor of texts such as `SF7BW125` or `SF12 BW125 4/5`. */
+/** The spreading factor of strings such as `SF7BW125` or `SF12 BW125 4/5`. */
 export function spreadingFactorOf(dataRate: unknown): number | undefined {
-  const match = typeof dataRate === 'string' ? /SF(\d{1,2})/i.exec(dataRate) : null;
-  return match === null ? undefined : Number(match[1]);
+  const [, digits] = /SF(\d{1,2})/i.exec(nonEmpty(dataRate) ?? '') ?? [];
+  return digits === undefined ? undefined : Number(digits);
 }
 
-/** LoRaWAN's battery byte as percent: 0 is an external supply, 255 unknown. */
+/** LoRaWAN's battery byte in percent. Undefined for 0 (external supply) and 255 (unknown). */
 export function batteryPercentOf(byte: number | undefined): number | undefined {
-  return byte === undefined || byte < 1 || byte > 254 ? undefined : Math.round((byte / 254) * 100);
+  if (byte === undefined || byte < 1 || byte > 254) return undefined;
+  return Math.round((byte / 254) * 100);
 }
 
 export function payloadBytes(payloadHex: string): number {

@@ -1,4 +1,4 @@
-// Calls a network server's API through the egress guard, and tells refusals that last from troubles that pass.
+// HTTP client of network server APIs: uses the egress guard, separates permanent from temporary errors.
 import { EgressRefused } from '../egress/egress-refused.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -37,7 +37,7 @@ export async function callServer(
 }
 
 async function callOnce(
-  { method, url, headers, body, fineToo = [] }: ServerCall,
+  { method, url, headers, body, alsoAccepted = [] }: ServerCall,
   egress: Pick<EgressGuard, 'fetch'>,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
@@ -54,11 +54,12 @@ async function callOnce(
     });
     const text = await beginningOf(response.body);
     const { status } = response;
-    if (response.ok || fineToo.includes(status)) return { ok: true, answer: objectFrom(text) };
-    const reason = `it answered ${status}${text === '' ? '' : ` ${text.slice(0, clientLimits.reasonLengthMax)}`}`;
-    const retry = status === 408 || status === 429 || status >= 500;
-    const retryAfterMs = retry ? retryAfterOf(response.headers.get('retry-after')) : undefined;
-    return { ok: false, retry, reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    if (response.ok || alsoAccepted.includes(status)) return { ok: true, answer: objectFrom(text) };
+    const reason = `it answered ${status} ${text.slice(0, clientLimits.reasonLengthMax)}`.trim();
+    const isTemporary = status === 408 || status === 429 || status >= 500;
+    if (!isTemporary) return { ok: false, retry: false, reason };
+    const retryAfterMs = retryAfterOf(response.headers.get('retry-after'));
+    return { ok: false, retry: true, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   } catch (error) {
     return troubleOf(error);
   }
@@ -79,10 +80,9 @@ function troubleOf(error: unknown): ServerAnswer {
   const told = causes.findLast((cause) => cause instanceof Error && cause.message !== '') as
     | Error
     | undefined;
-  const isLate = error instanceof Error && error.name === 'TimeoutError';
-  const reason = isLate
-    ? `it did not answer within ${clientLimits.timeoutMs / 1_000} s`
-    : `it could not be reached: ${told?.message ?? 'unknown trouble'}`;
+  let reason = `it could not be reached: ${told?.message ?? 'unknown trouble'}`;
+  if (error instanceof Error && error.name === 'TimeoutError')
+    reason = `it did not answer within ${clientLimits.timeoutMs / 1_000} s`;
   return { ok: false, retry: true, reason };
 }
 
@@ -90,7 +90,7 @@ interface AnswerBody {
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array>;
 }
 
-/** What lies beyond the limit is not read: nobody needs it, and a server must not fill our memory. */
+/** Stops reading at the limit, so that a server cannot exhaust memory. */
 async function beginningOf(body: AnswerBody | null): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -112,7 +112,7 @@ function objectFrom(text: string): JsonObject {
 }
 
 function retryAfterOf(header: string | null): number | undefined {
-  const seconds = header === null ? Number.NaN : Number(header);
+  const seconds = Number(header ?? Number.NaN);
   if (!Number.isFinite(seconds) || seconds < 0) return undefined;
   return Math.min(seconds * 1_000, clientLimits.retryAfterMsMax);
 }

@@ -1,4 +1,4 @@
-// Reads fields of webhook bodies by dotted path; what cannot be used is refused with its path and the reason.
+// Fields of webhook bodies, read by dotted path. A value that cannot be used is rejected with its path and the reason.
 import { type EpochMs, isInstant, parseInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
@@ -10,7 +10,7 @@ export function refuse(field: string, reason: string): never {
   throw problem('webhookInvalid', { field, reason });
 }
 
-/** The value at the path; undefined when any part of it is missing or null. */
+/** The value at the path; undefined if any part of it is missing or null. */
 export function valueAt(body: Json, path: string): Json | undefined {
   let at: Json | undefined = body;
   for (const part of path.split('.')) {
@@ -26,14 +26,15 @@ export function objectAt(body: Json, path: string): JsonObject | undefined {
   return refuse(path, 'must be an object');
 }
 
-/** The objects of a list; other items are refused. */
+/** The objects of a list. Other items are rejected. */
 export function objectsAt(body: Json, path: string): readonly JsonObject[] {
   const value = valueAt(body, path);
   if (value === undefined) return [];
   if (!Array.isArray(value)) return refuse(path, 'must be an array');
-  return (value as readonly Json[]).map((item, i) =>
-    isJsonObject(item) ? item : refuse(`${path}.${i}`, 'must be an object'),
-  );
+  return (value as readonly Json[]).map((item, i) => {
+    if (isJsonObject(item)) return item;
+    return refuse(`${path}.${i}`, 'must be an object');
+  });
 }
 
 export function textAt(body: Json, path: string): string | undefined {
@@ -42,28 +43,49 @@ export function textAt(body: Json, path: string): string | undefined {
   return refuse(path, 'must be a text');
 }
 
-/** A text, also where a server writes a number. */
+/** A string, or a number as a string. */
 export function nameAt(body: Json, path: string): string | undefined {
   const value = valueAt(body, path);
   if (value === undefined || typeof value === 'string') return value;
-  return typeof value === 'number' ? String(value) : refuse(path, 'must be a text');
+  if (typeof value === 'number') return String(value);
+  return refuse(path, 'must be a text');
 }
 
-/** A number, also where a server writes it as a text. */
+/** A number, or a string that contains one. */
 function numberAt(body: Json, path: string): number | undefined {
   const value = valueAt(body, path);
   if (value === undefined || value === '') return undefined;
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number)
-    ? number
-    : refuse(path, 'must be a number');
+  return finiteNumber(value) ?? refuse(path, 'must be a number');
 }
 
-/** A number that only describes the radio: one that is none is passed over, because a payload must not be lost for it. */
+/** Undefined for a value that is not a number, nor a string that contains one. */
+function finiteNumber(value: Json | undefined): number | undefined {
+  if (typeof value === 'string' && value.trim() !== '') return finiteNumber(Number(value));
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  return undefined;
+}
+
+/** A number that only describes the radio. An invalid one is ignored, so that no payload is lost because of it. */
 export function measureAt(body: Json, path: string): number | undefined {
-  const value = valueAt(body, path);
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+  return finiteNumber(valueAt(body, path));
+}
+
+/** A measure from 0 to 100. */
+export function percentAt(body: Json, path: string): number | undefined {
+  const percent = measureAt(body, path) ?? -1;
+  if (percent < 0 || percent > 100) return undefined;
+  return percent;
+}
+
+/** The number of items of a list; undefined without any. */
+export function itemCountAt(body: Json, path: string): number | undefined {
+  const items = valueAt(body, path);
+  return (Array.isArray(items) && items.length) || undefined;
+}
+
+/** Undefined for an empty string, and for what is not a string. */
+export function nonEmpty(value: unknown): string | undefined {
+  return (typeof value === 'string' && value) || undefined;
 }
 
 export function flagAt(body: Json, path: string): boolean {
@@ -75,9 +97,8 @@ export function flagAt(body: Json, path: string): boolean {
 export function countAt(body: Json, path: string, max = 0xffff_ffff): number | undefined {
   const number = numberAt(body, path);
   if (number === undefined) return undefined;
-  return Number.isInteger(number) && number >= 0 && number <= max
-    ? number
-    : refuse(path, `must be a whole number from 0 to ${max}`);
+  if (Number.isInteger(number) && number >= 0 && number <= max) return number;
+  return refuse(path, `must be a whole number from 0 to ${max}`);
 }
 
 /** The device EUI at the first of the paths that has one, in lower case. */
@@ -86,17 +107,18 @@ export function euiAt(body: Json, ...paths: readonly string[]): string {
     const text = textAt(body, path);
     if (text === undefined) continue;
     const eui = normalEui(text);
-    return euiPattern.test(eui) ? eui : refuse(path, 'must be an EUI of 16 hexadecimal digits');
+    if (euiPattern.test(eui)) return eui;
+    return refuse(path, 'must be an EUI of 16 hexadecimal digits');
   }
-  return refuse(paths[0]!, 'is needed: it tells which device sent');
+  return refuse(paths[0] ?? '', 'is needed: it tells which device sent');
 }
 
-/** Without the dashes, colons and spaces that people and servers write, in lower case. */
+/** In lower case, without dashes, colons and spaces. */
 export function normalEui(text: string): string {
   return text.replace(/[-: ]/g, '').toLowerCase();
 }
 
-/** A payload in hexadecimal; undefined when it is missing. */
+/** A payload in hexadecimal; undefined if it is missing. */
 export function hexAt(body: Json, path: string): string | undefined {
   const text = textAt(body, path);
   if (text === undefined) return undefined;
@@ -104,7 +126,7 @@ export function hexAt(body: Json, path: string): string | undefined {
   return bounded(text, path);
 }
 
-/** A payload in base64, as hexadecimal; undefined when it is missing. */
+/** A payload in base64, as hexadecimal; undefined if it is missing. */
 export function base64At(body: Json, path: string): string | undefined {
   const text = textAt(body, path);
   if (text === undefined) return undefined;
@@ -113,18 +135,18 @@ export function base64At(body: Json, path: string): string | undefined {
 }
 
 function bounded(hex: string, path: string): string {
-  return hex.length <= payloadBytesMax * 2
-    ? hex
-    : refuse(path, `must have at most ${payloadBytesMax} bytes`);
+  if (hex.length <= payloadBytesMax * 2) return hex;
+  return refuse(path, `must have at most ${payloadBytesMax} bytes`);
 }
 
-/** ISO-8601; what is no time is passed over: the time of receipt stands in. */
+/** ISO-8601. An invalid time is ignored, and the time of receipt is used. */
 export function timeAt(body: Json, path: string): EpochMs | null {
   const value = valueAt(body, path);
-  return typeof value === 'string' ? (parseInstant(value) ?? null) : null;
+  if (typeof value !== 'string') return null;
+  return parseInstant(value) ?? null;
 }
 
-/** Epoch seconds or milliseconds, told apart by size; also as a text. */
+/** Epoch seconds or milliseconds, distinguished by size; also as a string. */
 export function epochAt(body: Json, path: string): EpochMs | null {
   const number = measureAt(body, path);
   if (number === undefined || number <= 0) return null;

@@ -1,6 +1,20 @@
-// The one mapping between columns and values: JSON as text, flags as 0 and 1, search texts.
+// Column values: JSON as text, flags as 0 and 1, search texts.
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { fold } from '../filters/filter-values.ts';
+
+/** The condition for a filter that the request sets; undefined stays undefined. */
+export function ifGiven<Value, Condition>(
+  value: Value | undefined,
+  toCondition: (value: Value) => Condition,
+): Condition | undefined {
+  if (value === undefined) return undefined;
+  return toCondition(value);
+}
+
+/** Null stays null. */
+export function mapOrNull<From, To>(value: From | null, map: (value: From) => To): To | null {
+  return value === null ? null : map(value);
+}
 
 export function toJsonText(value: unknown): string {
   return JSON.stringify(value);
@@ -12,15 +26,15 @@ export function fromJsonText<T>(text: string): T {
 }
 
 export function toJsonTextOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(value);
+  return mapOrNull(value ?? null, toJsonText);
 }
 
 export function fromJsonTextOrNull<T>(text: string | null): T | null {
-  return text === null ? null : (JSON.parse(text) as T);
+  return mapOrNull(text, (json) => fromJsonText<T>(json));
 }
 
 export function toFlag(value: boolean): number {
-  return value ? 1 : 0;
+  return Number(value);
 }
 
 export function fromFlag(value: number): boolean {
@@ -28,14 +42,14 @@ export function fromFlag(value: number): boolean {
 }
 
 export function toFlagOrNull(value: boolean | null): number | null {
-  return value === null ? null : toFlag(value);
+  return mapOrNull(value, toFlag);
 }
 
 export function fromFlagOrNull(value: number | null): boolean | null {
-  return value === null ? null : fromFlag(value);
+  return mapOrNull(value, fromFlag);
 }
 
-/** Lower-cased here, not in SQL, because databases differ in what they take for a letter. */
+/** Lower-cased here, not in SQL, because databases differ in what they treat as a letter. */
 export function searchTextOf(...parts: readonly (string | null)[]): string {
   return parts
     .filter((part) => part !== null)
@@ -47,20 +61,19 @@ export function searchTextOf(...parts: readonly (string | null)[]): string {
 export function keyOf(text: string): string;
 export function keyOf(text: string | null): string | null;
 export function keyOf(text: string | null): string | null {
-  return text === null ? null : fold(text);
+  return mapOrNull(text, fold);
 }
 
-/** Whether the column contains the words as they stand, whatever their case; `!` is the escape character. */
+/** Whether the column contains the words literally, in any case; `!` is the escape character. */
 export function contains(column: string, words: string): Expression<SqlBool> {
   const pattern = `%${words.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
   return sql<SqlBool>`${sql.ref(column)} like ${pattern} escape '!'`;
 }
 
-/** Whether the column holds one of the values. One value is compared by `=`, so that an index on it also gives the order. */
+/** Whether the column is one of the values. One value is compared by `=`, so that an index on it also gives the order. */
 export function isOneOf(column: string, values: readonly string[]): Expression<SqlBool> {
   const [first, ...others] = values;
   if (first === undefined) return sql<SqlBool>`1 = 0`;
-  return others.length === 0
-    ? sql<SqlBool>`${sql.ref(column)} = ${first}`
-    : sql<SqlBool>`${sql.ref(column)} in (${sql.join([...values])})`;
+  if (others.length === 0) return sql<SqlBool>`${sql.ref(column)} = ${first}`;
+  return sql<SqlBool>`${sql.ref(column)} in (${sql.join([...values])})`;
 }

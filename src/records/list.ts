@@ -27,6 +27,8 @@ const readAtOnceMax = 2_500;
 export interface ListOrder<T extends keyof RecordTables> {
   /** The column of each field that can sort the list; another field is a 400 (contract 36). */
   readonly columns?: Readonly<Record<string, string>>;
+  /** The order of a request without one; by default the name. */
+  readonly defaultSort?: PageRequest['sort'];
   /** Qualifies the columns where the query joins another table. */
   readonly table?: T;
   /** The unique column that orders equal rows (contract 35). */
@@ -117,12 +119,13 @@ async function countOf<T extends keyof RecordTables, O>(query: Query<T, O>): Pro
 function inOrder<T extends keyof RecordTables, O>(
   query: Query<T, O>,
   { sort }: PageRequest,
-  { columns = sortColumns, table, idColumn = 'id' }: ListOrder<T>,
+  { columns = sortColumns, defaultSort = [], table, idColumn = 'id' }: ListOrder<T>,
   isReversed = false,
 ): Query<T, O> {
   refuseUnknownFields(sort, Object.keys(columns));
   const first = columns['name'] ?? idColumn;
-  const orders = sort.map(({ field, direction }) => ({
+  const requested = sort.length > 0 ? sort : defaultSort;
+  const orders = requested.map(({ field, direction }) => ({
     column: columns[field] ?? first,
     isDescending: direction === 'desc',
   }));

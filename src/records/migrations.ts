@@ -1,6 +1,12 @@
 // Records migrations: Kysely's Migrator brings a database to this program's version, in one transaction.
 import type { Kysely } from 'kysely';
-import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator, NO_MIGRATIONS } from 'kysely/migration';
+import {
+  DEFAULT_MIGRATION_TABLE,
+  type Migration,
+  type MigrationResultSet,
+  Migrator,
+  NO_MIGRATIONS,
+} from 'kysely/migration';
 import { DataFolderError } from '../data-folder/data-folder.ts';
 import * as firstRecords from './migrations/0001-first-records.ts';
 import * as idempotencyKeys from './migrations/0002-idempotency-keys.ts';
@@ -77,8 +83,7 @@ export async function migrate(
   if (later.length > 0) throw newerVersion(later.at(-1), names.at(-1));
   // A database that is up to date is not even locked.
   if (names.every((name) => done.includes(name))) return false;
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  throwFailure(await migrator.migrateToLatest());
   return done.length > 0;
 }
 
@@ -99,8 +104,7 @@ async function namesDone(
   const old = await namesOfOldTable(db as unknown as Kysely<OldTables>, names);
   if (old.length === 0) return [];
   // Creates the Migrator's tables and runs nothing.
-  const { error } = await migrator.migrateTo(NO_MIGRATIONS);
-  if (error !== undefined) throw error;
+  throwFailure(await migrator.migrateTo(NO_MIGRATIONS));
   const timestamp = new Date(0).toISOString();
   await migratorDb
     .insertInto(DEFAULT_MIGRATION_TABLE)
@@ -116,6 +120,12 @@ async function namesOfOldTable(db: Kysely<OldTables>, names: readonly string[]):
     if (name === undefined) throw newerVersion(version, names.at(-1));
     return name;
   });
+}
+
+/** The Migrator returns errors instead of throwing them. */
+function throwFailure({ error }: MigrationResultSet): void {
+  if (error instanceof Error) throw error;
+  if (error !== undefined) throw new Error(String(error));
 }
 
 function newerVersion(

@@ -79,7 +79,8 @@ function compileCondition(
     const a = first(reading);
     if (a === undefined) return undefined;
     const b = second(reading);
-    return b === undefined ? undefined : compare(a, b);
+    if (b === undefined) return undefined;
+    return compare(a, b);
   };
 }
 

@@ -89,13 +89,12 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
     const connector = parts.connectors.get(id);
     if (connector !== undefined) consecutive.set(id, connector.sendConsecutiveAlerts);
   }
-  const read = rule.timer.enabled ? readSchedule(rule.timer) : undefined;
   return {
     rule,
     sources,
     logic,
     consecutive,
-    schedule: read !== undefined && 'schedule' in read ? read.schedule : undefined,
+    schedule: scheduleOf(rule),
     needsLastSamples:
       sources.length > 1 ||
       rule.timer.enabled ||
@@ -103,6 +102,12 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
       sources[0]!.source.lastSample,
     byTag: sources.some(({ byTag }) => byTag),
   };
+}
+
+function scheduleOf({ timer }: Rule): RuleSchedule | undefined {
+  if (!timer.enabled) return undefined;
+  const read = readSchedule(timer);
+  return 'schedule' in read ? read.schedule : undefined;
 }
 
 function compileSources(

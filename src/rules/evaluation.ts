@@ -81,7 +81,8 @@ export function keepSample(plan: DevicePlan, sample: RuleSample, { last }: RuleM
 
 /** The rule at a due time. Undefined if an input is a tag, because no single device is known then (contract 13). */
 export function evaluateTimed(compiled: CompiledRule, memory: RuleMemory): Triggered | undefined {
-  return compiled.byTag ? undefined : evaluateWithoutDevice(compiled, memory);
+  if (compiled.byTag) return undefined;
+  return evaluateWithoutDevice(compiled, memory);
 }
 
 /** The rule with the last samples of the devices that its data sources name. */
@@ -124,9 +125,8 @@ function readingFor(
 ): Reading {
   const samples = compiled.sources.map(({ source, watch, deviceIds }, place) => {
     if (places.includes(place) && !source.lastSample) return sample;
-    return contains[place]
-      ? last.get(sample.deviceId, watch.id)
-      : newest(last, deviceIds, watch.id);
+    if (contains[place]) return last.get(sample.deviceId, watch.id);
+    return newest(last, deviceIds, watch.id);
   });
   return readingOf(samples);
 }

@@ -49,7 +49,8 @@ export async function loadLastSamples(
 ): Promise<void> {
   const missing = last.missing([...wanted.keys()]).flatMap((deviceId) => {
     const device = wanted.get(deviceId);
-    return device === undefined ? [] : [{ deviceId, ...device }];
+    if (device === undefined) return [];
+    return [{ deviceId, ...device }];
   });
   if (missing.length === 0) return;
   const saved = await savedSamples(
@@ -106,7 +107,7 @@ function rulesReading(
   { deviceId, workspaceId, watch }: SearchedWatch & { readonly workspaceId: string },
 ): ReadonlySet<CompiledRule> {
   const plan = plans.known(deviceId);
-  const byPlan = plan === undefined ? [] : rulesOfWatch(plan, watch);
+  const byPlan = (plan && rulesOfWatch(plan, watch)) ?? [];
   const naming = index
     .rulesFor(deviceId, new Set(), workspaceId)
     .filter(({ needsLastSamples }) => needsLastSamples)
@@ -118,5 +119,6 @@ function rulesReading(
 
 /** The id under which a watch is saved: its topic, then its keys, one per line. */
 function watchId({ topic, dataKey }: { readonly topic: string; readonly dataKey: string }): string {
-  return dataKey === '' ? topic : `${topic}\n${dataKey}`;
+  if (dataKey === '') return topic;
+  return `${topic}\n${dataKey}`;
 }

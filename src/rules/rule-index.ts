@@ -46,7 +46,7 @@ export function createRuleIndex(): RuleIndex {
     const { logic, actions, inputs, workspaceId } = rule;
     const used = [
       ...actions.map(({ id }) => id),
-      ...(logic.customLogic ? [logic.customLogic.customLogicId] : []),
+      ...[logic.customLogic?.customLogicId ?? []].flat(),
     ];
     const read = new Set(logic.dataSources.flatMap(({ inputIds }) => inputIds));
     return [

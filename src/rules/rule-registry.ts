@@ -106,7 +106,8 @@ export function createRuleRegistry(
 
 async function applyChanges(state: RegistryState, changes: Changes): Promise<boolean> {
   const { index, plans } = state;
-  const ids = changes.isAll ? undefined : await changedRules(state, changes);
+  let ids: ReadonlySet<string> | undefined;
+  if (!changes.isAll) ids = await changedRules(state, changes);
   for (const id of changes.devices) plans.forget(id);
   forgetWorkspaces(state, index.workspacesWithTags([...changes.tags]));
   if (ids?.size === 0) return false;
@@ -123,7 +124,8 @@ async function changedRules(
   // A rule that names a device changes when the device moves to another workspace, or back.
   const named = [...devices].flatMap((id) => {
     const workspaceId = index.namedWorkspace(id);
-    return workspaceId === undefined ? [] : [{ id, workspaceId }];
+    if (workspaceId === undefined) return [];
+    return [{ id, workspaceId }];
   });
   const workspaces = await workspacesOfDevices(
     db,

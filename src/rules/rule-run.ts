@@ -65,21 +65,25 @@ export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedR
     const reason = 'holds still; its actions fire when it begins to hold';
     return { ...base, outcome: 'SUPPRESSED', reason, actionIds: [] };
   }
-  const isHolding = compiled.logic.type === 'COMPARISON' && holds.includes('1');
-  const reason =
-    missing.length > 0
-      ? `no value for ${missing.join('; ')}`
-      : isHolding
-        ? 'holds, and has no action for it'
-        : compiled.logic.type === 'COMPARISON'
-          ? 'no logic block holds'
-          : `${holds === '1' ? 'inside' : 'outside'} the fence`;
+  const reason = reasonNotFired(compiled, holds, missing);
   return { ...base, outcome: 'NOT_FIRED', reason, actionIds: [] };
+}
+
+function reasonNotFired(
+  { logic }: CompiledRule,
+  holds: string,
+  missing: readonly string[],
+): string {
+  if (missing.length > 0) return `no value for ${missing.join('; ')}`;
+  if (logic.type !== 'COMPARISON') return holds === '1' ? 'inside the fence' : 'outside the fence';
+  if (holds.includes('1')) return 'holds, and has no action for it';
+  return 'no logic block holds';
 }
 
 function reasonOf(cause: string): string {
   const block = /^block (\d+)$/.exec(cause);
-  return block === null ? `${cause} the fence` : `logic block ${Number(block[1]) + 1} holds`;
+  if (block === null) return `${cause} the fence`;
+  return `logic block ${Number(block[1]) + 1} holds`;
 }
 
 /** A run as answers show it. */

@@ -78,9 +78,7 @@ export function createRunLog(): RunLog {
       ring.runs[step(ring, compiled.rule.id)] = { compiled, run };
     },
     addEvaluated(compiled, origin, samples, places, verdict) {
-      counts[
-        verdict.firings.length > 0 ? 'FIRED' : verdict.suppressed ? 'SUPPRESSED' : 'NOT_FIRED'
-      ] += 1;
+      counts[outcomeOf(verdict)] += 1;
       const ring = ringOf(compiled.rule.id);
       const place = step(ring, compiled.rule.id);
       const kept = ring.runs[place];
@@ -128,4 +126,10 @@ export function createRunLog(): RunLog {
       changed.delete(ruleId);
     },
   };
+}
+
+function outcomeOf({ firings, suppressed }: Verdict): RunOutcome {
+  if (firings.length > 0) return 'FIRED';
+  if (suppressed) return 'SUPPRESSED';
+  return 'NOT_FIRED';
 }

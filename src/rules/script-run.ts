@@ -115,15 +115,15 @@ export function scriptOutcome(emits: readonly Emit[], now: EpochMs): ScriptOutco
     actions,
     timers,
     notes,
-    ...(state === undefined ? {} : { state }),
-    ...(error === undefined ? {} : { error }),
+    ...(state !== undefined && { state }),
+    ...(error !== undefined && { error }),
   };
 }
 
 function placed({ message, line, column }: JsonObject): string {
-  return typeof line === 'number'
-    ? `${String(message)} (line ${line}, column ${String(column)})`
-    : String(message);
+  if (typeof line === 'number')
+    return `${String(message)} (line ${line}, column ${String(column)})`;
+  return String(message);
 }
 
 function timerOf(event: JsonObject, now: EpochMs): ScriptOutcome['timers'][number] | string {
@@ -148,5 +148,6 @@ export function actionsFor(
   heldBefore: boolean,
 ): readonly JsonObject[] {
   if (isConsecutive) return actions;
-  return heldBefore ? [] : actions.slice(0, 1);
+  if (heldBefore) return [];
+  return actions.slice(0, 1);
 }

@@ -68,7 +68,8 @@ function judgeFence(
 ): Verdict {
   const degrees = (place: number, max: number): number | undefined => {
     const value = converted(ownValue(reading, sources, place), 'NUMERICAL');
-    return typeof value === 'number' && Math.abs(value) <= max ? value : undefined;
+    if (typeof value === 'number' && Math.abs(value) <= max) return value;
+    return undefined;
   };
   const [lat, lng] = [degrees(latitude, 90), degrees(longitude, 180)];
   if (lat === undefined || lng === undefined) {

@@ -105,15 +105,15 @@ export async function openSamples<Store extends SampleStore>(
   const shapes = shapeInterner();
   const { damage, damaged } = createDamageList(options.damaged);
   const failed = onlyNews(options.failed);
-  let log: EntryLog | undefined;
+  const opened: { log?: EntryLog } = {};
   const store = await options.openStore({
     logStart: await journalStart(directory),
     shapes,
     damaged,
     failed,
-    committed: async (replayFrom) => log?.release(replayFrom),
+    committed: async (replayFrom) => opened.log?.release(replayFrom),
   });
-  log = await openEntryLog({
+  const log = await openEntryLog({
     segmentBytes: journalSegmentBytes,
     ...logOptions(options),
     directory,
@@ -123,6 +123,7 @@ export async function openSamples<Store extends SampleStore>(
     damaged,
     failed,
   });
+  opened.log = log;
   return { ...joined(options, log, store, shapes), log, store, damage };
 }
 

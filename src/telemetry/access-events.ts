@@ -43,7 +43,7 @@ export function accessEvents(
         untold++;
         return;
       }
-      log.warn({ ...refused, ...(untold > 0 ? { untold } : {}) }, 'credential refused');
+      log.warn({ ...refused, ...(untold > 0 && { untold }) }, 'credential refused');
       untold = 0;
     },
   };

@@ -38,5 +38,6 @@ export function addJournalFigures(
 /** Empty for a follower that never reported a position. */
 function lagOf(name: string, journal: MeasuredJournal): (readonly [string, number])[] {
   const position = journal.followerPosition(name);
-  return position === undefined ? [] : [[name, Math.max(0, journal.position - position)]];
+  if (position === undefined) return [];
+  return [[name, Math.max(0, journal.position - position)]];
 }

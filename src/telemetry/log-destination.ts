@@ -108,7 +108,8 @@ function writeSome(fd: number, bytes: Buffer): number {
     return writeSync(fd, bytes);
   } catch (error) {
     // A reader that is gone, or a full disk behind a file, must not end the platform either.
-    return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : bytes.length;
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+    return bytes.length;
   }
 }
 

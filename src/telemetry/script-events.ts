@@ -42,10 +42,7 @@ export function scriptEvents(
         untold++;
         return;
       }
-      log.warn(
-        { why, ...(untold > 0 ? { untold } : {}) },
-        'a script thread was lost and is replaced',
-      );
+      log.warn({ why, ...(untold > 0 && { untold }) }, 'a script thread was lost and is replaced');
       untold = 0;
     },
 

@@ -49,5 +49,6 @@ export function storageEvents(gauge: MakeGauge, log: Log) {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Error) return error.message;
+  return String(error);
 }

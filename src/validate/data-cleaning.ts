@@ -86,7 +86,8 @@ function cleanValue(value: Json, path: string, depth: number, cleaning: Cleaning
     return (value as readonly Json[]).map((element, i) =>
       cleanElement(element, `${path}.${i}`, depth, cleaning),
     );
-  return isJsonObject(value) ? cleanObject(value, path, depth, cleaning) : value;
+  if (isJsonObject(value)) return cleanObject(value, path, depth, cleaning);
+  return value;
 }
 
 // An element cannot be left out without moving its neighbours, so a too deep one becomes null.

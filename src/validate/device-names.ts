@@ -140,7 +140,8 @@ export function deviceNames(
     if (isWhole) remember(known, signature);
     if (known.keys <= limits.dataKeys * anewPart && known.topics <= limits.topics * anewPart)
       leaveExact(deviceId, known);
-    return isWhole ? validated : cutDown(validated, storedTopic, refused, limits);
+    if (isWhole) return validated;
+    return cutDown(validated, storedTopic, refused, limits);
   }
 
   async function admitSlowly(

@@ -20,5 +20,6 @@ export function sampleMetrics(data: JsonObject): SampleMetrics {
 }
 
 function quality(value: unknown): number | undefined {
-  return value === 1 || value === 2 || value === 3 ? value : undefined;
+  if (value === 1 || value === 2 || value === 3) return value;
+  return undefined;
 }

@@ -14,5 +14,6 @@ export const validationLimits = {
 /** The text, its middle left out when it is longer than a name may be, so that many long paths cannot multiply. */
 export function shortName(text: string): string {
   const max = validationLimits.nameLengthMax;
-  return text.length <= max ? text : `${text.slice(0, max / 2)}…${text.slice(1 - max / 2)}`;
+  if (text.length <= max) return text;
+  return `${text.slice(0, max / 2)}…${text.slice(1 - max / 2)}`;
 }

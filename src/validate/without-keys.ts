@@ -32,7 +32,8 @@ export function withoutKeys(
       else if (removed.length >= validationLimits.removedKeysMax) removedMore += 1;
       else removed.push({ path: shortName(path.replaceAll('/', '.')), message, value });
     }
-    return hasKey(kept) ? kept : undefined;
+    if (hasKey(kept)) return kept;
+    return undefined;
   };
   if (refused.size === 0) return { data, removed, removedMore };
   return { data: reduced(data, '') ?? {}, removed, removedMore };

@@ -119,87 +119,36 @@ export function comparisonOf(deviceId: string) {
   };
 }
 
-/** Makes one record of each kind, named with the mark. */
-export async function makeFixtures(
-  owner: Acting,
-  workspaceId: string,
-  mark: string,
-): Promise<Fixtures> {
-  const { organizationId } = await owner.must('GET', `/v3/workspaces/${workspaceId}`);
-  const name = `${mark} record`;
+/** A connector, a type, a flow, a tag and a device of them. */
+async function createDevice(owner: Acting, place: Place, mark: string) {
+  const { organizationId, workspaceId } = place;
+  const named = { name: `${mark} record`, workspaceId };
   const connector = await owner.must('POST', '/v3/device-connectors', {
-    name,
-    workspaceId,
+    ...named,
     connectivity: 'HTTP',
   });
   const type = await owner.must('POST', '/v3/device-types', {
-    name,
+    name: named.name,
     organizationId,
     type: 'manual',
     meta: {},
   });
   const flow = await owner.must('POST', '/v3/data-flows', {
-    name,
-    workspaceId,
+    ...named,
     deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
-  const integration = await owner.must('POST', '/v3/integrations', {
-    name,
-    workspaceId,
-    type: 'GENERIC',
-  });
-  const tag = await owner.must('POST', '/v3/tags', { name, workspaceId });
+  const integration = await owner.must('POST', '/v3/integrations', { ...named, type: 'GENERIC' });
+  const tag = await owner.must('POST', '/v3/tags', named);
   const physicalId = `${mark}-physical-${workspaceId}`;
   const device = await owner.must('POST', '/v3/devices', {
-    name,
+    ...named,
     deviceId: physicalId,
-    workspaceId,
     dataFlowId: flow.id,
     connectivity: 'HTTP',
     tags: [{ id: tag.id }],
   });
-  const grant = { name, organizationId, permissions: { asset: ['read'] } };
-  const key = await owner.must('POST', '/v3/api-keys', grant);
-  const client = await owner.must('POST', '/v3/oauth-clients', grant);
-  const field = await owner.must('POST', '/v3/custom-fields/meta', {
-    name,
-    workspaceId,
-    type: 'STRING',
-  });
-  const group = await owner.must('POST', '/v3/dashboard-groups', { name, workspaceId });
-  const dashboard = await owner.must('POST', '/v3/dashboards', {
-    name,
-    workspaceId,
-    groupId: group.id,
-  });
-  const text = { 'content-type': 'text/plain' };
-  const blob = (
-    await owner.call('POST', `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`, mark, text)
-  ).body;
-  const tagging = { workspaceId, deviceIds: [device.id], addTagIds: [tag.id] };
-  const operation = await owner.must('POST', '/v3/devices/bulk/tag', tagging);
-  const script = 'function consume() {}';
-  const customLogic = await owner.must('POST', '/v3/rules/custom', {
-    name,
-    organizationId,
-    script,
-  });
-  const rule = await owner.must('POST', '/v3/rules', {
-    name,
-    workspaceId,
-    ...comparisonOf(device.id),
-  });
   return {
-    rule: rule.id,
-    customLogic: customLogic.id,
-    customField: field.id,
-    blob: blob.id,
-    dashboard: dashboard.id,
-    dashboardGroup: group.id,
-    operation: operation.id,
-    organization: organizationId,
-    workspace: workspaceId,
     device: device.id,
     physicalId,
     secret: connector.uplinkSecret,
@@ -207,11 +156,66 @@ export async function makeFixtures(
     deviceConnector: connector.id,
     integration: integration.id,
     dataFlow: flow.id,
-    outputConnector: '',
-    delivery: '',
     deviceType: type.id,
+  };
+}
+
+/** Credentials, fields, files, dashboards and rules: the records that belong to no flow. */
+async function createOthers(owner: Acting, place: Place, mark: string, deviceId: string) {
+  const { organizationId, workspaceId } = place;
+  const name = `${mark} record`;
+  const named = { name, workspaceId };
+  const grant = { name, organizationId, permissions: { asset: ['read'] } };
+  const key = await owner.must('POST', '/v3/api-keys', grant);
+  const client = await owner.must('POST', '/v3/oauth-clients', grant);
+  const field = await owner.must('POST', '/v3/custom-fields/meta', { ...named, type: 'STRING' });
+  const group = await owner.must('POST', '/v3/dashboard-groups', named);
+  const dashboard = await owner.must('POST', '/v3/dashboards', { ...named, groupId: group.id });
+  const text = { 'content-type': 'text/plain' };
+  const blobPath = `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`;
+  const blob = (await owner.call('POST', blobPath, mark, text)).body;
+  const customLogic = await owner.must('POST', '/v3/rules/custom', {
+    name,
+    organizationId,
+    script: 'function consume() {}',
+  });
+  const rule = await owner.must('POST', '/v3/rules', { ...named, ...comparisonOf(deviceId) });
+  return {
+    rule: rule.id,
+    customLogic: customLogic.id,
+    customField: field.id,
+    blob: blob.id,
+    dashboard: dashboard.id,
+    dashboardGroup: group.id,
     apiKey: key.id,
     oauthClient: client.id,
+  };
+}
+
+interface Place {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+}
+
+/** Creates one record of each kind, named with the mark. */
+export async function makeFixtures(
+  owner: Acting,
+  workspaceId: string,
+  mark: string,
+): Promise<Fixtures> {
+  const { organizationId } = await owner.must('GET', `/v3/workspaces/${workspaceId}`);
+  const place = { organizationId, workspaceId };
+  const created = await createDevice(owner, place, mark);
+  const tagging = { workspaceId, deviceIds: [created.device], addTagIds: [created.tag] };
+  const operation = await owner.must('POST', '/v3/devices/bulk/tag', tagging);
+  return {
+    ...created,
+    ...(await createOthers(owner, place, mark, created.device)),
+    operation: operation.id,
+    organization: organizationId,
+    workspace: workspaceId,
+    outputConnector: '',
+    delivery: '',
   };
 }
 

@@ -356,9 +356,7 @@ test('the matrix: every cell', { timeout: 120_000 }, async () => {
   let cells = 0;
   const wrong: string[] = [];
   const check = async (
-    route: Route,
-    cell: Cell,
-    place: PlaceName,
+    { route, cell, place }: { route: Route; cell: Cell; place: PlaceName },
     who: { name: string; headers: Headers },
     want: number,
   ) => {
@@ -371,13 +369,14 @@ test('the matrix: every cell', { timeout: 120_000 }, async () => {
     const cell = routeCells[keyOf(route)]!;
     for (const place of placesOf(cell)) {
       for (const nobody of unknown)
-        await check(route, cell, place, nobody, cell.who === 'anybody' ? 200 : 401);
-      for (const user of users) await check(route, cell, place, user, expected(cell, user, place));
+        await check({ route, cell, place }, nobody, cell.who === 'anybody' ? 200 : 401);
+      for (const user of users)
+        await check({ route, cell, place }, user, expected(cell, user, place));
       for (const pair of pairs) {
         const right = cell.needs?.[0] === pair.scope && cell.needs[1] === pair.verb;
         const asked = right ? [...pair.all, ...pair.restricted] : pair.all;
         for (const machine of asked)
-          await check(route, cell, place, machine, expected(cell, machine, place));
+          await check({ route, cell, place }, machine, expected(cell, machine, place));
       }
     }
   }

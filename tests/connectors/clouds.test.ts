@@ -16,7 +16,13 @@ import {
   type HttpsServer,
   startHttpsServer,
 } from '../servers/https-server.ts';
-import { closeTargets, localEgress, message, targetOf, trySend } from './messages.ts';
+import {
+  closeTargets,
+  localEgress,
+  message,
+  targetOf,
+  trySend,
+} from '../../src/connectors/testing-targets.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-clouds-'));
 const running: HttpsServer[] = [];

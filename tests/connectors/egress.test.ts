@@ -14,7 +14,7 @@ import { sql } from '../../src/connectors/sql/sql.ts';
 import { plainOptions, testServices } from '../../src/connectors/testing-services.ts';
 import { createEgressGuard } from '../../src/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { trySend } from './messages.ts';
+import { trySend } from '../../src/connectors/testing-targets.ts';
 import { serverThat } from './unreachable.ts';
 
 const tls = { caCertificate: null, clientCertificate: null, clientKey: null };

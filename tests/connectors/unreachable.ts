@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { freePort } from '../../bench/load/server-process.ts';
 import type { Target } from '../../src/connectors/target.ts';
-import { message, trySend } from './messages.ts';
+import { message, trySend } from '../../src/connectors/testing-targets.ts';
 
 /**
  * Declares the tests; `targetAt` makes a target whose server is at the loopback port, `goodPort` has a server that takes it.

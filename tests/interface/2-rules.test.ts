@@ -1,4 +1,4 @@
-// Contract 13 and 14: rules and custom logic blocks as records, and what is refused and why.
+// Contract 13: rules as records, and every reason to reject one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   besidesPlatform,
@@ -6,6 +6,7 @@ import {
   type OtherOrganization,
 } from '../world/restricted-keys.ts';
 import { anyId, anyTime, expectRefusal } from '../world/expectations.ts';
+import { comparison, constant, customLogic, sourceOf } from '../world/rule-logic.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let world: World;
@@ -25,39 +26,6 @@ beforeAll(async () => {
   device = await world.device({ name: 'Sensor' });
 });
 afterAll(() => world.close());
-
-const constant = (value: unknown, valueType?: string) => ({ type: 'CONSTANT', value, valueType });
-const fromSource = { type: 'DATA_SOURCE', dataSourceId: 'dataSource::t' };
-
-function sourceOf(id: string, more: object = {}) {
-  return {
-    id: 'dataSource::t',
-    inputIds: [id],
-    dataTopic: 'default',
-    dataKey: 'temperature',
-    valueType: 'NUMERICAL',
-    lastSample: false,
-    triggerOnUplink: false,
-    ...more,
-  };
-}
-
-function comparison(id: string, condition: object = {}, block: object = {}) {
-  const conditions = [
-    {
-      operandFirst: fromSource,
-      operator: 'GT',
-      operandSecond: constant(20),
-      order: 0,
-      ...condition,
-    },
-  ];
-  return {
-    type: 'COMPARISON',
-    dataSources: [sourceOf(id)],
-    logicBlocks: [{ conditions, actionIds: [], ...block }],
-  };
-}
 
 function draft(more: object = {}) {
   return {
@@ -265,7 +233,7 @@ const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
   ],
   [
     'unknown custom logic',
-    () => draft({ logic: { ...custom('37x') } }),
+    () => draft({ logic: { ...customLogic(device.id, '37x') } }),
     'body logic.customLogic.customLogicId: there is no custom logic block with id 37x in this organization',
   ],
 ];
@@ -420,99 +388,5 @@ describe('contract 13: rules', () => {
       outsideActionIds: [],
     });
     await world.must('DELETE', `/v3/rules/${made.id}`);
-  });
-});
-
-function custom(customLogicId: string, properties: object[] = []) {
-  const dataSources = [sourceOf(device.id, { variableName: 'temperature' })];
-  return {
-    type: 'CUSTOM_LOGIC',
-    dataSources,
-    customLogic: { customLogicId, name: null, actionIds: [], properties },
-  };
-}
-
-describe('contract 14: custom logic blocks', () => {
-  test('a block is created, read, changed and deleted; parts of an active rule are fixed', async () => {
-    const { organizationId } = world;
-    const property = {
-      name: 'Limit',
-      variableName: 'limit',
-      defaultValue: '20',
-      type: 'NUMERICAL',
-      description: null,
-    };
-    const source = {
-      name: 'Temperature',
-      description: null,
-      variableName: 'temperature',
-      defaultTopic: 'default',
-      defaultDataKey: 'temperature',
-      lastSample: false,
-      triggerOnUplink: true,
-    };
-    const body = {
-      organizationId,
-      name: 'Block',
-      script: 'a',
-      dataSources: [source],
-      properties: [property],
-    };
-    const made = await world.call('POST', '/v3/rules/custom', body);
-    expect(made.status).toBe(201);
-    expect(made.body).toEqual({
-      ...body,
-      id: anyId('37'),
-      customLogicId: made.body.id,
-      description: null,
-      version: 0,
-      created: anyTime,
-      updated: null,
-      rules: [],
-    });
-    const path = `/v3/rules/custom/${made.body.id}`;
-    const logic = custom(made.body.id, [
-      { name: 'Limit', variableName: 'limit', value: 21, type: 'NUMERICAL' },
-    ]);
-    const rule = await world.must('POST', '/v3/rules', draft({ logic }));
-    expect(rule.logic.customLogic.name).toBe('Block');
-    const { id, workspaceId, name } = rule;
-    expect((await world.must('GET', path)).rules).toEqual([
-      { id, workspaceId, name, active: true },
-    ]);
-    const [item] = (
-      await world.must('GET', `/v3/rules/custom?organizationId=${organizationId}&search=blo`)
-    ).content;
-    expect(item).toEqual(
-      Object.fromEntries(Object.entries(made.body).filter(([key]) => key !== 'rules')),
-    );
-    expect((await world.must('PUT', path, { script: 'b' })).script).toBe('b');
-    const answer = await world.call('PUT', path, { properties: [] });
-    expectRefusal(answer, 409, '40972_CUSTOM_LOGIC_IN_USE', { path });
-    expectRefusal(await world.call('DELETE', path), 409, '40902_IN_USE', { path });
-    await world.must('PUT', `/v3/rules/${rule.id}`, { active: false });
-    expect((await world.must('PUT', path, { properties: [] })).properties).toEqual([]);
-    await world.must('DELETE', `/v3/rules/${rule.id}`);
-    expect((await world.call('DELETE', path)).status).toBe(204);
-  });
-
-  test.each([
-    [{ dataSources: [{ variableName: 'a b' }] }, /dataSources\.0\.variableName/],
-    [
-      { properties: [1, 2].map(() => ({ variableName: 'a', type: 'STRING' })) },
-      /properties\.1\.variableName: a is there/,
-    ],
-    [
-      { properties: [{ variableName: 'a', type: 'NUMERICAL', defaultValue: 'x' }] },
-      /defaultValue: "x" is not NUMERICAL/,
-    ],
-  ])('%o is refused with 400 and the field', async (more, message) => {
-    const body = { organizationId: world.organizationId, name: 'x', script: '', ...more };
-    const answer = await world.call('POST', '/v3/rules/custom', body);
-    expect(answer.body).toMatchObject({
-      status: 400,
-      errorCode: '40076_RULE_INVALID',
-      message: expect.stringMatching(message),
-    });
   });
 });

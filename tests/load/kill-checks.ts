@@ -48,7 +48,7 @@ export async function checkDevice(
     ...sampleViolations(found, device, sent),
     ...(device.scripted ? counterViolations(found) : []),
     ...(await metricsViolations(connection, device, found, sent)),
-    ...(await noteViolations(connection, device, stored, sent, from)),
+    ...(await noteViolations(connection, device, { stored, sent, from })),
   ];
   const unacknowledged = found.filter(
     ({ data }) => sent.get(data.sequence)?.receipt === undefined,
@@ -135,9 +135,11 @@ async function metricsViolations(
 async function noteViolations(
   connection: HttpConnection,
   { id }: LoadDevice,
-  stored: ReadonlyMap<number, FoundSample>,
-  sent: Book,
-  from: string,
+  {
+    stored,
+    sent,
+    from,
+  }: { stored: ReadonlyMap<number, FoundSample>; readonly sent: Book; readonly from: string },
 ): Promise<string[]> {
   const path = `/v3/devices/${id}/processing-logs?from=${from}&size=${notesKept}`;
   const { content, totalElements } = await call<{

@@ -121,7 +121,7 @@ export async function killRounds(run: KillRun): Promise<KillReport> {
   const book: Book = new Map();
   try {
     for (let round = 1; round <= run.rounds; round++) {
-      await killRound(killable, book, run, random, report);
+      await killRound(killable, run, { book, random, report });
       run.told?.(round, report);
     }
     await checkBook(killable, book, new Date(0).toISOString(), report.violations);
@@ -135,10 +135,12 @@ export async function killRounds(run: KillRun): Promise<KillReport> {
 
 async function killRound(
   killable: Killable,
-  book: Book,
   { inFlight, acknowledgedMax }: KillRun,
-  random: () => number,
-  report: KillReport,
+  {
+    book,
+    random,
+    report,
+  }: { readonly book: Book; readonly random: () => number; readonly report: KillReport },
 ): Promise<void> {
   const sentBefore = book.size;
   await delay(betweenRoundsMs);

@@ -106,7 +106,7 @@ type Records = Awaited<ReturnType<typeof openRecords>>;
 type Place = Awaited<ReturnType<typeof makePlace>>;
 
 async function makePlace(records: Records, name: string, mixedType: CustomFieldType) {
-  const { id } = await createWorkspace(records, { organizationId: 'o', name }, 1);
+  const { id } = await createWorkspace(records, { organizationId: 'o', name });
   const fields = [];
   for (const [fieldName, type] of fieldTypes) {
     const draft = {

@@ -137,7 +137,7 @@ test('review behaviour 5: schemas refuse no type; what is odd about them is a wa
   expect(notes(body.warnings)).toEqual([
     `${odd(0, 'default.schema.json')}: names the topic "other" and is taken for default, as its file is named`,
     expect.stringMatching(
-      /type-1.default.schema.json: keeps its references: there is no data model https:..elsewhere/,
+      /type-1.default.schema.json: keeps its references: data model https:..elsewhere.* does not exist/,
     ),
     `${odd(2, 'meta.json')}: the output topic other has no other.schema.json`,
     expect.stringMatching(
@@ -172,17 +172,17 @@ test('a document that is too long is reported as such, for every purpose', async
   ]);
   expect(notes(body.warnings)).toEqual([
     expect.stringContaining(
-      'type-1/default.schema.json: keeps its references: there is no data model',
+      'type-1/default.schema.json: keeps its references: data model https://models',
     ),
     `long/acme/type-1/lifecycle.schema.json: is left out: it ${reason}`,
     expect.stringContaining(
       'type-1/meta.json: the output topic lifecycle has no lifecycle.schema.json',
     ),
     expect.stringContaining(
-      'type-2/default.schema.json: keeps its references: there is no data model',
+      'type-2/default.schema.json: keeps its references: data model https://models',
     ),
     expect.stringContaining(
-      'type-2/lifecycle.schema.json: keeps its references: there is no data model',
+      'type-2/lifecycle.schema.json: keeps its references: data model https://models',
     ),
     `long/models/environment.json: is left out: it ${reason}`,
   ]);

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { apiKeyAuthenticator } from '../../src/access/api-key-authenticator.ts';
+import { createApiKeyAuthenticator } from '../../src/access/api-key-authenticator.ts';
 import { type Authenticator, identify } from '../../src/access/authenticator.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
-import { idempotency } from '../../src/flows/idempotency.ts';
+import { createOnce } from '../../src/flows/idempotency.ts';
 import { createIdempotencyRecords } from '../../src/flows/idempotency-records.ts';
 import { createOperationRunner } from '../../src/flows/operation-runner.ts';
 import type { Route } from '../../src/http/edge/route.ts';
@@ -71,7 +71,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const now = () => clock.now;
   const announce = (told: RecordChange) => keys.recordChanged(told);
   const records = await openRecords({ directory, announce, now });
-  const keys = apiKeyAuthenticator({ db: records.db, now });
+  const keys = createApiKeyAuthenticator({ db: records.db, now });
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
   const network: { tell: TellNetworkServer | undefined } = { tell: undefined };
@@ -98,12 +98,12 @@ export async function startRecordsWorld(available: Available = everything) {
     permissions: Permissions,
   ) => {
     const workspaces = workspaceIds?.map((id) => ({ id }));
-    const key = await createApiKey(
-      records,
-      ownerIn(organizationId),
-      { name: 'key', organizationId, workspaces, permissions },
-      now(),
-    );
+    const key = await createApiKey(records, ownerIn(organizationId), {
+      name: 'key',
+      organizationId,
+      workspaces,
+      permissions,
+    });
     return Object.assign(as({ 'x-api-key': key.secret }), { secret: key.secret, id: key.id });
   };
   return {
@@ -148,12 +148,11 @@ async function makeTenants(records: OpenRecords, now: number) {
     ownerId: userId,
   };
   await insertOrganization(records.db, { ...tenant, properties: null, ...audit });
-  const second = await createWorkspace(records, { organizationId, name: 'Second' }, now);
-  const foreign = await createWorkspace(
-    records,
-    { organizationId: otherOrganizationId, name: 'Foreign' },
-    now,
-  );
+  const second = await createWorkspace(records, { organizationId, name: 'Second' });
+  const foreign = await createWorkspace(records, {
+    organizationId: otherOrganizationId,
+    name: 'Foreign',
+  });
   return { ...made, otherOrganizationId, secondWorkspace: second.id, foreignWorkspace: foreign.id };
 }
 
@@ -191,7 +190,7 @@ function routesOf(
   const parts = {
     records: { db, ...records },
     now,
-    once: idempotency(kept, now),
+    once: createOnce(kept, now),
     aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
     revealConnectorSecrets: false,
     dropSamples: async () => {},

@@ -91,7 +91,7 @@ function serveRequests(socket: Socket, cluster: Cluster): void {
       received = received.subarray(4 + length);
       const [apiKey, version, correlationId] = [request.int16(), request.int16(), request.int32()];
       request.nullableString();
-      const answer = answerTo(apiKey, version, request, session, cluster);
+      const answer = answerTo({ key: apiKey, version, body: request }, session, cluster);
       // A broker disconnects clients that send requests before authentication.
       if (answer === undefined) return void socket.destroy();
       socket.write(
@@ -104,19 +104,16 @@ function serveRequests(socket: Socket, cluster: Cluster): void {
 }
 
 function answerTo(
-  key: number,
-  version: number,
-  request: WireReader,
+  { key, version, body }: { key: number; version: number; body: WireReader },
   session: Session,
   cluster: Cluster,
 ) {
   if (key === apiKeys.apiVersions) return apiVersions(version);
-  if (key === apiKeys.saslHandshake) return handshake(request, cluster.options);
-  if (key === apiKeys.saslAuthenticate)
-    return authenticate(request.data(), session, cluster.options);
+  if (key === apiKeys.saslHandshake) return handshake(body, cluster.options);
+  if (key === apiKeys.saslAuthenticate) return authenticate(body.data(), session, cluster.options);
   if (!session.isAuthenticated) return undefined;
-  if (key === apiKeys.metadata && version === 5) return metadata(request, cluster);
-  if (key === apiKeys.produce && version === 7) return produce(request, cluster);
+  if (key === apiKeys.metadata && version === 5) return metadata(body, cluster);
+  if (key === apiKeys.produce && version === 7) return produce(body, cluster);
   throw new Error(`request ${key} of version ${version} was not offered`);
 }
 

@@ -24,6 +24,23 @@ export interface SqlServer {
   stop(): Promise<void>;
 }
 
+function settingsOf(
+  port: number,
+  { certPath, keyPath }: { readonly certPath: string; readonly keyPath: string },
+): string[] {
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    shared_buffers: '16MB',
+    ssl: 'on',
+    ssl_cert_file: certPath,
+    ssl_key_file: keyPath,
+    timezone: 'Europe/Zurich',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
 export async function startPostgresql(folder: string): Promise<SqlServer> {
   const port = await freePort();
   const account = accountOf('postgres');
@@ -40,37 +57,12 @@ export async function startPostgresql(folder: string): Promise<SqlServer> {
   if (account !== undefined) {
     for (const path of [data, certificate.keyPath]) chownSync(path, account.uid, account.gid);
   }
-  const initialise = [
-    '-D',
-    data,
-    '-U',
-    username,
-    '-A',
-    'scram-sha-256',
-    `--pwfile=${folder}/password`,
-  ];
-  execFileSync(`${programs}/initdb`, [...initialise, '-E', 'UTF8', '--no-locale', '-N'], {
-    stdio: 'ignore',
-    ...account,
-  });
-  const settings = {
-    port,
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    shared_buffers: '16MB',
-    ssl: 'on',
-    ssl_cert_file: certificate.certPath,
-    ssl_key_file: certificate.keyPath,
-    timezone: 'Europe/Zurich',
-  };
-  const args = [
-    '-D',
-    data,
-    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ];
+  const user = ['-U', username, '-A', 'scram-sha-256', `--pwfile=${folder}/password`];
+  const cluster = ['-D', data, ...user, '-E', 'UTF8', '--no-locale', '-N'];
+  execFileSync(`${programs}/initdb`, cluster, { stdio: 'ignore', ...account });
   const server = startServer({
     command: postgresql.path,
-    args,
+    args: ['-D', data, ...settingsOf(port, certificate)],
     logPath: `${folder}/log`,
     stopSignal: 'SIGINT',
     ...as,

@@ -66,15 +66,9 @@ export async function startRabbitMq(folder: string): Promise<RabbitMq> {
   await untilListening(names, nameServerPort);
   const env = {
     ...erlang,
+    ...foldersOf(folder, home),
     RABBITMQ_NODENAME: `test${port}@localhost`,
-    RABBITMQ_MNESIA_BASE: `${home}/mnesia`,
-    RABBITMQ_LOGS: '-',
-    RABBITMQ_LOG_BASE: `${home}/log`,
-    RABBITMQ_PID_FILE: `${home}/pid`,
     RABBITMQ_DIST_PORT: String(nodePort),
-    RABBITMQ_CONFIG_FILE: `${folder}/rabbitmq.conf`,
-    RABBITMQ_CONF_ENV_FILE: `${folder}/none`,
-    RABBITMQ_ENABLED_PLUGINS_FILE: `${folder}/plugins`,
     // One scheduler that does not spin; and the node in place of its start script, so that its process id is known.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1 +sbwt none',
     RUNNING_UNDER_SYSTEMD: '1',
@@ -93,6 +87,18 @@ export async function startRabbitMq(folder: string): Promise<RabbitMq> {
     throw error;
   }
   return { port, tlsPort, caCertificate: certificate.cert, stop: () => stopBoth(node, names) };
+}
+
+function foldersOf(folder: string, home: string) {
+  return {
+    RABBITMQ_MNESIA_BASE: `${home}/mnesia`,
+    RABBITMQ_LOGS: '-',
+    RABBITMQ_LOG_BASE: `${home}/log`,
+    RABBITMQ_PID_FILE: `${home}/pid`,
+    RABBITMQ_CONFIG_FILE: `${folder}/rabbitmq.conf`,
+    RABBITMQ_CONF_ENV_FILE: `${folder}/none`,
+    RABBITMQ_ENABLED_PLUGINS_FILE: `${folder}/plugins`,
+  };
 }
 
 async function stopBoth(node: RunningServer, names: RunningServer): Promise<void> {

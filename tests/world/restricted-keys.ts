@@ -49,7 +49,7 @@ export async function makeKey(
     workspaces: (workspaceIds ?? []).map((id) => ({ id })),
     permissions: wanted.permissions,
   };
-  return (await createApiKey(records, ownerIn(draft.organizationId), draft, Date.now())).secret;
+  return (await createApiKey(records, ownerIn(draft.organizationId), draft)).secret;
 }
 
 /** Another organization of the installation, with one workspace. */

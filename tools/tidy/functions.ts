@@ -6,7 +6,7 @@ export interface ProjectFunction {
   readonly line: number;
   /** Lines from the first to the last, with every function inside. */
   readonly lineCount: number;
-  /** Positional parameters. */
+  /** Positional parameters; none for a test of a table, whose parameters are columns. */
   readonly parameterCount: number;
   /** The body declares tests: a suite is measured by its tests. */
   readonly isSuite: boolean;
@@ -21,7 +21,7 @@ export function functionsOf(file: ProjectFile): ProjectFunction[] {
     functions.push({
       line,
       lineCount: file.syntax.getLineAndCharacterOfPosition(node.end).line + 2 - line,
-      parameterCount: node.parameters.length,
+      parameterCount: isTableRow(file, node) ? 0 : node.parameters.length,
       isSuite: file.isTest && declaresTests(node.body),
     });
   });
@@ -30,6 +30,14 @@ export function functionsOf(file: ProjectFile): ProjectFunction[] {
 
 function hasBody(node: ts.Node): node is ts.FunctionLikeDeclaration & { body: ts.Node } {
   return ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
+}
+
+function isTableRow(file: ProjectFile, node: ts.Node): boolean {
+  return (
+    file.isTest &&
+    ts.isCallExpression(node.parent) &&
+    /^(describe|test|it)\b/.test(node.parent.expression.getText())
+  );
 }
 
 /** A body declares tests by `describe(...)`, `test(...)`, or a loop over a table around them. */

@@ -20,9 +20,27 @@ const shopHours: OpeningHours = { from: 8, to: 20, weekend: true, peaks: [10.5, 
 const museumHours: OpeningHours = { from: 10, to: 18, weekend: true, peaks: [11.5, 15] };
 
 export const doors: readonly Door[] = [
-  door('People Counter Canteen Entrance', ['Building B', 'Ground Floor'], canteenHours, 210, 9),
-  door('People Counter Campus Shop', ['Building A', 'Ground Floor'], shopHours, 95, 5),
-  door('People Counter Exhibition', ['Building A', 'Floor 1'], museumHours, 60, 18),
+  door({
+    name: 'People Counter Canteen Entrance',
+    tags: ['Building B', 'Ground Floor'],
+    hours: canteenHours,
+    peoplePerHour: 210,
+    staySlots: 9,
+  }),
+  door({
+    name: 'People Counter Campus Shop',
+    tags: ['Building A', 'Ground Floor'],
+    hours: shopHours,
+    peoplePerHour: 95,
+    staySlots: 5,
+  }),
+  door({
+    name: 'People Counter Exhibition',
+    tags: ['Building A', 'Floor 1'],
+    hours: museumHours,
+    peoplePerHour: 60,
+    staySlots: 18,
+  }),
 ];
 
 export interface DoorReadings {
@@ -88,15 +106,9 @@ function encode(place: Door, readings: DoorReadings, at: EpochMs) {
   };
 }
 
-function door(
-  name: string,
-  tags: readonly string[],
-  hours: OpeningHours,
-  peoplePerHour: number,
-  staySlots: number,
-): Door {
+function door(place: Omit<Door, 'description'>): Door {
   const description = 'Stereo camera over the entrance, counts every 15 minutes';
-  return { name, description, tags: [...tags, 'Footfall'], hours, peoplePerHour, staySlots };
+  return { ...place, description, tags: [...place.tags, 'Footfall'] };
 }
 
 function device(place: Door, index: number): DemoDevice {

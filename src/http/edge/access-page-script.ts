@@ -1,4 +1,4 @@
-// The script of the pages of mailed links, as the browser gets it: it takes the token from the address and calls the interface.
+// Script of the access pages: takes the token from the address and calls the interface.
 
 export const pageScript = `'use strict';
 const base = new URL('../', document.currentScript.src);

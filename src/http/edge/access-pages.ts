@@ -1,4 +1,4 @@
-// Pages of the links that are mailed: accept an invitation, set a new password. Static, so that no secret is written into one.
+// Access pages of mailed links: accept an invitation, set a new password. Static, so that they contain no secret.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { pageScript } from './access-page-script.ts';
 

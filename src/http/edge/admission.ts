@@ -1,4 +1,4 @@
-// Lets a request in, step by step: credential, what is left of its requests, place, permission.
+// Admission of a request: credential, request limit, resource, permission.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestLimit } from '../../access/rate-limit.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';

@@ -1,4 +1,4 @@
-// Which methods a path takes, for the answer 405: asked only when no route was found, so that nothing is kept per request.
+// Allowed methods of a path, for the answer 405: looked up only when no route was found.
 import type { FastifyInstance } from 'fastify';
 
 interface KnownRoute {

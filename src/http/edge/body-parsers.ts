@@ -1,4 +1,4 @@
-// Body parsers: JSON and forms that are parsed whole, by the content type and the declaration of the route.
+// Body parsers: JSON and forms, by the content type and the endpoint.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { problem } from '../../model/problem.ts';
 import { parseJsonBody } from './json-body.ts';

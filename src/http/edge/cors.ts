@@ -1,4 +1,4 @@
-// Pages of other origins: they may call the interface only when the operator lists their origin, and never with cookies.
+// CORS: pages of other origins may call the interface only if the operator lists them, and never with cookies.
 import type { FastifyInstance } from 'fastify';
 
 const methods = 'GET, POST, PUT, DELETE';

@@ -1,4 +1,4 @@
-// Lets the reference run the script within its page, named by its hash: the page shares its origin with the session cookie.
+// Content policy of the reference page: allows the script within it by hash.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 

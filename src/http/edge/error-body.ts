@@ -1,4 +1,4 @@
-// The one place where refusals and failures become the error body of interface 7.
+// Error body: every Problem and internal error in the form of interface 7.
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { formatInstant } from '../../model/instant.ts';

@@ -1,4 +1,4 @@
-// Further permissions: what a route asks besides the scope and verb of its declaration (contract 36).
+// Further permissions: what a handler checks besides the scope and verb of its endpoint (contract 36).
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

@@ -1,4 +1,4 @@
-// The Idempotency-Key header; an empty one counts as absent (contract 35).
+// Idempotency-Key header; an empty one counts as absent (contract 35).
 import type { IncomingHttpHeaders } from 'node:http';
 
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {

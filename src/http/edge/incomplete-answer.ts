@@ -17,7 +17,7 @@ export interface Completeness {
 }
 
 /** For one request. */
-export function completeness(): Completeness {
+export function createCompleteness(): Completeness {
   let first: UnreadableSamples | undefined;
   return {
     unreadable: (samples) => {

@@ -1,4 +1,4 @@
-// Reads a JSON body: well-formed, not too deep, else a refusal that says where.
+// JSON bodies: well-formed and not too deep, else an error with the position.
 import { JsonFault, parseJsonText } from '../../model/json-text.ts';
 import type { Json } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';

@@ -1,4 +1,4 @@
-// Large bodies: taken together and parsed in many turns of the event loop, or left to routes that read them as they come.
+// Large bodies: parsed in many turns of the event loop, or left to routes that read them as a stream.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseLargeJsonBody } from './json-body.ts';
 import { routeOf } from './request-state.ts';

@@ -1,4 +1,4 @@
-// Reads what clients write for pages, orders and lists: every form seen in a client is taken (contract 0.1).
+// List queries: pages, orders and lists, in every form that clients send (contract 0.1).
 import { type PageRequest, pageSizeDefault, type SortOrder } from '../../model/page.ts';
 
 interface PageParameters {

@@ -1,4 +1,4 @@
-// Refuses what is not even a request: bytes that are no HTTP, headers beyond the limit, a request that never ends.
+// Malformed requests: bytes that are not HTTP, headers beyond the limit, a request that never ends.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type Problem, problem } from '../../model/problem.ts';

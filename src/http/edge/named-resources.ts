@@ -1,4 +1,4 @@
-// Places that a request names without having them in its path: they tell in which organization a user of several acts (contract 36).
+// Named resources: they decide in which organization a user of several acts (contract 36).
 import { listOf } from './list-query.ts';
 
 /** Ids, as many as are looked at: the first that exists decides. */

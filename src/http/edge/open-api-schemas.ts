@@ -1,4 +1,4 @@
-// Component schemas of the OpenAPI document: each named schema stands there once, and a reference wherever it is used.
+// Component schemas of the OpenAPI document: each named schema once, and references to it.
 
 type Refer = (schema: unknown) => unknown;
 
@@ -10,7 +10,7 @@ export interface ComponentSchemas {
 }
 
 /** Throws when two different schemas have the same name. */
-export function componentSchemas(): ComponentSchemas {
+export function createComponentSchemas(): ComponentSchemas {
   const components = new Map<string, { readonly schema: unknown; readonly text: string }>();
 
   const refer: Refer = (schema) => {

@@ -1,9 +1,9 @@
-// The interface reference: OpenAPI 3.1 from the schemas of the endpoints, so that it cannot differ from what is checked.
+// OpenAPI 3.1 document, from the schemas of the endpoints, which the server checks as well.
 import { sessionCookie } from '../../access/session-authenticator.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { errorSchema } from '../../contract/error.ts';
 import { documentPath, operationOf } from './open-api-operation.ts';
-import { componentSchemas } from './open-api-schemas.ts';
+import { createComponentSchemas } from './open-api-schemas.ts';
 
 const description = `IoT device data platform: capture, decode, store, query and stream what devices send.
 
@@ -14,7 +14,7 @@ export function openApiDocument(
   endpoints: readonly Endpoint[],
   publicUrl: string,
 ): Readonly<Record<string, unknown>> {
-  const schemas = componentSchemas();
+  const schemas = createComponentSchemas();
   const paths: Record<string, Record<string, unknown>> = {};
   const ids = new Set<unknown>();
   for (const endpoint of endpoints) {

@@ -1,4 +1,4 @@
-// Request state: the route of a request, and what admission and body parsing found out about it.
+// Request state: the route of a request, and the results of admission and body parsing.
 import type { FastifyRequest } from 'fastify';
 import type { Principal } from '../../model/principal.ts';
 import type { Route } from './route.ts';

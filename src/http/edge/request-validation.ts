@@ -1,4 +1,4 @@
-// Checks params, query and body against the schemas of an endpoint; compiled at first use, refused with where and why.
+// Request validation: params, query and body against the schemas of an endpoint, compiled at first use.
 import { createRequire } from 'node:module';
 import Type, { type TSchema } from 'typebox';
 import type * as TypeBoxCompile from 'typebox/compile';

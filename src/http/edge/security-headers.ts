@@ -1,4 +1,4 @@
-// Headers that keep browsers from doing more with our answers than they should.
+// Security headers: they limit what a browser does with an answer.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 // Answers of the interface are data: nothing in them may run, load or be framed.

@@ -1,4 +1,4 @@
-// The two cookies of a console session: one that scripts cannot read, one that they must (contract 35).
+// Session cookies of the console: one that scripts cannot read, and one that they must (contract 35).
 import {
   csrfCookie,
   csrfTokenOf,

@@ -1,4 +1,4 @@
-// Bodies that a route reads while they come in: bounded, with back pressure, and read to the end so that a refusal arrives.
+// Streamed bodies: limited, with back-pressure, and read to the end so that an error arrives.
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';

@@ -12,14 +12,14 @@ import { answeredOnce } from './create-once.ts';
 import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 export function apiKeyRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return [
     route(apiKeys.list, ({ query }, principal) =>
       listApiKeys(records, principal, query, pageRequestOf(query)),
     ),
     resourceRoute(apiKeys.create, byOrganization, (input, principal) =>
       answeredOnce(parts, { input, principal }, (step) =>
-        createApiKey(step, principal, input.body, now()),
+        createApiKey(step, principal, input.body),
       ),
     ),
     resourceRoute(apiKeys.read, byId(parts, 'apiKey'), ({ params }) =>

@@ -1,4 +1,4 @@
-// Routes of the audit log, for whoever holds `organization` `manage`: owners, administrators, log shippers (contract 26, 36).
+// Routes of the audit log (contract 26, 36).
 import { Readable } from 'node:stream';
 import { auditLogs } from '../../contract/endpoints/audit-logs.ts';
 import { exportAuditLog, readAuditLog } from '../../inventory/audit/audit-log.ts';

@@ -17,7 +17,7 @@ import { createdOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
 export function blobRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   const place = byId(parts, 'blob');
   return [
     route(blobs.list, ({ query }, principal) =>
@@ -35,7 +35,7 @@ export function blobRoutes(parts: RecordParts): Route[] {
       return createdOnce(
         parts,
         { input: { ...input, body }, principal },
-        (step) => createBlob(step, principal, query, file, now()),
+        (step) => createBlob(step, principal, query, file),
         (id) => readBlob(records, id),
       );
     }),

@@ -1,14 +1,14 @@
-// How answers with output connectors name types and show secrets: settings of the installation and the client's dialect (contract 34).
+// View options of connectors: names of types and secrets in answers, by settings and client (contract 34).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Showing } from '../../inventory/flows/output-connector-view.ts';
 
-export interface ShowingParts {
+export interface ViewOptionsParts {
   /** Whether an answer to these headers carries the names that older clients read (contract 34). */
   readonly aliased: (headers: IncomingHttpHeaders) => boolean;
   /** Secrets of output connectors in clear, for old clients. */
   readonly revealConnectorSecrets: boolean;
 }
 
-export function showingOf(parts: ShowingParts, headers: IncomingHttpHeaders): Showing {
+export function viewOptionsOf(parts: ViewOptionsParts, headers: IncomingHttpHeaders): Showing {
   return { vendorNames: parts.aliased(headers), connectorSecrets: parts.revealConnectorSecrets };
 }

@@ -13,7 +13,7 @@ import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function dashboardGroupRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return recordRoutes(parts, dashboardGroups, {
     kind: 'dashboardGroup',
     list: ({ query }, principal) =>
@@ -23,9 +23,9 @@ export function dashboardGroupRoutes(parts: RecordParts): Route[] {
         { ...query, ...listScopeOf(query) },
         pageRequestOf(query),
       ),
-    create: (step, { body }) => createDashboardGroup(step, body, now()),
+    create: (step, { body }) => createDashboardGroup(step, body),
     read: (id) => readDashboardGroup(records, id),
-    update: (id, { body }) => updateDashboardGroup(records, id, body, now()),
+    update: (id, { body }) => updateDashboardGroup(records, id, body),
     remove: (id) => deleteDashboardGroup(records, id),
   });
 }

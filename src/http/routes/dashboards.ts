@@ -13,14 +13,14 @@ import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function dashboardRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return recordRoutes(parts, dashboards, {
     kind: 'dashboard',
     list: ({ query }, principal) =>
       listDashboards(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
-    create: (step, { body }) => createDashboard(step, body, now()),
+    create: (step, { body }) => createDashboard(step, body),
     read: (id) => readDashboard(records, id),
-    update: (id, { body }) => updateDashboard(records, id, body, now()),
+    update: (id, { body }) => updateDashboard(records, id, body),
     remove: (id) => deleteDashboard(records, id),
   });
 }

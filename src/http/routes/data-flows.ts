@@ -9,11 +9,11 @@ import {
 } from '../../inventory/flows/data-flows.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
-import { showingOf, type ShowingParts } from './connector-view-options.ts';
+import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
 import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
-export function dataFlowRoutes(parts: RecordParts & ShowingParts): Route[] {
+export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
   const { records, now } = parts;
   return recordRoutes(parts, dataFlows, {
     kind: 'dataFlow',
@@ -22,17 +22,17 @@ export function dataFlowRoutes(parts: RecordParts & ShowingParts): Route[] {
       return listDataFlows(
         records,
         principal,
-        showingOf(parts, headers),
+        viewOptionsOf(parts, headers),
         filter,
         pageRequestOf(query),
       );
     },
     create: (step, { body, headers }, principal) =>
-      createDataFlow(step, principal, showingOf(parts, headers), body, now()),
+      createDataFlow(step, principal, viewOptionsOf(parts, headers), body, now()),
     read: (id, { headers }, principal) =>
-      readDataFlow(records, principal, showingOf(parts, headers), id),
+      readDataFlow(records, principal, viewOptionsOf(parts, headers), id),
     update: (id, { body, headers }, principal) =>
-      updateDataFlow(records, principal, showingOf(parts, headers), id, body, now()),
+      updateDataFlow(records, principal, viewOptionsOf(parts, headers), id, body, now()),
     remove: (id) => deleteDataFlow(records, id),
   });
 }

@@ -1,4 +1,4 @@
-// Routes of deliveries: what became of them, sending them again, and testing a connector (contract 35).
+// Routes of deliveries: their states, resending, and the test of a connector (contract 35).
 import { deliveries } from '../../contract/endpoints/deliveries.ts';
 import {
   listDeliveries,

@@ -1,4 +1,4 @@
-// What query routes need to know about devices and tags, and who may read them.
+// Device access: the devices and tags of data queries, and the check of their permissions.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
 import type { deviceParams, tagParams } from '../../contract/queries.ts';

@@ -1,4 +1,4 @@
-// Routes that take devices from a file and give them as one (contract 4).
+// Routes of device import and export (contract 4).
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { deviceFiles } from '../../contract/endpoints/device-files.ts';

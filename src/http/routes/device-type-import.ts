@@ -1,4 +1,4 @@
-// The route that takes a device type library (contract 7).
+// Route of the device type library (contract 7).
 import { deviceTypeLibrary } from '../../contract/endpoints/device-type-import.ts';
 import { importLibrary } from '../../inventory/imports/library-import.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';

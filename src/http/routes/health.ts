@@ -1,4 +1,4 @@
-// Health and metrics: what a supervisor, a load balancer and Prometheus ask; open, because they hold no customer data.
+// Routes of health and metrics; open, because they contain no customer data.
 import { health } from '../../contract/endpoints/health.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
 

@@ -15,15 +15,14 @@ import { type Route, route } from '../edge/route.ts';
 
 export interface InvitationRouteParts {
   readonly records: Inventory;
-  readonly now: () => number;
   readonly attempts: Attempts;
   readonly actAs: <T>(actor: Actor, work: () => T) => T;
 }
 
-export function invitationRoutes({ records, now, attempts, actAs }: InvitationRouteParts): Route[] {
+export function invitationRoutes({ records, attempts, actAs }: InvitationRouteParts): Route[] {
   return [
     route(invitations.read, async ({ params }) => {
-      const open = await findOpenInvitation(records, params.token, now());
+      const open = await findOpenInvitation(records, params.token);
       const { user, organizationName, proves } = open;
       // The inviter has the other link, and is not told whether the address has an account elsewhere.
       return {
@@ -33,11 +32,11 @@ export function invitationRoutes({ records, now, attempts, actAs }: InvitationRo
       };
     }),
     route(invitations.accept, async ({ params, body, ip, requestId }) => {
-      const open = await findOpenInvitation(records, params.token, now());
+      const open = await findOpenInvitation(records, params.token);
       const chosen = await chosenBy(open, body, attempts, ip);
       const { id, email, name } = { ...open.user, ...chosen };
       const actor: Actor = { type: 'USER', id, name, requestId, ip };
-      await actAs(actor, () => acceptInvitation(records, open, chosen, now()));
+      await actAs(actor, () => acceptInvitation(records, open, chosen));
       return { id, name, email };
     }),
   ];

@@ -1,4 +1,4 @@
-// Routes that answer one number: per device, per tag and for lists of devices (interface 4.4 and 4.5, contract 21).
+// Routes of KPIs: per device, per tag and for lists of devices (interface 4.4, 4.5, contract 21).
 import type { Static } from 'typebox';
 import {
   batchKpi,

@@ -1,36 +1,38 @@
-// Routes of members, the same for organizations and workspaces (contract 2).
+// Routes of members of organizations and workspaces (contract 2).
 import { organizationMembers, workspaceMembers } from '../../contract/endpoints/members.ts';
+import type { InvitationMail } from '../../inventory/members/invitations.ts';
+import type { Inviter } from '../../inventory/members/member-invitations.ts';
+import { listMembers } from '../../inventory/members/member-view.ts';
 import {
   addOrganizationMember,
-  addWorkspaceMember,
   changeOrganizationRole,
-  changeWorkspaceRole,
   deleteOrganizationMember,
+} from '../../inventory/members/organization-members.ts';
+import {
+  addWorkspaceMember,
+  changeWorkspaceRole,
   deleteWorkspaceMember,
-  type InvitationParts,
-  listMembers,
-} from '../../inventory/members/members.ts';
+} from '../../inventory/members/workspace-members.ts';
+import type { Principal } from '../../model/principal.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { answeredOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-type MemberParts = RecordParts & Pick<InvitationParts, 'publicUrl' | 'sendMail'>;
+type MemberParts = RecordParts & Pick<Inviter, 'publicUrl' | 'sendMail'>;
 
 export function memberRoutes(parts: MemberParts): Route[] {
   return [...organizationMemberRoutes(parts), ...workspaceMemberRoutes(parts)];
 }
 
-/** A mail goes out once its invitation is committed. */
-function invitationParts(
-  { publicUrl, now, sendMail }: MemberParts,
+/** Mails through `send`, which runs once the invitation is committed. */
+function inviterOf(
+  { publicUrl, sendMail }: MemberParts,
+  principal: Principal,
   afterwards: (task: () => void) => void,
-): InvitationParts {
-  return {
-    publicUrl,
-    now: now(),
-    sendMail: sendMail && ((mail) => afterwards(() => sendMail(mail))),
-  };
+): Inviter {
+  const send = sendMail && ((mail: InvitationMail) => afterwards(() => sendMail(mail)));
+  return { principal, publicUrl, sendMail: send };
 }
 
 function organizationMemberRoutes(parts: MemberParts): Route[] {
@@ -43,21 +45,16 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
     ),
     resourceRoute(invite, byOrganizationId, (input, principal) =>
       answeredOnce(parts, { input, principal }, (step, afterwards) => {
-        const invitation = invitationParts(parts, afterwards);
-        return addOrganizationMember(step, principal, input.params.id, input.body, invitation);
+        const inviter = inviterOf(parts, principal, afterwards);
+        return addOrganizationMember(step, input.params.id, input.body, inviter);
       }),
     ),
-    resourceRoute(changeRole, byOrganizationId, ({ params: { id, userId }, body }, principal) =>
-      changeOrganizationRole(
-        records,
-        principal,
-        { organizationId: id, userId },
-        body.role,
-        invitationParts(parts, runNow),
-      ),
-    ),
-    resourceRoute(remove, byOrganizationId, ({ params }, principal) =>
-      deleteOrganizationMember(records, principal, params.id, params.userId),
+    resourceRoute(changeRole, byOrganizationId, ({ params, body: { role } }, principal) => {
+      const member = { organizationId: params.id, userId: params.userId };
+      return changeOrganizationRole(records, member, role, inviterOf(parts, principal, runNow));
+    }),
+    resourceRoute(remove, byOrganizationId, ({ params: { id, userId } }, principal) =>
+      deleteOrganizationMember(records, principal, { organizationId: id, userId }),
     ),
   ];
 }
@@ -72,21 +69,16 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
     ),
     resourceRoute(invite, byWorkspaceId, (input, principal) =>
       answeredOnce(parts, { input, principal }, (step, afterwards) => {
-        const invitation = invitationParts(parts, afterwards);
-        return addWorkspaceMember(step, principal, input.params.id, input.body, invitation);
+        const inviter = inviterOf(parts, principal, afterwards);
+        return addWorkspaceMember(step, input.params.id, input.body, inviter);
       }),
     ),
-    resourceRoute(changeRole, byWorkspaceId, ({ params: { id, userId }, body }, principal) =>
-      changeWorkspaceRole(
-        records,
-        principal,
-        { workspaceId: id, userId },
-        body.role,
-        invitationParts(parts, runNow),
-      ),
-    ),
-    resourceRoute(remove, byWorkspaceId, ({ params }, principal) =>
-      deleteWorkspaceMember(records, principal, params.id, params.userId),
+    resourceRoute(changeRole, byWorkspaceId, ({ params, body: { role } }, principal) => {
+      const member = { workspaceId: params.id, userId: params.userId };
+      return changeWorkspaceRole(records, member, role, inviterOf(parts, principal, runNow));
+    }),
+    resourceRoute(remove, byWorkspaceId, ({ params: { id, userId } }, principal) =>
+      deleteWorkspaceMember(records, principal, { workspaceId: id, userId }),
     ),
   ];
 }

@@ -1,4 +1,4 @@
-// The operator's token for `/metrics` (`METRICS_TOKEN`): without one the figures are open to everybody.
+// Token of `/metrics` (`METRICS_TOKEN`): without one, everyone may read the metrics.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { problem } from '../../model/problem.ts';
 import type { Route } from '../edge/route.ts';

@@ -12,7 +12,7 @@ import { answeredOnce } from './create-once.ts';
 import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: string }): Route[] {
-  const { records, now, tokenUrl } = parts;
+  const { records, tokenUrl } = parts;
   const place = byId(parts, 'oauthClient');
   return [
     route(oauthClients.list, ({ query }, principal) =>
@@ -20,7 +20,7 @@ export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: stri
     ),
     resourceRoute(oauthClients.create, byOrganization, (input, principal) =>
       answeredOnce(parts, { input, principal }, (step) =>
-        createOAuthClient(step, principal, input.body, tokenUrl, now()),
+        createOAuthClient(step, principal, input.body, tokenUrl),
       ),
     ),
     resourceRoute(oauthClients.read, place, ({ params }) =>

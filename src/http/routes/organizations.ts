@@ -13,7 +13,7 @@ import { createdOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
 export function organizationRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return [
     route(organizations.list, ({ query }, principal) =>
       listOrganizations(records, principal, query.minimal ?? false, pageRequestOf(query)),
@@ -22,7 +22,7 @@ export function organizationRoutes(parts: RecordParts): Route[] {
       createdOnce(
         parts,
         { input, principal },
-        (step) => createOrganization(step, principal, input.body, now()),
+        (step) => createOrganization(step, principal, input.body),
         (id) => readOrganization(records, id),
       ),
     ),
@@ -30,7 +30,7 @@ export function organizationRoutes(parts: RecordParts): Route[] {
       readOrganization(records, params.id),
     ),
     resourceRoute(organizations.update, byId(parts, 'organization'), ({ params, body }) =>
-      updateOrganization(records, params.id, body, now()),
+      updateOrganization(records, params.id, body),
     ),
     resourceRoute(organizations.remove, byId(parts, 'organization'), ({ params }) =>
       deleteOrganization(records, params.id),

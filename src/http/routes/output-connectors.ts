@@ -10,11 +10,11 @@ import {
 import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
-import { showingOf, type ShowingParts } from './connector-view-options.ts';
+import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
 import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
-export interface OutputConnectorParts extends RecordParts, ShowingParts {
+export interface OutputConnectorParts extends RecordParts, ViewOptionsParts {
   /** The types that deliveries are served for; others cannot be created. */
   readonly availableOutputs: AvailableOutputs;
 }
@@ -30,16 +30,21 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
       return listOutputConnectors(
         records,
         principal,
-        showingOf(parts, headers),
+        viewOptionsOf(parts, headers),
         filter,
         pageRequestOf(query),
       );
     },
     create: (step, { body, headers }) =>
-      createOutputConnector(step, { showing: showingOf(parts, headers), available }, body),
-    read: (id, { headers }) => readOutputConnector(records, showingOf(parts, headers), id),
+      createOutputConnector(step, { showing: viewOptionsOf(parts, headers), available }, body),
+    read: (id, { headers }) => readOutputConnector(records, viewOptionsOf(parts, headers), id),
     update: (id, { body, headers }) =>
-      updateOutputConnector(records, { showing: showingOf(parts, headers), available }, id, body),
+      updateOutputConnector(
+        records,
+        { showing: viewOptionsOf(parts, headers), available },
+        id,
+        body,
+      ),
     remove: (id) => deleteOutputConnector(records, id),
   });
 }

@@ -1,13 +1,13 @@
-// Routes of password resets: asked for by address, done with the link that was mailed (contract 36).
+// Routes of password resets: request a link by address, use the mailed link (contract 36).
 import { networkOf } from '../../access/network-of.ts';
 import {
   type PasswordResetMail,
   preparePasswordReset,
   resetPassword,
 } from '../../access/password-reset.ts';
-import { buckets } from '../../access/token-buckets.ts';
+import { createTokenBuckets } from '../../access/token-buckets.ts';
 import { passwordReset } from '../../contract/endpoints/password-reset.ts';
-import { auditDeed } from '../../inventory/audit/audit.ts';
+import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
 import { problem } from '../../model/problem.ts';
@@ -32,8 +32,8 @@ export interface PasswordResetParts {
 
 export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
   const { records, now, publicUrl, sendMail, failed } = parts;
-  const networks = buckets({ ...limits.network, keysMax, now });
-  const addresses = buckets({ ...limits.address, keysMax, now });
+  const networks = createTokenBuckets({ ...limits.network, keysMax, now });
+  const addresses = createTokenBuckets({ ...limits.address, keysMax, now });
   const mail = async (email: string): Promise<void> => {
     const prepared = await preparePasswordReset(records, email, { publicUrl, now: now() });
     if (prepared !== undefined) sendMail?.(prepared);
@@ -54,9 +54,12 @@ export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
       const user = await resetPassword(records, params.token, body.password, now());
       const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
       for (const organizationId of await organizationsOf(records, user.id)) {
-        await auditDeed(records, actor, organizationId, 'UPDATE', user, [
-          { field: 'password', secret: true },
-        ]);
+        await auditAction(records, actor, {
+          organizationId,
+          action: 'UPDATE',
+          user,
+          changes: [{ field: 'password', secret: true }],
+        });
       }
       return undefined;
     }),

@@ -1,4 +1,4 @@
-// Routes that tell what a rule did last, and what it would have done.
+// Routes of rule runs and of the simulation of a rule.
 import type { Static } from 'typebox';
 import { ruleRuns, type runSortFields } from '../../contract/endpoints/rule-runs.ts';
 import type { ruleRunSchema, simulationSchema } from '../../contract/rule-runs.ts';

@@ -12,11 +12,11 @@ import type { Principal } from '../../model/principal.ts';
 import { alsoNeeds } from '../edge/further-permission.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
-import { showingOf, type ShowingParts } from './connector-view-options.ts';
+import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
-export function ruleRoutes(parts: RecordParts & ShowingParts): Route[] {
+export function ruleRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
   const { records, now } = parts;
   const findRule = byId(parts, 'rule');
   return recordRoutes(parts, rules, {
@@ -28,15 +28,22 @@ export function ruleRoutes(parts: RecordParts & ShowingParts): Route[] {
       ];
       const referenceIds = ids.length > 0 ? ids : undefined;
       const filter = { ...listScopeOf(query), search: query.search, referenceIds };
-      return listRules(records, principal, showingOf(parts, headers), filter, pageRequestOf(query));
+      return listRules(
+        records,
+        principal,
+        viewOptionsOf(parts, headers),
+        filter,
+        pageRequestOf(query),
+      );
     },
     checkCreate: ({ body }, principal) => checkReferences(principal, body, body.workspaceId),
-    create: (step, { body, headers }) => createRule(step, showingOf(parts, headers), body, now()),
-    read: (id, { headers }) => readRule(records, showingOf(parts, headers), id),
+    create: (step, { body, headers }) =>
+      createRule(step, viewOptionsOf(parts, headers), body, now()),
+    read: (id, { headers }) => readRule(records, viewOptionsOf(parts, headers), id),
     update: async (id, { body, headers }, principal) => {
       const { workspaceId } = await findRule({ id });
       checkReferences(principal, body, workspaceId);
-      return updateRule(records, showingOf(parts, headers), id, body, now());
+      return updateRule(records, viewOptionsOf(parts, headers), id, body, now());
     },
     remove: (id) => deleteRule(records, id),
   });

@@ -1,4 +1,4 @@
-// POST /v3/run-script: try a script on an event; nothing that it emits has any effect (interface 4.8, contract 16).
+// Route of script runs, whose events have no effect (interface 4.8, contract 16).
 import { scripts } from '../../contract/endpoints/run-script.ts';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';

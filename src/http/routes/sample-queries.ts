@@ -1,4 +1,4 @@
-// Routes that answer stored samples as they are (interface 4.1 and 4.4, contract 20 and 22).
+// Routes of stored samples (interface 4.1, 4.4, contract 20, 22).
 import { Readable } from 'node:stream';
 import { samples } from '../../contract/endpoints/sample-queries.ts';
 import { plusRestored } from '../../model/instant.ts';
@@ -15,7 +15,7 @@ import {
   topicOf,
 } from '../../query/sample-query.ts';
 import type { ReadingStore } from '../../query/sample-reader.ts';
-import { completeness, incompleteHeader } from '../edge/incomplete-answer.ts';
+import { createCompleteness, incompleteHeader } from '../edge/incomplete-answer.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
@@ -29,7 +29,7 @@ export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | '
 export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
   const inPath = deviceInPath(parts);
   const answered = async (deviceId: string, body: SampleQueryBody, aliased: boolean) => {
-    const { unreadable, answer } = completeness();
+    const { unreadable, answer } = createCompleteness();
     const found = await parts.store.samples({ ...sampleScan(deviceId, body), unreadable });
     return answer(found.map((sample) => sampleAnswer(sample, aliased)));
   };
@@ -69,7 +69,7 @@ function latestSampleRoute(parts: SampleQueryParts): Route {
     samples.latest,
     deviceInPath(parts),
     async ({ params: { deviceId }, query: { topic }, headers }) => {
-      const { unreadable, isIncomplete, refuse, answer } = completeness();
+      const { unreadable, isIncomplete, refuse, answer } = createCompleteness();
       const sample = await parts.store.latestSample(
         deviceId,
         topicOf(topic ?? everyTopic).topic,

@@ -1,4 +1,4 @@
-// Routes of signing in and out, and of one's own account (contract, decisions and section 35).
+// Routes of sign-in, sign-out and the own account (contract 35).
 import { readAccount } from '../../access/account.ts';
 import { csrfTokenOf } from '../../access/session-authenticator.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
@@ -11,7 +11,7 @@ import {
   switchOrganization,
 } from '../../access/sign-in.ts';
 import { signIn } from '../../contract/endpoints/sign-in.ts';
-import { auditDeed } from '../../inventory/audit/audit.ts';
+import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -39,7 +39,11 @@ function loginRoute({ records, now, attempts, secure }: SignInParts): Route {
     if (user === undefined) throw problem('wrongPassword');
     const { sessionToken, session } = await startSession(records, user, now(), organizationId);
     const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
-    await auditDeed(records, actor, session.organizationId, 'LOGIN', user);
+    await auditAction(records, actor, {
+      organizationId: session.organizationId,
+      action: 'LOGIN',
+      user,
+    });
     const seen = await readAccount(records.db, {
       id: user.id,
       organizationId: session.organizationId,
@@ -83,9 +87,12 @@ function accountRoutes({ records, now, attempts }: SignInParts): Route[] {
         requestId,
         ip,
       } as const;
-      await auditDeed(records, actor, principal.organizationId, 'UPDATE', principal, [
-        { field: 'password', secret: true },
-      ]);
+      await auditAction(records, actor, {
+        organizationId: principal.organizationId,
+        action: 'UPDATE',
+        user: principal,
+        changes: [{ field: 'password', secret: true }],
+      });
       return undefined;
     }),
   ];
@@ -97,5 +104,9 @@ async function auditLogout(
   principal: Principal,
 ): Promise<void> {
   const actor = { type: 'USER', id: principal.id, name: principal.name, requestId, ip } as const;
-  await auditDeed(records, actor, principal.organizationId, 'LOGOUT', principal);
+  await auditAction(records, actor, {
+    organizationId: principal.organizationId,
+    action: 'LOGOUT',
+    user: principal,
+  });
 }

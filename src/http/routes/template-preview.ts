@@ -1,4 +1,4 @@
-// The route that fills a template in with the last real sample of a device (interface 2.11, contract 29).
+// Route of template previews, with the last sample of a device (interface 2.11, contract 29).
 import { templates } from '../../contract/endpoints/template-preview.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';

@@ -1,4 +1,4 @@
-// The token service: token endpoint, discovery and published keys (interface 4.10, contract 25, RFC 6749).
+// Routes of the token service (interface 4.10, contract 25, RFC 6749).
 import type { SigningKeys } from '../../access/signing-keys.ts';
 import type { TokenService } from '../../access/token-service.ts';
 import { tokenService } from '../../contract/endpoints/tokens.ts';

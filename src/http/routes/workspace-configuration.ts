@@ -1,4 +1,4 @@
-// Routes of a workspace's configuration as one document.
+// Routes of the configuration of a workspace as one document.
 import { workspaceConfiguration } from '../../contract/endpoints/workspace-configuration.ts';
 import { importConfiguration } from '../../inventory/imports/workspace-configuration-import.ts';
 import { exportConfiguration } from '../../inventory/imports/workspace-configuration.ts';

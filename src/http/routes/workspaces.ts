@@ -18,7 +18,7 @@ import { byOrganization, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function workspaceRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return [
     ...recordRoutes(parts, workspaces, {
       kind: 'workspace',
@@ -26,11 +26,11 @@ export function workspaceRoutes(parts: RecordParts): Route[] {
       list: ({ query }, principal) =>
         listWorkspaces(records, principal, query, pageRequestOf(query)),
       checkCreate: ({ body }) => checkHolidayRegion(body.settings),
-      create: (step, { body }) => createWorkspace(step, body, now()),
+      create: (step, { body }) => createWorkspace(step, body),
       read: (id) => readWorkspace(records, id),
       update: async (id, { body }) => {
         await checkHolidayRegion(body.settings);
-        return updateWorkspace(records, id, body, now());
+        return updateWorkspace(records, id, body);
       },
       remove: (id) => deleteWorkspace(records, id),
     }),

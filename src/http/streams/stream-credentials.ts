@@ -1,4 +1,4 @@
-// Reads the credential of a WebSocket handshake: URL parameters, the headers of the REST API, or the console's cookie (interface 5.11).
+// Credentials of a WebSocket handshake: URL parameters, headers, or the cookie of the console (interface 5.11).
 import type { IncomingMessage } from 'node:http';
 import { problem } from '../../model/problem.ts';
 

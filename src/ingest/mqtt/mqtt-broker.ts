@@ -1,69 +1,74 @@
-// The MQTT broker: connections, logins and packets are aedes's work; what becomes of publishes and subscriptions is decided here.
+// MQTT broker: aedes reads connections and packets; publishes and subscriptions are decided here (contract 18).
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Aedes, Client, Subscription } from 'aedes';
-import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
-import { createGate, type Gate } from './mqtt-flow-control.ts';
+import type { Aedes, Client } from 'aedes';
+import { createFlowControl, type FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
-import type { Login, LoginOutcome } from './mqtt-login.ts';
-import { type LoginDesk, loginDesk } from './mqtt-login-limiter.ts';
-import { type PublishParts, publishOf, willOf } from './mqtt-publish.ts';
+import { createLoginLimiter } from './mqtt-login-limiter.ts';
+import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
+import { createPublishHandler, createWillHandler } from './mqtt-publish.ts';
+import type { RoutedDevice } from './mqtt-route.ts';
 import {
-  abandon,
-  type DeviceSubscription,
+  aboutSession,
+  createMqttSession,
+  discardMessages,
   type MqttSession,
-  newSession,
-  unheardOf,
+  unconfirmedKeys,
 } from './mqtt-session.ts';
-import { type SessionStore, sessionStore } from './mqtt-session-store.ts';
-import { topicFilterOf } from './mqtt-topic.ts';
-import { type RoutedDevice, routeOf } from './mqtt-route.ts';
-import type { SetTimer } from '../../structures/timers.ts';
-
-export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
-  readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
-  /** Counts a WebSocket until its connection closes; false when the organization may have no more. */
-  readonly countWebSocket: (organizationId: string, conn: Duplex) => boolean;
-  /** A session can be sent messages of the device from now on; told once per session and device and kind of topic. */
-  readonly reachable: (session: MqttSession, subscription: DeviceSubscription) => void;
-  readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
-  readonly ended: (reason: string, about: Readonly<Record<string, string>>) => void;
-  /** The client may not have heard that the publish with this key was stored. */
-  readonly doubt: (duplicateKey: string) => void;
-  readonly schedule: SetTimer;
-}
+import { createSessionStore, type SessionStore } from './mqtt-session-store.ts';
+import { answerSubscriptions } from './mqtt-subscriptions.ts';
+import type { BrokerParts, BrokerState, Done } from './mqtt-broker-state.ts';
 
 export interface MqttBroker {
   /** Takes over a connection. `request` is the upgrade request of a WebSocket. */
   accept(conn: Duplex, address: string, request?: IncomingMessage): void;
   readonly sessions: ReadonlyMap<Client, MqttSession>;
   readonly deliveries: Deliveries;
-  readonly gate: Gate;
+  readonly flowControl: FlowControl;
   readonly store: SessionStore;
-  /** Ends a connection from our side, without its will. */
+  /** Ends a connection from the side of the platform, without its will. */
   end(session: MqttSession, because: string): void;
-  /** Ends every connection, once what it has under way is answered. */
+  /** Ends every connection, once its publishes in progress are answered. */
   close(): Promise<void>;
 }
 
-/** How a question of the broker is answered. */
-type Done<T> = (error: Error | null, answer: T | null) => void;
-
-/** Starts the broker; it has no port of its own. */
+/** Starts the broker, which has no port of its own. */
 export async function openMqttBroker<R extends RoutedDevice>(
   parts: BrokerParts<R>,
 ): Promise<MqttBroker> {
-  // Loaded with the first connection: an installation without MQTT devices saves its memory.
-  const { Aedes: Broker } = await import('aedes');
   const sessions = new Map<Client, MqttSession>();
-  const gate = createGate();
-  const deliveries = createDeliveries(parts.retained, parts.schedule);
-  const store = sessionStore(parts.now, (client, number) => {
+  const store = createSessionStore(parts.now, (client, number) => {
     sessions.get(client)?.unacknowledged.get(number)?.('acknowledged');
   });
-  const desk = loginDesk(parts);
+  const aedes = await openAedes(store);
+  const flowControl = createFlowControl();
+  const deliveries = createDeliveries(parts.retained, parts.setTimer);
+  const state = { aedes, parts, sessions, flowControl, deliveries, store, isStopping: false };
+  answerClients(state);
+  answerSubscriptions(state);
+  reportErrors(state);
+  await aedes.listen();
+  return {
+    accept: (conn, address, request) => accept(state, conn, address, request),
+    sessions,
+    deliveries,
+    flowControl,
+    store,
+    end: (session, because) => end(session, because, parts),
+    async close() {
+      state.isStopping = true;
+      await flowControl.close();
+      for (const session of [...sessions.values()]) end(session, 'stopping', parts);
+      await new Promise<void>((resolve) => aedes.close(resolve));
+    },
+  };
+}
+
+/** The library is loaded with the first connection, because it uses memory. */
+async function openAedes({ persistence }: SessionStore): Promise<Aedes> {
+  const { Aedes: Broker } = await import('aedes');
   const aedes = new Broker({
-    persistence: store.persistence,
+    persistence,
     queueLimit: mqttLimits.earlyPacketsMax,
     connectTimeout: mqttLimits.connectWithinMs,
     drainTimeout: mqttLimits.drainWithinMs,
@@ -71,61 +76,12 @@ export async function openMqttBroker<R extends RoutedDevice>(
     maxInflightInbound: mqttLimits.halfReceivedPerClientMax,
     maxClientsIdLength: mqttLimits.clientIdLengthMax,
   });
-  routeNothing(aedes);
-  answerClients(aedes, sessions, deliveries, store, desk, parts);
-  await aedes.listen();
-  let stopping = false;
-
-  const end = (session: MqttSession, because: string) => {
-    if (session.endedBecause !== undefined) return;
-    session.endedBecause = because;
-    parts.ended(because, about(session));
-    session.conn.destroy();
-  };
-
-  function accept(conn: Duplex, address: string, request?: IncomingMessage): void {
-    if (stopping || sessions.size >= mqttLimits.connectionsMax) {
-      parts.refused(stopping ? 'stopping' : 'tooManyConnections', { address });
-      conn.on('error', () => undefined).destroy();
-      return;
-    }
-    const passage = gate.stand(conn, (why) => {
-      parts.refused(why, { address });
-      client.emit('error', new Error(why));
-    });
-    const client = aedes.handle(conn, request);
-    const session = newSession(client, conn, passage, {
-      address,
-      isWebSocket: request !== undefined,
-    });
-    sessions.set(client, session);
-    conn.once('close', () => {
-      passage.close();
-      deliveries.removeAll(session);
-      abandon(session);
-      for (const key of unheardOf(session, parts.now())) parts.doubt(key);
-      sessions.delete(client);
-    });
-  }
-
-  return {
-    accept,
-    sessions,
-    deliveries,
-    gate,
-    store,
-    end,
-    async close() {
-      stopping = true;
-      await gate.close();
-      for (const session of [...sessions.values()]) end(session, 'stopping');
-      await new Promise<void>((resolve) => aedes.close(resolve));
-    },
-  };
+  switchOffRouting(aedes);
+  return aedes;
 }
 
-/** The broker's own routing is not used: what devices publish goes to the journal, and messages to them are written directly. */
-function routeNothing(aedes: Aedes): void {
+/** Publishes of devices go to the journal, and messages to devices are written directly, so the library's routing is not used. */
+function switchOffRouting(aedes: Aedes): void {
   const last = (args: readonly unknown[]) => {
     const done = args.findLast((arg) => typeof arg === 'function') as (() => void) | undefined;
     done?.();
@@ -137,136 +93,96 @@ function routeNothing(aedes: Aedes): void {
   });
 }
 
-function answerClients<R extends RoutedDevice>(
-  aedes: Aedes,
-  sessions: ReadonlyMap<Client, MqttSession>,
-  deliveries: Deliveries,
-  store: SessionStore,
-  desk: LoginDesk,
-  parts: BrokerParts<R>,
+function accept<R extends RoutedDevice>(
+  { aedes, parts, sessions, flowControl, deliveries, isStopping }: BrokerState<R>,
+  conn: Duplex,
+  address: string,
+  request?: IncomingMessage,
 ): void {
-  const publish = publishOf(parts, deliveries);
-  const will = willOf(parts);
-  const nobody = new Error('the connection is gone');
+  if (isStopping || sessions.size >= mqttLimits.connectionsMax) {
+    parts.refused(isStopping ? 'stopping' : 'tooManyConnections', { address });
+    conn.on('error', () => undefined).destroy();
+    return;
+  }
+  const inFlight = flowControl.attach(conn, (why) => {
+    parts.refused(why, { address });
+    client.emit('error', new Error(why));
+  });
+  const client = aedes.handle(conn, request);
+  const isWebSocket = request !== undefined;
+  const session = createMqttSession(client, conn, inFlight, { address, isWebSocket });
+  sessions.set(client, session);
+  conn.once('close', () => {
+    inFlight.close();
+    deliveries.removeAll(session);
+    discardMessages(session);
+    for (const key of unconfirmedKeys(session, parts.now())) parts.doubt(key);
+    sessions.delete(client);
+  });
+}
+
+function end<R extends RoutedDevice>(
+  session: MqttSession,
+  because: string,
+  { ended }: Pick<BrokerParts<R>, 'ended'>,
+): void {
+  if (session.endedBecause !== undefined) return;
+  session.endedBecause = because;
+  ended(because, aboutSession(session));
+  session.conn.destroy();
+}
+
+/** Handles logins and publishes. */
+function answerClients<R extends RoutedDevice>(state: BrokerState<R>): void {
+  const { aedes, parts, sessions, deliveries } = state;
+  const limiter = createLoginLimiter(parts);
+  const publish = createPublishHandler(parts, deliveries);
+  const will = createWillHandler(parts);
+  const closed = new Error('the connection is closed');
+
+  async function logIn(session: MqttSession, name: string, password: string): Promise<void> {
+    const rejection = await limiter.authenticate(session, name, password);
+    const refused = rejection ?? (await will.refusalOf(session));
+    if (refused !== undefined) throw refused;
+  }
 
   aedes.preConnect = (client, packet, done) => {
     const session = sessions.get(client);
-    if (session === undefined) return done(nobody, false);
-    done(desk.greet(session, packet), true);
-  };
-  const logIn = async (
-    session: MqttSession,
-    userName: string,
-    password: string,
-    done: Done<boolean>,
-  ) => {
-    const refused =
-      (await desk.check(session, userName, password)) ?? (await will.refusalOf(session));
-    done(refused ?? null, refused === undefined);
+    if (session === undefined) return done(closed, false);
+    done(limiter.readConnect(session, packet), true);
   };
   aedes.authenticate = (client, userName, password, done) => {
     const session = sessions.get(client);
-    if (session === undefined) done(null, false);
-    else void logIn(session, userName ?? '', password?.toString() ?? '', done as Done<boolean>);
+    const answer = done as Done<boolean>;
+    if (session === undefined) return answer(null, false);
+    logIn(session, userName ?? '', password?.toString() ?? '').then(
+      () => answer(null, true),
+      (refused: Error) => answer(refused, false),
+    );
   };
   aedes.authorizePublish = (client, packet, done) => {
     const session = client === null ? undefined : sessions.get(client);
-    if (session === undefined || session.endedBecause !== undefined) return done(nobody);
+    if (session === undefined || session.endedBecause !== undefined) return done(closed);
     if (!session.client.closed) return publish(session, packet, done);
-    // After its end a client has only its will left, and the broker need not hear of that.
+    // A closed client has only its will left, of which the library gets no answer.
     void will.publish(session, packet);
-    done(nobody);
+    done(closed);
   };
   aedes.authorizeForward = (client, packet) => {
     const number = packet.qos > 0 ? sessions.get(client)?.numbers.shift() : undefined;
     if (number !== undefined) packet.messageId = number;
     return packet;
   };
-  answerSubscriptions(aedes, sessions, deliveries, store, parts);
+}
+
+function reportErrors<R extends RoutedDevice>({ aedes, parts, sessions }: BrokerState<R>): void {
   aedes.on('clientError', (client, error) => {
     const session = sessions.get(client);
     if (session !== undefined && session.endedBecause === undefined)
-      parts.ended(error.message, about(session));
+      parts.ended(error.message, aboutSession(session));
   });
   aedes.on('connectionError', (client, error) => {
-    parts.refused('malformed', {
-      reason: error.message,
-      address: sessions.get(client)?.address ?? '',
-    });
+    const address = sessions.get(client)?.address ?? '';
+    parts.refused('malformed', { reason: error.message, address });
   });
-}
-
-function answerSubscriptions<R extends RoutedDevice>(
-  aedes: Aedes,
-  sessions: ReadonlyMap<Client, MqttSession>,
-  deliveries: Deliveries,
-  store: SessionStore,
-  parts: BrokerParts<R>,
-): void {
-  async function subscriptionOf(
-    session: MqttSession,
-    { topic, qos }: Subscription,
-  ): Promise<DeviceSubscription> {
-    const filter = topicFilterOf(topic);
-    if (filter === undefined) throw new Error('not a topic of one device');
-    if (session.subscriptions.size >= mqttLimits.subscriptionsPerClientMax)
-      throw new Error('too many subscriptions');
-    const { device } = await routeOf(session, filter, parts.findRoute);
-    return { filter, id: device.id, qos: qos > 0 ? 1 : 0 };
-  }
-
-  const subscribe = async (
-    session: MqttSession,
-    wanted: Subscription,
-    done: Done<Subscription>,
-  ) => {
-    try {
-      const subscription = await subscriptionOf(session, wanted);
-      if (!session.client.closed) deliveries.add(session, wanted.topic, subscription);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      parts.refused('foreignSubscription', { ...about(session), reason });
-      return done(null, null);
-    }
-    done(null, wanted);
-  };
-  aedes.authorizeSubscribe = (client, wanted, done) => {
-    const session = sessions.get(client);
-    if (session === undefined) done(null, null);
-    else void subscribe(session, wanted, done);
-  };
-  const begin = (session: MqttSession, filterText: string, isRestored: boolean) => {
-    const subscription = session.subscriptions.get(filterText);
-    if (subscription === undefined) return;
-    if (!isRestored) deliveries.sendRetained(session, subscription);
-    parts.reachable(session, subscription);
-  };
-  aedes.on('subscribe', (subscriptions, client) => {
-    const session = sessions.get(client);
-    if (session === undefined) return;
-    for (const { topic, qos } of subscriptions) {
-      if (!client.clean && session.subscriptions.has(topic))
-        store.subscribed(client.id, { topic, qos });
-      begin(session, topic, false);
-    }
-  });
-  aedes.on('clientReady', (client) => {
-    const session = sessions.get(client);
-    if (session !== undefined)
-      for (const topic of [...session.subscriptions.keys()]) begin(session, topic, true);
-  });
-  aedes.on('unsubscribe', (topics, client) => {
-    const session = sessions.get(client);
-    if (session !== undefined) for (const topic of topics) deliveries.remove(session, topic);
-  });
-}
-
-function about({ address, clientId, identity }: MqttSession): Readonly<Record<string, string>> {
-  const who =
-    identity === undefined
-      ? {}
-      : identity.mode === 'token'
-        ? { device: identity.id }
-        : { connector: identity.connectorId };
-  return { address, clientId, ...who };
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, expect, test } from 'vitest';
 import { makeCertificate } from '../../../tests/servers/certificate.ts';
-import { certificateWatch } from './mqtt-certificate.ts';
+import { createCertificateWatch } from './mqtt-certificate.ts';
 import { listenMqtt } from './mqtt-listeners.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-renewed-'));
@@ -25,7 +25,7 @@ test('review reliability 19: certificate files that change are read again on the
     (socket) => void accepted.push(socket),
   );
   const told: string[] = [];
-  const look = certificateWatch(files, inUse, {
+  const look = createCertificateWatch(files, inUse, {
     renew: (found) => listener.renew(found),
     renewed: () => void told.push('renewed'),
     failed: (error) => void told.push((error as NodeJS.ErrnoException).code ?? String(error)),

@@ -18,7 +18,7 @@ export interface CertificateEvents {
  * Returns what is to be called every few seconds: it reads the files and hands on what differs from the certificate in use. What cannot be
  * used, or a key that does not fit because only one of both was written yet, is told once and looked at again when a file changes; one that fits in time is not told.
  */
-export function certificateWatch(
+export function createCertificateWatch(
   files: CertificateFiles,
   inUse: Certificate,
   { renew, renewed, failed }: CertificateEvents,

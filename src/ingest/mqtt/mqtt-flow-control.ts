@@ -1,126 +1,140 @@
-// How much of MQTT may be under way at once: beyond it sockets are not read, so that TCP holds the senders back.
+// MQTT flow control: at the limit of publishes in flight, sockets are not read (TCP back-pressure).
 import type { Duplex } from 'node:stream';
 import { mqttLimits } from './mqtt-limits.ts';
 import { packetSizes } from './mqtt-packet-sizes.ts';
 
-/** Bytes of the publishes under way of all connections. */
+/** Bytes of the publishes in flight of all connections. */
 const inFlightBytesMax = 48 * 1024 * 1024;
 
-/** One connection's way through the gate. */
-export interface Passage {
-  /** A publish of so many bytes is under way until `leave`. */
-  enter(bytes: number): void;
-  leave(bytes: number): void;
+/** Publishes in flight of one connection. */
+export interface InFlightTracker {
+  /** A publish of so many bytes is in flight until `remove`. */
+  add(bytes: number): void;
+  remove(bytes: number): void;
   /** From now on packets may be as large as those of devices. */
   loggedIn(): void;
   close(): void;
 }
 
-export interface Gate {
-  /** Stands between the socket and whoever reads it. `broken` is told once why the connection must end. */
-  stand(conn: Duplex, broken: (why: string) => void): Passage;
+export interface FlowControl {
+  /** Call before anything reads the socket. `broken` is called once with the reason why the connection must end. */
+  attach(conn: Duplex, broken: (why: string) => void): InFlightTracker;
   readonly inFlight: number;
-  /** Nothing more is read from any connection; resolves when nothing is under way. */
+  /** Stops reading from all connections. Resolves when nothing is in flight. */
   close(): Promise<void>;
 }
 
-export interface GateLimits {
+export interface FlowLimits {
   readonly inFlightMax: number;
   readonly inFlightPerClientMax: number;
 }
 
-export function createGate(limits: GateLimits = mqttLimits): Gate {
-  let inFlight = 0;
-  let inFlightBytes = 0;
-  let partialBytes = 0;
-  // Connections that wanted to be read and may not yet, longest first.
-  const held = new Set<() => void>();
-  const drainWaiters: (() => void)[] = [];
+/** What all connections share. */
+interface FlowState {
+  readonly limits: FlowLimits;
+  inFlight: number;
+  inFlightBytes: number;
+  /** Bytes of packets that have arrived in part. */
+  partialBytes: number;
+  isClosed: boolean;
+  /** Connections that have bytes to read and must wait, in the order of their first attempt. */
+  readonly waiting: Set<() => void>;
+  readonly drainWaiters: (() => void)[];
+}
 
-  let isClosed = false;
-  const isFull = () =>
-    isClosed || inFlight >= limits.inFlightMax || inFlightBytes >= inFlightBytesMax;
-
-  function letIn(): void {
-    for (const read of held) {
-      if (isFull()) return;
-      held.delete(read);
-      read();
-    }
-  }
-
-  function stand(conn: Duplex, broken: (why: string) => void): Passage {
-    const sizes = packetSizes(mqttLimits.loginPacketBytesMax);
-    const readNow = conn.read.bind(conn);
-    let mine = 0;
-    let isOver = false;
-    const again = () => void conn.emit('readable');
-
-    function checked(chunk: Buffer): Buffer | null {
-      partialBytes -= sizes.held;
-      const wrong = sizes.accept(chunk);
-      partialBytes += sizes.held;
-      if (wrong === undefined && partialBytes <= mqttLimits.partialBytesMax) return chunk;
-      broken(wrong ?? 'too many packets have arrived in part');
-      return null;
-    }
-
-    conn.read = (size?: number): unknown => {
-      // Zero is how the stream itself asks its source for more.
-      if (size === 0) return readNow(0);
-      if (isOver) return null;
-      if (mine >= limits.inFlightPerClientMax) return null;
-      if (isFull()) {
-        held.add(again);
-        return null;
-      }
-      const bytes = everything(readNow);
-      return bytes === undefined ? null : checked(bytes);
-    };
-
-    return {
-      enter(bytes) {
-        inFlight++;
-        mine++;
-        inFlightBytes += bytes;
-      },
-      leave(bytes) {
-        inFlight--;
-        inFlightBytes -= bytes;
-        // Whoever was too far ahead is asked again as soon as it is not.
-        if (mine-- === limits.inFlightPerClientMax && !isOver) again();
-        if (held.size > 0) letIn();
-        if (inFlight === 0) for (const done of drainWaiters.splice(0)) done();
-      },
-      loggedIn() {
-        sizes.limit(mqttLimits.packetBytesMax);
-      },
-      close() {
-        if (isOver) return;
-        isOver = true;
-        partialBytes -= sizes.held;
-        held.delete(again);
-      },
-    };
-  }
-
+export function createFlowControl(limits: FlowLimits = mqttLimits): FlowControl {
+  const state: FlowState = {
+    limits,
+    inFlight: 0,
+    inFlightBytes: 0,
+    partialBytes: 0,
+    isClosed: false,
+    waiting: new Set(),
+    drainWaiters: [],
+  };
   return {
-    stand,
+    attach: (conn, broken) => attach(state, conn, broken),
     get inFlight() {
-      return inFlight;
+      return state.inFlight;
     },
-    close() {
-      isClosed = true;
-      return inFlight === 0 ? Promise.resolve() : new Promise((done) => drainWaiters.push(done));
+    async close() {
+      state.isClosed = true;
+      if (state.inFlight > 0)
+        await new Promise<void>((drained) => state.drainWaiters.push(drained));
     },
   };
 }
 
-/** All that has arrived: the stream hands it out piece by piece, and tells of new bytes only, not of pieces left behind. */
-function everything(readNow: () => unknown): Buffer | undefined {
+function isFull({ limits, inFlight, inFlightBytes, isClosed }: FlowState): boolean {
+  return isClosed || inFlight >= limits.inFlightMax || inFlightBytes >= inFlightBytesMax;
+}
+
+function resumeWaiting(state: FlowState): void {
+  for (const readAgain of state.waiting) {
+    if (isFull(state)) return;
+    state.waiting.delete(readAgain);
+    readAgain();
+  }
+}
+
+function attach(state: FlowState, conn: Duplex, broken: (why: string) => void): InFlightTracker {
+  const { limits, waiting } = state;
+  const sizes = packetSizes(mqttLimits.loginPacketBytesMax);
+  const readNow = conn.read.bind(conn);
+  let ownInFlight = 0;
+  let isClosed = false;
+  const readAgain = () => void conn.emit('readable');
+
+  function checked(chunk: Buffer): Buffer | null {
+    state.partialBytes -= sizes.held;
+    const wrong = sizes.accept(chunk);
+    state.partialBytes += sizes.held;
+    if (wrong === undefined && state.partialBytes <= mqttLimits.partialBytesMax) return chunk;
+    broken(wrong ?? 'too many packets have arrived in part');
+    return null;
+  }
+
+  conn.read = (size?: number): unknown => {
+    // The stream itself asks its source for more with a size of 0.
+    if (size === 0) return readNow(0);
+    if (isClosed || ownInFlight >= limits.inFlightPerClientMax) return null;
+    if (isFull(state)) {
+      waiting.add(readAgain);
+      return null;
+    }
+    const bytes = readAll(readNow);
+    return bytes && checked(bytes);
+  };
+
+  return {
+    add(bytes) {
+      state.inFlight++;
+      ownInFlight++;
+      state.inFlightBytes += bytes;
+    },
+    remove(bytes) {
+      state.inFlight--;
+      state.inFlightBytes -= bytes;
+      // A connection at its own limit is read again as soon as it is below.
+      if (ownInFlight-- === limits.inFlightPerClientMax && !isClosed) readAgain();
+      if (waiting.size > 0) resumeWaiting(state);
+      if (state.inFlight === 0) for (const drained of state.drainWaiters.splice(0)) drained();
+    },
+    loggedIn: () => sizes.limit(mqttLimits.packetBytesMax),
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      state.partialBytes -= sizes.held;
+      waiting.delete(readAgain);
+    },
+  };
+}
+
+/** Returns everything that has arrived, null for nothing: the stream signals new bytes only, not pieces that were left behind. */
+function readAll(readNow: () => unknown): Buffer | null {
   const first = readNow() as Buffer | null;
-  if (first === null) return undefined;
+  if (first === null) return null;
   const pieces = [first];
   for (let piece = readNow(); piece !== null; piece = readNow()) pieces.push(piece as Buffer);
-  return pieces.length === 1 ? first : Buffer.concat(pieces);
+  return pieces.length > 1 ? Buffer.concat(pieces) : first;
 }

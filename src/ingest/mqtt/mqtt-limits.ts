@@ -38,8 +38,8 @@ export const mqttLimits = {
   /** After this time without an acknowledgement a message counts as sent only. */
   acknowledgedWithinMs: 10_000,
   /** Whether a client heard of an acknowledgement this shortly before its connection broke is in doubt; of so many at most. */
-  heardWithinMs: 5_000,
-  heardPerClientMax: 1_024,
+  confirmedAfterMs: 5_000,
+  unconfirmedPerClientMax: 1_024,
   /** A connection that takes nothing for this time is closed. */
   drainWithinMs: 30_000,
   /** How long a TLS connection may take to say that it ends. */

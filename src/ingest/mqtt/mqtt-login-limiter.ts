@@ -1,9 +1,9 @@
-// The login of MQTT connections: a bounded number at once, each with the bounds that the broker sets.
+// MQTT login: limits concurrent logins and applies the limits of a session.
 import type { Duplex } from 'node:stream';
 import type { ConnectPacket } from 'aedes';
 import { Problem } from '../../model/problem.ts';
 import { mqttLimits } from './mqtt-limits.ts';
-import type { Login, LoginOutcome } from './mqtt-login.ts';
+import type { Login, LoginOutcome, MqttIdentity } from './mqtt-login.ts';
 import type { MqttSession } from './mqtt-session.ts';
 
 /** Return codes of CONNACK (MQTT 3.1.1, 3.2.2.3). */
@@ -11,94 +11,100 @@ export const returnCodes = { serverUnavailable: 3, notAuthorized: 5 } as const;
 
 export type LoginRefusal = Error & { readonly returnCode: number };
 
-export interface LoginDesk {
-  /** Reads what the CONNECT says besides the credential; an error ends the connection without an answer. */
-  greet(session: MqttSession, packet: ConnectPacket): Error | null;
-  /** Makes the session that of its identity; else how it is refused. Never rejects. */
-  check(
+export interface LoginLimiter {
+  /** Reads the CONNECT apart from the credential. An error ends the connection without an answer. */
+  readConnect(session: MqttSession, packet: ConnectPacket): Error | null;
+  /** Makes the session that of its identity, or returns why it is rejected. Never rejects its promise. */
+  authenticate(
     session: MqttSession,
     userName: string,
     password: string,
   ): Promise<LoginRefusal | undefined>;
 }
 
-export function loginDesk(parts: {
+interface LoginLimiterParts {
   readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
   readonly countWebSocket: (organizationId: string, conn: Duplex) => boolean;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
-}): LoginDesk {
-  const waiting: (() => void)[] = [];
-  let underWay = 0;
+}
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (underWay >= mqttLimits.loginsUnderWayMax) await new Promise<void>((go) => waiting.push(go));
-    else underWay++;
+export function createLoginLimiter(parts: LoginLimiterParts): LoginLimiter {
+  const inTurn = createTurns(mqttLimits.loginsUnderWayMax);
+  return {
+    readConnect,
+    authenticate: async (session, userName, password) => {
+      try {
+        return await inTurn(() => authenticate(session, userName, password, parts));
+      } catch (error) {
+        // Too many attempts, or an internal error: neither means that the credential is wrong.
+        const { address, clientId } = session;
+        const reason = error instanceof Problem ? error.problem : 'loginFailed';
+        parts.refused(reason, { address, clientId, reason: String(error) });
+        return loginRefusal(returnCodes.serverUnavailable, 'server unavailable');
+      }
+    },
+  };
+}
+
+function readConnect(session: MqttSession, packet: ConnectPacket): Error | null {
+  if (packet.clientId.length > mqttLimits.clientIdLengthMax)
+    return new Error('the client id is too long');
+  session.clientId = packet.clientId;
+  session.willTopic = packet.will?.topic;
+  const { keepaliveSecondsMin, keepaliveSecondsMax } = mqttLimits;
+  // 0 means never.
+  const wanted = packet.keepalive || keepaliveSecondsMax;
+  packet.keepalive = Math.max(wanted, keepaliveSecondsMin);
+  return null;
+}
+
+/** Returns a function that runs work, at most `max` at the same time; further work waits in order. */
+function createTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running < max) running++;
+    else await new Promise<void>((begin) => waiting.push(begin));
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) underWay--;
-      else next();
+      const begin = waiting.shift();
+      if (begin === undefined) running--;
+      else begin();
     }
-  }
-
-  async function check(
-    session: MqttSession,
-    userName: string,
-    password: string,
-  ): Promise<LoginRefusal | undefined> {
-    const { address, clientId } = session;
-    // Whoever left while waiting needs no answer, and must not be counted.
-    if (session.client.closed) return loginRefusal(returnCodes.serverUnavailable, 'gone');
-    const outcome = await parts.logIn(address, { clientId, userName, password });
-    if ('refused' in outcome) {
-      parts.refused('wrongCredential', { address, clientId, reason: outcome.refused });
-      return loginRefusal(returnCodes.notAuthorized, 'not authorized');
-    }
-    const { identity } = outcome;
-    if (session.client.closed) return loginRefusal(returnCodes.serverUnavailable, 'gone');
-    if (session.isWebSocket && !parts.countWebSocket(identity.organizationId, session.conn)) {
-      const { organizationId } = identity;
-      parts.refused('quotaReached', {
-        address,
-        clientId,
-        organizationId,
-        reason: 'limit webSockets',
-      });
-      return loginRefusal(returnCodes.serverUnavailable, 'too many connections');
-    }
-    session.identity = identity;
-    session.passage.loggedIn();
-    // Client ids are only unique within a connector; without this, tenants could end each other's connections.
-    session.client.id =
-      identity.mode === 'token' ? identity.id : `${identity.connectorId}/${session.client.id}`;
-    return undefined;
-  }
-
-  return {
-    greet(session, packet) {
-      if (packet.clientId.length > mqttLimits.clientIdLengthMax)
-        return new Error('the client id is too long');
-      session.clientId = packet.clientId;
-      session.willTopic = packet.will?.topic;
-      const { keepaliveSecondsMin, keepaliveSecondsMax } = mqttLimits;
-      packet.keepalive = packet.keepalive
-        ? Math.max(packet.keepalive, keepaliveSecondsMin)
-        : keepaliveSecondsMax;
-      return null;
-    },
-    check: (session, userName, password) =>
-      inTurn(() => check(session, userName, password)).catch((error: unknown) => {
-        // Too many attempts, or our own fault: neither says anything about the credential.
-        const reason = error instanceof Problem ? error.problem : 'loginFailed';
-        parts.refused(reason, {
-          address: session.address,
-          clientId: session.clientId,
-          reason: String(error),
-        });
-        return loginRefusal(returnCodes.serverUnavailable, 'server unavailable');
-      }),
   };
+}
+
+async function authenticate(
+  session: MqttSession,
+  userName: string,
+  password: string,
+  { logIn, countWebSocket, refused }: LoginLimiterParts,
+): Promise<LoginRefusal | undefined> {
+  const { address, clientId, client } = session;
+  const closed = loginRefusal(returnCodes.serverUnavailable, 'the connection is closed');
+  // A client that left while waiting gets no answer, and its login is not counted.
+  if (client.closed) return closed;
+  const outcome = await logIn(address, { clientId, userName, password });
+  if ('refused' in outcome) {
+    refused('wrongCredential', { address, clientId, reason: outcome.refused });
+    return loginRefusal(returnCodes.notAuthorized, 'not authorized');
+  }
+  if (client.closed) return closed;
+  const { organizationId } = outcome.identity;
+  if (session.isWebSocket && !countWebSocket(organizationId, session.conn)) {
+    refused('quotaReached', { address, clientId, organizationId, reason: 'limit webSockets' });
+    return loginRefusal(returnCodes.serverUnavailable, 'too many connections');
+  }
+  session.identity = outcome.identity;
+  session.inFlight.loggedIn();
+  client.id = brokerIdOf(outcome.identity, client.id);
+  return undefined;
+}
+
+/** Client ids are unique only within a connector. Without the prefix, tenants could end each other's connections. */
+function brokerIdOf(identity: MqttIdentity, clientId: string): string {
+  return identity.mode === 'token' ? identity.id : `${identity.connectorId}/${clientId}`;
 }
 
 export function loginRefusal(returnCode: number, message: string): LoginRefusal {

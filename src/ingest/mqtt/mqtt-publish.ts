@@ -7,7 +7,7 @@ import type { Deliveries } from './mqtt-messages.ts';
 import { type LoginRefusal, loginRefusal, returnCodes } from './mqtt-login-limiter.ts';
 import type { Retained } from './mqtt-retained.ts';
 import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
-import { type MqttSession, noteHeard, takeTurn } from './mqtt-session.ts';
+import { type MqttSession, recordAcknowledgement, takeTurn } from './mqtt-session.ts';
 import { type UpTopic, upTopicOf } from './mqtt-topic.ts';
 
 /** What a device published. */
@@ -35,14 +35,17 @@ type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'retain' | 'du
 };
 
 /** Takes the publishes of all sessions. An error as answer ends the connection, and the packet stays unacknowledged. */
-export function publishOf<R extends RoutedDevice>(parts: PublishParts<R>, deliveries: Deliveries) {
+export function createPublishHandler<R extends RoutedDevice>(
+  parts: PublishParts<R>,
+  deliveries: Deliveries,
+) {
   return (session: MqttSession, packet: Incoming, answer: (error?: Error) => void): void => {
     const payload = bufferOf(packet.payload);
     const up = upTopicOf(packet.topic);
     const settle = takeTurn(session, answer);
-    session.passage.enter(payload.length);
+    session.inFlight.add(payload.length);
     const over = (outcome: Error | 'done') => {
-      session.passage.leave(payload.length);
+      session.inFlight.remove(payload.length);
       settle(outcome);
     };
     const failed = (error: unknown) => over(refusalOf(session, packet.qos, error, parts));
@@ -56,10 +59,10 @@ export function publishOf<R extends RoutedDevice>(parts: PublishParts<R>, delive
       // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
       const isPayload = !(packet.retain && payload.length === 0);
       const handedOn = payloadOf(session, packet, up!, payload);
-      noteHeard(session, handedOn.duplicateKey, parts.now(), 'under way');
+      recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'in progress');
       const stored = isPayload ? parts.store(route, handedOn) : Promise.resolve();
       stored.then(() => {
-        noteHeard(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
+        recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
         deliveries.echo(route.device.id, echo);
         over('done');
       }, failed);
@@ -142,7 +145,7 @@ function payloadOf(
 }
 
 /** What a device left to be published when its connection breaks. */
-export function willOf<R extends RoutedDevice>(parts: PublishParts<R>) {
+export function createWillHandler<R extends RoutedDevice>(parts: PublishParts<R>) {
   return {
     /** Undefined when there is no will, or one on a topic of the client. */
     async refusalOf(session: MqttSession): Promise<LoginRefusal | undefined> {

@@ -17,7 +17,7 @@ export interface Retained {
   readonly bytes: number;
 }
 
-export function retainedMessages(): Retained {
+export function createRetainedMessages(): Retained {
   const devices = new Map<string, BoundedMap<string, RetainedMessage>>();
   let bytes = 0;
 

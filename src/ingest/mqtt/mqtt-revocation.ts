@@ -23,7 +23,7 @@ export interface RevocationParts {
   readonly failed: (error: unknown) => void;
 }
 
-export function mqttRevocation({
+export function createMqttRevocation({
   broker,
   login,
   findRoute,

@@ -1,7 +1,7 @@
-// One MQTT connection: who it is, what it subscribed to, and the order in which its publishes are answered.
+// MQTT session: identity and subscriptions of one connection, and the order in which its publishes are answered.
 import type { Duplex } from 'node:stream';
 import type { Client } from 'aedes';
-import type { Passage } from './mqtt-flow-control.ts';
+import type { InFlightTracker } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { MqttIdentity } from './mqtt-login.ts';
@@ -25,7 +25,7 @@ interface Turn {
 export interface MqttSession {
   readonly client: Client;
   readonly conn: Duplex;
-  readonly passage: Passage;
+  readonly inFlight: InFlightTracker;
   /** Remote address. */
   readonly address: string;
   readonly isWebSocket: boolean;
@@ -33,18 +33,18 @@ export interface MqttSession {
   /** Topic of the message that is published when the connection breaks. */
   willTopic: string | undefined;
   identity: MqttIdentity | undefined;
-  /** Why we ended it; then its will is no news of the device. */
+  /** Why the platform ended the connection. Its will is not published then. */
   endedBecause: string | undefined;
   /** By the filter's text. */
   readonly subscriptions: Map<string, DeviceSubscription>;
   /** Devices that were sent their configuration over this connection. */
   readonly configured: Set<string>;
-  /** What must have begun before the next publish may begin. */
+  /** Work that must have begun before the next publish may begin. */
   begun: Promise<unknown> | undefined;
   /** Publishes whose answers are due, in the order they came (MQTT-4.6.0-2). */
   readonly turns: Turn[];
-  /** Keys of publishes under way, and of those acknowledged last with the time of it. */
-  readonly heard: Map<string, EpochMs | undefined>;
+  /** Keys of publishes in progress, and of the last acknowledged ones with the time of the acknowledgement. */
+  readonly acknowledgedKeys: Map<string, EpochMs | undefined>;
   /** Message numbers for the messages that are about to be written. */
   readonly numbers: number[];
   /** Messages written and not acknowledged, by number. */
@@ -52,16 +52,16 @@ export interface MqttSession {
   lastNumber: number;
 }
 
-export function newSession(
+export function createMqttSession(
   client: Client,
   conn: Duplex,
-  passage: Passage,
+  inFlight: InFlightTracker,
   from: Pick<MqttSession, 'address' | 'isWebSocket'>,
 ): MqttSession {
   return {
     client,
     conn,
-    passage,
+    inFlight,
     ...from,
     clientId: '',
     willTopic: undefined,
@@ -71,14 +71,14 @@ export function newSession(
     configured: new Set(),
     begun: undefined,
     turns: [],
-    heard: new Map(),
+    acknowledgedKeys: new Map(),
     numbers: [],
     unacknowledged: new Map(),
     lastNumber: 0,
   };
 }
 
-/** Reserves the next answer; the returned function gives it, once those before it were given. */
+/** Reserves the next answer. The returned function sends it, after all answers before it. */
 export function takeTurn(
   session: MqttSession,
   answer: Turn['answer'],
@@ -87,9 +87,9 @@ export function takeTurn(
   session.turns.push(turn);
   return (outcome) => {
     turn.outcome = outcome;
-    while (session.turns[0]?.outcome !== undefined) {
-      const next = session.turns.shift()!;
-      // Nobody listens any more, and an answer would only be one more error.
+    for (let next = session.turns[0]; next?.outcome !== undefined; next = session.turns[0]) {
+      session.turns.shift();
+      // An answer to a closed connection would only be one more error.
       if (session.client.closed) continue;
       if (next.outcome === 'done') next.answer();
       else next.answer(next.outcome);
@@ -105,33 +105,43 @@ export function nextNumber(session: MqttSession): number | undefined {
   return session.lastNumber;
 }
 
-/** Notes that a publish is under way, or that it was acknowledged. */
-export function noteHeard(
-  { heard }: MqttSession,
+/** Records that a publish is in progress, or that it was acknowledged. */
+export function recordAcknowledgement(
+  { acknowledgedKeys }: MqttSession,
   key: string | undefined,
   now: EpochMs,
-  what: 'under way' | 'acknowledged',
+  state: 'in progress' | 'acknowledged',
 ): void {
   if (key === undefined) return;
-  heard.delete(key);
-  heard.set(key, what === 'acknowledged' ? now : undefined);
-  for (const [oldest, at] of heard) {
-    const isSettled = at !== undefined && at <= now - mqttLimits.heardWithinMs;
-    if (!isSettled && heard.size <= mqttLimits.heardPerClientMax) return;
-    heard.delete(oldest);
+  acknowledgedKeys.delete(key);
+  acknowledgedKeys.set(key, state === 'acknowledged' ? now : undefined);
+  for (const [oldest, at] of acknowledgedKeys) {
+    const isSettled = at !== undefined && at <= now - mqttLimits.confirmedAfterMs;
+    if (!isSettled && acknowledgedKeys.size <= mqttLimits.unconfirmedPerClientMax) return;
+    acknowledgedKeys.delete(oldest);
   }
 }
 
-/** The keys of publishes of which the client may not know that they were stored, once its connection is gone. */
-export function unheardOf({ heard, client }: MqttSession, now: EpochMs): string[] {
-  // Whoever takes leave has heard what was said to it.
-  const tookLeave = (client as { readonly _disconnected?: boolean })._disconnected === true;
-  const since = tookLeave ? now : now - mqttLimits.heardWithinMs;
-  return [...heard].filter(([, at]) => at === undefined || at > since).map(([key]) => key);
+/** Keys of publishes whose acknowledgement the client may not have received. Call after the connection was closed. */
+export function unconfirmedKeys({ acknowledgedKeys, client }: MqttSession, now: EpochMs): string[] {
+  // A client that sends DISCONNECT has received everything before.
+  const { _disconnected: hasDisconnected } = client as { readonly _disconnected?: boolean };
+  const since = hasDisconnected ? now : now - mqttLimits.confirmedAfterMs;
+  return [...acknowledgedKeys]
+    .filter(([, at]) => at === undefined || at > since)
+    .map(([key]) => key);
 }
 
-/** To be called when the connection is gone: nobody will acknowledge what is still out. */
-export function abandon(session: MqttSession): void {
+/** Call after the connection was closed, because then nothing is acknowledged any more. */
+export function discardMessages(session: MqttSession): void {
   for (const settle of [...session.unacknowledged.values()]) settle('offline');
   session.unacknowledged.clear();
+}
+
+/** Fields of a log line about the session. */
+export function aboutSession(session: MqttSession): Readonly<Record<string, string>> {
+  const { address, clientId, identity } = session;
+  if (identity === undefined) return { address, clientId };
+  if (identity.mode === 'token') return { address, clientId, device: identity.id };
+  return { address, clientId, connector: identity.connectorId };
 }

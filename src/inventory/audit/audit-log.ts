@@ -1,4 +1,4 @@
-// Reads the audit log: pages, and an export as lines of JSON or CSV (contract 26).
+// Audit log: pages, and an export as lines of JSON or CSV (contract 26).
 import type { AuditAction, AuditEntry } from '../../model/audit-entry.ts';
 import { formatInstant, parseInstant } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
@@ -30,7 +30,7 @@ function view({ id, timestamp, ...entry }: AuditEntry) {
   return { id, timestamp: formatInstant(timestamp), ...shown };
 }
 
-/** A workspace need not exist any more: the log outlives it. */
+/** A workspace may have been deleted: its log is kept. */
 function filterOf(principal: Principal, query: AuditQuery): AuditFilter {
   const { from, to, resourceType, ...rest } = query;
   const organizationId = ownOrganization(principal, query.organizationId);
@@ -40,7 +40,7 @@ function filterOf(principal: Principal, query: AuditQuery): AuditFilter {
     organizationId,
     from: boundOf('from', from),
     to: boundOf('to', to),
-    resourceType: resourceType === undefined ? undefined : resourceTypeOf(resourceType),
+    resourceType: resourceType && resourceTypeOf(resourceType),
   };
 }
 
@@ -70,7 +70,7 @@ export async function readAuditLog(
   return pageOf(rows.map(view), total, page);
 }
 
-/** Everything the filter lets through, newest first, read as it is taken. What is refused is refused before the first line. */
+/** The entries of the filter, newest first, read while they are sent. Throws before the first line. */
 export function exportAuditLog(
   records: Records,
   principal: Principal,
@@ -90,12 +90,15 @@ async function* exported(
   for (;;) {
     const entries = await auditEntriesBefore(records.db, filter, before, exportBatch);
     if (entries.length === 0) return;
-    before = entries.at(-1)!.sequence;
-    const lineOf =
-      format === 'csv' ? csvEntry : (entry: AuditEntry) => `${JSON.stringify(view(entry))}\n`;
-    yield entries.map(lineOf).join('');
+    before = entries.at(-1)?.sequence ?? 0;
+    yield entries.map(lines[format]).join('');
   }
 }
+
+const lines = {
+  csv: csvEntry,
+  ndjson: (entry: AuditEntry) => `${JSON.stringify(view(entry))}\n`,
+} as const;
 
 const csvColumns = [
   'timestamp',

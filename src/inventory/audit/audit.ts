@@ -1,4 +1,4 @@
-// Audit entries of the changes within a transaction: each record as everybody still sees it, and as it will be (contract 26).
+// Audit entries: each changed record of a transaction, before and after the change (contract 26).
 import { createHash, randomUUID } from 'node:crypto';
 import type { Actor } from '../../model/actor.ts';
 import type { AuditAction, AuditEntry, FieldChange } from '../../model/audit-entry.ts';
@@ -9,7 +9,7 @@ import { insertAuditEntries } from '../../records/rows/audit-log.ts';
 import { type AuditedRow, auditedRow } from '../../records/audited-rows.ts';
 import type { Records } from '../../records/records.ts';
 
-/** A longer value is told by its length and hash: a script may have a mebibyte. */
+/** Longer values are logged by length and hash: a script may have 1 MiB. */
 const valueLengthMax = 2_000;
 
 const actions = {
@@ -18,22 +18,22 @@ const actions = {
   deleted: 'DELETE',
 } as const satisfies Record<RecordChange['action'], AuditAction>;
 
-/** Kinds that are not records of an organization; what happens to them is told as logins and memberships. */
-const untold = new Set<RecordChange['kind']>(['session', 'user', 'invitation']);
+/** Kinds that are not records of an organization; their changes are logged as logins and memberships. */
+const unlogged = new Set<RecordChange['kind']>(['session', 'user', 'invitation']);
 
 /** `step` sees the change, `records.committed` does not yet. */
 export async function auditEntriesOf(
-  step: Pick<Records, 'db' | 'sealer'>,
+  step: Pick<Records, 'db' | 'sealer' | 'now'>,
   records: Pick<Records, 'committed' | 'sealer'>,
   changes: readonly RecordChange[],
   actor: Actor,
-  now: EpochMs,
 ): Promise<AuditEntry[]> {
+  const now = step.now();
   const entries: AuditEntry[] = [];
-  const told = new Set<string>();
+  const logged = new Set<string>();
   for (const { kind, id, action } of changes) {
-    if (untold.has(kind) || told.has(id)) continue;
-    told.add(id);
+    if (unlogged.has(kind) || logged.has(id)) continue;
+    logged.add(id);
     const before = await auditedRow({ db: records.committed, sealer: records.sealer }, kind, id);
     const after = await auditedRow(step, kind, id);
     const row = after ?? before;
@@ -52,7 +52,7 @@ export async function auditEntriesOf(
   return entries;
 }
 
-/** What every entry of an actor has. */
+/** The fields that every entry of an actor has. */
 function entryOf(
   { type, id, name, requestId, ip }: Actor,
   now: EpochMs,
@@ -60,14 +60,18 @@ function entryOf(
   return { id: randomUUID(), timestamp: now, actor: { type, id, name }, requestId, ip };
 }
 
-/** Writes that a user did something to the own account, such as signing in, which changes no record of an organization. */
-export async function auditDeed(
+interface AccountAction {
+  readonly organizationId: string;
+  readonly action: AuditAction;
+  readonly user: { readonly id: string; readonly name: string };
+  readonly changes?: readonly FieldChange[];
+}
+
+/** Logs an action of a user on the own account, such as signing in, which changes no record of an organization. */
+export async function auditAction(
   records: Pick<Records, 'db' | 'now'>,
   actor: Actor,
-  organizationId: string,
-  action: AuditAction,
-  user: { readonly id: string; readonly name: string },
-  changes: readonly FieldChange[] = [],
+  { organizationId, action, user, changes = [] }: AccountAction,
 ): Promise<void> {
   const about = { organizationId, workspaceId: null, resourceType: 'USER', resourceId: user.id };
   const entry = {
@@ -98,11 +102,11 @@ function fieldChanges(
     if (JSON.stringify(was ?? null) === JSON.stringify(is ?? null)) continue;
     changes.push({
       field,
-      ...(isNothing(was) ? {} : { before: shortened(was) }),
-      ...(isNothing(is) ? {} : { after: shortened(is) }),
+      ...(!isNothing(was) && { before: shortened(was) }),
+      ...(!isNothing(is) && { after: shortened(is) }),
     });
   }
-  // A new secret needs no word: every new record that has one would say so.
+  // The secret of a new record is not logged, because every such record has one.
   if (before === undefined || after === undefined) return changes;
   for (const [field, fingerprint] of after.secrets) {
     if (before.secrets.get(field) !== fingerprint) changes.push({ field, secret: true });

@@ -1,4 +1,4 @@
-// The asset list: devices narrowed by reach, filters, search and expression, page by page (interface 4.2, contract 4).
+// Asset list: devices by access, filters, search and expression, page by page (interface 4.2, contract 4).
 import type { Condition } from '../../filters/condition.ts';
 import { type FilterableCustomField, readExpression } from '../../filters/expression.ts';
 import type { OnlineState } from '../../model/device.ts';
@@ -31,7 +31,7 @@ export interface AssetFilter extends ListScope {
   readonly expression?: unknown;
 }
 
-/** One of organization and workspaces must be named (contract 4). */
+/** The filter names an organization or workspaces (contract 4). */
 export async function listAssets(
   records: Records,
   principal: Principal,
@@ -43,7 +43,7 @@ export async function listAssets(
   return pageOf(await deviceViews(records, principal, rows), total, page);
 }
 
-/** What the store is asked for; throws 400, 403 or 404 for what cannot be asked. */
+/** The filter for the store. Throws 400, 403 or 404. */
 export async function deviceFilterOf(
   records: Records,
   principal: Principal,
@@ -51,18 +51,16 @@ export async function deviceFilterOf(
 ): Promise<DeviceFilter> {
   if (filter.organizationId === undefined && (filter.workspaceIds ?? []).length === 0) {
     throw problem('invalidRequest', {
-      reason: 'One of organizationId, workspaceId and workspaceIds is needed',
+      reason: 'One of organizationId, workspaceId and workspaceIds is required',
     });
   }
   const reach = await listReach(records, principal, filter);
   const { type, assetIds, expression, workspaceIds: _, organizationId: __, ...rest } = filter;
+  const wanted: DeviceFilter = { ...rest, ...reach, ids: assetIds };
   // Every asset is a device.
-  const ids = type !== undefined && type !== 'DEVICE' ? [] : assetIds;
-  const condition =
-    expression === undefined || expression === null
-      ? undefined
-      : await conditionOf(records, reach, expression);
-  return { ...rest, ...reach, ids, condition };
+  if (type !== undefined && type !== 'DEVICE') return { ...wanted, ids: [] };
+  if (expression === undefined || expression === null) return wanted;
+  return { ...wanted, condition: await conditionOf(records, reach, expression) };
 }
 
 async function conditionOf(

@@ -1,12 +1,17 @@
-// What devices have in their custom fields: read from requests, checked by the field's type, shown nested (contract 4, 5).
+// Custom field values of devices: read from requests, checked by the field's type, shown nested (contract 4, 5).
 import {
   type CustomFieldMeta,
   type CustomFieldType,
   type CustomFieldValue,
   customFieldTypes,
 } from '../../model/custom-field.ts';
-import { formatInstant, isInstant, parseInstant } from '../../model/instant.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import {
+  formatInstant,
+  formatInstantOrNull,
+  isInstant,
+  parseInstant,
+} from '../../model/instant.ts';
+import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 
 const textLengthMax = 10_000;
@@ -23,13 +28,16 @@ export function customFieldsFrom(
       throw problem('customFieldInvalid', { field: 'every item', reason: 'must be an object' });
     const field = fieldOf(item, fields);
     const value = item[field.type] ?? null;
-    if (value === null) refuseOtherType(item, field);
-    values.set(field, value === null ? null : valueOf(field, value));
+    if (value !== null) values.set(field, valueOf(field, value));
+    else {
+      refuseOtherType(item, field);
+      values.set(field, null);
+    }
   }
   return values;
 }
 
-/** A value under another type's name would be lost without a word; nulls and `{}` are what older clients fill in. */
+/** Rejects a value under another type's name, which would be lost. Older clients send null and `{}` there. */
 function refuseOtherType(item: JsonObject, field: CustomFieldMeta): void {
   const isFilled = (value: Json | undefined) =>
     value !== undefined &&
@@ -41,16 +49,16 @@ function refuseOtherType(item: JsonObject, field: CustomFieldMeta): void {
   throw problem('customFieldInvalid', { field: field.name, reason });
 }
 
-/** Throws 400 when a required field has no value; `kept` are fields that have one already. */
+/** Throws 400 when a required field has no value. Unless `areAll`, fields without a new value keep theirs. */
 export function checkRequired(
   fields: readonly CustomFieldMeta[],
   values: ReadonlyMap<CustomFieldMeta, Json>,
-  kept: ReadonlySet<string> | 'all',
+  areAll: boolean,
 ): void {
   for (const field of fields) {
     const value = values.get(field);
-    const isThere = value === undefined ? kept === 'all' || kept.has(field.id) : value !== null;
-    if (field.required && !isThere)
+    const isMissing = value === null || (areAll && value === undefined);
+    if (field.required && isMissing)
       throw problem('customFieldInvalid', { field: field.name, reason: 'is required' });
   }
 }
@@ -58,11 +66,12 @@ export function checkRequired(
 /** Clients name the field by `fieldMetaId`, or send back what they read. */
 function fieldOf(item: JsonObject, fields: readonly CustomFieldMeta[]): CustomFieldMeta {
   const { fieldMetaId, fieldMetaName, meta } = item as Readonly<Record<string, Json | undefined>>;
-  const id = fieldMetaId ?? (isJsonObject(meta) ? meta['id'] : undefined);
-  const name = fieldMetaName ?? (isJsonObject(meta) ? meta['name'] : undefined);
-  const found = fields.find((field) =>
-    id === undefined || id === null ? field.name === name : field.id === id,
-  );
+  const read = objectOrEmpty(meta) as Readonly<Record<string, Json | undefined>>;
+  const id = fieldMetaId ?? read['id'] ?? null;
+  const name = fieldMetaName ?? read['name'];
+  const isMeant = (field: CustomFieldMeta) =>
+    field.id === id || (id === null && field.name === name);
+  const found = fields.find(isMeant);
   if (found !== undefined) return found;
   throw problem('unknownReference', {
     field: 'body customFields',
@@ -81,13 +90,8 @@ function valueOf(field: CustomFieldMeta, value: Json): Json {
     case 'STRING':
       return textOf(field, value, refuse);
     case 'DATE': {
-      const ms =
-        typeof value === 'string'
-          ? parseInstant(value)
-          : typeof value === 'number'
-            ? value
-            : undefined;
-      if (ms === undefined || !isInstant(ms)) throw refuse('must be an ISO-8601 date-time');
+      const ms = typeof value === 'string' ? parseInstant(value) : value;
+      if (typeof ms !== 'number' || !isInstant(ms)) throw refuse('must be an ISO-8601 date-time');
       return formatInstant(ms);
     }
     case 'JSON':
@@ -102,9 +106,9 @@ function valueOf(field: CustomFieldMeta, value: Json): Json {
 type Refuse = (reason: string) => Error;
 
 function textOf(field: CustomFieldMeta, value: Json, refuse: Refuse): string {
-  if (typeof value !== 'string') throw refuse('must be a text');
+  if (typeof value !== 'string') throw refuse('must be a string');
   if (value.length > textLengthMax) throw refuse(`is longer than ${textLengthMax} characters`);
-  if (value.includes('\0')) throw refuse('holds the character U+0000');
+  if (value.includes('\0')) throw refuse('must not contain U+0000');
   const { selectOptions } = field;
   if (selectOptions !== null && !selectOptions.includes(value)) {
     throw refuse(`must be one of ${selectOptions.join(', ')}`);
@@ -113,7 +117,7 @@ function textOf(field: CustomFieldMeta, value: Json, refuse: Refuse): string {
 }
 
 function coordinatesOf(value: Json, refuse: Refuse): JsonObject {
-  const { latitude, longitude } = isJsonObject(value) ? value : {};
+  const { latitude, longitude } = objectOrEmpty(value);
   const within = (degrees: Json | undefined, max: number): degrees is number =>
     typeof degrees === 'number' && Math.abs(degrees) <= max;
   if (!within(latitude, 90) || !within(longitude, 180)) {
@@ -149,7 +153,6 @@ export function customFieldValueView({
   created,
   updated,
 }: CustomFieldValue): CustomFieldView {
-  const time = (ms: number | null) => (ms === null ? null : formatInstant(ms));
   const { id, workspaceId, name, type } = meta;
   return {
     meta: {
@@ -158,17 +161,17 @@ export function customFieldValueView({
       name,
       type,
       created: formatInstant(meta.created),
-      updated: time(meta.updated),
+      updated: formatInstantOrNull(meta.updated),
     },
     fieldMetaId: id,
     fieldMetaName: name,
     created: formatInstant(created),
-    updated: time(updated),
+    updated: formatInstantOrNull(updated),
     [type]: value,
   };
 }
 
-/** What scripts and templates see: the value by the field's name. */
+/** The values by field name, as scripts and templates read them. */
 export function customFieldMap(values: readonly CustomFieldValue[]): JsonObject {
   return Object.fromEntries(values.map(({ meta, value }) => [meta.name, value]));
 }

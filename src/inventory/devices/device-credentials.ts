@@ -3,7 +3,7 @@ import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'no
 import type { Device } from '../../model/device.ts';
 import type { CredentialAlgorithm, DeviceCredential } from '../../model/device-credential.ts';
 import { newId } from '../../model/ids.ts';
-import { formatInstant, parseInstant } from '../../model/instant.ts';
+import { formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { unpagedOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
@@ -37,21 +37,50 @@ function view(record: DeviceCredential, device: Pick<Device, 'id' | 'deviceId'>)
     algorithm,
     publicKey,
     fingerprint,
-    expiration: expiration === null ? null : formatInstant(expiration),
+    expiration: formatInstantOrNull(expiration),
     created: formatInstant(created),
   };
 }
 
-function keyIn(pem: string, isCertificate: boolean): KeyObject {
+/** What the PEM of an algorithm contains. */
+const encodings = {
+  certificate: {
+    noun: 'an X.509 certificate',
+    read: (pem: string) => new X509Certificate(pem).publicKey,
+  },
+  key: { noun: 'a public key', read: (pem: string) => createPublicKey(pem) },
+} as const;
+
+/** The keys that RS256 and ES256 take. */
+const families = {
+  RSA: {
+    noun: `RSA of at least ${rsaBitsMin} bits`,
+    takes: ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) =>
+      asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin,
+  },
+  EC: {
+    noun: 'an elliptic curve, P-256',
+    takes: ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) =>
+      asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1',
+  },
+} as const;
+
+function formOf(algorithm: CredentialAlgorithm) {
+  return {
+    encoding: encodings[algorithm.includes('X509') ? 'certificate' : 'key'],
+    family: families[algorithm.startsWith('RSA') ? 'RSA' : 'EC'],
+  };
+}
+
+function keyIn(pem: string, { noun, read }: ReturnType<typeof formOf>['encoding']): KeyObject {
   try {
-    return isCertificate ? new X509Certificate(pem).publicKey : createPublicKey(pem);
+    return read(pem);
   } catch {
-    const wanted = isCertificate ? 'an X.509 certificate' : 'a public key';
-    throw problem('invalidRequest', { reason: `body publicKey: is not the PEM of ${wanted}` });
+    throw problem('invalidRequest', { reason: `body publicKey: is not the PEM of ${noun}` });
   }
 }
 
-/** Throws 400 unless the key is one that RS256 or ES256 can be checked with. */
+/** Throws 400 unless RS256 or ES256 signatures can be verified with the key. */
 function publicKeyFrom(
   algorithm: CredentialAlgorithm,
   sent: string,
@@ -60,20 +89,14 @@ function publicKeyFrom(
   const pem = sent.replaceAll('\\n', '\n').trim();
   if (pem.includes('PRIVATE KEY')) {
     throw problem('invalidRequest', {
-      reason: 'body publicKey: is a private key; never send it to anybody',
+      reason: 'body publicKey: is a private key; never send a private key',
     });
   }
-  const key = keyIn(pem, algorithm.includes('X509'));
-  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
-  const fits = algorithm.startsWith('RSA')
-    ? key.asymmetricKeyType === 'rsa' && modulusLength >= rsaBitsMin
-    : key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1';
-  if (!fits) {
-    const wanted = algorithm.startsWith('RSA')
-      ? `RSA of at least ${rsaBitsMin} bits`
-      : 'an elliptic curve, P-256';
+  const { encoding, family } = formOf(algorithm);
+  const key = keyIn(pem, encoding);
+  if (!family.takes(key)) {
     throw problem('invalidRequest', {
-      reason: `body publicKey: ${algorithm} needs a key of ${wanted}`,
+      reason: `body publicKey: ${algorithm} needs a key of ${family.noun}`,
     });
   }
   const der = key.export({ type: 'spki', format: 'der' });
@@ -84,7 +107,7 @@ function expirationFrom(sent: string | null | undefined): number | null {
   if (sent === undefined || sent === null) return null;
   const ms = parseInstant(sent);
   if (ms === undefined)
-    throw problem('invalidRequest', { reason: 'body expiration: is no ISO-8601 date-time' });
+    throw problem('invalidRequest', { reason: 'body expiration: is not an ISO-8601 date-time' });
   return ms;
 }
 

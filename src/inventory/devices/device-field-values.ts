@@ -39,7 +39,8 @@ export function updatedFieldValues(
   const values = deviceFieldRows.flatMap(({ property, wireName, initial, clearable }) => {
     const sent = update[wireName];
     if (sent === null && clearable) return [[property, initial]];
-    return sent === undefined || sent === null ? [] : [[property, sent]];
+    if (sent === undefined || sent === null) return [];
+    return [[property, sent]];
   });
   return Object.fromEntries(values) as Partial<Pick<Device, DeviceFieldName>>;
 }

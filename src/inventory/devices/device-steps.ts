@@ -1,4 +1,4 @@
-// Changes of one device within a transaction: what requests do singly and operations many times (contract 4).
+// Changes of one device within a transaction, for requests and for the items of operations (contract 4).
 import { type DeviceConnector, fitsConnector } from '../../model/connector.ts';
 import type { CustomFieldMeta } from '../../model/custom-field.ts';
 import { type Device, firstRegistration } from '../../model/device.ts';
@@ -21,8 +21,8 @@ import {
 } from '../../records/rows/devices.ts';
 import { findPlace } from '../../records/rows/resource-refs.ts';
 import { findTags, findTagsNamed, saveDeviceTags, tagsOfDevices } from '../../records/rows/tags.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
 import { firstVersion, found, nextVersion, orCurrent, type Step } from '../record-change.ts';
+import { placeIn } from '../record-crud.ts';
 import { checkRequired, customFieldsFrom } from './custom-field-values.ts';
 import {
   type DeviceFieldDraft,
@@ -51,7 +51,7 @@ export interface DeviceUpdate extends DeviceFieldUpdate {
 export type DeviceDraft = DeviceUpdate &
   DeviceFieldDraft & { readonly workspaceId: string; readonly dataFlowId: string };
 
-/** What a device names must be of its workspace, and its connectivity of its data flow's. */
+/** A device references records of its workspace, and its connectivity fits that of its data flow. */
 async function checkReferences(step: Step, device: Device, before: Device | null): Promise<void> {
   const flow = await findDataFlow(step.db, device.dataFlowId);
   if (flow?.workspaceId !== device.workspaceId)
@@ -68,7 +68,7 @@ async function checkReferences(step: Step, device: Device, before: Device | null
   await checkConnectivity(step, device, before);
 }
 
-/** A device that does not fit since before this was checked can still be changed in everything else. */
+/** Checks changes alone: a device stored before this check can still be changed in everything else. */
 async function checkConnectivity(step: Step, device: Device, before: Device | null): Promise<void> {
   const { dataFlowId, connectivity } = device;
   if (dataFlowId === before?.dataFlowId && connectivity === before.connectivity) return;
@@ -101,7 +101,7 @@ async function saveCustomFields(
   const { organizationId, workspaceId, id } = device;
   const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [workspaceId] });
   const values = customFieldsFrom(sent.customFields, fields);
-  checkRequired(fields, values, isNew ? new Set() : 'all');
+  checkRequired(fields, values, isNew);
   await saveCustomFieldValues(step.db, id, values, device.updated ?? device.created);
 }
 
@@ -109,7 +109,7 @@ function unknown(field: string, what: string, id: string) {
   return problem('unknownReference', { field: `body ${field}`, what, id, place: 'workspace' });
 }
 
-/** What a device has of its data flow's connector, unless the request says otherwise. */
+/** The connector of the data flow, which gives a device its connectivity and integration. */
 async function connectorOfFlow(
   step: Step,
   dataFlowId: string,
@@ -118,19 +118,14 @@ async function connectorOfFlow(
   return flow && (await findDeviceConnector(step, flow.deviceConnectorId));
 }
 
-/** Throws 400 or 409 for what cannot be made. */
+/** Throws 400 or 409 for an invalid draft. */
 export async function createDeviceStep(step: Step, draft: DeviceDraft): Promise<Device> {
-  const { organizationId } = found(
-    await findWorkspace(step.db, draft.workspaceId),
-    'workspace',
-    draft.workspaceId,
-  );
+  const place = await placeIn(step, draft.workspaceId);
   const connector = await connectorOfFlow(step, draft.dataFlowId);
   const connectivity = draft.connectivity ?? connector?.connectivity ?? 'HTTP';
   const device: Device = {
     id: newId('device'),
-    organizationId,
-    workspaceId: draft.workspaceId,
+    ...place,
     dataFlowId: draft.dataFlowId,
     ...newFieldValues(draft),
     connectivity,
@@ -140,7 +135,7 @@ export async function createDeviceStep(step: Step, draft: DeviceDraft): Promise<
     ...firstVersion(step.now()),
   };
   await checkReferences(step, device, null);
-  await checkRecordQuota(step, organizationId, 'devices');
+  await checkRecordQuota(step, place.organizationId, 'devices');
   await insertDevice(step, device);
   await saveTags(step, device, draft.tags);
   await saveCustomFields(step, device, draft, true);
@@ -170,14 +165,14 @@ export async function updateDeviceStep(
 ): Promise<Device> {
   const current = found(await findDevice(step, id), 'device', id);
   const connectivity = sent.connectivity ?? current.connectivity;
-  const lora = sent.loraProperties === undefined ? sent.loRaProperties : sent.loraProperties;
+  const { loraProperties = sent.loRaProperties } = sent;
   const record: Device = {
     ...current,
     ...updatedFieldValues(sent),
     dataFlowId: orCurrent(sent.dataFlowId, current.dataFlowId),
     integrationId: await integrationAfter(step, current, sent),
-    ...(connectivity === current.connectivity ? {} : firstRegistration(connectivity)),
-    loraProperties: loraPropertiesFrom(current.loraProperties, lora),
+    ...(connectivity !== current.connectivity && firstRegistration(connectivity)),
+    loraProperties: loraPropertiesFrom(current.loraProperties, loraProperties),
     ...nextVersion(current, sent.version, step.now()),
   };
   await checkReferences(step, record, current);
@@ -188,7 +183,7 @@ export async function updateDeviceStep(
   return record;
 }
 
-/** What it stored is dropped afterwards, by who deletes it or by housekeeping. */
+/** The caller or periodic maintenance then drops its samples. */
 export async function deleteDeviceStep(step: Step, id: string): Promise<Device> {
   const device = found(await findDevice(step, id), 'device', id);
   await removeDevice(step.db, id, step.now());
@@ -209,7 +204,7 @@ export async function tagDeviceStep(
   return updateDeviceStep(step, id, { tags: tags.map((tag) => ({ id: tag })) });
 }
 
-/** Tags and custom fields follow by name where the other workspace has such; what it does not know is left behind. */
+/** Keeps the tags and custom fields that the other workspace has by name, and removes the others. */
 export async function moveDeviceStep(
   step: Step,
   id: string,
@@ -239,7 +234,7 @@ export async function moveDeviceStep(
     const field = fields.find(({ name, type }) => name === meta.name && type === meta.type);
     if (field !== undefined) values.set(field, value);
   }
-  checkRequired(fields, values, new Set());
+  checkRequired(fields, values, true);
   await saveDevice(step, record);
   const left = new Map(kept.map(({ meta }) => [meta, null] as const));
   await saveCustomFieldValues(step.db, id, left, now);

@@ -1,4 +1,4 @@
-// Devices as answers show them, many at a time: flow, tags and metrics are read once for all of them (contract 4).
+// Devices in answers, many at a time: flows, tags and metrics are read once for all of them (contract 4).
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { CustomFieldValue } from '../../model/custom-field.ts';
 import type { DataFlow } from '../../model/data-flow.ts';
@@ -22,7 +22,8 @@ import { fieldView } from './device-field-values.ts';
 import { loraPropertiesView } from './lora-properties.ts';
 import { uplinkMetricsView } from './uplink-metrics-view.ts';
 
-interface Surroundings {
+/** The records that an answer shows beside the device. */
+interface DeviceContext {
   readonly flow: DataFlow | undefined;
   readonly connector: DeviceConnector | undefined;
   readonly type:
@@ -51,14 +52,14 @@ export async function deviceViews(
   const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
   const types = await findDeviceTypeNames(records.db, typeIds);
   const integrations = await findIntegrations(records, [
-    ...new Set(devices.flatMap((one) => one.integrationId ?? [])),
+    ...new Set(devices.flatMap((device) => device.integrationId ?? [])),
   ]);
   const tags = await tagsOfDevices(records.db, ids);
   const customFields = await customFieldsOfDevices(records.db, ids);
   const metrics = await findUplinkMetrics(records.db, ids);
   return devices.map((device) => {
     const flow = flows.get(device.dataFlowId);
-    const surroundings: Surroundings = {
+    const context: DeviceContext = {
       flow,
       connector: connectors.get(flow?.deviceConnectorId ?? ''),
       type: types.get(flow?.deviceTypeId ?? ''),
@@ -69,14 +70,14 @@ export async function deviceViews(
     };
     return view(
       device,
-      surroundings,
+      context,
       holds(principal, 'asset', 'update', device.workspaceId),
       records.now(),
     );
   });
 }
 
-function view(device: Device, around: Surroundings, keysShown: boolean, now: number) {
+function view(device: Device, context: DeviceContext, keysShown: boolean, now: number) {
   return {
     id: device.id,
     ...fieldView(device),
@@ -85,26 +86,26 @@ function view(device: Device, around: Surroundings, keysShown: boolean, now: num
     organizationId: device.organizationId,
     ...onlineStateOf(
       device.registered,
-      around.metrics?.timestamp ?? null,
+      context.metrics?.timestamp ?? null,
       device.onlineTimeoutSeconds,
       now,
     ),
     registered: device.registered,
-    // Beyond the contract, so it is there only where it says something.
-    ...(device.active === null ? {} : { active: device.active }),
+    // Not in the contract, so it is present only for LoRa devices.
+    ...(device.active !== null && { active: device.active }),
     dataFlowId: device.dataFlowId,
-    dataFlow: flowView(around),
-    integration: around.integration === undefined ? null : nestedIntegration(around.integration),
+    dataFlow: flowView(context),
+    integration: (context.integration && nestedIntegration(context.integration)) ?? null,
     integrationId: device.integrationId,
-    customFields: around.customFields.map(customFieldValueView),
-    tags: around.tags.map(({ id, name, description }) => ({ id, name, description })),
-    uplinkMetrics: uplinkMetricsView(around.metrics),
-    loraProperties: loraPropertiesView(device, around.connector?.carrier ?? null, keysShown),
+    customFields: context.customFields.map(customFieldValueView),
+    tags: context.tags.map(({ id, name, description }) => ({ id, name, description })),
+    uplinkMetrics: uplinkMetricsView(context.metrics),
+    loraProperties: loraPropertiesView(device, context.connector?.carrier ?? null, keysShown),
     ...auditView(device),
   };
 }
 
-function flowView({ flow, connector, type }: Surroundings) {
+function flowView({ flow, connector, type }: DeviceContext) {
   if (flow === undefined || connector === undefined)
     throw new Error('The data flow of a device is missing');
   const { id, name, workspaceId, organizationId } = flow;

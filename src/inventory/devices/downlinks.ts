@@ -1,6 +1,6 @@
 // The downlinks of a device as its owner reads them, and their way into the queue (contract 17, 35).
 import { type Downlink, downlinkLimits, type DownlinkState } from '../../model/downlink.ts';
-import { formatInstant } from '../../model/instant.ts';
+import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
@@ -18,7 +18,7 @@ function view(downlink: Downlink) {
   return {
     id,
     created: formatInstant(created),
-    updated: updated === null ? null : formatInstant(updated),
+    updated: formatInstantOrNull(updated),
     state,
     port,
     confirmed,
@@ -40,8 +40,8 @@ export async function listDownlinks(
 }
 
 /**
- * Makes the downlinks durable behind those that wait; one that replaces ends all of them. Those that are there already, as after a
- * repetition, stay as they are. Throws Problem 409 when too many wait.
+ * Queues the downlinks durably behind the waiting ones; a downlink that replaces ends all of these. Already queued downlinks,
+ * as after a repeated request, stay unchanged. Throws Problem 409 when too many wait.
  */
 export async function addDownlinks(
   { db }: Pick<Records, 'db'>,
@@ -53,7 +53,8 @@ export async function addDownlinks(
   const { waitingPerDeviceMax } = downlinkLimits;
   await db.transaction().execute(async (step) => {
     const waiting = await waitingDownlinks(step, deviceId, waitingPerDeviceMax);
-    const replaced = downlinks.some((downlink) => downlink.replaces) ? waiting : [];
+    const isReplacing = downlinks.some((downlink) => downlink.replaces);
+    const replaced = waiting.filter(() => isReplacing);
     if (waiting.length - replaced.length + downlinks.length > waitingPerDeviceMax) {
       throw problem('downlinkQueueFull', { deviceId, waitingMax: waitingPerDeviceMax });
     }
@@ -68,7 +69,7 @@ export async function addDownlinks(
   });
 }
 
-/** Forgets what nobody will ask for any more. */
+/** Deletes downlinks beyond their retention. */
 export async function forgetOldDownlinks({ db }: Pick<Records, 'db'>, now: number): Promise<void> {
   await dropOldDownlinks(db, now - downlinkLimits.keptMs, downlinkLimits.keptPerDeviceMax);
 }

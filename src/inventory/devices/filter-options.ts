@@ -1,4 +1,4 @@
-// What assets can be filtered by: enough to build a filter form from it alone (interface 4.2, contract 4).
+// Filter options of assets: all that a client needs to build a filter form (interface 4.2, contract 4).
 import { type AssetField, assetFields, type AssetFieldName } from '../../filters/asset-fields.ts';
 import { expressionLimits } from '../../filters/expression.ts';
 import {
@@ -23,14 +23,15 @@ interface FilterOption {
   readonly values?: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** More choices than these are left out: a form then asks for a text. */
+/** A field with more choices is shown without them; a form then takes a text. */
 const choicesMax = 1_000;
 
-/** The types of a custom field's filters: those of its values besides being set or not. */
+/** The filter type of a custom field's values; undefined for values that can only be set or not. */
 export function valueTypeOf({
   type,
 }: Pick<CustomFieldMeta, 'type'>): 'STRING' | 'NUMBER' | 'DATE' | undefined {
-  return type === 'JSON' || type === 'GPS_COORDINATES' ? undefined : type;
+  if (type === 'JSON' || type === 'GPS_COORDINATES') return undefined;
+  return type;
 }
 
 export async function filterOptions(records: Records, principal: Principal, scope: ListScope) {
@@ -47,14 +48,14 @@ export async function filterOptions(records: Records, principal: Principal, scop
       field: name,
       label: field.label,
       filterTypes: field.types,
-      ...(values === undefined ? {} : { values }),
+      ...(values && { values }),
     };
   });
   const customFields = await findCustomFields(records.db, reach);
   return { filterOptions: [...fields, ...customFieldOptions(customFields)], definitions };
 }
 
-/** One option a name: workspaces may have fields of one name. */
+/** One option per name: workspaces can have fields of the same name. */
 function customFieldOptions(fields: readonly CustomFieldMeta[]): FilterOption[] {
   const options = new Map<string, FilterOption>();
   for (const field of fields) {
@@ -62,7 +63,7 @@ function customFieldOptions(fields: readonly CustomFieldMeta[]): FilterOption[] 
     const type = valueTypeOf(field);
     const types = new Set<FilterType>([
       ...(known?.filterTypes ?? ['CUSTOM_FIELD']),
-      ...(type === undefined ? [] : [type]),
+      type ?? 'CUSTOM_FIELD',
     ]);
     const values = [
       ...(known?.values ?? []),
@@ -74,7 +75,7 @@ function customFieldOptions(fields: readonly CustomFieldMeta[]): FilterOption[] 
       customFieldName: field.name,
       label: field.name,
       filterTypes: [...types],
-      ...(unique.length === 0 ? {} : { values: unique }),
+      ...(unique.length > 0 && { values: unique }),
     });
   }
   return [...options.values()];

@@ -1,7 +1,7 @@
-// LoRa properties of a device: what is taken, and what an answer shows (contract 4).
+// LoRa properties of a device: from requests, and in answers (contract 4).
 import type { Device } from '../../model/device.ts';
 import type { Carrier } from '../../model/integration.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 
 const openFields = [
@@ -24,7 +24,7 @@ const keyFields = [
 const objectFields = ['actilityProperties', 'ttnProperties'] as const;
 const fields: readonly string[] = [...openFields, ...identityFields, ...keyFields, ...objectFields];
 
-/** The known members over the current ones; null clears all, unknown ones are passed over. Throws 400 for a wrong type. */
+/** The known members over the current ones. Null clears all; unknown members are ignored. Throws 400 for a wrong type. */
 export function loraPropertiesFrom(
   current: JsonObject | null,
   sent: Readonly<Record<string, unknown>> | null | undefined,
@@ -33,9 +33,9 @@ export function loraPropertiesFrom(
   if (sent === null) return null;
   const properties: Record<string, Json> = { ...current };
   for (const [name, value] of Object.entries(sent)) {
-    // Clients send members of their own, as everywhere.
+    // Clients also send members of their own.
     if (!fields.includes(name)) continue;
-    const wanted = (objectFields as readonly string[]).includes(name) ? 'object' : 'string';
+    const wanted = typeOf(name);
     if (value !== null && (typeof value !== wanted || Array.isArray(value))) {
       throw problem('invalidRequest', {
         reason: `body loraProperties.${name}: must be of type ${wanted}`,
@@ -44,6 +44,11 @@ export function loraPropertiesFrom(
     properties[name] = value as Json;
   }
   return properties;
+}
+
+function typeOf(name: string): 'object' | 'string' {
+  if ((objectFields as readonly string[]).includes(name)) return 'object';
+  return 'string';
 }
 
 const actilityDefaults = {
@@ -81,10 +86,10 @@ export function loraPropertiesView(
 ): JsonObject | null {
   if (device.loraProperties === null && device.connectivity !== 'LORA') return null;
   const stored = device.loraProperties ?? {};
-  const hidden: readonly string[] = keysShown ? [] : keyFields;
   const shown: Record<string, Json> = Object.fromEntries(
-    fields.map((name) => [name, hidden.includes(name) ? null : (stored[name] ?? null)]),
+    fields.map((name) => [name, stored[name] ?? null]),
   );
+  if (!keysShown) for (const name of keyFields) shown[name] = null;
   if (device.connectivity !== 'LORA') return shown;
   const known = shown['carrier'] ?? carrier;
   const isActility = known === 'GENERIC_ACTILITY' || known === 'SWISSCOM_ACTILITY';
@@ -104,7 +109,7 @@ function filled(
   defaults: JsonObject,
   isNeeded: boolean,
 ): JsonObject | null {
-  if (!isJsonObject(stored)) return isNeeded ? defaults : null;
-  const said = Object.entries(stored).filter(([, value]) => value !== null);
-  return { ...defaults, ...Object.fromEntries(said) };
+  if (!isJsonObject(stored) && !isNeeded) return null;
+  const given = Object.entries(objectOrEmpty(stored)).filter(([, value]) => value !== null);
+  return { ...defaults, ...Object.fromEntries(given) };
 }

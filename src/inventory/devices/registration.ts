@@ -40,7 +40,7 @@ interface NetworkQuestions {
   readonly isTimeUp: () => boolean;
 }
 
-/** Asks about one device after the other until the time is up. Undefined for operations that no network server hears of. */
+/** Sends one request per device until the time is up. Undefined for operations without network servers. */
 export async function askNetworkServers(
   records: Records,
   { operation, actions, tell, isTimeUp }: NetworkQuestions,
@@ -54,7 +54,8 @@ export async function askNetworkServers(
       device?.workspaceId === operation.workspaceId &&
       device.integrationId !== null &&
       !isSo(device, work);
-    answers.set(id, isAsked ? await answerOf(tell, device, work) : undefined);
+    if (isAsked) answers.set(id, await answerOf(tell, device, work));
+    else answers.set(id, undefined);
     if (isTimeUp()) break;
   }
   return answers;

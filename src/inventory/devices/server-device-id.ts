@@ -1,16 +1,15 @@
-// The name that The Things Stack has for a device, learned from its uplinks: downlinks are addressed by it (contract 36).
+// Name of a device in The Things Stack, learned from its uplinks, because downlinks need it (contract 36).
 import type { Device } from '../../model/device.ts';
-import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import { type JsonObject, objectOrEmpty } from '../../model/json.ts';
 import { findDevice, saveDevice } from '../../records/rows/devices.ts';
 import type { Records } from '../../records/records.ts';
 import { change } from '../record-change.ts';
 
 function ttnPropertiesOf({ loraProperties }: Pick<Device, 'loraProperties'>): JsonObject {
-  const stored = loraProperties?.['ttnProperties'];
-  return isJsonObject(stored) ? stored : {};
+  return objectOrEmpty(loraProperties?.['ttnProperties']);
 }
 
-/** Writes only a name that is new; the record's version stays, because nobody changed the device. */
+/** Writes only a new name. The version stays, because no user changed the device. */
 export async function learnServerDeviceId(
   records: Records,
   device: Device,

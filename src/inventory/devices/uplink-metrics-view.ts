@@ -1,4 +1,4 @@
-// Uplink metrics as answers show them: every member present, one id under all the names clients look for (contract 4).
+// Uplink metrics in answers: every member is present, and the device id has all the names that clients read (contract 4).
 import { formatInstant } from '../../model/instant.ts';
 import { batteryPercents, type UplinkMetrics } from '../../model/uplink-metrics.ts';
 
@@ -6,7 +6,7 @@ const signalQualities = ['BAD', 'MEDIUM', 'GOOD'] as const;
 
 export function uplinkMetricsView(metrics: UplinkMetrics | undefined) {
   if (metrics === undefined) return null;
-  const { deviceId, sqi, batteryLevel } = metrics;
+  const { deviceId } = metrics;
   return {
     id: deviceId,
     uplinkId: metrics.uplinkId,
@@ -27,20 +27,32 @@ export function uplinkMetricsView(metrics: UplinkMetrics | undefined) {
     txPower: metrics.txPower ?? null,
     numberOfGateways: metrics.numberOfGateways ?? null,
     esp: metrics.esp ?? null,
-    sqi: sqi ?? null,
-    sqiTimestamp:
-      sqi === undefined ? null : formatInstant(metrics.sqiTimestamp ?? metrics.timestamp),
-    signalQuality: sqi === undefined ? null : (signalQualities[sqi - 1] ?? null),
-    batteryLevel: batteryLevel ?? null,
-    batteryTimestamp:
-      batteryLevel === undefined
-        ? null
-        : formatInstant(metrics.batteryTimestamp ?? metrics.timestamp),
-    batteryLevelStatus: batteryLevel === undefined ? null : batteryStatus(batteryLevel),
+    ...signalView(metrics),
+    ...batteryView(metrics),
+  };
+}
+
+function signalView({ sqi, sqiTimestamp, timestamp }: UplinkMetrics) {
+  if (sqi === undefined) return { sqi: null, sqiTimestamp: null, signalQuality: null };
+  return {
+    sqi,
+    sqiTimestamp: formatInstant(sqiTimestamp ?? timestamp),
+    signalQuality: signalQualities[sqi - 1] ?? null,
+  };
+}
+
+function batteryView({ batteryLevel, batteryTimestamp, timestamp }: UplinkMetrics) {
+  if (batteryLevel === undefined)
+    return { batteryLevel: null, batteryTimestamp: null, batteryLevelStatus: null };
+  return {
+    batteryLevel,
+    batteryTimestamp: formatInstant(batteryTimestamp ?? timestamp),
+    batteryLevelStatus: batteryStatus(batteryLevel),
   };
 }
 
 function batteryStatus(percent: number): 'GOOD' | 'MEDIUM' | 'LOW' {
   if (percent >= batteryPercents.good) return 'GOOD';
-  return percent >= batteryPercents.medium ? 'MEDIUM' : 'LOW';
+  if (percent >= batteryPercents.medium) return 'MEDIUM';
+  return 'LOW';
 }

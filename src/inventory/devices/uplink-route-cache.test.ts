@@ -81,7 +81,7 @@ beforeAll(async () => {
     properties: null,
     ...audit,
   });
-  workspaceId = (await createWorkspace(records, { organizationId: 'o', name: 'w' }, now)).id;
+  workspaceId = (await createWorkspace(records, { organizationId: 'o', name: 'w' })).id;
   const connector = { name: 'c', workspaceId, connectivity: 'HTTP' } as const;
   const used = await createDeviceConnector(records, principal, connector, now);
   secret = used.uplinkSecret!;
@@ -179,7 +179,7 @@ async function readsFor(ids: readonly string[]): Promise<number> {
 }
 
 test('review bug B4: a change costs reads for what it concerns, and none for anybody else', async () => {
-  const theirs = (await createWorkspace(records, { organizationId: 'o', name: 'theirs' }, now)).id;
+  const theirs = (await createWorkspace(records, { organizationId: 'o', name: 'theirs' })).id;
   const tag = await createTag(records, { workspaceId, name: 'Ours' });
   const ids: string[] = [];
   for (let n = 0; n < 50; n++)

@@ -1,10 +1,8 @@
 // Data flows: create, read, list, update, delete (contract 10).
-import type { DeviceConnector } from '../../model/connector.ts';
 import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
 import { newId } from '../../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
-import type { DeviceType } from '../../model/device-type.ts';
-import { holds, type Principal } from '../../model/principal.ts';
+import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import {
   findDataFlow,
@@ -15,14 +13,13 @@ import {
 } from '../../records/rows/data-flows.ts';
 import type { Records } from '../../records/records.ts';
 import { findDeviceConnectors } from '../../records/rows/device-connectors.ts';
-import { findDeviceType, findDeviceTypeNames } from '../../records/rows/device-types.ts';
+import { findDeviceTypeNames } from '../../records/rows/device-types.ts';
 import { devicesUsingDataFlow } from '../../records/rows/devices.ts';
 import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
 import { findPlace } from '../../records/rows/resource-refs.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
 import type { Step } from '../record-change.ts';
 import {
-  auditView,
   change,
   firstVersion,
   found,
@@ -32,9 +29,8 @@ import {
   refuseWhenUsed,
   usersNamedMax,
 } from '../record-change.ts';
-import { deviceConnectorView } from './device-connectors.ts';
-import { deviceTypeView, deviceTypeWithoutScripts } from './device-types.ts';
-import { isKnownTo, outputConnectorView, type Showing } from './output-connector-view.ts';
+import { dataFlowHead, dataFlowView, unknownOutputs } from './data-flow-view.ts';
+import type { Showing } from './output-connector-view.ts';
 import { isTopic } from '../../model/topic.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
@@ -117,50 +113,6 @@ function unknown(field: string, what: string, id: string, place: 'workspace' | '
   return problem('unknownReference', { field: `body ${field}`, what, id, place });
 }
 
-function head(flow: DataFlow, connector: DeviceConnector | undefined, principal: Principal) {
-  const { id, name, description, workspaceId, organizationId, passThrough, retentionDays } = flow;
-  if (connector === undefined)
-    throw new Error(`The device connector of data flow ${id} is missing`);
-  return {
-    id,
-    ...auditView(flow),
-    name,
-    description,
-    deviceConnector: deviceConnectorView(connector, principal),
-    workspaceId,
-    organizationId,
-    passThrough,
-    isPassThrough: passThrough,
-    retentionDays,
-  };
-}
-
-async function detail(records: Records, principal: Principal, showing: Showing, flow: DataFlow) {
-  const connectors = await findDeviceConnectors(records, [flow.deviceConnectorId]);
-  const type =
-    flow.deviceTypeId === null ? undefined : await findDeviceType(records.db, flow.deviceTypeId);
-  const ids = flow.outputs.map((output) => output.outputConnectorId);
-  const outputs = new Map(
-    (await findOutputConnectors(records, ids)).map((output) => [output.id, output]),
-  );
-  return {
-    ...head(flow, connectors.get(flow.deviceConnectorId), principal),
-    deviceType: type === undefined ? null : typeFor(principal, type),
-    outputConnectors: flow.outputs.flatMap(({ outputConnectorId, topic }) => {
-      const output = outputs.get(outputConnectorId);
-      return output === undefined || !isKnownTo(showing, output.type)
-        ? []
-        : [{ ...outputConnectorView(output, showing), topic }];
-    }),
-  };
-}
-
-function typeFor(principal: Principal, type: DeviceType) {
-  return holds(principal, 'deviceType', 'read', null)
-    ? deviceTypeView(type)
-    : deviceTypeWithoutScripts(type);
-}
-
 export async function createDataFlow(
   records: Records,
   principal: Principal,
@@ -193,7 +145,7 @@ export async function createDataFlow(
     step.announce({ kind: 'dataFlow', id: flow.id, action: 'created' });
     return flow;
   });
-  return detail(records, principal, showing, record);
+  return dataFlowView(records, principal, showing, record);
 }
 
 export async function readDataFlow(
@@ -202,7 +154,7 @@ export async function readDataFlow(
   showing: Showing,
   id: string,
 ) {
-  return detail(
+  return dataFlowView(
     records,
     principal,
     showing,
@@ -226,25 +178,13 @@ export async function listDataFlows(
   const types = await findDeviceTypeNames(records.db, typeIds);
   const hidden = await unknownOutputs(records, showing, rows);
   const items = rows.map((row) => ({
-    ...head(row, connectors.get(row.deviceConnectorId), principal),
+    ...dataFlowHead(row, connectors.get(row.deviceConnectorId), principal),
     deviceType: types.get(row.deviceTypeId ?? '') ?? null,
     outputConnectors: row.outputs.flatMap(({ outputConnectorId: id, topic }) =>
       hidden.has(id) ? [] : [{ id, topic }],
     ),
   }));
   return pageOf(items, total, page) satisfies Page<unknown>;
-}
-
-/** Ids of the flows' outputs whose type the client does not know (contract 36). */
-async function unknownOutputs(
-  records: Parameters<typeof findOutputConnectors>[0],
-  showing: Pick<Showing, 'vendorNames'>,
-  flows: readonly Pick<DataFlow, 'outputs'>[],
-): Promise<ReadonlySet<string>> {
-  if (!showing.vendorNames) return new Set();
-  const ids = new Set(flows.flatMap(({ outputs }) => outputs.map((one) => one.outputConnectorId)));
-  const connectors = await findOutputConnectors(records, [...ids]);
-  return new Set(connectors.filter(({ type }) => !isKnownTo(showing, type)).map(({ id }) => id));
 }
 
 /** Outputs that the client was not shown stay when it sends back the list that it was shown. */
@@ -298,7 +238,7 @@ export async function updateDataFlow(
     step.announce({ kind: 'dataFlow', id, action: 'updated' });
     return record;
   });
-  return detail(records, principal, showing, saved);
+  return dataFlowView(records, principal, showing, saved);
 }
 
 export async function deleteDataFlow(records: Records, id: string): Promise<void> {

@@ -1,11 +1,7 @@
 // Device connectors: create, read, list, update, delete (contract 8).
 import { randomBytes } from 'node:crypto';
-import type {
-  Connectivity,
-  ConnectorAuthType,
-  DecodingType,
-  DeviceConnector,
-} from '../../model/connector.ts';
+import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../model/connector.ts';
+import type { DecodingType } from '../../model/integration.ts';
 import { newId } from '../../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';

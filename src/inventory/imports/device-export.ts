@@ -1,4 +1,4 @@
-// The devices of a workspace as a file, read page by page so that a large workspace needs no large memory (contract 4).
+// Device export: the devices of a workspace as a file, read page by page to limit memory (contract 4).
 import { findCustomFields, customFieldsOfDevices } from '../../records/rows/custom-fields.ts';
 import { findWorkspaceDataFlows } from '../../records/rows/data-flows.ts';
 import type { Records } from '../../records/records.ts';

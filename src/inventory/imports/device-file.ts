@@ -1,5 +1,6 @@
-// Devices as files hold them, CSV or JSON: names instead of ids, so that a file fits any workspace (contract 4).
+// Device files, CSV or JSON: names instead of ids, so that a file fits any workspace (contract 4).
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { errorMessage } from '../../model/error-message.ts';
 import type { CustomFieldValue } from '../../model/custom-field.ts';
 import { deviceFieldsWith, type DeviceFieldType } from '../../model/device-fields.ts';
 import type { Device } from '../../model/device.ts';
@@ -39,7 +40,7 @@ export const fileColumns: readonly string[] = fieldColumns.toSpliced(
 export const devicesPerTurn = 500;
 const customFieldPrefix = 'customFields.';
 
-/** What cannot be read of a file, by line. */
+/** A part of a file that cannot be read. */
 export interface FileProblem {
   readonly line: number;
   readonly field: string | null;
@@ -56,7 +57,8 @@ export async function readDeviceFile(
   bytes: Uint8Array,
   format: 'csv' | 'json',
 ): Promise<DeviceFile> {
-  return format === 'csv' ? fromCsv(new TextDecoder().decode(bytes)) : fromJson(bytes);
+  if (format === 'json') return fromJson(bytes);
+  return fromCsv(new TextDecoder().decode(bytes));
 }
 
 /** Lines of a JSON file are the places in its array, counted from 1. */
@@ -65,13 +67,13 @@ async function fromJson(bytes: Uint8Array): Promise<DeviceFile> {
   try {
     parsed = await parseLargeJson(bytes);
   } catch (error) {
-    const message = `The file is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `The file is not JSON: ${errorMessage(error)}`;
     return { devices: [], problems: [{ line: 1, field: null, message }] };
   }
   if (!Array.isArray(parsed)) {
     return {
       devices: [],
-      problems: [{ line: 1, field: null, message: 'The file must hold a list of devices' }],
+      problems: [{ line: 1, field: null, message: 'The file must contain a list of devices' }],
     };
   }
   const problems: FileProblem[] = [];
@@ -113,7 +115,8 @@ async function fromCsv(text: string): Promise<DeviceFile> {
 function columnProblems(columns: readonly string[], line: number): FileProblem[] {
   return columns.flatMap((field, at) => {
     const message = columnProblem(field, columns.indexOf(field) !== at);
-    return message === undefined ? [] : [{ line, field, message }];
+    if (message === undefined) return [];
+    return [{ line, field, message }];
   });
 }
 
@@ -124,7 +127,8 @@ function columnProblem(name: string, isRepeated: boolean): string | undefined {
 }
 
 function lengthMismatch(cells: number, columns: number): string | undefined {
-  return cells > columns ? `has ${cells} cells under ${columns} columns` : undefined;
+  if (cells <= columns) return undefined;
+  return `has ${cells} cells under ${columns} columns`;
 }
 
 function csvDevice(
@@ -145,7 +149,8 @@ function csvDevice(
         problems.push({ line, field: name, message }),
       );
   }
-  return Object.keys(customFields).length === 0 ? values : { ...values, customFields };
+  if (Object.keys(customFields).length === 0) return values;
+  return { ...values, customFields };
 }
 
 function cellValue(name: string, cell: string, report: (message: string) => void): Json {
@@ -198,7 +203,8 @@ export function csvHead(customFieldNames: readonly string[]): string {
 export function csvDeviceLine(values: JsonObject, customFieldNames: readonly string[]): string {
   const text = (value: Json | undefined): string => {
     if (value === undefined || value === null) return '';
-    return typeof value === 'object' ? JSON.stringify(value) : String(value);
+    if (typeof value === 'object') return JSON.stringify(value);
+    return String(value);
   };
   const tags = values['tags'] as readonly string[];
   const customFields = values['customFields'] as JsonObject;

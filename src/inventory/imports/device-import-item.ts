@@ -166,12 +166,13 @@ function customFieldValues(
     return [];
   });
   try {
-    checkRequired(fields, customFieldsFrom(items, fields), isNew ? new Set() : 'all');
+    checkRequired(fields, customFieldsFrom(items, fields), isNew);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     report('customFields', error.message.replace(/^body customFields: /, ''));
   }
-  return items.length === 0 ? {} : { customFields: items };
+  if (items.length === 0) return {};
+  return { customFields: items };
 }
 
 /** Cells of CSV are texts, whatever the field's type. */

@@ -1,6 +1,7 @@
-// A device type library as files: which of them are types, which are data models, and what is wrong with a type (contract 7, 36).
+// Device type library files: types, data models, and the problems of each type (contract 7, 36).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PayloadEncoding } from '../../model/device-type.ts';
+import { errorMessage } from '../../model/error-message.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { type DataModels, expandedSchema } from './library-schemas.ts';
 
@@ -74,8 +75,9 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
   const documents = new Map<string, Json | NoDocument>();
   const rest = turnsOf();
   for (const path of paths.filter((name) => name.endsWith('.json'))) {
-    documents.set(path, parsed(files.get(path)!));
-    await rest(files.get(path)!.length);
+    const text = files.get(path) ?? '';
+    documents.set(path, parsed(text));
+    await rest(text.length);
   }
   const models = modelsIn(documents);
   const types: LibraryType[] = [];
@@ -87,17 +89,19 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
     if (path !== folder + metaName) continue;
     const told: LibraryNote[] = [];
     await rest(
-      (schemasOf.get(folder) ?? []).reduce((sum, name) => sum + files.get(name)!.length, 0),
+      (schemasOf.get(folder) ?? []).reduce((sum, name) => sum + (files.get(name)?.length ?? 0), 0),
     );
     try {
       const meta = documents.get(path);
       if (meta instanceof NoDocument) throw meta;
       if (meta === undefined || !isJsonObject(meta)) throw new Error('is not a JSON object');
       const schemas = schemasIn(schemasOf.get(folder) ?? [], documents, models, told);
-      types.push(typeIn(folder, meta, files, schemas, told));
+      types.push(
+        typeIn({ folder, meta, files, schemas }, (message) => void told.push({ path, message })),
+      );
       warnings.push(...told);
     } catch (error) {
-      problems.push({ path, message: error instanceof Error ? error.message : String(error) });
+      problems.push({ path, message: errorMessage(error) });
     }
   }
   return { types, problems, warnings };
@@ -130,11 +134,10 @@ function parsed(text: string): Json | NoDocument {
 
 /** Schemas and data models alike; a meta.json is a problem of its type. */
 function tooLong(documents: Documents): LibraryNote[] {
-  return [...documents].flatMap(([path, document]) =>
-    document instanceof TooLong && path !== folderOf(path) + metaName
-      ? [{ path, message: `is left out: it ${document.message}` }]
-      : [],
-  );
+  return [...documents].flatMap(([path, document]) => {
+    if (!(document instanceof TooLong) || path === folderOf(path) + metaName) return [];
+    return [{ path, message: `is left out: it ${document.message}` }];
+  });
 }
 
 /** With its last slash; empty for the root. */
@@ -159,65 +162,83 @@ function modelsIn(documents: Documents): DataModels {
   for (const document of documents.values()) {
     if (document instanceof NoDocument || !isJsonObject(document)) continue;
     const { $id } = document as Readonly<Record<string, Json | undefined>>;
-    if (typeof $id === 'string' && URL.canParse($id)) models.set($id.split('#', 1)[0]!, document);
+    if (typeof $id === 'string' && URL.canParse($id))
+      models.set($id.replace(/#.*$/s, ''), document);
   }
   return models;
 }
 
+interface TypeFiles {
+  readonly folder: string;
+  readonly meta: JsonObject;
+  readonly files: LibraryFiles;
+  readonly schemas: Readonly<Record<string, string>>;
+}
+
+/** Throws Error for invalid metadata; `warn` gets the topics without a schema. */
 function typeIn(
-  folder: string,
-  meta: JsonObject,
-  files: LibraryFiles,
-  schemas: Readonly<Record<string, string>>,
-  told: LibraryNote[],
+  { folder, meta, files, schemas }: TypeFiles,
+  warn: (message: string) => void,
 ): LibraryType {
-  const text = (name: string): string | null => {
-    const value = meta[name] ?? null;
-    if (value !== null && typeof value !== 'string') throw new Error(`${name} must be a text`);
-    return value;
-  };
-  const texts = (name: string): string[] => {
-    const value = meta[name] ?? [];
-    if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
-      throw new Error(`${name} must be a list of texts`);
-    }
-    return value;
-  };
-  for (const name of required) if (!text(name)) throw new Error(`${name} is missing`);
-  const encoding = text('encoding')!.toUpperCase();
-  if (encoding !== 'HEX' && encoding !== 'JSON')
-    throw new Error(`encoding ${encoding} is neither HEX nor JSON`);
-  const outputTopics = texts('outputTopics');
+  for (const name of required) requiredText(meta, name);
+  const encoding = encodingNamed(requiredText(meta, 'encoding').toUpperCase());
+  const outputTopics = textsIn(meta, 'outputTopics');
   for (const topic of outputTopics) {
-    if (Object.hasOwn(schemas, topic)) continue;
-    told.push({
-      path: folder + metaName,
-      message: `the output topic ${topic} has no ${topic}${schemaSuffix}`,
-    });
+    if (!Object.hasOwn(schemas, topic))
+      warn(`the output topic ${topic} has no ${topic}${schemaSuffix}`);
   }
-  const loraDeviceClass = text('loraDeviceClass');
-  return {
+  const type = {
     libraryPath: folder.replace(/\/$/, ''),
-    name: text('name')!,
-    description: text('description'),
+    name: requiredText(meta, 'name'),
+    description: textIn(meta, 'description'),
     meta: {
-      manufacturer: text('manufacturer')!,
-      url: text('url'),
-      author: text('author')!,
-      properties: {
-        version: text('version'),
-        ...(loraDeviceClass === null ? {} : { loraDeviceClass }),
-      },
-      firmwareVersion: text('firmwareVersion'),
+      manufacturer: requiredText(meta, 'manufacturer'),
+      url: textIn(meta, 'url'),
+      author: requiredText(meta, 'author'),
+      properties: propertiesIn(meta),
+      firmwareVersion: textIn(meta, 'firmwareVersion'),
       encoding,
-      connectivity: text('connectivity')!,
-      availableSensors: texts('availableSensors'),
+      connectivity: requiredText(meta, 'connectivity'),
+      availableSensors: textsIn(meta, 'availableSensors'),
       outputTopics,
     },
+  };
+  return {
+    ...type,
     schemas,
     uplinkCode: files.get(`${folder}uplink.js`) ?? null,
     downlinkCode: files.get(`${folder}downlink.js`) ?? null,
   };
+}
+
+function propertiesIn(meta: JsonObject): JsonObject {
+  const version = requiredText(meta, 'version');
+  const loraDeviceClass = textIn(meta, 'loraDeviceClass');
+  if (loraDeviceClass === null) return { version };
+  return { version, loraDeviceClass };
+}
+
+function encodingNamed(name: string): PayloadEncoding {
+  if (name === 'HEX' || name === 'JSON') return name;
+  throw new Error(`encoding ${name} is neither HEX nor JSON`);
+}
+
+function textIn(meta: JsonObject, name: string): string | null {
+  const value = meta[name] ?? null;
+  if (value === null || typeof value === 'string') return value;
+  throw new Error(`${name} must be a string`);
+}
+
+function requiredText(meta: JsonObject, name: string): string {
+  const text = textIn(meta, name);
+  if (!text) throw new Error(`${name} is missing`);
+  return text;
+}
+
+function textsIn(meta: JsonObject, name: string): string[] {
+  const value = meta[name] ?? [];
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+  throw new Error(`${name} must be a list of strings`);
 }
 
 /** A schema belongs to the topic that its file is named after, whatever else it says. */
@@ -261,7 +282,7 @@ function expandedOrAsSent(
   try {
     return expandedSchema(document, models);
   } catch (error) {
-    warn(`keeps its references: ${error instanceof Error ? error.message : String(error)}`);
+    warn(`keeps its references: ${errorMessage(error)}`);
     return document;
   }
 }

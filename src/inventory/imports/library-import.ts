@@ -1,4 +1,4 @@
-// Device types of a library into the inventory: made or brought up to date by their path, many in one transaction (contract 7).
+// Device type library import: creates or updates types by their path, all in one transaction (contract 7).
 import type { DeviceType, Script } from '../../model/device-type.ts';
 import { newId } from '../../model/ids.ts';
 import { Problem, problem } from '../../model/problem.ts';
@@ -37,7 +37,7 @@ function scriptOf(current: Script | null, code: string | null): Script | null {
     throw problem('invalidRequest', { reason: `a script is larger than ${scriptBytesMax} bytes` });
   }
   if (current?.code === code) return current;
-  return { code, version: current === null ? 0 : current.version + 1 };
+  return { code, version: (current?.version ?? -1) + 1 };
 }
 
 type Content = Omit<DeviceType, 'id' | 'created' | 'updated' | 'version'>;
@@ -63,21 +63,20 @@ function contentOf(
   };
 }
 
-/** Both name the same folder; the longer one begins nearer to the library's root. */
-function longer(one: string, other: string): string {
-  return other.length > one.length ? other : one;
+/** Both name the same folder; the longer one starts nearer to the library's root. */
+function longer(left: string, right: string): string {
+  if (right.length > left.length) return right;
+  return left;
 }
 
 function isSame(current: DeviceType, content: Content): boolean {
-  const { id: _, created: __, updated: ___, version: ____, ...was } = current;
-  const sorted = (value: object) =>
-    JSON.stringify(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
-  return sorted(was) === sorted(content);
+  const fields = Object.keys(content) as (keyof Content)[];
+  return fields.every((field) => JSON.stringify(current[field]) === JSON.stringify(content[field]));
 }
 
 /**
- * Makes what is new and updates what changed; a type that is wrong is told and stops no other. The same files again change nothing.
- * What is odd about schemas and pictures is a warning (contract 36).
+ * Creates new types and updates changed ones. An invalid type is a problem in the summary and does not stop the others.
+ * The same files again change nothing. Problems of schemas and pictures are warnings (contract 36).
  */
 export async function importLibrary(
   records: Records,
@@ -104,7 +103,6 @@ export async function importLibrary(
           current: content.pictureUrl,
           own,
           warn,
-          now: records.now(),
         });
         counts[await save(step, { ...content, pictureUrl }, current)] += 1;
       } catch (error) {

@@ -1,4 +1,4 @@
-// Pictures of a device type library: one of each type, kept as a blob (contract 7, 31).
+// Pictures of a device type library: one blob per type (contract 7, 31).
 import type { Blob } from '../../model/blob.ts';
 import { newId } from '../../model/ids.ts';
 import { Problem } from '../../model/problem.ts';
@@ -12,13 +12,13 @@ import { folderOf, isLibraryPath } from './library-files.ts';
 export type LibraryPictures = ReadonlyMap<string, string>;
 
 const pictureBytesMax = 1024 * 1024;
-const contentTypes: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-};
+const contentTypes: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+]);
 
 export interface Picture {
   readonly path: string;
@@ -28,16 +28,17 @@ export interface Picture {
 /** The first picture of each folder by name; folders without the last slash. */
 export function picturesByFolder(pictures: LibraryPictures): ReadonlyMap<string, Picture> {
   const byFolder = new Map<string, Picture>();
-  for (const path of [...pictures.keys()].filter(isLibraryPath).sort()) {
+  const sorted = [...pictures].sort(([left], [right]) => (left < right ? -1 : 1));
+  for (const [path, base64] of sorted) {
     const folder = folderOf(path).replace(/\/$/, '');
-    if (!byFolder.has(folder)) byFolder.set(folder, { path, base64: pictures.get(path)! });
+    if (isLibraryPath(path) && !byFolder.has(folder)) byFolder.set(folder, { path, base64 });
   }
   return byFolder;
 }
 
 const urlPattern = /^\/v3\/blobs\/([0-9a-f]+)\/content$/;
 
-/** The URL of the type's picture after the import: a new blob replaces another one, and what cannot be taken is a warning. */
+/** The URL of the type's picture after the import. A new blob replaces the old one; an invalid picture is a warning. */
 export async function pictureOf(
   step: Step,
   type: {
@@ -45,23 +46,21 @@ export async function pictureOf(
     readonly current: string | null;
     readonly own: Picture | undefined;
     readonly warn: (path: string, message: string) => void;
-    readonly now: number;
   },
 ): Promise<string | null> {
-  const { organizationId, current, own, warn, now } = type;
+  const { organizationId, current, own, warn } = type;
   if (own === undefined) return current;
   const content = Buffer.from(own.base64, 'base64');
   const name = own.path.slice(folderOf(own.path).length);
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
-  const sent = Object.hasOwn(contentTypes, extension) ? contentTypes[extension] : undefined;
+  const sent = contentTypes.get(extension);
   const refusal = await refusalOf(step, organizationId, content, sent);
   if (refusal !== undefined || sent === undefined) {
     warn(own.path, `is left out: ${refusal}`);
     return current;
   }
   const sha256 = sha256Of(content);
-  const replacedId = current === null ? undefined : urlPattern.exec(current)?.[1];
-  const replaced = replacedId === undefined ? undefined : await findBlob(step.db, replacedId);
+  const replaced = await findBlob(step.db, urlPattern.exec(current ?? '')?.[1] ?? '');
   if (replaced?.sha256 === sha256) return current;
   if (replaced !== undefined && replaced.organizationId === organizationId) {
     await removeBlob(step.db, replaced.id);
@@ -76,7 +75,7 @@ export async function pictureOf(
     contentType: sent,
     size: content.length,
     sha256,
-    ...firstVersion(now),
+    ...firstVersion(step.now()),
   };
   await insertBlob(step.db, record, content);
   step.announce({ kind: 'blob', id: record.id, action: 'created' });
@@ -89,7 +88,7 @@ async function refusalOf(
   content: Uint8Array,
   contentType: string | undefined,
 ): Promise<string | undefined> {
-  if (contentType === undefined) return `it is none of ${Object.keys(contentTypes).join(', ')}`;
+  if (contentType === undefined) return `it is none of ${[...contentTypes.keys()].join(', ')}`;
   if (content.length > pictureBytesMax) return `it is larger than ${pictureBytesMax} bytes`;
   try {
     checkedContentType(contentType, content);
@@ -98,7 +97,6 @@ async function refusalOf(
     throw error;
   }
   const bytes = (await blobBytesOf(step.db, organizationId)) + content.length;
-  return bytes > blobLimits.organizationBytesMax
-    ? "the organization's space for blobs is used up"
-    : undefined;
+  if (bytes <= blobLimits.organizationBytesMax) return undefined;
+  return "the organization's space for blobs is used up";
 }

@@ -7,9 +7,15 @@ export type DataModels = ReadonlyMap<string, JsonObject>;
 const depthMax = 32;
 const membersMax = 20_000;
 
-/** Throws Error with the reference that cannot be followed; nothing is ever read from the network. */
+/** Throws Error with the reference that does not resolve. Never reads from the network. */
 export function expandedSchema(schema: JsonObject, models: DataModels): JsonObject {
   let members = 0;
+  const documentOf = (url: string, root: JsonObject): JsonObject => {
+    if (url === '') return root;
+    const model = models.get(url);
+    if (model === undefined) throw new Error(`data model ${url} does not exist in the folder`);
+    return model;
+  };
   const expand = (value: Json, root: JsonObject, depth: number): Json => {
     if (depth > depthMax)
       throw new Error(`the schema nests deeper than ${depthMax} levels, or refers to itself`);
@@ -24,13 +30,13 @@ export function expandedSchema(schema: JsonObject, models: DataModels): JsonObje
     );
     if (typeof $ref !== 'string') return own;
     const [base = '', pointer = ''] = $ref.split('#', 2);
-    const document = base === '' ? root : models.get(base);
-    if (document === undefined) throw new Error(`there is no data model ${base} in the folder`);
+    const document = documentOf(base, root);
     const target = pointedAt(document, pointer);
-    if (target === undefined) throw new Error(`${$ref} names nothing`);
+    if (target === undefined) throw new Error(`${$ref} does not resolve to a schema`);
     const expanded = expand(target, document, depth + 1);
-    // What stands beside a reference says it more exactly than what it refers to.
-    return isJsonObject(expanded) ? { ...expanded, ...own } : expanded;
+    // Members beside a reference override those of its target.
+    if (!isJsonObject(expanded)) return expanded;
+    return { ...expanded, ...own };
   };
   const { $defs: _, ...rest } = schema as Readonly<Record<string, Json>>;
   return expand(rest, schema, 0) as JsonObject;
@@ -42,7 +48,8 @@ function pointedAt(document: JsonObject, pointer: string): Json | undefined {
   for (const part of pointer.split('/').slice(1)) {
     const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
     if (Array.isArray(at)) at = (at as readonly Json[])[Number(name)];
-    else at = isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
+    else if (isJsonObject(at) && Object.hasOwn(at, name)) at = at[name];
+    else return undefined;
   }
   return at;
 }

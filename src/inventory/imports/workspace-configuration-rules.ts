@@ -116,21 +116,22 @@ export async function ruleFromConfigured(
     organizationId,
     sent.inputs.map(({ deviceId }) => deviceId ?? ''),
   );
-  const inputs = sent.inputs.map((input) => {
+  const inputOf = (input: ConfiguredInput): RuleDraft['inputs'][number] => {
     const { id, type, name, deviceId, tag, tagCombination, tags } = input;
     if (type === 'DEVICE') return { id: devices.get(deviceId ?? '')?.id ?? '', type };
     if (type === 'ASSET_TAG') return { id: idOf('tags', tag ?? ''), type };
     const tagIds = (tags ?? []).map((of) => idOf('tags', of));
     return { id, type, name, tagCombination: `${tagCombination ?? 'OR'}:${tagIds.join(',')}` };
-  });
-  const labels = new Map(sent.inputs.map(({ id }, i) => [id, inputs[i]!.id]));
+  };
+  const inputs = sent.inputs.map((input) => ({ label: input.id, input: inputOf(input) }));
+  const labels = new Map(inputs.map(({ label, input }) => [label, input.id]));
   const { name, description, active, timer } = sent;
   return {
     name,
     description,
     active,
     timer,
-    inputs,
+    inputs: inputs.map(({ input }) => input),
     logic: withReferences(sent.logic, {
       input: (label) => labels.get(label) ?? label,
       action: (of) => idOf('outputConnectors', of),
@@ -145,7 +146,7 @@ export async function ruleFromConfigured(
 
 type Logic = RuleDraft['logic'];
 
-/** The same logic with every reference put in other words; the name of custom logic is left to its record. */
+/** The same logic with every reference renamed; the name of custom logic comes from its record. */
 function withReferences(
   { type, dataSources, logicBlocks, geoFenceLogicBlock, customLogic }: Logic,
   put: { readonly input: Naming; readonly action: Naming; readonly customLogic: Naming },
@@ -157,29 +158,23 @@ function withReferences(
       ...source,
       inputIds: source.inputIds.map(put.input),
     })),
-    ...(logicBlocks
-      ? {
-          logicBlocks: logicBlocks.map((block) => ({ ...block, actionIds: each(block.actionIds) })),
-        }
-      : {}),
-    ...(geoFenceLogicBlock
-      ? {
-          geoFenceLogicBlock: {
-            ...geoFenceLogicBlock,
-            insideActionIds: each(geoFenceLogicBlock.insideActionIds),
-            outsideActionIds: each(geoFenceLogicBlock.outsideActionIds),
-          },
-        }
-      : {}),
-    ...(customLogic
-      ? {
-          customLogic: {
-            customLogicId: put.customLogic(customLogic.customLogicId),
-            actionIds: each(customLogic.actionIds),
-            properties: customLogic.properties,
-          },
-        }
-      : {}),
+    ...(logicBlocks && {
+      logicBlocks: logicBlocks.map((block) => ({ ...block, actionIds: each(block.actionIds) })),
+    }),
+    ...(geoFenceLogicBlock && {
+      geoFenceLogicBlock: {
+        ...geoFenceLogicBlock,
+        insideActionIds: each(geoFenceLogicBlock.insideActionIds),
+        outsideActionIds: each(geoFenceLogicBlock.outsideActionIds),
+      },
+    }),
+    ...(customLogic && {
+      customLogic: {
+        customLogicId: put.customLogic(customLogic.customLogicId),
+        actionIds: each(customLogic.actionIds),
+        properties: customLogic.properties,
+      },
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-// Target devices of output connectors in a workspace's document: physical ids, which mean the same in every workspace that has the device.
+// Target devices of output connectors in a workspace's document: physical ids, because service ids differ between workspaces.
 import { typesWithProperties } from '../../connectors/connector-table.ts';
 import { namedDevices, renamedDevices } from '../../connectors/named-devices.ts';
 import { isJsonObject } from '../../model/json.ts';
@@ -26,7 +26,7 @@ function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>
   return changed as T;
 }
 
-/** Output connectors as a document tells them. */
+/** Output connectors in the form of a document. */
 export async function configuredTargets<T extends Item>(
   { db }: Pick<Records, 'db'>,
   items: readonly T[],
@@ -35,7 +35,7 @@ export async function configuredTargets<T extends Item>(
   return items.map((item) => withTargets(item, physical));
 }
 
-/** The output connector with the ids of this workspace, and which of its devices are not there. */
+/** The output connector with the ids of this workspace, and the devices that the workspace does not have. */
 export async function targetsFromConfigured<T extends Item>(
   { db }: Pick<Records, 'db'>,
   { organizationId, workspaceId }: Place,

@@ -46,19 +46,19 @@ export type KnownSections = Readonly<Record<SectionName, ReadonlyMap<string, Kno
 
 // Names of the neutral dialect, and secrets masked whatever the installation shows.
 export const configurationShowing = { vendorNames: false, connectorSecrets: false } as const;
-const scopes: readonly Scope[] = ['asset', 'deviceType', 'dataFlow', 'rule', 'customLogic'];
-/** Whose records belong to the organization. */
+const workspaceScopes: readonly Scope[] = ['asset', 'dataFlow', 'rule'];
+/** Scopes of records that belong to the organization. */
 const organizationScopes: readonly Scope[] = ['deviceType', 'customLogic'];
 
-/** A document holds records of several scopes; it takes all of them. Throws 403. */
+/** A document contains records of all these scopes. Throws 403 without a permission for each. */
 export function checkConfigurationScopes(
   principal: Principal,
   workspaceId: string,
   verbs: readonly Verb[],
 ): void {
-  const granted = (scope: Scope, verb: Verb) =>
-    holds(principal, scope, verb, organizationScopes.includes(scope) ? null : workspaceId);
-  if (!scopes.every((scope) => verbs.every((verb) => granted(scope, verb))))
+  const granted = (place: string | null) => (scope: Scope) =>
+    verbs.every((verb) => holds(principal, scope, verb, place));
+  if (!workspaceScopes.every(granted(workspaceId)) || !organizationScopes.every(granted(null)))
     throw problem('permissionDenied');
 }
 
@@ -92,8 +92,7 @@ function naming(rows: readonly Row[]): (id: string) => string {
   return (id) => names.get(id) ?? id;
 }
 
-const script = (sent: { readonly code: string } | null) =>
-  sent === null ? null : { code: sent.code };
+const script = (sent: { readonly code: string } | null) => sent && { code: sent.code };
 
 /** Everything of the workspace that a document tells, by section and name; device types are those of the organization. */
 export async function knownSections(
@@ -126,14 +125,12 @@ export async function knownSections(
       description: type.description,
       meta: type.meta,
       pictureUrl: type.pictureUrl,
-      ...('schemas' in type
-        ? {
-            schemas: type.schemas,
-            sampleData: type.sampleData,
-            uplinkScript: script(type.uplinkScript),
-            downlinkScript: script(type.downlinkScript),
-          }
-        : {}),
+      ...('schemas' in type && {
+        schemas: type.schemas,
+        sampleData: type.sampleData,
+        uplinkScript: script(type.uplinkScript),
+        downlinkScript: script(type.downlinkScript),
+      }),
     })),
     deviceConnectors: section(connectors, (connector) => ({
       description: connector.description,
@@ -191,7 +188,11 @@ async function ruleSections(
       properties: block.properties,
       script: block.script,
     })),
-    rules: section(rules, ({ id }) => configured.get(id)!),
+    rules: section(rules, ({ id }) => {
+      const rule = configured.get(id);
+      if (rule === undefined) throw new Error(`Rule ${id} has no configured form`);
+      return rule;
+    }),
   };
 }
 

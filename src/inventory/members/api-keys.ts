@@ -1,4 +1,4 @@
-// API keys: create, read, list, delete; never changed, the secret told once (interface 2.6, 5; contract 23).
+// API keys: create, read, list, delete; never changed, the secret shown only once (interface 2.6, 5; contract 23).
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ApiKey } from '../../model/credential.ts';
 import { newId } from '../../model/ids.ts';
@@ -37,13 +37,8 @@ function newSecret(): string {
   return `${randomBytes(8).toString('hex')}.${randomUUID()}`;
 }
 
-/** The record with its `secret`, which is not kept and cannot be read again. */
-export async function createApiKey(
-  records: Records,
-  principal: Principal,
-  draft: ApiKeyDraft,
-  now: number,
-) {
+/** The record with its `secret`, which is not stored and cannot be read again. */
+export async function createApiKey(records: Records, principal: Principal, draft: ApiKeyDraft) {
   const secret = newSecret();
   const record = await change(records, async (step) => {
     const key: ApiKey = {
@@ -53,7 +48,7 @@ export async function createApiKey(
       ...(await grantFrom(step, principal, draft)),
       secretHash: secretHash(secret),
       secretPrefix: secretPrefix(secret),
-      created: now,
+      created: step.now(),
       lastUsed: null,
     };
     await insertApiKey(step.db, key);
@@ -82,7 +77,7 @@ export async function listApiKeys(
   return pageOf(rows.map(view), total, page);
 }
 
-/** Revokes the key at once (interface 5 rule 6). */
+/** Revokes the key immediately (interface 5 rule 6). */
 export async function deleteApiKey(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await findApiKey(step.db, id), 'API key', id);

@@ -1,4 +1,4 @@
-// Grant limit: a caller passes on only what the caller holds, in a credential, a role or an open invitation (contract 36).
+// Grant limit: a caller grants only what the caller may do, by credential, role or invitation (contract 36).
 import type { Permissions, Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

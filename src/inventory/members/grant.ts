@@ -1,4 +1,4 @@
-// What a new API key or OAuth client is granted: workspaces that exist, verbs that apply (interface 2.5 to 2.7).
+// Grants of new API keys and OAuth clients: workspaces that exist, verbs that apply (interface 2.5 to 2.7).
 import type { Grant } from '../../model/credential.ts';
 import { type Permissions, type Scope, type Verb, verbsOfScope } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';

@@ -1,4 +1,4 @@
-// Invitations: a link whose secret lets one person become a member, once and for a week (contract 35).
+// Invitations: a link whose secret lets one user become a member, once and within a week (contract 35).
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
@@ -21,37 +21,35 @@ const tokenBytes = 32;
 const tokenLengthMax = 100;
 const lifetimeMs = 7 * dayMs;
 
-/** Two links of one invitation: who opens the mailed one reads the mail of the invited address, which proves it. */
+/** Two links of one invitation: the user of the mailed one reads the mail of the address, which proves it. */
 export interface InvitationLinks {
-  /** Handed over by the inviter. */
+  /** Forwarded by the inviter. */
   readonly invitationUrl: string;
-  /** Only ever in the mail; undefined when none is sent. */
+  /** Only in the mail; undefined when none is sent. */
   readonly mailedUrl: string | undefined;
 }
 
-/** Makes an invitation and returns its links, which cannot be read again; those of an older one stop working. */
+/** Creates an invitation and returns its links, which cannot be read again; those of an older one stop working. */
 export async function invite(
   step: Step,
   { organizationId, userId }: Pick<Invitation, 'organizationId' | 'userId'>,
-  {
-    publicUrl,
-    now,
-    byMail,
-  }: { readonly publicUrl: string; readonly now: number; readonly byMail: boolean },
+  { publicUrl, byMail }: { readonly publicUrl: string; readonly byMail: boolean },
 ): Promise<InvitationLinks> {
+  const now = step.now();
   const token = newToken();
-  const mailedToken = byMail ? newToken() : undefined;
+  const mailedToken = byMail ? newToken() : null;
   await replaceInvitation(step.db, {
     organizationId,
     userId,
     id: newId('invitation'),
     tokenHash: secretHash(token),
-    mailedTokenHash: mailedToken === undefined ? null : secretHash(mailedToken),
+    mailedTokenHash: mailedToken && secretHash(mailedToken),
     created: now,
     expiresAt: now + lifetimeMs,
   });
   const urlOf = (secret: string) => `${publicUrl}/invitations/${secret}`;
-  return { invitationUrl: urlOf(token), mailedUrl: mailedToken && urlOf(mailedToken) };
+  const mailedUrl = (mailedToken && urlOf(mailedToken)) ?? undefined;
+  return { invitationUrl: urlOf(token), mailedUrl };
 }
 
 function newToken(): string {
@@ -64,7 +62,7 @@ export interface InvitationMail {
   readonly text: string;
 }
 
-/** What an invited person is sent; `url` is the link that `invite` made. */
+/** The mail to an invited user; `url` is a link of `invite`. */
 export async function invitationMail(
   records: Records,
   organizationId: string,
@@ -91,21 +89,16 @@ export interface OpenInvitation {
   readonly invitation: Invitation;
   readonly user: User;
   readonly organizationName: string;
-  /** Whether the link came by mail, so that its holder owns the address. */
+  /** Whether the link is the mailed one, so that its holder owns the address. */
   readonly proves: boolean;
 }
 
-/** Throws 404 for an invitation that is unknown, used up or too old. */
-export async function findOpenInvitation(
-  records: Records,
-  token: string,
-  now: number,
-): Promise<OpenInvitation> {
-  const hash = token.length > tokenLengthMax ? '' : secretHash(token);
-  const invitation = await findInvitation(records.db, hash, now);
-  // The token is a secret, so the refusal does not repeat it.
-  if (invitation === undefined)
-    throw problem('notFound', { what: 'open invitation', id: 'that was sent' });
+/** Throws 404 for an invitation that is unknown, accepted or expired. */
+export async function findOpenInvitation(records: Records, token: string): Promise<OpenInvitation> {
+  if (token.length > tokenLengthMax) throw unknownInvitation();
+  const hash = secretHash(token);
+  const invitation = await findInvitation(records.db, hash, records.now());
+  if (invitation === undefined) throw unknownInvitation();
   const { userId, organizationId } = invitation;
   const user = found(await findUser(records.db, userId), 'user', userId);
   const { name } = found(
@@ -116,9 +109,14 @@ export async function findOpenInvitation(
   return { invitation, user, organizationName: name, proves: invitation.mailedTokenHash === hash };
 }
 
+/** The token is a secret, so the message does not repeat it. */
+function unknownInvitation() {
+  return problem('notFound', { what: 'open invitation', id: 'that was sent' });
+}
+
 /**
- * Whether the person chooses a name and a password. An account whose address nobody proved may have been made by somebody else, so
- * the one who owns the address takes it over.
+ * Whether the user chooses a name and a password. An account with an unproven address may be that of another person, so the owner of
+ * the address takes it over.
  */
 export function choosesPassword({
   user,
@@ -128,25 +126,24 @@ export function choosesPassword({
 }
 
 /**
- * The membership counts from now on. `chosen` is the name and password hash of somebody who chooses them; others keep theirs. Ends
- * every session that began with an older password.
+ * The membership counts from now on. `chosen` is the name and password hash of a user who chooses them; others keep theirs. Ends every
+ * session that began with an older password.
  */
 export async function acceptInvitation(
   records: Records,
   { invitation, user, proves }: Omit<OpenInvitation, 'organizationName'>,
   chosen: Pick<User, 'name' | 'passwordHash'> | undefined,
-  now: number,
 ): Promise<User> {
+  const now = records.now();
   const changes = { ...chosen, proven: user.proven || proves };
   const accepted: User = { ...user, ...changes, updated: now, version: user.version + 1 };
   await change(records, async (step) => {
-    // Of two that accept at once, the second finds nothing.
+    // The second of two concurrent requests finds nothing.
     const current = await findInvitation(step.db, invitation.tokenHash, now);
-    if (current === undefined)
-      throw problem('notFound', { what: 'open invitation', id: 'that was sent' });
+    if (current === undefined) throw unknownInvitation();
     const member = await findOrganizationMember(step.db, invitation.organizationId, user.id);
     if (member === undefined)
-      throw new Error(`Invitation ${invitation.id} is open and its membership is gone`);
+      throw new Error(`Invitation ${invitation.id} is open and its membership does not exist`);
     if (chosen !== undefined || accepted.proven !== user.proven) await saveUser(step.db, accepted);
     await saveOrganizationMember(step.db, { ...member, acceptedAt: now });
     await removeInvitation(step.db, invitation.id);

@@ -1,4 +1,4 @@
-// OAuth clients: create, read, list, rotate the secret, delete; the secret is told once each time (interface 2.5, 4.9, 5).
+// OAuth clients: create, read, list, rotate the secret, delete; each secret is shown only once (interface 2.5, 4.9, 5).
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { OAuthClient } from '../../model/credential.ts';
 import { newId } from '../../model/ids.ts';
@@ -39,13 +39,12 @@ function view(record: OAuthClient, tokenUrl: string) {
   };
 }
 
-/** The record with its `clientSecret`, which is not kept and cannot be read again. */
+/** The record with its `clientSecret`, which is not stored and cannot be read again. */
 export async function createOAuthClient(
   records: Records,
   principal: Principal,
   draft: OAuthClientDraft,
   tokenUrl: string,
-  now: number,
 ) {
   const clientSecret = newSecret();
   const record = await change(records, async (step) => {
@@ -56,7 +55,7 @@ export async function createOAuthClient(
       ...(await grantFrom(step, principal, draft)),
       clientId: randomUUID(),
       secretHash: secretHash(clientSecret),
-      created: now,
+      created: step.now(),
     };
     await insertOAuthClient(step.db, client);
     step.announce({ kind: 'oauthClient', id: client.id, action: 'created' });
@@ -80,7 +79,7 @@ export async function listOAuthClients(
 }
 
 /**
- * The old secret is refused at once; tokens that were issued live on (interface 5 rule 8). Throws 403 for a client that may do more
+ * The old secret is rejected immediately; issued tokens stay valid (interface 5 rule 8). Throws 403 for a client that may do more
  * than the caller, because the new secret lets the caller act as the client.
  */
 export async function rotateClientSecret(records: Records, principal: Principal, id: string) {
@@ -95,7 +94,7 @@ export async function rotateClientSecret(records: Records, principal: Principal,
   });
 }
 
-/** No new tokens from now on, and those that were issued are refused (interface 5 rule 9). */
+/** The client gets no new tokens, and issued ones are rejected (interface 5 rule 9). */
 export async function deleteOAuthClient(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await findOAuthClient(step.db, id), 'OAuth client', id);

@@ -1,4 +1,4 @@
-// Work on many devices at once: accepted as an operation that goes on by itself (contract 4, 19).
+// Bulk requests: work on many devices, accepted as an operation that runs in the background (contract 4, 19).
 import type { JsonObject } from '../../model/json.ts';
 import type { NetworkWork } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -12,7 +12,7 @@ import type { DeviceDraft, DeviceUpdate } from '../devices/device-steps.ts';
 import { acceptOperation, operationLimits, type OperationItem } from './operations.ts';
 import { listReach } from '../list-scope.ts';
 
-/** Which devices of the workspace: named, or all that are found. */
+/** The selected devices of the workspace: by id, or all that a filter finds. */
 export interface BulkSelection {
   readonly workspaceId: string;
   readonly deviceIds?: readonly string[] | null | undefined;
@@ -28,7 +28,7 @@ async function selectedIds(
   const { workspaceId, deviceIds, search, expression } = selection;
   if (deviceIds !== undefined && deviceIds !== null) return [...new Set(deviceIds)];
   if (expression === undefined || expression === null) {
-    throw problem('invalidRequest', { reason: 'body: deviceIds or an expression is needed' });
+    throw problem('invalidRequest', { reason: 'body: deviceIds or an expression is required' });
   }
   const scope = { workspaceIds: [workspaceId], search: search ?? undefined, expression };
   const filter = await deviceFilterOf(records, principal, scope);
@@ -61,7 +61,7 @@ export function bulkCreate(
   return acceptOperation(records, principal, draft, items);
 }
 
-/** Each device its own changes (`devices`), or the same `changes` for all that are selected. */
+/** Each device has its own changes (`devices`), or all selected ones get the same `changes`. */
 export async function bulkUpdate(
   records: Records,
   principal: Principal,
@@ -70,37 +70,33 @@ export async function bulkUpdate(
     readonly changes?: DeviceUpdate | null | undefined;
   },
 ) {
-  const { devices, changes } = sent;
-  const items = devices
-    ? devices.map(
-        (device): OperationItem => ({
-          type: 'UPDATE',
-          name: device.name ?? device.id,
-          input: asInput(device),
-        }),
-      )
-    : await onSelected(records, principal, sent, 'UPDATE', changes ?? {});
+  const items = sent.devices?.map(
+    (device): OperationItem => ({
+      type: 'UPDATE',
+      name: device.name ?? device.id,
+      input: asInput(device),
+    }),
+  );
   const draft = {
     workspaceId: sent.workspaceId,
     type: 'BULK_UPDATE',
     plan: { work: 'update' },
   } as const;
-  return acceptOperation(records, principal, draft, items);
+  if (items !== undefined) return acceptOperation(records, principal, draft, items);
+  const ids = await selectedIds(records, principal, sent);
+  return acceptOperation(records, principal, draft, itemsOf(ids, 'UPDATE', sent.changes ?? {}));
 }
 
-async function onSelected(
-  records: Records,
-  principal: Principal,
-  selection: BulkSelection,
+function itemsOf(
+  ids: readonly string[],
   type: OperationItem['type'],
-  input: object,
-): Promise<OperationItem[]> {
-  const ids = await selectedIds(records, principal, selection);
+  input: object = {},
+): OperationItem[] {
   return ids.map((id) => ({ type, name: id, input: asInput({ ...input, id }) }));
 }
 
 export async function bulkDelete(records: Records, principal: Principal, sent: BulkSelection) {
-  const items = await onSelected(records, principal, sent, 'DELETE', {});
+  const items = itemsOf(await selectedIds(records, principal, sent), 'DELETE');
   const draft = {
     workspaceId: sent.workspaceId,
     type: 'BULK_DELETE',
@@ -109,7 +105,7 @@ export async function bulkDelete(records: Records, principal: Principal, sent: B
   return acceptOperation(records, principal, draft, items);
 }
 
-/** Tells network servers of LoRa devices; other devices are refused one by one. */
+/** Registers LoRa devices with network servers, or the reverse; other devices fail one by one. */
 export async function bulkNetworkWork(
   records: Records,
   principal: Principal,
@@ -117,12 +113,12 @@ export async function bulkNetworkWork(
   sent: BulkSelection,
 ) {
   const type = work.toUpperCase() as Uppercase<NetworkWork>;
-  const items = await onSelected(records, principal, sent, type, {});
+  const items = itemsOf(await selectedIds(records, principal, sent), type);
   const draft = { workspaceId: sent.workspaceId, type: `BULK_${type}`, plan: { work } } as const;
   return acceptOperation(records, principal, draft, items);
 }
 
-/** To another workspace that the principal reaches, and a data flow of it. */
+/** Moves to a data flow of another workspace, in which the principal can update devices. */
 export async function bulkMove(
   records: Records,
   principal: Principal,
@@ -140,7 +136,7 @@ export async function bulkMove(
       place: 'workspace',
     });
   }
-  const items = await onSelected(records, principal, sent, 'UPDATE', {});
+  const items = itemsOf(await selectedIds(records, principal, sent), 'UPDATE');
   const plan = { work: 'move', workspaceId: targetWorkspaceId, dataFlowId } as const;
   return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items);
 }
@@ -157,7 +153,7 @@ export async function bulkTag(
   const add = [...new Set(sent.addTagIds ?? [])];
   const remove = [...new Set(sent.removeTagIds ?? [])];
   if (add.length + remove.length === 0) {
-    throw problem('invalidRequest', { reason: 'body: addTagIds or removeTagIds is needed' });
+    throw problem('invalidRequest', { reason: 'body: addTagIds or removeTagIds is required' });
   }
   const own = (await findTags(records.db, [...add, ...remove])).filter(
     (tag) => tag.workspaceId === workspaceId,
@@ -171,7 +167,7 @@ export async function bulkTag(
       place: 'workspace',
     });
   }
-  const items = await onSelected(records, principal, sent, 'UPDATE', {});
+  const items = itemsOf(await selectedIds(records, principal, sent), 'UPDATE');
   const plan = { work: 'tag', add, remove } as const;
   return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items);
 }

@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { newId } from '../../model/ids.ts';
-import { formatInstant } from '../../model/instant.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
+import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
+import type { JsonObject } from '../../model/json.ts';
 import type {
   ActionState,
   ActionType,
@@ -37,7 +37,7 @@ import {
 
 export const operationLimits = { itemsMax: 50_000, chunkItemsMax: 100 } as const;
 
-/** What a new operation consists of: `name` tells people which item it is. */
+/** An item of a new operation; `name` identifies it for users. */
 export interface OperationItem {
   readonly type: ActionType;
   readonly name: string;
@@ -45,14 +45,13 @@ export interface OperationItem {
 }
 
 function actionView({ id, type, state, data, started, completed }: OperationAction) {
-  const time = (ms: number | null) => (ms === null ? null : formatInstant(ms));
   return {
     id,
     type,
     state: state as ActionState,
     data,
-    started: time(started),
-    completed: time(completed),
+    started: formatInstantOrNull(started),
+    completed: formatInstantOrNull(completed),
   };
 }
 
@@ -65,7 +64,7 @@ function view(operation: Operation, actions: readonly OperationAction[]) {
     type,
     actions: actions.map(actionView),
     started: formatInstant(started),
-    completed: completed === null ? null : formatInstant(completed),
+    completed: formatInstantOrNull(completed),
     totalActionsRequired: total,
     actionsCompleted: done,
     actionsFailed: failed,
@@ -128,31 +127,37 @@ export async function acceptOperation(
   return view(operation, []);
 }
 
-/** How far it is, without its actions. Throws Problem `notFound`. */
+/** The progress of an operation, without its actions. Throws Problem `notFound`. */
 export async function readOperation(records: Records, id: string) {
   return view(found(await findOperation(records.db, id), 'operation', id), []);
 }
 
-/** So many actions are read and written in one turn of the event loop. */
+/** Actions that are read and written in one turn of the event loop. */
 const actionsPerTurn = 500;
 
+const shownStates = {
+  all: ['SUCCEEDED', 'FAILED'],
+  failed: ['FAILED'],
+  none: [],
+} as const satisfies Readonly<Record<string, readonly ActionState[]>>;
+
 /**
- * The operation as JSON, in pieces: it may have 50,000 actions. `actions` names which of what was done is told item by item. Throws
- * Problem `notFound` before the first piece.
+ * The operation as JSON, in pieces, because it can have 50,000 actions. `actions` selects the ended items that it contains.
+ * Throws Problem `notFound` before the first piece.
  */
 export async function operationPieces(
   records: Records,
   id: string,
-  actions: 'all' | 'failed' | 'none',
+  actions: keyof typeof shownStates,
 ) {
   const operation = found(await findOperation(records.db, id), 'operation', id);
   const [head, tail] = JSON.stringify(view(operation, [])).split('"actions":[]') as [
     string,
     string,
   ];
-  const states: ActionState[] = actions === 'failed' ? ['FAILED'] : ['SUCCEEDED', 'FAILED'];
-  // Items end in the order of their places: what ends while the answer is written does not stand beside older numbers.
-  const before = actions === 'none' ? 0 : operation.done;
+  const states = shownStates[actions];
+  // Items end in order, so the answer contains those that its counts include and no later ones.
+  const before = Math.min(operation.done, states.length * operation.done);
   return (async function* (): AsyncGenerator<string> {
     yield `${head}"actions":[`;
     let separator = '';
@@ -214,13 +219,18 @@ export async function runOperationChunk(
       ...operation,
       done,
       failed,
-      completed: isLast ? step.now() : null,
+      completed: endOf(step, isLast),
     });
     return isLast;
   });
 }
 
-/** Network servers answer in their own time, and nobody's transaction may wait for them. */
+function endOf(step: Step, isLast: boolean): number | null {
+  if (isLast) return step.now();
+  return null;
+}
+
+/** Asks network servers outside of a transaction, because their answers can take long. */
 async function askAhead(
   records: Records,
   id: string,
@@ -233,7 +243,7 @@ async function askAhead(
   return askNetworkServers(records, { operation, actions: next, tell, isTimeUp });
 }
 
-/** A refused item leaves nothing behind and does not stop the others. */
+/** A rejected item changes nothing and does not stop the others. */
 async function runAction(
   step: Step,
   operation: Operation,
@@ -256,7 +266,7 @@ async function runAction(
     const data = { ...action.data, name: device.name, id: device.id, deviceId: device.deviceId };
     return { ...ended, state: 'SUCCEEDED', data };
   } catch (error) {
-    // A full or failing disk is no fault of the item: the operation goes on when it is well again.
+    // A full or failing disk is not an error of the item: the operation continues when the disk works again.
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     await sql`rollback to savepoint item`.execute(step.db);
     await sql`release savepoint item`.execute(step.db);
@@ -269,9 +279,6 @@ async function runAction(
 }
 
 function failedData({ data, input }: OperationAction) {
-  const known = (name: string): Record<string, Json> => {
-    const value = input?.[name];
-    return value === undefined || value === null ? {} : { [name]: value };
-  };
-  return { ...data, ...known('id'), ...known('deviceId') };
+  const { id, deviceId } = input ?? {};
+  return { ...data, ...(id && { id }), ...(deviceId && { deviceId }) };
 }

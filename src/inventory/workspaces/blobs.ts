@@ -56,12 +56,11 @@ export async function createBlob(
     readonly contentType: string | undefined;
     readonly content: Uint8Array;
   },
-  now: number,
 ) {
   if (place.organizationId === undefined && place.workspaceId === undefined) {
     throw problem('invalidRequest', { reason: 'One of organizationId and workspaceId is needed' });
   }
-  const workspaceIds = place.workspaceId === undefined ? [] : [place.workspaceId];
+  const workspaceIds = [place.workspaceId ?? []].flat();
   const reach = { organizationId: place.organizationId, workspaceIds };
   const { organizationId } = await listReach(records, principal, reach, ['blob', 'create']);
   const { content } = file;
@@ -76,7 +75,7 @@ export async function createBlob(
     contentType: checkedContentType(file.contentType, content),
     size: content.length,
     sha256: sha256Of(content),
-    ...firstVersion(now),
+    ...firstVersion(records.now()),
   };
   await change(records, async (step) => {
     const bytes = (await blobBytesOf(step.db, organizationId)) + record.size;
@@ -105,7 +104,7 @@ export async function readBlob(records: Records, id: string) {
   return view(found(await findBlob(records.db, id), 'blob', id));
 }
 
-/** The bytes, and the headers to hand them out with. */
+/** The bytes, and the headers of a download. */
 export async function readBlobContent(records: Records, id: string) {
   const record = found(await findBlob(records.db, id), 'blob', id);
   const content = found(await findBlobContent(records.db, id), 'blob', id);

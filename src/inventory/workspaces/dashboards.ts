@@ -1,6 +1,5 @@
 // Dashboards: create, read, list, update, delete (contract 32).
 import type { Dashboard } from '../../model/dashboard.ts';
-import { newId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -14,17 +13,8 @@ import {
   saveDashboard,
 } from '../../records/rows/dashboards.ts';
 import type { Records } from '../../records/records.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
-import {
-  auditView,
-  change,
-  firstVersion,
-  found,
-  nextVersion,
-  orCurrent,
-  type RecordUpdate,
-  type Step,
-} from '../record-change.ts';
+import { auditView, orCurrent, type RecordUpdate, type Step } from '../record-change.ts';
+import { createCrud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 const configurationLengthMax = 1024 * 1024;
@@ -41,8 +31,18 @@ export interface DashboardDraft extends DashboardUpdate {
 
 const view = (record: Dashboard) => ({ ...record, ...auditView(record) });
 
+const crud = createCrud<Dashboard>({
+  kind: 'dashboard',
+  noun: 'dashboard',
+  find: ({ db }, id) => findDashboard(db, id),
+  insert: ({ db }, record) => insertDashboard(db, record),
+  save: ({ db }, record) => saveDashboard(db, record),
+  remove: ({ db }, id) => removeDashboard(db, id),
+  check,
+});
+
 async function check(
-  step: Step,
+  { db }: Step,
   { groupId, workspaceId, configuration }: Dashboard,
 ): Promise<void> {
   if (JSON.stringify(configuration).length > configurationLengthMax) {
@@ -51,7 +51,7 @@ async function check(
     });
   }
   if (groupId === null) return;
-  const group = await findDashboardGroup(step.db, groupId);
+  const group = await findDashboardGroup(db, groupId);
   if (group?.workspaceId === workspaceId) return;
   throw problem('unknownReference', {
     field: 'body groupId',
@@ -61,32 +61,20 @@ async function check(
   });
 }
 
-export async function createDashboard(records: Records, draft: DashboardDraft, now: number) {
-  return change(records, async (step) => {
-    const { organizationId } = found(
-      await findWorkspace(step.db, draft.workspaceId),
-      'workspace',
-      draft.workspaceId,
-    );
-    const record: Dashboard = {
-      id: newId('dashboard'),
-      organizationId,
-      workspaceId: draft.workspaceId,
-      name: draft.name,
-      description: draft.description ?? null,
-      groupId: draft.groupId ?? null,
-      configuration: draft.configuration ?? {},
-      ...firstVersion(now),
-    };
-    await check(step, record);
-    await insertDashboard(step.db, record);
-    step.announce({ kind: 'dashboard', id: record.id, action: 'created' });
-    return view(record);
-  });
+export async function createDashboard(records: Records, draft: DashboardDraft) {
+  const record = await crud.create(records, async (step, fields) => ({
+    ...fields,
+    ...(await placeIn(step, draft.workspaceId)),
+    name: draft.name,
+    description: draft.description ?? null,
+    groupId: draft.groupId ?? null,
+    configuration: draft.configuration ?? {},
+  }));
+  return view(record);
 }
 
 export async function readDashboard(records: Records, id: string) {
-  return view(found(await findDashboard(records.db, id), 'dashboard', id));
+  return view(await crud.read(records, id));
 }
 
 export async function listDashboards(
@@ -104,33 +92,14 @@ export async function listDashboards(
   return pageOf(rows.map(view), total, page);
 }
 
-export async function updateDashboard(
-  records: Records,
-  id: string,
-  sent: DashboardUpdate,
-  now: number,
-) {
-  return change(records, async (step) => {
-    const current = found(await findDashboard(step.db, id), 'dashboard', id);
-    const record: Dashboard = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      groupId: orCurrent(sent.groupId, current.groupId),
-      configuration: sent.configuration ?? current.configuration,
-      ...nextVersion(current, sent.version, now),
-    };
-    await check(step, record);
-    await saveDashboard(step.db, record);
-    step.announce({ kind: 'dashboard', id, action: 'updated' });
-    return view(record);
-  });
+export async function updateDashboard(records: Records, id: string, sent: DashboardUpdate) {
+  const record = await crud.update(records, id, sent, (current) => ({
+    groupId: orCurrent(sent.groupId, current.groupId),
+    configuration: sent.configuration ?? current.configuration,
+  }));
+  return view(record);
 }
 
-export async function deleteDashboard(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await findDashboard(step.db, id), 'dashboard', id);
-    await removeDashboard(step.db, id);
-    step.announce({ kind: 'dashboard', id, action: 'deleted' });
-  });
+export function deleteDashboard(records: Records, id: string): Promise<void> {
+  return crud.remove(records, id);
 }

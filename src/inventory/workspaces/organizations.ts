@@ -19,12 +19,12 @@ import { findUser } from '../../records/rows/users.ts';
 import {
   auditView,
   change,
-  firstVersion,
   found,
-  nextVersion,
   orCurrent,
-  refuseWhenUsed,
+  type RecordUpdate,
+  type Step,
 } from '../record-change.ts';
+import { createCrud } from '../record-crud.ts';
 
 export interface OrganizationDraft {
   readonly name: string;
@@ -33,13 +33,12 @@ export interface OrganizationDraft {
   readonly properties?: JsonObject | null | undefined;
 }
 
-export interface OrganizationUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
+export interface OrganizationUpdate extends RecordUpdate {
   readonly logo?: string | null | undefined;
   readonly properties?: JsonObject | null | undefined;
-  readonly version?: number | null | undefined;
 }
+
+type OrganizationView = Awaited<ReturnType<typeof view>>;
 
 async function view(records: Records, record: Organization) {
   const { ownerId, ...organization } = record;
@@ -52,76 +51,84 @@ async function view(records: Records, record: Organization) {
   };
 }
 
+const crud = createCrud<Organization>({
+  kind: 'organization',
+  noun: 'organization',
+  find: ({ db }, id) => findOrganization(db, id),
+  insert: ({ db }, record) => insertOrganization(db, record),
+  save: ({ db }, record) => saveOrganization(db, record),
+  remove: ({ db }, id) => removeOrganization(db, id),
+});
+
 export async function readOrganization(records: Records, id: string) {
-  return view(records, found(await findOrganization(records.db, id), 'organization', id));
+  return view(records, await crud.read(records, id));
 }
 
-/** The user who makes an organization owns it. Throws 403 for a user who has not proven the address. */
+/** The user who creates an organization owns it. Throws 403 for a user who has not proven the address. */
 export async function createOrganization(
   records: Records,
   principal: Principal,
   draft: OrganizationDraft,
-  now: number,
 ) {
-  // Else whoever is invited could take any address with an organization of the own, and the owner of the address could not.
+  // Without this check an invited user could take any address, and the owner of the address could not.
   if ((await findUser(records.db, principal.id))?.proven !== true)
     throw problem('addressNotProven');
-  const id = newId('organization');
-  const record: Organization = {
-    id,
-    name: draft.name,
-    description: draft.description ?? null,
-    logo: draft.logo ?? null,
-    properties: draft.properties ?? null,
-    ownerId: principal.id,
-    ...firstVersion(now),
-  };
-  await change(records, async (step) => {
-    await insertOrganization(step.db, record);
-    const member = {
-      id: newId('member'),
-      organizationId: id,
-      userId: principal.id,
-      created: now,
-      acceptedAt: now,
-    };
-    await insertOrganizationMember(step.db, { ...member, role: 'OWNER' });
-    step.announce({ kind: 'organization', id, action: 'created' });
-    step.announce({ kind: 'member', id: member.id, action: 'created' });
+  const record = await change(records, async (step) => {
+    const created = await crud.create(step, async (_step, fields) => ({
+      ...fields,
+      name: draft.name,
+      description: draft.description ?? null,
+      logo: draft.logo ?? null,
+      properties: draft.properties ?? null,
+      ownerId: principal.id,
+    }));
+    await addOwner(step, created);
+    return created;
   });
   return view(records, record);
 }
 
-/** Only an organization without workspaces and other content can be deleted; else 409 says what is in it. */
-export async function deleteOrganization(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await findOrganization(step.db, id), 'organization', id);
-    refuseWhenUsed('organization', await organizationContents(step.db, id));
-    await removeOrganization(step.db, id);
-    step.announce({ kind: 'organization', id, action: 'deleted' });
+async function addOwner(step: Step, { id: organizationId, ownerId, created }: Organization) {
+  const id = newId('member');
+  const times = { created, acceptedAt: created };
+  await insertOrganizationMember(step.db, {
+    id,
+    organizationId,
+    userId: ownerId,
+    role: 'OWNER',
+    ...times,
   });
+  step.announce({ kind: 'member', id, action: 'created' });
 }
 
-/** Exactly the organization of a key or token, or those of a user; `minimal` answers id and name alone. */
+/** Throws 409 for an organization that is not empty, naming its contents. */
+export function deleteOrganization(records: Records, id: string): Promise<void> {
+  return crud.remove(records, id, (step) => organizationContents(step.db, id));
+}
+
+/** The organization of a key or token, or those of a user; `minimal` returns only id and name. */
 export async function listOrganizations(
   records: Records,
   principal: Principal,
   minimal: boolean,
   page: PageRequest,
-): Promise<
-  Page<Awaited<ReturnType<typeof view>> | { readonly id: string; readonly name: string }>
-> {
-  const ids =
-    principal.kind === 'USER'
-      ? await organizationIdsOf(records, principal)
-      : [principal.organizationId];
-  const shown =
-    page.sort.length > 0
-      ? await findOrganizationPage(records.db, ids, page)
-      : ids.slice(page.page * page.size, (page.page + 1) * page.size);
-  const items: Awaited<ReturnType<typeof view>>[] = [];
-  for (const id of shown) items.push(await readOrganization(records, id));
-  return pageOf(minimal ? items.map(({ id, name }) => ({ id, name })) : items, ids.length, page);
+): Promise<Page<OrganizationView | { readonly id: string; readonly name: string }>> {
+  const ids = await organizationIdsOf(records, principal);
+  const items: OrganizationView[] = [];
+  for (const id of await idsOfPage(records, ids, page))
+    items.push(await readOrganization(records, id));
+  if (!minimal) return pageOf(items, ids.length, page);
+  const named = items.map(({ id, name }) => ({ id, name }));
+  return pageOf(named, ids.length, page);
+}
+
+async function idsOfPage(
+  records: Records,
+  ids: readonly string[],
+  page: PageRequest,
+): Promise<readonly string[]> {
+  if (page.sort.length > 0) return findOrganizationPage(records.db, ids, page);
+  return ids.slice(page.page * page.size, (page.page + 1) * page.size);
 }
 
 /** Ids of the organizations whose membership the user has accepted. */
@@ -132,34 +139,20 @@ export async function organizationsOf(records: Records, userId: string): Promise
     .map((member) => member.organizationId);
 }
 
-/** A user may be a member of several; the one the session is in comes first. */
+/** A user may be a member of several; the one of the session comes first. */
 async function organizationIdsOf(
   records: Records,
-  { id, organizationId }: Principal,
+  { kind, id, organizationId }: Principal,
 ): Promise<string[]> {
+  if (kind !== 'USER') return [organizationId];
   const accepted = await organizationsOf(records, id);
   return [organizationId, ...accepted.filter((other) => other !== organizationId)];
 }
 
-export async function updateOrganization(
-  records: Records,
-  id: string,
-  sent: OrganizationUpdate,
-  now: number,
-) {
-  const saved = await change(records, async (step) => {
-    const current = found(await findOrganization(step.db, id), 'organization', id);
-    const record: Organization = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      logo: orCurrent(sent.logo, current.logo),
-      properties: orCurrent(sent.properties, current.properties),
-      ...nextVersion(current, sent.version, now),
-    };
-    await saveOrganization(step.db, record);
-    step.announce({ kind: 'organization', id, action: 'updated' });
-    return record;
-  });
-  return view(records, saved);
+export async function updateOrganization(records: Records, id: string, sent: OrganizationUpdate) {
+  const record = await crud.update(records, id, sent, (current) => ({
+    logo: orCurrent(sent.logo, current.logo),
+    properties: orCurrent(sent.properties, current.properties),
+  }));
+  return view(records, record);
 }

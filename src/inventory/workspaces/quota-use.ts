@@ -1,4 +1,4 @@
-// How much of each quota an organization uses; whoever keeps a count says here how to read it (contract 36).
+// Quota use: how much of each quota an organization uses; the owner of each count adds its reader (contract 36).
 import { type QuotaName, type Quotas, quotaNames, quotaTable } from '../../model/quota.ts';
 import type { Records } from '../../records/records.ts';
 import { recordCount } from '../../records/rows/organization-counts.ts';
@@ -21,7 +21,7 @@ export interface QuotaUse {
   readonly of: (organizationId: string) => Promise<readonly QuotaView[]>;
 }
 
-export function quotaUse(records: Pick<Records, 'committed'>, quotas: Quotas): QuotaUse {
+export function createQuotaUse(records: Pick<Records, 'committed'>, quotas: Quotas): QuotaUse {
   const readers = new Map<QuotaName, QuotaReader>([
     ['devices', (organizationId) => recordCount(records.committed, organizationId, 'devices')],
     ['rules', (organizationId) => recordCount(records.committed, organizationId, 'rules')],

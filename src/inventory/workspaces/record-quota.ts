@@ -1,4 +1,4 @@
-// Limits of how many records an organization has (contract 36).
+// Record quotas: limits of how many records an organization has (contract 36).
 import { problem } from '../../model/problem.ts';
 import { quotaDetails } from '../../model/quota.ts';
 import { type CountedRecord, recordCount } from '../../records/rows/organization-counts.ts';

@@ -1,10 +1,16 @@
-// What the samples of workspaces take, and what of its quotas the organization uses, as far as a principal reaches.
+// Usage: stored samples of workspaces, and used quotas of the organization, as far as a principal may see them.
 import type { Principal } from '../../model/principal.ts';
 import type { Records } from '../../records/records.ts';
 import { listWorkspaceNames } from '../../records/rows/workspaces.ts';
 import type { WorkspaceUsage } from '../../samples/sample-store.ts';
 import type { QuotaUse } from './quota-use.ts';
 import { type ListScope, listReach, ownOrganization } from '../list-scope.ts';
+
+export interface UsageSources {
+  /** By workspace. */
+  readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
+  readonly quotas: QuotaUse['of'];
+}
 
 const nothing: WorkspaceUsage = { samples: 0, bytes: 0 };
 
@@ -16,8 +22,7 @@ export async function readUsage(
   records: Records,
   principal: Principal,
   scope: ListScope,
-  usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>,
-  quotas: QuotaUse['of'],
+  { usage, quotas }: UsageSources,
 ) {
   const workspaces = await listWorkspaceNames(records.db, await reachOf(records, principal, scope));
   const stored = await usage();
@@ -26,10 +31,10 @@ export async function readUsage(
     name,
     ...(stored.get(id) ?? nothing),
   }));
-  const sum = (of: keyof WorkspaceUsage) =>
-    content.reduce((total, workspace) => total + workspace[of], 0);
+  const sum = (figure: keyof WorkspaceUsage) =>
+    content.reduce((total, workspace) => total + workspace[figure], 0);
   const total = { samples: sum('samples'), bytes: sum('bytes') };
-  // Counts of the whole organization are not for those who may see a part of it.
+  // Counts of the organization are only for those who may see all of it.
   if (principal.workspaces !== 'all') return { content, total };
   return {
     content,

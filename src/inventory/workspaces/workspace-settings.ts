@@ -1,4 +1,4 @@
-// Working hours and holidays of a workspace that mean something: weekdays and dates that exist.
+// Workspace settings: the check of working hours and holidays against the calendar.
 import { problem } from '../../model/problem.ts';
 import { type WorkspaceSettings, weekdays } from '../../model/workspace.ts';
 

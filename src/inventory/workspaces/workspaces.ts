@@ -1,5 +1,4 @@
-// Workspaces: create, read, list, update, delete, and which of them a principal reaches (contract 3).
-import { newId } from '../../model/ids.ts';
+// Workspaces: create, read, list, update, delete, and those that a principal may use (contract 3).
 import type { JsonObject } from '../../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
@@ -20,16 +19,8 @@ import {
   saveWorkspace,
   workspaceContents,
 } from '../../records/rows/workspaces.ts';
-import {
-  auditView,
-  change,
-  firstVersion,
-  found,
-  nextVersion,
-  orCurrent,
-  type RecordUpdate,
-  refuseWhenUsed,
-} from '../record-change.ts';
+import { auditView, orCurrent, type RecordUpdate } from '../record-change.ts';
+import { createCrud } from '../record-crud.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { checkCalendar } from './workspace-settings.ts';
 
@@ -70,25 +61,29 @@ function settingsFrom(
   return settings;
 }
 
-export async function createWorkspace(records: Records, draft: WorkspaceDraft, now: number) {
-  const record: Workspace = {
-    id: newId('workspace'),
+const crud = createCrud<Workspace>({
+  kind: 'workspace',
+  noun: 'workspace',
+  find: ({ db }, id) => findWorkspace(db, id),
+  insert: ({ db }, record) => insertWorkspace(db, record),
+  save: ({ db }, record) => saveWorkspace(db, record),
+  remove: ({ db }, id) => removeWorkspace(db, id),
+});
+
+export async function createWorkspace(records: Records, draft: WorkspaceDraft) {
+  const record = await crud.create(records, async (_step, fields) => ({
+    ...fields,
     organizationId: draft.organizationId,
     name: draft.name,
     description: draft.description ?? null,
     settings: settingsFrom(defaultWorkspaceSettings, draft.settings),
     properties: draft.properties ?? {},
-    ...firstVersion(now),
-  };
-  await change(records, async (step) => {
-    await insertWorkspace(step.db, record);
-    step.announce({ kind: 'workspace', id: record.id, action: 'created' });
-  });
+  }));
   return view(record);
 }
 
 export async function readWorkspace(records: Records, id: string) {
-  return view(found(await findWorkspace(records.db, id), 'workspace', id));
+  return view(await crud.read(records, id));
 }
 
 /** A restricted principal sees its own workspaces (contract 35). */
@@ -103,49 +98,30 @@ export async function listWorkspaces(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof view>>> {
   const organizationId = ownOrganization(principal, filter.organizationId);
-  const workspaceIds = principal.workspaces === 'all' ? undefined : [...principal.workspaces];
+  const { workspaces } = principal;
+  const within = workspaces !== 'all' && { workspaceIds: [...workspaces] };
   const { rows, total } = await listRows(
     records.db,
-    { ...filter, organizationId, workspaceIds },
+    { ...filter, organizationId, ...within },
     page,
   );
   return pageOf(rows.map(view), total, page);
 }
 
-export async function updateWorkspace(
-  records: Records,
-  id: string,
-  sent: WorkspaceUpdate,
-  now: number,
-) {
-  const saved = await change(records, async (step) => {
-    const current = found(await findWorkspace(step.db, id), 'workspace', id);
-    const record: Workspace = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      settings: settingsFrom(current.settings, sent.settings),
-      properties: orCurrent(sent.properties, current.properties) ?? {},
-      ...nextVersion(current, sent.version, now),
-    };
-    await saveWorkspace(step.db, record);
-    step.announce({ kind: 'workspace', id, action: 'updated' });
-    return record;
-  });
-  return view(saved);
+export async function updateWorkspace(records: Records, id: string, sent: WorkspaceUpdate) {
+  const record = await crud.update(records, id, sent, (current) => ({
+    settings: settingsFrom(current.settings, sent.settings),
+    properties: orCurrent(sent.properties, current.properties) ?? {},
+  }));
+  return view(record);
 }
 
-/** Only an empty workspace can be deleted; else 409 says what is in it. */
-export async function deleteWorkspace(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await findWorkspace(step.db, id), 'workspace', id);
-    refuseWhenUsed('workspace', await workspaceContents(step.db, id));
-    await removeWorkspace(step.db, id);
-    step.announce({ kind: 'workspace', id, action: 'deleted' });
-  });
+/** Throws 409 for a workspace that is not empty, naming its contents. */
+export function deleteWorkspace(records: Records, id: string): Promise<void> {
+  return crud.remove(records, id, (step) => workspaceContents(step.db, id));
 }
 
-/** `GET /v3/workspace-access`: where the principal may do the verb; without the permission, nowhere. */
+/** Where the principal may do the verb (`GET /v3/workspace-access`): nowhere without the permission. */
 export function workspaceAccess(
   principal: Principal,
   scope: Scope,
@@ -153,9 +129,11 @@ export function workspaceAccess(
 ): { readonly all: boolean; readonly ids: readonly string[] } {
   if (principal.workspaces === 'all' && holds(principal, scope, verb, null))
     return { all: true, ids: [] };
-  const reached =
-    principal.workspaces === 'all'
-      ? (principal.workspacePermissions?.keys() ?? [])
-      : principal.workspaces;
+  const reached = workspacesOf(principal);
   return { all: false, ids: [...reached].filter((id) => holds(principal, scope, verb, id)).sort() };
+}
+
+function workspacesOf({ workspaces, workspacePermissions }: Principal): Iterable<string> {
+  if (workspaces !== 'all') return workspaces;
+  return workspacePermissions?.keys() ?? [];
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { formatInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { frameEvent, joinEvent } from '../lora-frame.ts';
+import { frameEvent, joinEvent, withAcknowledgement } from '../lora-frame.ts';
 import type { DownlinkApi, NetworkServer, ServerEvent } from '../network-server.ts';
 import { batteryPercentOf, espOf, known, placeAt } from '../radio.ts';
 import {
@@ -40,7 +40,6 @@ function read(body: JsonObject): readonly ServerEvent[] {
 function uplinkEvents(uplink: JsonObject, deviceEui: string): readonly ServerEvent[] {
   const rssi = measureAt(uplink, 'LrrRSSI');
   const snr = measureAt(uplink, 'LrrSNR');
-  const own = placeAt(uplink, 'DevLAT', 'DevLON', 'DevLocRadius');
   const frame = frameEvent({
     deviceEui,
     port: countAt(uplink, 'FPort', 255),
@@ -48,7 +47,8 @@ function uplinkEvents(uplink: JsonObject, deviceEui: string): readonly ServerEve
     frameCountUp: countAt(uplink, 'FCntUp'),
     session: nameAt(uplink, 'DevAddr'),
     metrics: {
-      ...(own.latitude === undefined ? placeAt(uplink, 'LrrLAT', 'LrrLON') : own),
+      ...placeAt(uplink, 'LrrLAT', 'LrrLON'),
+      ...placeAt(uplink, 'DevLAT', 'DevLON', 'DevLocRadius'),
       ...known({
         rssi,
         snr,
@@ -62,28 +62,21 @@ function uplinkEvents(uplink: JsonObject, deviceEui: string): readonly ServerEve
     },
     time: timeAt(uplink, 'Time'),
   });
-  return flagAt(uplink, 'ACKbit')
-    ? [frame, { kind: 'downlink', deviceEui, state: 'ACKNOWLEDGED' }]
-    : [frame];
+  return withAcknowledgement(frame, flagAt(uplink, 'ACKbit'));
 }
 
 function ownId(report: JsonObject): { readonly downlinkId?: string } {
   const id = nameAt(report, 'CorrelationID');
-  return id === undefined || id === '' ? {} : { downlinkId: id.toLowerCase() };
+  return { ...(id && { downlinkId: id.toLowerCase() }) };
 }
 
 function downlinkSent(report: JsonObject, deviceEui: string): ServerEvent {
-  const isDelivered = flagAt(report, 'DeliveryStatus');
+  const ids = { kind: 'downlink', deviceEui, ...ownId(report) } as const;
+  if (flagAt(report, 'DeliveryStatus')) return { ...ids, state: 'SENT' };
   const cause = ['DeliveryFailedCause1', 'DeliveryFailedCause2', 'DeliveryFailedCause3']
     .map((name) => nameAt(report, name))
     .find((text) => text !== undefined && text !== '00' && text !== '');
-  const failed = { state: 'FAILED', reason: `not delivered, cause ${cause ?? 'unknown'}` } as const;
-  return {
-    kind: 'downlink',
-    deviceEui,
-    ...ownId(report),
-    ...(isDelivered ? { state: 'SENT' } : failed),
-  };
+  return { ...ids, state: 'FAILED', reason: `not delivered, cause ${cause ?? 'unknown'}` };
 }
 
 function notified(notification: JsonObject, deviceEui: string): readonly ServerEvent[] {
@@ -98,25 +91,24 @@ const downlinks: DownlinkApi = {
   needs: ['baseUrl', 'asId', 'asKey'],
   calls(downlink, { deviceEui }, properties, now) {
     const { baseUrl, asId = '', asKey = '' } = properties;
-    const parameters: [string, string][] = [
-      ['DevEUI', deviceEui.toUpperCase()],
-      ['FPort', String(downlink.port)],
-      ['Payload', downlink.payloadHex],
-      ...(downlink.confirmed ? [['Confirmed', '1'] as [string, string]] : []),
-      ...(downlink.replaces ? [['FlushDownlinkQueue', '1'] as [string, string]] : []),
-      ['CorrelationID', downlink.id.toUpperCase()],
-      ['AS_ID', asId],
-      ['Time', formatInstant(now).replace('Z', '+00:00')],
-    ];
-    // The signature is over the parameters as they were before their encoding, in this order, and the key behind them.
+    const parameters = Object.entries({
+      DevEUI: deviceEui.toUpperCase(),
+      FPort: String(downlink.port),
+      Payload: downlink.payloadHex,
+      ...(downlink.confirmed && { Confirmed: '1' }),
+      ...(downlink.replaces && { FlushDownlinkQueue: '1' }),
+      CorrelationID: downlink.id.toUpperCase(),
+      AS_ID: asId,
+      Time: formatInstant(now).replace('Z', '+00:00'),
+    });
+    // The signature covers the parameters before their encoding, in this order, followed by the key.
     const plain = parameters.map(([name, value]) => `${name}=${value}`).join('&');
     const token = createHash('sha256')
       .update(plain + asKey.toLowerCase())
       .digest('hex');
-    const query = [...parameters, ['Token', token]].map(
-      ([name, value]) => `${name}=${encodeURIComponent(value!)}`,
-    );
-    return [{ method: 'POST', url: `${baseUrl}/thingpark/lrc/rest/downlink?${query.join('&')}` }];
+    const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
+    const url = `${baseUrl}/thingpark/lrc/rest/downlink?${query.join('')}Token=${token}`;
+    return [{ method: 'POST', url }];
   },
 };
 

@@ -6,6 +6,7 @@ import type {
   DownlinkApi,
   NetworkServer,
   RegistrationApi,
+  ServerDownlinkReport,
   ServerEvent,
   ServerProperties,
   WebhookQuery,
@@ -17,6 +18,7 @@ import {
   euiAt,
   flagAt,
   measureAt,
+  nonEmpty,
   objectsAt,
   refuse,
   textAt,
@@ -37,15 +39,9 @@ function read(body: JsonObject, query: WebhookQuery): readonly ServerEvent[] {
     case 'join':
       return [joinEvent(deviceEui, textAt(body, 'devAddr'))];
     case 'ack': {
-      const acknowledged = flagAt(body, 'acknowledged');
-      return [
-        report(
-          body,
-          deviceEui,
-          acknowledged ? 'ACKNOWLEDGED' : 'FAILED',
-          'the device did not acknowledge it',
-        ),
-      ];
+      if (flagAt(body, 'acknowledged')) return [report(body, deviceEui, 'ACKNOWLEDGED')];
+      const reason = 'the device did not acknowledge it';
+      return [{ ...report(body, deviceEui, 'FAILED'), reason }];
     }
     case 'txack':
       return [report(body, deviceEui, 'SENT')];
@@ -56,7 +52,7 @@ function read(body: JsonObject, query: WebhookQuery): readonly ServerEvent[] {
   }
 }
 
-/** The server names the kind in the query; a relay in between may have lost it. */
+/** The server names the kind in the query. A relay between may have removed it. */
 function kindOf(body: JsonObject, query: WebhookQuery): Kind {
   const named = kinds.find((kind) => kind === query['event']);
   if (named !== undefined) return named;
@@ -99,15 +95,13 @@ function report(
   body: JsonObject,
   deviceEui: string,
   state: 'SENT' | 'ACKNOWLEDGED' | 'FAILED',
-  failure?: string,
-): ServerEvent {
+): ServerDownlinkReport {
   const serverReference = textAt(body, 'queueItemId');
   return {
     kind: 'downlink',
     deviceEui,
     state,
-    ...(serverReference === undefined || serverReference === '' ? {} : { serverReference }),
-    ...(state === 'FAILED' && failure !== undefined ? { reason: failure } : {}),
+    ...(serverReference && { serverReference }),
   };
 }
 
@@ -158,9 +152,10 @@ const downlinks: DownlinkApi = {
     const data = Buffer.from(downlink.payloadHex, 'hex').toString('base64');
     const queueItem = { confirmed: downlink.confirmed, data, fPort: downlink.port };
     const enqueue = { method: 'POST', url, headers, body: { queueItem } } as const;
-    return downlink.replaces ? [{ method: 'DELETE', url, headers }, enqueue] : [enqueue];
+    if (!downlink.replaces) return [enqueue];
+    return [{ method: 'DELETE', url, headers }, enqueue];
   },
-  referenceOf: ({ id }) => (typeof id === 'string' && id !== '' ? id : undefined),
+  referenceOf: ({ id }) => nonEmpty(id),
 };
 
 const registration: RegistrationApi = {
@@ -176,7 +171,7 @@ const registration: RegistrationApi = {
       '0000000000000000';
     const headers = authorized(properties);
     const keysUrl = `${baseUrl}/api/devices/${deviceEui}/keys`;
-    // Of LoRaWAN 1.0 the one root key stands where 1.1 has its network key.
+    // The root key of LoRaWAN 1.0 is in the place of the network key of 1.1.
     const deviceKeys = { nwkKey: appKey };
     return [
       {
@@ -193,9 +188,9 @@ const registration: RegistrationApi = {
             isDisabled: false,
           },
         },
-        fineToo: [409],
+        alsoAccepted: [409],
       },
-      { method: 'POST', url: keysUrl, headers, body: { deviceKeys }, fineToo: [409] },
+      { method: 'POST', url: keysUrl, headers, body: { deviceKeys }, alsoAccepted: [409] },
     ];
   },
   deregister: ({ deviceEui }, properties) => [
@@ -203,7 +198,7 @@ const registration: RegistrationApi = {
       method: 'DELETE',
       url: `${properties['baseUrl']}/api/devices/${deviceEui}`,
       headers: authorized(properties),
-      fineToo: [404],
+      alsoAccepted: [404],
     },
   ],
 };

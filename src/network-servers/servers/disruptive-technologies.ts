@@ -2,7 +2,15 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { NetworkServer, ServerEvent } from '../network-server.ts';
 import { known } from '../radio.ts';
-import { measureAt, objectAt, refuse, textAt, timeAt, valueAt } from '../webhook-fields.ts';
+import {
+  itemCountAt,
+  measureAt,
+  objectAt,
+  percentAt,
+  refuse,
+  textAt,
+  timeAt,
+} from '../webhook-fields.ts';
 
 const deviceIdMax = 100;
 
@@ -21,21 +29,19 @@ function read(body: JsonObject): readonly ServerEvent[] {
   const eventType = textAt(body, 'event.eventType') ?? refuse('event.eventType', 'is needed');
   const data = objectAt(body, 'event.data') ?? refuse('event.data', 'is needed');
   const eventId = textAt(body, 'event.eventId');
-  const battery = measureAt(data, 'batteryStatus.percentage');
-  const clouds = valueAt(data, 'networkStatus.cloudConnectors');
   return [
     {
       kind: 'uplink',
       deviceEui: deviceId.toLowerCase(),
-      // Decoders are given the event's own data, which repeats its type.
+      // Decoders get the event's data and its type.
       body: { ...data, eventType },
       metrics: known({
         rssi: measureAt(data, 'networkStatus.rssi'),
-        batteryLevel: battery !== undefined && battery >= 0 && battery <= 100 ? battery : undefined,
-        numberOfGateways: Array.isArray(clouds) && clouds.length > 0 ? clouds.length : undefined,
+        batteryLevel: percentAt(data, 'batteryStatus.percentage'),
+        numberOfGateways: itemCountAt(data, 'networkStatus.cloudConnectors'),
       }),
       time: timeAt(event, 'timestamp'),
-      ...(eventId === undefined ? {} : { duplicateKey: eventId }),
+      ...(eventId !== undefined && { duplicateKey: eventId }),
     },
   ];
 }

@@ -10,6 +10,7 @@ import {
   euiAt,
   hexAt,
   measureAt,
+  nonEmpty,
   refuse,
   textAt,
   timeAt,
@@ -61,7 +62,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
 
 function report(body: JsonObject, deviceEui: string): ServerEvent {
   const state =
-    states.find((one) => one === textAt(body, 'state')) ??
+    states.find((known) => known === textAt(body, 'state')) ??
     refuse('state', `must be one of ${states.join(', ')}`);
   const downlinkId = textAt(body, 'downlinkId');
   const reason = textAt(body, 'reason');
@@ -69,19 +70,19 @@ function report(body: JsonObject, deviceEui: string): ServerEvent {
     kind: 'downlink',
     deviceEui,
     state,
-    ...(downlinkId === undefined ? {} : { downlinkId }),
-    ...(reason === undefined ? {} : { reason }),
+    ...(downlinkId !== undefined && { downlinkId }),
+    ...(reason !== undefined && { reason }),
   };
 }
 
 const downlinks: DownlinkApi = {
   needs: ['baseUrl'],
   calls({ id, port, confirmed, payloadHex, replaces }, { deviceEui }, { baseUrl = '', apiKey }) {
-    const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    const headers = { ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
     const body = { id, deviceEui, port, confirmed, payloadHex, replace: replaces };
     return [{ method: 'POST', url: baseUrl, headers, body }];
   },
-  referenceOf: ({ id }) => (typeof id === 'string' && id !== '' ? id : undefined),
+  referenceOf: ({ id }) => nonEmpty(id),
 };
 
 export const generic: NetworkServer = { read, downlinks };

@@ -47,6 +47,6 @@ function reception(hotspot: JsonObject): Reception {
 
 export const helium: NetworkServer = {
   read,
-  ...(chirpstack.downlinks === undefined ? {} : { downlinks: chirpstack.downlinks }),
-  ...(chirpstack.registration === undefined ? {} : { registration: chirpstack.registration }),
+  ...(chirpstack.downlinks !== undefined && { downlinks: chirpstack.downlinks }),
+  ...(chirpstack.registration !== undefined && { registration: chirpstack.registration }),
 };

@@ -1,7 +1,7 @@
 // Loriot: messages of its application output, its downlink command and its device list.
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
-import { frameEvent, joinEvent } from '../lora-frame.ts';
+import { frameEvent, joinEvent, withAcknowledgement } from '../lora-frame.ts';
 import type {
   DownlinkApi,
   NetworkServer,
@@ -24,6 +24,7 @@ import {
   hexAt,
   measureAt,
   nameAt,
+  nonEmpty,
   objectsAt,
   refuse,
   textAt,
@@ -41,33 +42,28 @@ function read(body: JsonObject): readonly ServerEvent[] {
         kind: 'downlink',
         deviceEui,
         state: 'SENT',
-        ...(seqdn === undefined ? {} : { serverReference: seqdn }),
+        ...(seqdn !== undefined && { serverReference: seqdn }),
       },
     ];
   }
   if (command === 'join') return [joinEvent(deviceEui, textAt(body, 'devaddr'))];
-  // Further messages of the protocol tell nothing of a device's data.
+  // Further messages of the protocol have no data of a device.
   return [];
 }
 
 function received(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
   const isEncrypted = valueAt(body, 'data') === undefined && valueAt(body, 'encdata') !== undefined;
-  const frame: ServerEvent = isEncrypted
-    ? {
-        kind: 'note',
-        deviceEui,
-        level: 'ERROR',
-        message:
-          'The payload is encrypted: give the network server the application session key of the device',
-      }
-    : dataFrame(body, deviceEui);
-  return flagAt(body, 'ack')
-    ? [frame, { kind: 'downlink', deviceEui, state: 'ACKNOWLEDGED' }]
-    : [frame];
+  const frame = isEncrypted ? encryptedNote(deviceEui) : dataFrame(body, deviceEui);
+  return withAcknowledgement(frame, flagAt(body, 'ack'));
+}
+
+function encryptedNote(deviceEui: string): ServerEvent {
+  const message =
+    'The payload is encrypted: give the network server the application session key of the device';
+  return { kind: 'note', deviceEui, level: 'ERROR', message };
 }
 
 function dataFrame(body: JsonObject, deviceEui: string): ServerEvent {
-  const gateways = objectsAt(body, 'gws').map(reception);
   return frameEvent({
     deviceEui,
     port: countAt(body, 'port', 255),
@@ -75,7 +71,7 @@ function dataFrame(body: JsonObject, deviceEui: string): ServerEvent {
     frameCountUp: countAt(body, 'fcnt') ?? countAt(body, 'seqno'),
     session: textAt(body, 'devaddr'),
     metrics: {
-      ...receivedBy(gateways.length > 0 ? gateways : single(body)),
+      ...receivedBy(receptions(body)),
       ...known({
         sf: spreadingFactorOf(valueAt(body, 'dr')),
         batteryLevel: batteryPercentOf(measureAt(body, 'bat')),
@@ -94,9 +90,11 @@ function reception(gateway: JsonObject): Reception {
   };
 }
 
-/** Messages of less detail name the best gateway's signal alone. */
-function single(body: JsonObject): readonly Reception[] {
-  return measureAt(body, 'rssi') === undefined ? [] : [reception(body)];
+/** Messages of less detail have only the signal of the best gateway. */
+function receptions(body: JsonObject): readonly Reception[] {
+  const gateways = objectsAt(body, 'gws');
+  if (gateways.length > 0) return gateways.map(reception);
+  return [reception(body)].filter(({ rssi }) => rssi !== undefined);
 }
 
 function authorized({ apiKey }: ServerProperties) {
@@ -113,7 +111,7 @@ const downlinks: DownlinkApi = {
     return [{ method: 'POST', url: `${baseUrl}/1/rest`, headers: authorized(properties), body }];
   },
   referenceOf: ({ seqdn }) => (typeof seqdn === 'number' ? String(seqdn) : undefined),
-  refusalOf: ({ error }) => (typeof error === 'string' && error !== '' ? error : undefined),
+  refusalOf: ({ error }) => nonEmpty(error),
 };
 
 const registration: RegistrationApi = {
@@ -127,12 +125,12 @@ const registration: RegistrationApi = {
     }
     const url = `${properties['baseUrl']}/1/nwk/app/${encodeURIComponent(properties['applicationId'] ?? '')}/devices/otaa`;
     const body = { deveui: deviceEui.toUpperCase(), appeui, appkey, title: name };
-    return [{ method: 'POST', url, headers: authorized(properties), body, fineToo: [409] }];
+    return [{ method: 'POST', url, headers: authorized(properties), body, alsoAccepted: [409] }];
   },
   deregister({ deviceEui }, properties) {
     const { baseUrl, applicationId = '' } = properties;
     const url = `${baseUrl}/1/nwk/app/${encodeURIComponent(applicationId)}/device/${deviceEui.toUpperCase()}`;
-    return [{ method: 'DELETE', url, headers: authorized(properties), fineToo: [404] }];
+    return [{ method: 'DELETE', url, headers: authorized(properties), alsoAccepted: [404] }];
   },
 };
 

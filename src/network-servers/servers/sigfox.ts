@@ -1,8 +1,16 @@
-// Sigfox: the data callbacks of its backend, whose bodies operators write themselves out of given variables.
+// Sigfox: the data callbacks of its backend, whose bodies operators build from given variables.
 import type { JsonObject } from '../../model/json.ts';
 import type { NetworkServer, ServerEvent } from '../network-server.ts';
 import { known, payloadBytes, placeAt } from '../radio.ts';
-import { epochAt, hexAt, measureAt, nameAt, refuse, valueAt } from '../webhook-fields.ts';
+import {
+  epochAt,
+  hexAt,
+  itemCountAt,
+  measureAt,
+  nameAt,
+  refuse,
+  valueAt,
+} from '../webhook-fields.ts';
 
 const devicePattern = /^[0-9a-f]{1,8}$/i;
 const signalQualities: Readonly<Record<string, 1 | 2 | 3>> = {
@@ -21,7 +29,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
   const payloadHex = hexAt(body, 'data');
   if (payloadHex === undefined) {
     const isService = valueAt(body, 'batt') !== undefined || valueAt(body, 'temp') !== undefined;
-    // Service callbacks tell voltage and temperature of the radio; acknowledgements and locations come alone as well.
+    // Service callbacks report voltage and temperature of the radio. Acknowledgements and locations also arrive alone.
     if (
       !isService &&
       valueAt(body, 'computedLocation') === undefined &&
@@ -44,7 +52,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
     {
       kind: 'uplink',
       deviceEui,
-      // Decoders read what the operator put into the callback, and the payload under the name that LoRaWAN devices use.
+      // Decoders get the operator's callback, and the payload under the name that LoRaWAN devices use.
       body: { ...body, payloadHex },
       metrics: {
         ...placeAt(body, 'computedLocation.lat', 'computedLocation.lng', 'computedLocation.radius'),
@@ -53,21 +61,16 @@ function read(body: JsonObject): readonly ServerEvent[] {
           frameCountUp: measureAt(body, 'seqNumber'),
           rssi: measureAt(body, 'rssi'),
           snr: measureAt(body, 'snr'),
-          numberOfGateways: gateways(body),
+          numberOfGateways: itemCountAt(body, 'duplicates'),
           sqi: signalQualities[String(valueAt(body, 'lqi')).toUpperCase()],
         }),
       },
       time: epochAt(body, 'time'),
-      ...(counter === undefined
-        ? {}
-        : { duplicateKey: `${payloadHex}:${counter}:${nameAt(body, 'time') ?? ''}` }),
+      ...(counter !== undefined && {
+        duplicateKey: `${payloadHex}:${counter}:${nameAt(body, 'time') ?? ''}`,
+      }),
     },
   ];
-}
-
-function gateways(body: JsonObject): number | undefined {
-  const duplicates = valueAt(body, 'duplicates');
-  return Array.isArray(duplicates) && duplicates.length > 0 ? duplicates.length : undefined;
 }
 
 export const sigfox: NetworkServer = { read };

@@ -1,5 +1,5 @@
 // The Things Stack: webhooks, the application server's downlink queue, and the four registries of an end device.
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { frameEvent, joinEvent } from '../lora-frame.ts';
 import type {
@@ -17,8 +17,10 @@ import {
   countAt,
   euiAt,
   measureAt,
+  nonEmpty,
   objectAt,
   objectsAt,
+  percentAt,
   refuse,
   textAt,
   timeAt,
@@ -65,14 +67,14 @@ function read(body: JsonObject): readonly ServerEvent[] {
 }
 
 function uplink(body: JsonObject, deviceEui: string): ServerEvent {
-  const message = objectAt(body, 'uplink_message')!;
+  const message = objectAt(body, 'uplink_message') ?? {};
   const gateways = objectsAt(message, 'rx_metadata');
   const serverDeviceId = textAt(body, 'end_device_ids.device_id');
   const event = frameEvent({
     deviceEui,
     port: countAt(message, 'f_port', 255),
     payloadHex: base64At(message, 'frm_payload'),
-    // Members that are zero are left out by the server.
+    // The server omits members that are zero.
     frameCountUp: countAt(message, 'f_cnt') ?? 0,
     session: textAt(message, 'session_key_id') ?? textAt(body, 'end_device_ids.dev_addr'),
     metrics: {
@@ -85,16 +87,9 @@ function uplink(body: JsonObject, deviceEui: string): ServerEvent {
     },
     time: timeAt(message, 'received_at') ?? timeAt(body, 'received_at'),
   });
-  const isNamed =
-    event.kind === 'uplink' &&
-    serverDeviceId !== undefined &&
-    serverDeviceId !== `eui-${deviceEui}`;
-  return isNamed ? { ...event, serverDeviceId } : event;
-}
-
-function percentAt(body: Json, path: string): number | undefined {
-  const percent = measureAt(body, path);
-  return percent !== undefined && percent >= 0 && percent <= 100 ? percent : undefined;
+  if (event.kind !== 'uplink') return event;
+  const isNamed = serverDeviceId !== undefined && serverDeviceId !== `eui-${deviceEui}`;
+  return { ...event, ...(isNamed && { serverDeviceId }) };
 }
 
 function reception(gateway: JsonObject): Reception {
@@ -106,12 +101,12 @@ function reception(gateway: JsonObject): Reception {
   };
 }
 
-/** Where the device itself says to be, or was set to be, wins over the place of a gateway. */
+/** The position that the device reports, or was set to, has precedence over that of a gateway. */
 function deviceLocation(message: JsonObject) {
   const locations = valueAt(message, 'locations');
   if (!isJsonObject(locations)) return {};
-  const one = locations['frm-payload'] ?? Object.values(locations)[0];
-  return one === undefined ? {} : placeAt(one, 'latitude', 'longitude', 'accuracy');
+  const location = locations['frm-payload'] ?? Object.values(locations)[0] ?? {};
+  return placeAt(location, 'latitude', 'longitude', 'accuracy');
 }
 
 function downlinkReport(
@@ -134,15 +129,15 @@ function downlinkReport(
     kind: 'downlink',
     deviceEui,
     state,
-    ...(own === undefined ? {} : { downlinkId: own.slice(correlationPrefix.length) }),
-    ...(state === 'FAILED' ? { reason: reason ?? 'the network server could not send it' } : {}),
+    ...(own !== undefined && { downlinkId: own.slice(correlationPrefix.length) }),
+    ...(state === 'FAILED' && { reason: reason ?? 'the network server could not send it' }),
   };
 }
 
-/** Its id at the server; the server's own console makes ids of EUIs in this form. */
+/** Its id at the server. The server's console builds ids from EUIs in this form. */
 function endDeviceId({ deviceEui, loraProperties }: ServerDevice): string {
   const given = valueAt(loraProperties, 'ttnProperties.deviceId');
-  return typeof given === 'string' && given !== '' ? given : `eui-${deviceEui}`;
+  return nonEmpty(given) ?? `eui-${deviceEui}`;
 }
 
 const encoded = encodeURIComponent;
@@ -175,8 +170,7 @@ const downlinks: DownlinkApi = {
 };
 
 function keyOf(device: ServerDevice, name: string): string | undefined {
-  const value = valueAt(device.loraProperties, name);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return nonEmpty(valueAt(device.loraProperties, name));
 }
 
 function register(device: ServerDevice, properties: ServerProperties): readonly ServerCall[] {
@@ -218,7 +212,7 @@ function register(device: ServerDevice, properties: ServerProperties): readonly 
         end_device: { ids, name: device.name.slice(0, 50), ...servers },
         field_mask: { paths: ['name', ...Object.keys(servers)] },
       },
-      fineToo: [409],
+      alsoAccepted: [409],
     },
     put('js', { ...servers, root_keys: { app_key: { key: appKey } } }, [
       ...Object.keys(servers),
@@ -235,12 +229,12 @@ const registration: RegistrationApi = {
   deregister(device, properties) {
     const { baseUrl, applicationId = '' } = properties;
     const own = `applications/${encoded(applicationId)}/devices/${encoded(endDeviceId(device))}`;
-    // The registry that holds the identity comes last, so that a deletion that was cut short can be repeated.
+    // The registry with the identity is last, so that an interrupted deletion can be repeated.
     return ['as/', 'ns/', 'js/', ''].map((registry) => ({
       method: 'DELETE' as const,
       url: `${baseUrl}/api/v3/${registry}${own}`,
       headers: authorized(properties),
-      fineToo: [404],
+      alsoAccepted: [404],
     }));
   },
 };

@@ -1,7 +1,7 @@
-// Turns an understood filter expression into SQL: names come from tables here, values are parameters alone (interface 2.9).
+// Conditions in SQL: names come from tables in the code, values are always parameters (interface 2.9).
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Condition, CustomFieldQuestion } from '../../filters/condition.ts';
-import type { FilterValue, Question, ValueTest } from '../../filters/predicate.ts';
+import type { Question, ValueTest } from '../../filters/predicate.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { type AssetSource, assetSources } from './asset-sources.ts';
 import type { RecordsDb } from '../records.ts';
@@ -93,25 +93,22 @@ function customFieldTruth(fields: readonly CustomFieldQuestion[], inverse: boole
       sql`select ${sql.ref('deviceId')} from ${sql.table('deviceCustomFields')} where ${sql.ref('metaId')} = ${metaId} and ${ownTruth(question)}`,
   );
   const membership = rows.map((each) => sql<SqlBool>`${sql.ref('devices.id')} in (${each})`);
-  return inverse
-    ? joined(
-        'AND',
-        membership.map((each) => sql<SqlBool>`not (${each})`),
-      )
-    : joined('OR', membership);
+  if (!inverse) return joined('OR', membership);
+  const absences = membership.map((each) => sql<SqlBool>`not (${each})`);
+  return joined('AND', absences);
 }
 
 /** What a row of the field must be like to count, for the inverse predicates what it must not be like. */
 function ownTruth(question: Question): Value {
   if (question.ask === 'present' || question.ask === 'absent') return sql`1 = 1`;
-  const test = question.ask === 'each' ? question.tests[0] : question.test;
+  const [test] = 'tests' in question ? question.tests : [question.test];
   if (test === undefined) return sql`1 = 1`;
   return testTruth(sql.ref(isNumeric(test) ? 'numberKey' : 'textKey'), test);
 }
 
 function isNumeric(test: ValueTest): boolean {
   if ('text' in test) return false;
-  const value: FilterValue | undefined =
-    test.test === 'oneOf' ? test.values[0] : test.test === 'between' ? test.least : test.value;
-  return typeof value === 'number';
+  if ('values' in test) return typeof test.values[0] === 'number';
+  if ('least' in test) return typeof test.least === 'number';
+  return typeof test.value === 'number';
 }

@@ -72,13 +72,10 @@ export async function listAuditEntries(
   filter: AuditFilter,
   page: PageRequest,
 ): Promise<Rows<AuditEntry>> {
-  const sort =
-    page.sort.length > 0 ? page.sort : ([{ field: 'timestamp', direction: 'desc' }] as const);
-  const { rows, total } = await pageOfRows(
-    filtered(db, filter),
-    { ...page, sort },
-    { columns: { timestamp: 'sequence' } },
-  );
+  const { rows, total } = await pageOfRows(filtered(db, filter), page, {
+    columns: { timestamp: 'sequence' },
+    defaultSort: [{ field: 'timestamp', direction: 'desc' }],
+  });
   return { rows: rows.map(fromRow), total };
 }
 

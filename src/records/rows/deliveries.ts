@@ -10,7 +10,7 @@ import type {
 } from '../../model/delivery.ts';
 import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
+import { fromJsonText, ifGiven, isOneOf, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
@@ -121,26 +121,23 @@ export async function listDeliveries(
     tries: 'tries',
     nextAt: 'nextAt',
   };
-  const sort =
-    page.sort.length > 0 ? page.sort : [{ field: 'created', direction: 'desc' as const }];
-  const { rows, total } = await pageOfRows(
-    query,
-    { ...page, sort },
-    { columns, idColumn: 'sequence' },
-  );
+  const defaultSort = [{ field: 'created', direction: 'desc' }] as const;
+  const order = { columns, defaultSort, idColumn: 'sequence' };
+  const { rows, total } = await pageOfRows(query, page, order);
   return { rows: rows.map(fromRow), total };
 }
 
 function matching(filter: DeliveryFilter): Expression<SqlBool> {
   const { connectorId, organizationId, workspaceIds, states, deviceId } = filter;
   const eb = expressionBuilder<RecordTables, 'deliveries'>();
-  return eb.and([
+  const conditions = [
     eb('connectorId', '=', connectorId),
     eb('organizationId', '=', organizationId),
-    ...(workspaceIds === undefined ? [] : [isOneOf('workspaceId', workspaceIds)]),
-    ...(states === undefined ? [] : [isOneOf('state', states)]),
-    ...(deviceId === undefined ? [] : [eb('deviceId', '=', deviceId)]),
-  ]);
+    workspaceIds && isOneOf('workspaceId', workspaceIds),
+    states && isOneOf('state', states),
+    ifGiven(deviceId, (id) => isOneOf('deviceId', [id])),
+  ];
+  return eb.and(conditions.filter((condition) => condition !== undefined));
 }
 
 /** Makes what arrived or was given up wait again, at most `max` of the matching, oldest first; says which. */

@@ -71,8 +71,8 @@ export async function findDeviceConfiguration(
   deviceId: string,
   version: number | 'latest',
 ): Promise<DeviceConfiguration | undefined> {
-  const query =
-    version === 'latest' ? kept(db, deviceId) : kept(db, deviceId).where('version', '=', version);
+  let query = kept(db, deviceId);
+  if (version !== 'latest') query = query.where('version', '=', version);
   const row = await query.orderBy('version', 'desc').limit(1).executeTakeFirst();
   return row && fromRow(row);
 }
@@ -84,13 +84,12 @@ export async function listDeviceConfigurations(
   page: PageRequest,
 ): Promise<Rows<DeviceConfiguration>> {
   const columns = { id: 'version', name: 'version', version: 'version', created: 'created' };
-  const isKnown = page.sort.length > 0;
-  const sort = isKnown ? page.sort : [{ field: 'version', direction: 'desc' as const }];
-  const { rows, total } = await pageOfRows(
-    kept(db, deviceId),
-    { ...page, sort },
-    { columns, idColumn: 'version' },
-  );
+  const defaultSort = [{ field: 'version', direction: 'desc' }] as const;
+  const { rows, total } = await pageOfRows(kept(db, deviceId), page, {
+    columns,
+    defaultSort,
+    idColumn: 'version',
+  });
   return { rows: rows.map(fromRow), total };
 }
 

@@ -1,14 +1,9 @@
 // Device connectors in the records store; the uplink secret is encrypted and looked up by its hash.
 import type { Insertable, Selectable } from 'kysely';
-import type {
-  Connectivity,
-  ConnectorAuthType,
-  DecodingType,
-  DeviceConnector,
-} from '../../model/connector.ts';
-import type { Carrier } from '../../model/integration.ts';
+import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../model/connector.ts';
+import type { Carrier, DecodingType } from '../../model/integration.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from '../columns.ts';
+import { contains, isOneOf, fromFlag, mapOrNull, searchTextOf, toFlag } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
@@ -23,8 +18,8 @@ function toRow(record: DeviceConnector, sealer: Sealer): Insertable<Table> {
   const { uplinkSecret } = record;
   return {
     ...record,
-    uplinkSecret: uplinkSecret === null ? null : sealer.seal(uplinkSecret),
-    uplinkSecretHash: uplinkSecret === null ? null : secretHash(uplinkSecret),
+    uplinkSecret: mapOrNull(uplinkSecret, (secret) => sealer.seal(secret)),
+    uplinkSecretHash: mapOrNull(uplinkSecret, secretHash),
     pushConfigurationAutomatically: toFlag(record.pushConfigurationAutomatically),
     searchText: searchTextOf(record.name),
   };
@@ -38,7 +33,7 @@ function fromRow(row: Selectable<Table>, sealer: Sealer): DeviceConnector {
     authType: row.authType as ConnectorAuthType,
     decodingType: row.decodingType as DecodingType,
     carrier: row.carrier as Carrier | null,
-    uplinkSecret: row.uplinkSecret === null ? null : sealer.open(row.uplinkSecret),
+    uplinkSecret: mapOrNull(row.uplinkSecret, (sealed) => sealer.open(sealed)),
     pushConfigurationAutomatically: fromFlag(row.pushConfigurationAutomatically),
   };
 }

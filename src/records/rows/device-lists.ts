@@ -6,7 +6,7 @@ import type { Device, OnlineState } from '../../model/device.ts';
 import type { LoraField } from '../../model/lora-fields.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { meets } from './asset-filter.ts';
-import { contains, isOneOf, keyOf, toFlag } from '../columns.ts';
+import { contains, ifGiven, isOneOf, keyOf, toFlag } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { deviceFromRow } from './devices.ts';
 import { jsonSql } from '../json-sql.ts';
@@ -88,27 +88,20 @@ export async function findDeviceIds(
 
 function isWanted(db: RecordsDb, filter: DeviceFilter, now: number): Expression<SqlBool> {
   const { workspaceIds, ids, tagIds, customFieldIds } = filter;
-  const online = filter.online === undefined ? undefined : isOnline(filter.online);
   const conditions: (Expression<SqlBool> | undefined)[] = [
     sql<SqlBool>`${sql.ref('devices.organizationId')} = ${filter.organizationId}`,
     workspaceIds && isOneOf('devices.workspaceId', workspaceIds),
     ids && isOneOf('devices.id', ids),
-    filter.dataFlowId === undefined
-      ? undefined
-      : isOneOf('devices.dataFlowId', [filter.dataFlowId]),
-    filter.connectivity === undefined
-      ? undefined
-      : isOneOf('devices.connectivity', [filter.connectivity]),
-    filter.integrationId === undefined
-      ? undefined
-      : isOneOf('devices.integrationId', [filter.integrationId]),
-    filter.provider === undefined ? undefined : isOfProvider(filter.provider),
-    filter.packageName === undefined ? undefined : isPackage(db, filter.packageName),
-    filter.search ? contains('devices.searchText', filter.search) : undefined,
+    ifGiven(filter.dataFlowId, (id) => isOneOf('devices.dataFlowId', [id])),
+    ifGiven(filter.connectivity, (name) => isOneOf('devices.connectivity', [name])),
+    ifGiven(filter.integrationId, (id) => isOneOf('devices.integrationId', [id])),
+    ifGiven(filter.provider, isOfProvider),
+    ifGiven(filter.packageName, (name) => isPackage(db, name)),
+    ifGiven(filter.search || undefined, (words) => contains('devices.searchText', words)),
     tagIds && isAmong('deviceTags', 'tagId', tagIds),
     customFieldIds && isAmong('deviceCustomFields', 'metaId', customFieldIds),
     filter.onlineState && meets(db, stateIs(filter.onlineState), now),
-    online && meets(db, online, now),
+    ifGiven(filter.online, (online) => meets(db, isOnline(online), now)),
     ...Object.entries(filter.lora ?? {}).map(([name, value]) =>
       meets(db, loraIs(name as LoraField, value), now),
     ),

@@ -5,7 +5,14 @@ import type { Downlink, DownlinkState } from '../../model/downlink.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { fromFlag, fromJsonTextOrNull, toFlag, toJsonTextOrNull } from '../columns.ts';
+import {
+  fromFlag,
+  fromFlagOrNull,
+  fromJsonTextOrNull,
+  toFlag,
+  toFlagOrNull,
+  toJsonTextOrNull,
+} from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
@@ -15,7 +22,7 @@ type Table = RecordTables['downlinks'];
 function toRow(record: Downlink): Insertable<Table> {
   return {
     ...record,
-    confirmed: record.confirmed === null ? null : toFlag(record.confirmed),
+    confirmed: toFlagOrNull(record.confirmed),
     payload: toJsonTextOrNull(record.payload),
     replaces: toFlag(record.replaces),
   };
@@ -26,7 +33,7 @@ function fromRow({ sequence: _, ...row }: Selectable<Table>): Downlink {
     ...row,
     connectivity: row.connectivity as Connectivity,
     state: row.state as DownlinkState,
-    confirmed: row.confirmed === null ? null : fromFlag(row.confirmed),
+    confirmed: fromFlagOrNull(row.confirmed),
     payload: fromJsonTextOrNull<Json>(row.payload),
     replaces: fromFlag(row.replaces),
   };
@@ -174,8 +181,7 @@ export async function listDownlinks(
   let query = db.selectFrom('downlinks').selectAll().where('deviceId', '=', filter.deviceId);
   if (filter.state !== undefined) query = query.where('state', '=', filter.state);
   const columns = { created: 'created', updated: 'updated', state: 'state', sequence: 'sequence' };
-  const isOrdered = page.sort.length > 0;
-  const sort = isOrdered ? page.sort : ([{ field: 'sequence', direction: 'desc' }] as const);
-  const { rows, total } = await pageOfRows(query, { ...page, sort }, { columns });
+  const defaultSort = [{ field: 'sequence', direction: 'desc' }] as const;
+  const { rows, total } = await pageOfRows(query, page, { columns, defaultSort });
   return { rows: rows.map(fromRow), total };
 }

@@ -63,7 +63,7 @@ export async function saveKeptAnswer(
     .set({
       answer: toJsonText(answer),
       durableParts: toJsonText([]),
-      ...(bodyHash === undefined ? {} : { bodyHash }),
+      ...(bodyHash !== undefined && { bodyHash }),
     })
     .where('id', '=', id)
     .execute();
@@ -80,7 +80,7 @@ export async function saveDurableParts(
     .updateTable('idempotencyKeys')
     .set({
       durableParts: toJsonText(durable),
-      ...(journalPosition === undefined ? {} : { journalPosition }),
+      ...(journalPosition !== undefined && { journalPosition }),
     })
     .where('id', '=', id)
     .where('answer', 'is', null)

@@ -85,9 +85,8 @@ export async function listOperations(
   if (filter.workspaceIds !== undefined)
     query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   const columns = { started: 'started', completed: 'completed', type: 'type' };
-  const isKnown = page.sort.length > 0;
-  const sort = isKnown ? page.sort : [{ field: 'started', direction: 'desc' as const }];
-  const { rows, total } = await pageOfRows(query, { ...page, sort }, { columns });
+  const defaultSort = [{ field: 'started', direction: 'desc' }] as const;
+  const { rows, total } = await pageOfRows(query, page, { columns, defaultSort });
   return { rows: rows.map(fromRow), total };
 }
 

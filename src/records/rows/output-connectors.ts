@@ -4,7 +4,7 @@ import type { OutputConnector, OutputScope } from '../../model/output-connector.
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { UnreadableRecord } from '../../model/unreadable-record.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from '../columns.ts';
+import { contains, isOneOf, fromFlag, mapOrNull, searchTextOf, toFlag } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
@@ -24,7 +24,7 @@ function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
     sendConsecutiveAlerts: toFlag(record.sendConsecutiveAlerts),
     invokeRuleEngine: toFlag(record.invokeRuleEngine),
     useCustomPayload: toFlag(record.useCustomPayload),
-    properties: record.properties === null ? null : sealer.seal(JSON.stringify(record.properties)),
+    properties: mapOrNull(record.properties, (value) => sealer.seal(JSON.stringify(value))),
     searchText: searchTextOf(record.name),
   };
 }
@@ -32,7 +32,7 @@ function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
 function fromRow(row: Selectable<Table>, sealer: Sealer): OutputConnector {
   return {
     ...openFromRow(row),
-    properties: row.properties === null ? null : openProperties(row.properties, sealer),
+    properties: mapOrNull(row.properties, (sealed) => openProperties(sealed, sealer)),
   };
 }
 

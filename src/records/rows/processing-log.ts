@@ -90,8 +90,7 @@ export async function listProcessingLog(
     level: 'level',
     source: 'source',
   };
-  const sort = page.sort.length > 0 ? page.sort : newestFirst;
-  const { rows, total } = await pageOfRows(query, { ...page, sort }, { columns });
+  const { rows, total } = await pageOfRows(query, page, { columns, defaultSort: newestFirst });
   return { rows: rows.map(fromRow), total };
 }
 
@@ -103,5 +102,5 @@ function fromRow({
   const level = row.level as NoteLevel;
   const source = row.source as NoteSource;
   const object = fromJsonTextOrNull<JsonObject>(details);
-  return { ...entry, level, source, ...(object === null ? {} : { details: object }) };
+  return { ...entry, level, source, ...(object && { details: object }) };
 }

@@ -1,10 +1,11 @@
-// Deliveries as the platform hands them to connectors, and what tests ask of targets.
+// Targets of tests: opened with the properties of a connector, and sent messages as the delivery worker does.
 import type { ConnectionOptions } from 'node:tls';
-import type { ConnectorType } from '../../src/connectors/connector-type.ts';
-import type { OutboundMessage, SendOutcome, Target } from '../../src/connectors/target.ts';
-import { plainOptions, testServices } from '../../src/connectors/testing-services.ts';
-import { createEgressGuard, type EgressGuard } from '../../src/egress/guard.ts';
-import type { JsonObject } from '../../src/model/json.ts';
+import type { ConnectorServices } from './connector-services.ts';
+import type { ConnectorType } from './connector-type.ts';
+import type { OutboundMessage, SendOutcome, Target } from './target.ts';
+import { plainOptions, testServices } from './testing-services.ts';
+import { createEgressGuard, type EgressGuard } from '../egress/guard.ts';
+import type { JsonObject } from '../model/json.ts';
 
 const sample = {
   data: { temperature: 21.5, humidity: 40, occupied: true, label: 'a "b"' },
@@ -38,13 +39,14 @@ export function localEgress(tls: ConnectionOptions = {}): EgressGuard {
   return { ...guard, dispatcher: () => guard.dispatcher(tls) };
 }
 
-/** A target of a connector with these properties; ended by `closeTargets`. */
+/** A target of a connector with these properties; `closeTargets` closes it. `configured` are services of the operator. */
 export function targetOf(
   connector: ConnectorType,
   properties: JsonObject,
   egress = localEgress(),
+  configured: Partial<ConnectorServices> = {},
 ): Target {
-  const services = testServices(egress);
+  const services = testServices(egress, configured);
   connector.check(properties, services);
   const target = connector.open(properties, services, plainOptions);
   open.push(target);

@@ -2,12 +2,12 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, expect, test } from 'vitest';
-import { nats } from '../../src/connectors/nats/nats.ts';
-import type { NatsProperties } from '../../src/connectors/nats/nats-properties.ts';
-import { natsServer, startNatsServer } from '../servers/nats-server.ts';
-import { describeWith, startedBefore } from '../servers/server-tests.ts';
-import { closeTargets, message, targetOf, trySend } from './messages.ts';
-import { bearsBadServers } from './unreachable.ts';
+import { nats } from './nats.ts';
+import type { NatsProperties } from './nats-properties.ts';
+import { natsServer, startNatsServer } from '../../../tests/servers/nats-server.ts';
+import { describeWith, startedBefore } from '../../../tests/servers/server-tests.ts';
+import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';
+import { bearsBadServers } from '../../../tests/connectors/unreachable.ts';
 
 const plain = {
   uri: 'nats://127.0.0.1',

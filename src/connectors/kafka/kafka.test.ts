@@ -3,14 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { plainOptions, testServices } from '../../src/connectors/testing-services.ts';
-import { createEgressGuard } from '../../src/egress/guard.ts';
-import { kafka } from '../../src/connectors/kafka/kafka.ts';
-import type { KafkaProperties } from '../../src/connectors/kafka/kafka-properties.ts';
-import { makeCertificate, type TestCertificate } from '../servers/certificate.ts';
-import { type KafkaBroker, type KafkaOptions, startKafkaBroker } from '../servers/kafka-broker.ts';
-import { closeTargets, message, targetOf, trySend } from './messages.ts';
-import { bearsBadServers, serverThat } from './unreachable.ts';
+import { plainOptions, testServices } from '../testing-services.ts';
+import { createEgressGuard } from '../../egress/guard.ts';
+import { kafka } from './kafka.ts';
+import type { KafkaProperties } from './kafka-properties.ts';
+import { makeCertificate, type TestCertificate } from '../../../tests/servers/certificate.ts';
+import {
+  type KafkaBroker,
+  type KafkaOptions,
+  startKafkaBroker,
+} from '../../../tests/servers/kafka-broker.ts';
+import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';
+import { bearsBadServers, serverThat } from '../../../tests/connectors/unreachable.ts';
 
 const plain = {
   kafkaTopic: 'samples',

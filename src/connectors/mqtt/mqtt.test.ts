@@ -1,12 +1,12 @@
 // The MQTT output against Mosquitto: acknowledged publishes over TCP and TLS, refusals, lost connections.
 import { connectAsync, type MqttClient } from 'mqtt';
 import { afterEach, expect, test } from 'vitest';
-import { mqtt } from '../../src/connectors/mqtt/mqtt.ts';
-import type { MqttProperties } from '../../src/connectors/mqtt/mqtt-properties.ts';
-import { mosquitto, startMosquitto } from '../servers/mosquitto.ts';
-import { describeWith, startedBefore } from '../servers/server-tests.ts';
-import { closeTargets, message, targetOf, trySend } from './messages.ts';
-import { bearsBadServers } from './unreachable.ts';
+import { mqtt } from './mqtt.ts';
+import type { MqttProperties } from './mqtt-properties.ts';
+import { mosquitto, startMosquitto } from '../../../tests/servers/mosquitto.ts';
+import { describeWith, startedBefore } from '../../../tests/servers/server-tests.ts';
+import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';
+import { bearsBadServers } from '../../../tests/connectors/unreachable.ts';
 
 const plain = {
   uri: 'mqtt://127.0.0.1',

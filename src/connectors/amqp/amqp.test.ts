@@ -1,12 +1,12 @@
 // The AMQP output against RabbitMQ: confirmed publishes over TCP and TLS, refusals, messages without a queue.
 import { connect } from 'amqplib';
 import { afterEach, expect, test } from 'vitest';
-import { amqp } from '../../src/connectors/amqp/amqp.ts';
-import type { AmqpProperties } from '../../src/connectors/amqp/amqp-properties.ts';
-import { rabbitmq, startRabbitMq } from '../servers/rabbitmq.ts';
-import { describeWith, startedBefore } from '../servers/server-tests.ts';
-import { closeTargets, message, targetOf, trySend } from './messages.ts';
-import { bearsBadServers } from './unreachable.ts';
+import { amqp } from './amqp.ts';
+import type { AmqpProperties } from './amqp-properties.ts';
+import { rabbitmq, startRabbitMq } from '../../../tests/servers/rabbitmq.ts';
+import { describeWith, startedBefore } from '../../../tests/servers/server-tests.ts';
+import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';
+import { bearsBadServers } from '../../../tests/connectors/unreachable.ts';
 
 const plain = {
   uri: 'amqp://127.0.0.1',

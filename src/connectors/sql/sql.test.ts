@@ -2,13 +2,13 @@
 import { createConnection } from 'mariadb';
 import pg from 'pg';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { sql } from '../../src/connectors/sql/sql.ts';
-import type { SqlProperties } from '../../src/connectors/sql/sql-properties.ts';
-import { mariadb, startMariadb } from '../servers/mariadb.ts';
-import { postgresql, startPostgresql, type SqlServer } from '../servers/postgresql.ts';
-import { describeWith, startedBefore } from '../servers/server-tests.ts';
-import { closeTargets, message, targetOf, trySend } from './messages.ts';
-import { bearsBadServers } from './unreachable.ts';
+import { sql } from './sql.ts';
+import type { SqlProperties } from './sql-properties.ts';
+import { mariadb, startMariadb } from '../../../tests/servers/mariadb.ts';
+import { postgresql, startPostgresql, type SqlServer } from '../../../tests/servers/postgresql.ts';
+import { describeWith, startedBefore } from '../../../tests/servers/server-tests.ts';
+import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';
+import { bearsBadServers } from '../../../tests/connectors/unreachable.ts';
 
 // Names that only quoting makes harmless.
 const table = 'samp"le`s; drop table x';

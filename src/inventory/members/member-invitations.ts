@@ -1,0 +1,119 @@
+// Member invitations: pending members, and the links and mails that they get (contract 2, 35, 36).
+import { newId } from '../../model/ids.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import type { OrganizationRole, User } from '../../model/user.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  findOrganizationMember,
+  insertOrganizationMember,
+  type OrganizationMember,
+} from '../../records/rows/members.ts';
+import { findUserByEmail, insertUser } from '../../records/rows/users.ts';
+import { firstVersion, type Step } from '../record-change.ts';
+import { refuseHigherInvitation } from './grant-limit.ts';
+import {
+  type InvitationLinks,
+  type InvitationMail,
+  invitationMail,
+  invite,
+} from './invitations.ts';
+import type { MemberView } from './member-view.ts';
+
+/** Who invites, and how. */
+export interface Inviter {
+  readonly principal: Principal;
+  readonly publicUrl: string;
+  /** Sends the mail in the background; undefined when the answer is the only place of the link. */
+  readonly sendMail?: ((mail: InvitationMail) => void) | undefined;
+}
+
+export interface InvitedMember extends MemberView {
+  readonly invitationUrl: string | null;
+}
+
+/** A changed member, before its invitation is mailed. */
+interface Invited {
+  readonly organizationId: string;
+  readonly link: InvitationLinks | undefined;
+  readonly member: MemberView;
+}
+
+/** The user with this address, created without a password when it is new. */
+export async function userOfAddress(step: Step, email: string): Promise<User> {
+  const address = email.trim().toLowerCase();
+  const known = await findUserByEmail(step.db, address);
+  if (known !== undefined) return known;
+  const user: User = {
+    id: newId('user'),
+    name: address,
+    email: address,
+    passwordHash: null,
+    proven: false,
+    ...firstVersion(step.now()),
+  };
+  await insertUser(step.db, user);
+  return user;
+}
+
+/** Throws 409 for a user who has accepted, and 403 for an open invitation to more than the caller may do. */
+export async function pendingMember(
+  step: Step,
+  principal: Principal,
+  {
+    organizationId,
+    user,
+    role,
+  }: { readonly organizationId: string; readonly user: User; readonly role: OrganizationRole },
+): Promise<OrganizationMember> {
+  const known = await findOrganizationMember(step.db, organizationId, user.id);
+  if (known === undefined) return insertPendingMember(step, { organizationId, user, role });
+  if (known.acceptedAt !== null) throw problem('alreadyMember', { email: user.email });
+  await refuseHigherInvitation(step, principal, known);
+  step.announce({ kind: 'member', id: known.id, action: 'updated' });
+  return { ...known, role };
+}
+
+async function insertPendingMember(
+  step: Step,
+  {
+    organizationId,
+    user,
+    role,
+  }: { readonly organizationId: string; readonly user: User; readonly role: OrganizationRole },
+): Promise<OrganizationMember> {
+  const member = {
+    id: newId('member'),
+    organizationId,
+    userId: user.id,
+    role,
+    created: step.now(),
+    acceptedAt: null,
+  };
+  await insertOrganizationMember(step.db, member);
+  step.announce({ kind: 'member', id: member.id, action: 'created' });
+  return member;
+}
+
+/** A new invitation for a user who has not accepted the last; undefined for a member. Throws 403 for one beyond the caller. */
+export async function renewedLink(
+  step: Step,
+  { principal, publicUrl, sendMail }: Inviter,
+  member: OrganizationMember,
+): Promise<InvitationLinks | undefined> {
+  if (member.acceptedAt !== null) return undefined;
+  await refuseHigherInvitation(step, principal, member);
+  return invite(step, member, { publicUrl, byMail: sendMail !== undefined });
+}
+
+/** Mails a link that is committed, and returns the member with the link that the caller may forward. */
+export async function mailInvitation(
+  records: Records,
+  { organizationId, link, member }: Invited,
+  { sendMail }: Inviter,
+): Promise<InvitedMember> {
+  const { email } = member;
+  if (link?.mailedUrl !== undefined && sendMail !== undefined)
+    sendMail(await invitationMail(records, organizationId, { email, url: link.mailedUrl }));
+  return { ...member, invitationUrl: link?.invitationUrl ?? null };
+}
