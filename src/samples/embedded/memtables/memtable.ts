@@ -45,8 +45,9 @@ interface Arrays {
 export class Memtable {
   readonly shape: DataShape;
   readonly topic: string;
-  /** Journal position of the oldest row. */
+  /** Journal positions of the oldest and of the newest row. */
   readonly firstPosition: number;
+  lastPosition: number;
   length = 0;
   oldest = Number.POSITIVE_INFINITY;
   newest = Number.NEGATIVE_INFINITY;
@@ -65,6 +66,7 @@ export class Memtable {
     this.shape = shape;
     this.topic = topic;
     this.firstPosition = firstPosition;
+    this.lastPosition = firstPosition;
     this.#rowsMax = rowsMax;
     this.#arrays = newArrays(shape, Math.min(capacityFirst, rowsMax), undefined);
   }

@@ -146,6 +146,7 @@ export function createShapeTables(numbers: DeviceNumbers, limits: TableLimits): 
         activeCount++;
       }
       table.active.add(row);
+      table.active.lastPosition = position;
     },
     groupsOf: (deviceId, topic, [from, to]) => {
       const device = numbers.numberOf(deviceId);
