@@ -186,8 +186,9 @@ export class Memtable {
   }
 
   #grow(): void {
-    const capacity = Math.min(this.#arrays.device.length * 2, this.#rowsMax);
-    const larger = Math.max(capacity, this.length + 1);
+    const doubled = this.#arrays.device.length * 2;
+    // The last entry may have more rows than the memtable has room for.
+    const larger = this.length < this.#rowsMax ? Math.min(doubled, this.#rowsMax) : doubled;
     this.#arrays = newArrays(this.shape, larger, this.#arrays);
     if (this.#metaIds !== undefined) this.#metaIds = copied(Uint32Array, larger, this.#metaIds);
   }

@@ -140,7 +140,9 @@ export function createShapeTables(numbers: DeviceNumbers, limits: TableLimits): 
     forRows,
     close,
     add: (table, row, position) => {
-      if (table.active?.isFull === true) close(table);
+      // All rows of an entry are in one memtable: a start writes whole entries again.
+      const { active } = table;
+      if (active?.isFull === true && active.lastPosition !== position) close(table);
       if (table.active === undefined) {
         table.active = new Memtable(table.shape, table.topic, position, limits.memtableRowsMax);
         activeCount++;
