@@ -10,7 +10,8 @@ const devicesTotal = Number(numbers[0] ?? 100_000);
 const bulkTotal = Math.min(10_000, devicesTotal);
 const rounds = 40;
 const firstRounds = 10;
-// `--folder=PATH` keeps the created records for the next run: creating 100,000 devices takes minutes.
+// `--folder=PATH` keeps the created records for the next run: creating 100,000 devices takes
+// minutes.
 const kept = process.argv
   .find((argument) => argument.startsWith('--folder='))
   ?.slice('--folder='.length);

@@ -1,5 +1,6 @@
 // Single captures per second, decoded and fsynced before the answer, against a bare node:http server.
-// node bench/capture.ts [--seconds 10] [--in-flight 64] [--devices 1000] [--raw-uplinks P7D] [--write]
+// node bench/capture.ts [--seconds 10] [--in-flight 64] [--devices 1000] [--raw-uplinks P7D]
+// [--write]
 import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';

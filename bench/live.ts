@@ -60,7 +60,8 @@ function runClient(): void {
       socket.on('message', (data: Buffer) => {
         if (live) {
           received++;
-          // Every tenth message measures its latency, so that reading them does not slow the reader down.
+          // Every tenth message measures its latency, so that reading them does not slow the reader
+          // down.
           if (received % 10 === 0)
             latencies.push(nowMs() - Number(/"sentMs":([\d.]+)/.exec(data.toString())?.[1]));
         } else if (data.includes('"subscribed"')) {
@@ -124,7 +125,10 @@ async function drained(client: ChildProcess, expected: number): Promise<Report> 
   }
 }
 
-/** Sends as fast as the readers take it: at most `ahead` samples on their way. Returns deliveries a second. */
+/**
+ * Sends as fast as the readers take it: at most `ahead` samples on their way. Returns deliveries a
+ * second.
+ */
 async function throughput(
   client: ChildProcess,
   { subscribers, count, burst }: { subscribers: number; count: number; burst: number },

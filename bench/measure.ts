@@ -67,7 +67,9 @@ export function machineShape(): string {
   return `${processors.length} cores (${model}), ${memoryGiB} GiB, Linux ${release()}, Node ${process.versions.node}`;
 }
 
-/** What one append of 4 KiB with fdatasync costs in a folder, milliseconds. Files are removed again. */
+/**
+ * What one append of 4 KiB with fdatasync costs in a folder, milliseconds. Files are removed again.
+ */
 export function fsyncCost(folder: string, rounds = 200): Summary {
   const path = join(folder, `fsync-${process.pid}.tmp`);
   const file = openSync(path, 'w');
@@ -97,8 +99,8 @@ export function conditions(folder: string): string {
 export const repositoryRoot = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Puts `text` under the heading `## title` of docs/measurements.md, replacing the text of an earlier
- * run. Other sections do not change.
+ * Puts `text` under the heading `## title` of docs/measurements.md, replacing the text of an
+ * earlier run. Other sections do not change.
  */
 export function writeMeasurement(title: string, text: string): void {
   const path = join(repositoryRoot, 'docs', 'measurements.md');

@@ -1,5 +1,6 @@
 // Peers: the platform and four databases over their public interfaces, with the same samples and queries.
-// node bench/peers.ts [--devices 1000] [--days 7] [--only heliograph,influxdb] [--order device|time] [--write]
+// node bench/peers.ts [--devices 1000] [--days 7] [--only heliograph,influxdb] [--order
+// device|time] [--write]
 import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -74,7 +75,8 @@ for (const name of flags.only.split(',')) {
     );
     measured.push({ peer, result });
   } catch (error) {
-    // A long run must not lose the figures of other engines; the report and the exit code show the failure.
+    // A long run must not lose the figures of other engines; the report and the exit code show the
+    // failure.
     skipped.push(`${peer.title} FAILED: ${(error as Error).message.slice(0, 300)}`);
     console.error(error);
     process.exitCode = 1;

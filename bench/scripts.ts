@@ -52,7 +52,8 @@ function workload(name: string, source: string, payloads: readonly [number, stri
   return { name, source, events: payloads.map(([port, hex], i) => eventOf(port, hex, i)) };
 }
 
-// The same three decoders as a large file: tables and functions that a run does not need still have to be restored.
+// The same three decoders as a large file: tables and functions that a run does not need still have
+// to be restored.
 function padded(source: string, bytes: number): string {
   let text = source;
   for (let i = 0; text.length < bytes; i++) {
@@ -95,7 +96,10 @@ const workloads: Workload[] = [
 
 type Entry = { type: string; event: Json };
 
-/** The baseline: the same source in this realm, evaluated again for each run, events and emits as JSON. */
+/**
+ * The baseline: the same source in this realm, evaluated again for each run, events and emits as
+ * JSON.
+ */
 function nativeRunner(source: string): (eventText: string) => Entry[] {
   let entries: Entry[] = [];
   const emit = (type: string, value: unknown): void => {
@@ -148,7 +152,10 @@ async function machineRate(
   return runs / ((performance.now() - startedAt) / 1_000);
 }
 
-/** Every decoder gives what plain V8 gives; that the emits are right at all is seen from their number. */
+/**
+ * Every decoder gives what plain V8 gives; that the emits are right at all is seen from their
+ * number.
+ */
 async function sameResults(machine: ScriptMachine): Promise<void> {
   for (const { name, source, events } of workloads) {
     if (name === 'with luxon') continue;
@@ -166,7 +173,10 @@ async function sameResults(machine: ScriptMachine): Promise<void> {
   }
 }
 
-/** A script that leaves marks wherever it can finds none of them in the next run, among runs of all the others. */
+/**
+ * A script that leaves marks wherever it can finds none of them in the next run, among runs of all
+ * the others.
+ */
 async function nothingSurvives(machine: ScriptMachine): Promise<number> {
   const source = `let top = 0;
     function consume() {

@@ -1,5 +1,6 @@
 // Soak: mixed load for 15 minutes with figures per minute; fails when memory keeps growing.
-// node bench/soak.ts [--minutes 15] [--rate 200]; with --minutes 2 it is the short form: is it flat after two fifths of the time?
+// node bench/soak.ts [--minutes 15] [--rate 200]; with --minutes 2 it is the short form: is it flat
+// after two fifths of the time?
 import { parseArgs } from 'node:util';
 import { databaseConnectorId } from '../src/model/ids.ts';
 import {
@@ -20,7 +21,10 @@ const minutes = Number(flags.minutes);
 const rate = Number(flags.rate);
 const devicesCount = 20;
 const sampleEveryMs = 5_000;
-/** What memory may grow by from the middle part of the run to the last one: caches fill slowly, and leaks do not stop. */
+/**
+ * What memory may grow by from the middle part of the run to the last one: caches fill slowly, and
+ * leaks do not stop.
+ */
 const growth = { share: 0.1, bytes: 32 * 1024 * 1024 } as const;
 const script = `function consume(event) {
   const count = (event.state.count || 0) + 1;
@@ -64,7 +68,10 @@ async function soak(folder: string): Promise<void> {
   }
 }
 
-/** A scripted flow with devices, an output to the flapping target, rules on the devices, and a connector for MQTT. */
+/**
+ * A scripted flow with devices, an output to the flapping target, rules on the devices, and a
+ * connector for MQTT.
+ */
 async function setUp(platform: Platform, url: string) {
   type Made = { readonly id: string };
   const { workspaceId } = platform;

@@ -1,5 +1,6 @@
 // Cold start until GET /health/ready answers 200, and memory when idle, against a bare node:http server in the same run.
-// node bench/start.ts [--runs 7] [--devices 1000 --days 7] [--write]; with days, also the start on a folder that holds workload W.
+// node bench/start.ts [--runs 7] [--devices 1000 --days 7] [--write]; with days, also the start on
+// a folder that holds workload W.
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

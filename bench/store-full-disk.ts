@@ -1,5 +1,6 @@
 // Store on a full disk: `npm run bench -- store-full-disk FOLDER`, with the folder on a tmpfs of 24 MB.
-// Writers get 507, reads continue, retention frees space on the full disk, and writing resumes without a restart.
+// Writers get 507, reads continue, retention frees space on the full disk, and writing resumes
+// without a restart.
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { Problem } from '../src/model/problem.ts';
@@ -25,7 +26,10 @@ let stored = 0;
 let refused = 0;
 let at = 0;
 
-/** Sends entries of incompressible samples until some are rejected, or until their number is reached. */
+/**
+ * Sends entries of incompressible samples until some are rejected, or until their number is
+ * reached.
+ */
 async function write(entriesMax: number, refusalsMax: number): Promise<void> {
   let refusals = 0;
   for (let i = 0; i < entriesMax && refusals < refusalsMax; i++) {

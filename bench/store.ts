@@ -1,5 +1,6 @@
 // Sample store without HTTP on workload W: ingest, bytes, queries, start, recovery, pauses.
-// Options: `--devices 1000 --days 7 | --samples 100000000`, `--batch 1000 --order device|time --folder DIR --write`.
+// Options: `--devices 1000 --days 7 | --samples 100000000`, `--batch 1000 --order device|time
+// --folder DIR --write`.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -96,7 +97,10 @@ async function ingest(store: TestSamples): Promise<void> {
   noteNumber('memory after ingest (MB)', process.memoryUsage.rss() / 1e6, under(1_000));
 }
 
-/** One device's samples, then the next's, as bulk requests bring them; or in the order of time, an entry each. */
+/**
+ * One device's samples, then the next's, as bulk requests bring them; or in the order of time, an
+ * entry each.
+ */
 function* batchesOf(size: number): Generator<JournalEntry[]> {
   for (const batch of (values.order === 'time' ? timeOrdered : deviceOrdered)(shape, size))
     yield entriesOf(batch);

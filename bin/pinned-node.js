@@ -1,5 +1,6 @@
 // Finds the Node this project is pinned to and runs a program on it.
-// Plain JavaScript of 2020 without newer syntax, because an old Node must be able to read it and say what is wrong.
+// Plain JavaScript of 2020 without newer syntax, because an old Node must be able to read it and
+// say what is wrong.
 import { spawn } from 'child_process';
 import { existsSync } from 'fs';
 import * as nodeModule from 'module';
@@ -19,8 +20,9 @@ const platformPackages = {
 };
 
 /**
- * What to do with a program, seen from the Node that was found first on the PATH: stay in this process, start another
- * Node, or refuse with one sentence. `findBinary` answers the path of the pinned binary in a package, or undefined.
+ * What to do with a program, seen from the Node that was found first on the PATH: stay in this
+ * process, start another Node, or refuse with one sentence. `findBinary` answers the path of the
+ * pinned binary in a package, or undefined.
  */
 export function decide(seen, findBinary) {
   if (Number(seen.version.split('.')[0]) >= neededMajor) return { kind: 'stay' };
@@ -40,7 +42,10 @@ export function decide(seen, findBinary) {
   };
 }
 
-/** The pinned binary of an installed platform package, wherever npm put that package above this file. */
+/**
+ * The pinned binary of an installed platform package, wherever npm put that package above this
+ * file.
+ */
 export function installedBinary(name, binary) {
   const folders = nodeModule.createRequire(import.meta.url).resolve.paths(name) || [];
   return folders
@@ -49,8 +54,9 @@ export function installedBinary(name, binary) {
 }
 
 /**
- * Runs a program on the pinned Node: in this process when it is one (signals and exit code are then the program's own),
- * else in a child whose end becomes this process's end. Options of Node itself always need a child.
+ * Runs a program on the pinned Node: in this process when it is one (signals and exit code are then
+ * the program's own), else in a child whose end becomes this process's end. Options of Node itself
+ * always need a child.
  */
 export function runPinned(program, args, nodeOptions) {
   const seen = { version: process.versions.node, platform: process.platform, arch: process.arch };
@@ -65,7 +71,8 @@ export function runPinned(program, args, nodeOptions) {
   else stayHere(resolve(program), args);
 }
 
-// Compiled code is kept between starts, which takes a third off each; a folder that cannot be written only costs that.
+// Compiled code is kept between starts, which takes a third off each; a folder that cannot be
+// written only costs that.
 function keepCompiledCode() {
   if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
   process.env.NODE_COMPILE_CACHE = join(root, 'node_modules', '.cache', 'heliograph');
@@ -95,7 +102,8 @@ function startChild(node, args) {
   });
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code === null ? 1 : code);
-    // As process 1 of a container a process cannot end itself by a signal; the code says it then, as a shell's would.
+    // As process 1 of a container a process cannot end itself by a signal; the code says it then,
+    // as a shell's would.
     const exit = () => process.exit(128 + (constants.signals[signal] || 0));
     if (process.pid === 1) exit();
     process.removeAllListeners(signal);

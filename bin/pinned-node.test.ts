@@ -54,7 +54,10 @@ test('an old Node on a platform without a pinned one says to install it', () => 
   );
 });
 
-/** A copy of bin/ above which no platform package is installed, run by a Node that takes itself for version 20. */
+/**
+ * A copy of bin/ above which no platform package is installed, run by a Node that takes itself for
+ * version 20.
+ */
 function runAsOldNode(args: readonly string[]) {
   const names = ['pinned-node.js', 'preflight.js'];
   const copies = names.map((name) => [`bin/${name}`, readFileSync(join(folder, name), 'utf8')]);

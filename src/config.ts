@@ -1,4 +1,4 @@
-// The environment, read once into a frozen Config. No other file reads process.env.
+// Configuration: the environment, read once into a frozen Config. No other file reads process.env.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -7,7 +7,10 @@ import { parseIsoDuration } from './model/iso-duration.ts';
 import { type Quotas, quotasFrom } from './model/quota.ts';
 import { dayMs } from './model/instant.ts';
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+const vendorAliasModes = ['header', 'always', 'off'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
 
 export interface Config {
   readonly host: string;
@@ -23,7 +26,7 @@ export interface Config {
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
   readonly adminApiKey: string | undefined;
-  /** With it `/metrics` answers only those who send it as a bearer token. */
+  /** With it `/metrics` requires this bearer token. */
   readonly metricsToken: string | undefined;
   /** Requests a second and credential; 0 is no limit. */
   readonly rateLimitPerSecond: number;
@@ -40,26 +43,32 @@ export interface Config {
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly smsGatewayUrl: string | undefined;
-  /** JSON text. */
+  /** A JSON document. */
   readonly gcpServiceAccountKey: string | undefined;
   readonly secretsKey: string | undefined;
   readonly revealConnectorSecrets: boolean;
   readonly egressAllow: readonly string[];
-  /** How long what devices sent is kept as they sent it; 0 keeps nothing. */
+  /** Retention of raw uplinks; 0 keeps none. */
   readonly rawUplinkRetentionMs: number;
   /** Samples that rules may make from one uplink, however many rules hand them on. */
   readonly rawUplinkBytesMax: number;
   readonly demo: boolean;
   /** Script worker threads. */
   readonly scriptWorkers: number;
-  /** The process that started this one to run it on the pinned Node, and ends with it; see bin/pinned-node.js. */
+  /**
+   * The process that started this one to run it on the pinned Node, and ends with it; see
+   * bin/pinned-node.js.
+   */
   readonly wrapperPid: number | undefined;
-  /** What one organization or uplink may take. */
+  /** Limits of one organization or uplink. */
   readonly quotas: Quotas;
 }
 
 const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
-/** Settings that hold secrets; each may stand in a file that NAME_FILE names, as orchestrators hand them out. */
+/**
+ * Settings that hold secrets; NAME_FILE can name a file with the value, as orchestrators provide
+ * it.
+ */
 const secretNames = new Set([
   'ADMIN_PASSWORD',
   'ADMIN_API_KEY',
@@ -69,20 +78,19 @@ const secretNames = new Set([
   'GCP_SERVICE_ACCOUNT_KEY',
 ]);
 
-/** A setting that cannot be used; the message names the variable, the value and what is accepted. */
+/** An invalid setting. The message names the variable, the value and what is accepted. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads every variable of docs/operating.md. Throws ConfigError on the first value that makes no sense. */
+/** Reads every variable of docs/operating.md. Throws ConfigError for the first invalid value. */
 export function readConfig(environment: Environment = process.env): Config {
   const text = (name: string) => textOf(environment, name);
   refuseSomeRoles(text('ROLES'));
   const port = portOf('PORT', text('PORT'), 8080);
-  const publicUrl =
-    urlOf('PUBLIC_URL', text('PUBLIC_URL'))?.replace(/\/+$/, '') ?? `http://localhost:${port}`;
+  const publicUrl = publicUrlOf(text('PUBLIC_URL'), port);
   return Object.freeze({
     host: text('HOST') ?? '0.0.0.0',
     port,
@@ -96,31 +104,18 @@ export function readConfig(environment: Environment = process.env): Config {
     adminPassword: text('ADMIN_PASSWORD'),
     metricsToken: text('METRICS_TOKEN'),
     adminApiKey: text('ADMIN_API_KEY'),
-    rateLimitPerSecond: wholeNumberOf(
-      'RATE_LIMIT_PER_SECOND',
-      text('RATE_LIMIT_PER_SECOND'),
-      0,
-      0,
-      1_000_000,
-    ),
+    rateLimitPerSecond: wholeNumberOf('RATE_LIMIT_PER_SECOND', text('RATE_LIMIT_PER_SECOND'), {
+      fallback: 0,
+      min: 0,
+      max: 1_000_000,
+    }),
     corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
     trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
     samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
-    logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', [
-      'trace',
-      'debug',
-      'info',
-      'warn',
-      'error',
-      'silent',
-    ]),
-    vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', [
-      'header',
-      'always',
-      'off',
-    ]),
+    logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', logLevels),
+    vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', vendorAliasModes),
     deviceAudience: text('DEVICE_AUDIENCE') ?? publicUrl,
     smtpUrl: urlOf('SMTP_URL', text('SMTP_URL')),
     mailFrom: text('MAIL_FROM'),
@@ -130,33 +125,36 @@ export function readConfig(environment: Environment = process.env): Config {
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
     egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
     rawUplinkRetentionMs: durationOf('RAW_UPLINK_RETENTION', text('RAW_UPLINK_RETENTION'), 'P7D'),
-    rawUplinkBytesMax: wholeNumberOf(
-      'RAW_UPLINK_BYTES',
-      text('RAW_UPLINK_BYTES'),
-      2 ** 31,
-      64 * 2 ** 20,
-      2 ** 50,
-    ),
+    rawUplinkBytesMax: wholeNumberOf('RAW_UPLINK_BYTES', text('RAW_UPLINK_BYTES'), {
+      fallback: 2 ** 31,
+      min: 64 * 2 ** 20,
+      max: 2 ** 50,
+    }),
     demo: flagOf('DEMO', text('DEMO')),
-    scriptWorkers: wholeNumberOf(
-      'SCRIPT_WORKERS',
-      text('SCRIPT_WORKERS'),
-      Math.max(1, availableParallelism() - 1),
-      1,
-      256,
-    ),
+    scriptWorkers: wholeNumberOf('SCRIPT_WORKERS', text('SCRIPT_WORKERS'), {
+      fallback: Math.max(1, availableParallelism() - 1),
+      min: 1,
+      max: 256,
+    }),
     wrapperPid: Number(text('HELIOGRAPH_WRAPPER_PID')) || undefined,
     quotas: quotasFrom((_, row) =>
-      wholeNumberOf(row.variable, text(row.variable), row.standard, 1, 1_000_000_000),
+      wholeNumberOf(row.variable, text(row.variable), {
+        fallback: row.standard,
+        min: 1,
+        max: 1_000_000_000,
+      }),
     ),
   });
 }
 
-/** The value of the variable, or what is in the file that NAME_FILE names, without the line end behind it. */
+/**
+ * The value of the variable, or what is in the file that NAME_FILE names, without the line end
+ * behind it.
+ */
 function textOf(environment: Environment, name: string): string | undefined {
-  const value = environment[name] === '' ? undefined : environment[name];
-  const file = secretNames.has(name) ? environment[`${name}_FILE`] : undefined;
-  if (file === undefined || file === '') return value;
+  const value = environment[name] || undefined;
+  const file = environment[`${name}_FILE`];
+  if (!file || !secretNames.has(name)) return value;
   if (value !== undefined)
     throw new ConfigError(`${name} and ${name}_FILE are both set: unset one of them`);
   let contents: string;
@@ -177,9 +175,7 @@ function refuse(name: string, value: string, accepted: string): never {
 function wholeNumberOf(
   name: string,
   value: string | undefined,
-  fallback: number,
-  min: number,
-  max: number,
+  { fallback, min, max }: { readonly fallback: number; readonly min: number; readonly max: number },
 ): number {
   if (value === undefined) return fallback;
   const number = Number(value);
@@ -188,33 +184,36 @@ function wholeNumberOf(
   return number;
 }
 
-/** Months have no fixed length, so they are refused; a plain 0 is no time at all. */
+/** Milliseconds. Months are rejected, because they have no fixed length. */
 function durationOf(name: string, value: string | undefined, fallback: string): number {
   if (value === '0') return 0;
-  const parsed = parseIsoDuration(value ?? fallback);
+  const given = value ?? fallback;
+  const parsed = parseIsoDuration(given);
   if ('duration' in parsed && parsed.duration.months === 0)
     return parsed.duration.days * dayMs + parsed.duration.ms;
   return refuse(
     name,
-    value!,
+    given,
     'an ISO-8601 duration of weeks, days, hours, minutes or seconds, such as P7D, or 0',
   );
 }
 
 function portOf(name: string, value: string | undefined, fallback: number): number {
-  return wholeNumberOf(name, value, fallback, 0, 65_535);
+  return wholeNumberOf(name, value, { fallback, min: 0, max: 65_535 });
 }
 
 function certificateOf(cert: string | undefined, key: string | undefined) {
-  if ((cert === undefined) !== (key === undefined)) {
-    const [given, missing] =
-      cert === undefined ? ['MQTT_TLS_KEY', 'MQTT_TLS_CERT'] : ['MQTT_TLS_CERT', 'MQTT_TLS_KEY'];
-    throw new ConfigError(
-      `${given} is set and ${missing} is not: TLS needs the certificate and its key`,
-    );
-  }
-  const path = (file: string | undefined) => (file === undefined ? undefined : resolve(file));
-  return { mqttTlsCert: path(cert), mqttTlsKey: path(key) };
+  if (cert === undefined && key === undefined)
+    return { mqttTlsCert: undefined, mqttTlsKey: undefined };
+  if (cert === undefined) throw halfCertificate('MQTT_TLS_KEY', 'MQTT_TLS_CERT');
+  if (key === undefined) throw halfCertificate('MQTT_TLS_CERT', 'MQTT_TLS_KEY');
+  return { mqttTlsCert: resolve(cert), mqttTlsKey: resolve(key) };
+}
+
+function halfCertificate(given: string, missing: string): ConfigError {
+  return new ConfigError(
+    `${given} is set and ${missing} is not: TLS needs the certificate and its key`,
+  );
 }
 
 function oneOf<T extends string>(
@@ -237,7 +236,14 @@ function flagOf(name: string, value: string | undefined): boolean {
 function urlOf(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   // The value may hold a password, so the message must not repeat it.
-  return URL.canParse(value) ? value : refuse(name, '…', 'a URL');
+  if (URL.canParse(value)) return value;
+  return refuse(name, '…', 'a URL');
+}
+
+/** Without a slash at its end. */
+function publicUrlOf(value: string | undefined, port: number): string {
+  const url = urlOf('PUBLIC_URL', value) ?? `http://localhost:${port}`;
+  return url.replace(/\/+$/, '');
 }
 
 function listOf(value: string | undefined): readonly string[] {
@@ -248,25 +254,35 @@ function listOf(value: string | undefined): readonly string[] {
 }
 
 function originsOf(name: string, value: string | undefined): readonly string[] {
-  return listOf(value).map((origin) => {
-    if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin))
-      return origin;
-    return refuse(name, value!, 'origins such as https://app.example.com, or *');
-  });
+  const origins = listOf(value);
+  if (value !== undefined && !origins.every(isOrigin))
+    refuse(name, value, 'origins such as https://app.example.com, or *');
+  return origins;
 }
 
 function rangesOf(name: string, value: string | undefined): readonly string[] {
-  return listOf(value).map((range) => {
-    const [address = '', bits] = range.split('/');
-    const bitsMax = isIP(address) === 4 ? 32 : 128;
-    const valid =
-      isIP(address) !== 0 &&
-      (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= bitsMax));
-    return valid ? range : refuse(name, value!, 'addresses or ranges such as 10.0.0.0/8');
-  });
+  const ranges = listOf(value);
+  if (value !== undefined && !ranges.every(isAddressRange))
+    refuse(name, value, 'addresses or ranges such as 10.0.0.0/8');
+  return ranges;
 }
 
-/** Every process has all roles in this version; fewer would be a promise that is not kept. */
+function isOrigin(text: string): boolean {
+  return text === '*' || (URL.canParse(text) && new URL(text).origin === text);
+}
+
+const addressBits: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
+
+/** Whether the string is an IP address, or one with a prefix length. */
+function isAddressRange(text: string): boolean {
+  const [address = '', prefix = '0'] = text.split('/');
+  const bitsMax = addressBits[isIP(address)];
+  return bitsMax !== undefined && /^\d+$/.test(prefix) && Number(prefix) <= bitsMax;
+}
+
+/**
+ * Throws ConfigError for a part of the roles, because this version runs all roles in every process.
+ */
 function refuseSomeRoles(value: string | undefined): void {
   if (value === undefined) return;
   const given = new Set(listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles)));

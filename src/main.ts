@@ -1,4 +1,4 @@
-// Start and stop: reads the environment, starts the platform, says where it is, stops cleanly on a signal; or checks its data folder.
+// Start and stop: starts the platform and stops it on a signal, or checks its data folder.
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { startPlatform } from './composition/platform.ts';
 import type { Platform } from './composition/platform-parts.ts';
@@ -10,7 +10,7 @@ import { watchWrapper } from './wrapper-watch.ts';
 
 // A supervisor gives ten seconds; nothing acknowledged is lost even if this passes.
 const stopWithinMs = 9_000;
-/** What is made is for the user of the process alone. */
+/** Only the user of the process can read the files that it creates. */
 const ownerUmask = 0o077;
 const samePressMs = 1_000;
 
@@ -18,22 +18,28 @@ async function start(): Promise<void> {
   // Files of the data folder hold secrets.
   process.umask(ownerUmask);
   const given = readConfig();
-  // What most starts do not need is not loaded by them.
-  const demo = given.demo ? await import('./composition/demo.ts') : undefined;
+  const demo = await loadDemo(given);
   const config = demo?.demoConfig(given) ?? given;
   const platform = await startPlatform(config);
   const stopping = new AbortController();
-  // Before anybody is told that it runs: a supervisor may stop it right after.
+  // Before the start is reported, because a supervisor may stop it right after.
   stopOnSignal(config, platform, stopping);
   process.stdout.write(startText(config, platform));
   giveBackStartMemory();
   await demo?.composeDemo(config, platform, stopping.signal);
 }
 
+/** Loads the demo only when it is wanted, because most starts do not need it. */
+async function loadDemo({ demo }: Config) {
+  if (!demo) return undefined;
+  return import('./composition/demo.ts');
+}
+
 function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortController): void {
   let askedAt: number | undefined;
   const stop = (reason: string): void => {
-    // A second signal is a person who will not wait; one right after the first is the same key press, passed on by npm.
+    // A second signal stops the process immediately. One right after the first is the same key
+    // press, repeated by npm.
     if (askedAt !== undefined && performance.now() - askedAt > samePressMs) process.exit(130);
     if (askedAt !== undefined) return;
     askedAt = performance.now();
@@ -55,7 +61,10 @@ function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortCon
   watchWrapper(wrapperPid, () => stop('the process that started it is gone'));
 }
 
-/** Checks the data folder: exit code 0 when it is sound, 1 when it is damaged, 2 when it cannot be checked. */
+/**
+ * Checks the data folder: exit code 0 when it is sound, 1 when it is damaged, 2 when it cannot be
+ * checked.
+ */
 async function verify(): Promise<void> {
   const [{ verifyDataFolder }, { verifyText }] = await Promise.all([
     import('./composition/verify.ts'),
@@ -64,27 +73,34 @@ async function verify(): Promise<void> {
   const { dataDirectory, secretsKey } = readConfig();
   const findings = await verifyDataFolder(dataDirectory, secretsKey);
   process.stdout.write(verifyText(findings));
-  process.exitCode = findings.sound ? 0 : 1;
+  process.exitCode = Number(!findings.sound);
 }
 
-/** What an operator can put right is said in one sentence; anything else is ours, with its stack. */
+/**
+ * Prints an error that the operator can correct as one sentence, and an internal error with its
+ * stack.
+ */
 function failWith(code: number): (error: unknown) => void {
   return (error) => {
     const expected = [ConfigError, DataFolderError, NewerFormatError].some(
       (kind) => error instanceof kind,
     );
-    console.error(
-      expected || isListenError(error) ? `heliograph: ${sentenceOf(error as Error)}` : error,
-    );
+    if (expected || isListenError(error))
+      console.error(`heliograph: ${sentenceOf(error as Error)}`);
+    else console.error(error);
     process.exit(code);
   };
 }
 
+const portFaults = {
+  EACCES: 'may not be opened by this user',
+  EADDRINUSE: 'is in use by another program',
+} as const;
+
 function sentenceOf(error: Error): string {
   const { code, port } = error as Error & { readonly code?: unknown; readonly port?: unknown };
   if (code !== 'EADDRINUSE' && code !== 'EACCES') return error.message;
-  const why = code === 'EACCES' ? 'may not be opened by this user' : 'is in use by another program';
-  return `port ${String(port)} ${why}: set another one with PORT, MQTT_PORT, MQTT_TLS_PORT or COAP_PORT (${error.message})`;
+  return `port ${String(port)} ${portFaults[code]}: set another one with PORT, MQTT_PORT, MQTT_TLS_PORT or COAP_PORT (${error.message})`;
 }
 
 function isListenError(error: unknown): error is Error {

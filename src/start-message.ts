@@ -1,19 +1,17 @@
-// What a start prints on stdout for a person, as one block: where the platform is and what was made.
+// Start message: addresses of the platform and what the start created, printed on stdout as one block.
 import type { Platform } from './composition/platform-parts.ts';
 import type { Config } from './config.ts';
 
+/** A name and its value. */
+type Line = [string, string];
+
 export function startText(config: Config, platform: Platform): string {
   const base = config.publicUrl;
-  const lines: [string, string][] = [
+  const lines: Line[] = [
     ['REST interface', `${base}/v3`],
     ['Interface reference', `${base}/docs`],
     ['Live stream', `${base.replace(/^http/, 'ws')}/v3/data-streams`],
-    ...(config.mqttPort === 0
-      ? []
-      : [['MQTT', `${config.host}:${config.mqttPort}`] satisfies [string, string]]),
-    ...(config.coapPort === 0
-      ? []
-      : [['CoAP', `${config.host}:${config.coapPort} (UDP)`] satisfies [string, string]]),
+    ...deviceLines(config),
     ['Health', `${base}/health/ready`],
     ['Metrics', `${base}/metrics`],
     ['Data folder', config.dataDirectory],
@@ -24,23 +22,24 @@ export function startText(config: Config, platform: Platform): string {
   return `\nHeliograph is ready on ${config.host}:${platform.port}\n\n${body}\n\n`;
 }
 
-function tenantLines(config: Config, { tenant }: Platform): [string, string][] {
+/** Ports of devices; a port of 0 is not opened. */
+function deviceLines({ host, mqttPort, coapPort }: Config): Line[] {
+  const lines: Line[] = [];
+  if (mqttPort !== 0) lines.push(['MQTT', `${host}:${mqttPort}`]);
+  if (coapPort !== 0) lines.push(['CoAP', `${host}:${coapPort} (UDP)`]);
+  return lines;
+}
+
+function tenantLines({ adminEmail }: Config, { tenant }: Platform): Line[] {
   if (tenant === undefined) return [];
-  const password = tenant.generatedPassword;
-  return [
-    ['Organization', tenant.organizationId],
-    ['Workspace', tenant.workspaceId],
-    ...(tenant.isNew ? [['Owner', config.adminEmail] satisfies [string, string]] : []),
-    ...(password === null
-      ? []
-      : [['Password', `${password}  (shown this once)`] satisfies [string, string]]),
-    ...(tenant.apiKeyId === null
-      ? []
-      : [
-          ['API key', `${tenant.apiKeyId}  (its secret is ADMIN_API_KEY)`] satisfies [
-            string,
-            string,
-          ],
-        ]),
+  const { organizationId, workspaceId, isNew, generatedPassword, apiKeyId } = tenant;
+  const lines: Line[] = [
+    ['Organization', organizationId],
+    ['Workspace', workspaceId],
   ];
+  if (isNew) lines.push(['Owner', adminEmail]);
+  if (generatedPassword !== null)
+    lines.push(['Password', `${generatedPassword}  (shown this once)`]);
+  if (apiKeyId !== null) lines.push(['API key', `${apiKeyId}  (its secret is ADMIN_API_KEY)`]);
+  return lines;
 }

@@ -1,4 +1,4 @@
-// What a check of a data folder says to a person, as one block: what was read, and each damaged place.
+// Verify report: what a check of a data folder has read, and each damaged place, as one block.
 import type { FolderFindings } from './composition/verify.ts';
 
 export function verifyText(findings: FolderFindings): string {
@@ -41,7 +41,7 @@ function verdict({ store, rawUplinks, records }: FolderFindings): string {
     .map(({ kind, path, reason }) => `  ${kind} in ${path}\n    ${reason}\n`)
     .join('');
   const head = damage.length === 1 ? '1 damaged place:' : `${count(damage.length)} damaged places:`;
-  return `${head}\n\n${places}\nNothing was changed. Damaged samples are stepped over, everything else is served; a backup has them whole.`;
+  return `${head}\n\n${places}\nNothing was changed. Damaged samples are skipped and everything else is served; a backup has the whole samples.`;
 }
 
 function count(number: number): string {

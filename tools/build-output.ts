@@ -3,12 +3,19 @@ import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInstalled, type ProgramRun } from './installed-program.ts';
 
-// The compiler rewrites the endings of imports, not those of `new URL('./worker.ts', import.meta.url)`.
+// The compiler rewrites the endings of imports, not those of `new URL('./worker.ts',
+// import.meta.url)`.
 const fileAddress = /(new URL\(\s*(['"])\.{1,2}\/[^'"]+)\.ts\2(,\s*import\.meta\.url\s*\))/g;
-/** Folders with files that the program reads at run time: scripts of the sandbox, device types of the demo. */
+/**
+ * Folders with files that the program reads at run time: scripts of the sandbox, device types of
+ * the demo.
+ */
 const assetFolders = ['src', 'clients/demo', 'demo'];
 
-/** Writes the output of the project at `root`. `compilerOptions` are added to those of tsconfig.build.json. */
+/**
+ * Writes the output of the project at `root`. `compilerOptions` are added to those of
+ * tsconfig.build.json.
+ */
 export function writeOutput(
   root: string,
   output: string,
@@ -28,7 +35,10 @@ export function writeOutput(
   };
 }
 
-/** Points the address of every TypeScript file in the compiled code at the compiled file; returns their number. */
+/**
+ * Points the address of every TypeScript file in the compiled code at the compiled file; returns
+ * their number.
+ */
 export function pointUrlsAtJavaScript(output: string): number {
   let rewritten = 0;
   for (const path of globSync('**/*.js', { cwd: output })) {
@@ -42,7 +52,10 @@ export function pointUrlsAtJavaScript(output: string): number {
   return rewritten;
 }
 
-/** Copies every file of `source` that is not TypeScript to the same place in `output`; returns their number. */
+/**
+ * Copies every file of `source` that is not TypeScript to the same place in `output`; returns their
+ * number.
+ */
 export function copyAssets(source: string, output: string): number {
   const assets = globSync('**/*', { cwd: source, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))

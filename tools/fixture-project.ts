@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Writes the files (path to text) into a fresh folder that lives as long as the test; answers the folder. */
+/**
+ * Writes the files (path to text) into a fresh folder that lives as long as the test; answers the
+ * folder.
+ */
 export function plantedProject(files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'heliograph-planted-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));

@@ -19,7 +19,9 @@ export const stageFolders: readonly string[] = [...stages, 'connectors'];
 /** Folders that keep something on disk or in an engine. */
 const stores = ['log', 'samples', 'records', 'raw-uplinks', 'data-folder'] as const;
 
-/** Folder of src -> other folders of src that it may import. A folder without a row must not exist. */
+/**
+ * Folder of src -> other folders of src that it may import. A folder without a row must not exist.
+ */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   structures: [],

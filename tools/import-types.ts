@@ -32,7 +32,10 @@ if (folder === undefined || apiKey === undefined) {
   process.exitCode = await importTypes(resolve(folder), url.replace(/\/+$/, ''), apiKey);
 }
 
-/** The root of the library: the folder above `types`, so that a type has the same path for every import folder. */
+/**
+ * The root of the library: the folder above `types`, so that a type has the same path for every
+ * import folder.
+ */
 function rootOf(folder: string): string {
   for (let at = folder; dirname(at) !== at; at = dirname(at)) {
     const types = join(at, 'types');

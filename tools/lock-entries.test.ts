@@ -69,7 +69,8 @@ test('an optional package that names no platform is not guessed at', () => {
 });
 
 test('review security 24: what the lock has no checksum of are builds of development tools for other platforms', () => {
-  // The installation that wrote the lock did not resolve these packages; npm reports them when they are installed.
+  // The installation that wrote the lock did not resolve these packages; npm reports them when they
+  // are installed.
   const lock = JSON.parse(
     readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8'),
   ) as {

@@ -1,5 +1,6 @@
 // Keeps package-lock.json complete: an optional package of another platform has an entry there, or `npm ci` refuses the lock.
-// An installation leaves entries out when it could not look such a package up; what it needs is known without asking.
+// An installation leaves entries out when it could not look such a package up; what it needs is
+// known without asking.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Violation } from './tidy/violation.ts';

@@ -10,9 +10,9 @@ interface Report {
 }
 
 /**
- * Passed and failed of a JSON report of the test runner. A file that fails outside its tests counts as one failure. An
- * error outside any test is not in the report and shows only in how the runner ended (`succeeded`): it
- * counts as one failure too, and so does a run without tests.
+ * Passed and failed of a JSON report of the test runner. A file that fails outside its tests counts
+ * as one failure. An error outside any test is not in the report and shows only in how the runner
+ * ended (`succeeded`): it counts as one failure too, and so does a run without tests.
  */
 export function testTotals(
   reportText: string,

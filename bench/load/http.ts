@@ -1,5 +1,6 @@
 // A load generator for HTTP/1.1 over plain sockets: one request in flight per connection, kept alive.
-// Ready-made clients cost more than some of the servers measured here, so this one only frames requests and finds the ends of answers.
+// Ready-made clients cost more than some of the servers measured here, so this one only frames
+// requests and finds the ends of answers.
 import { type Socket, connect } from 'node:net';
 
 export interface HttpTarget {
@@ -51,7 +52,10 @@ export function openConnection(
   });
 }
 
-/** A connection for questions with long pauses between: one that the server closed meanwhile is replaced by a new one. */
+/**
+ * A connection for questions with long pauses between: one that the server closed meanwhile is
+ * replaced by a new one.
+ */
 export async function openPatientConnection(
   target: HttpTarget,
   answerTimeoutMs = answerTimeoutMsDefault,
@@ -121,7 +125,8 @@ function overSocket(socket: Socket, answerTimeoutMs: number): HttpConnection {
   };
 }
 
-// Undefined until the last byte is there. Nothing follows an answer, because only one request is in flight.
+// Undefined until the last byte is there. Nothing follows an answer, because only one request is in
+// flight.
 function wholeAnswer(bytes: Buffer): HttpAnswer | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;

@@ -9,7 +9,10 @@ export interface MqttStorm {
   readonly userName: string;
   readonly password: string;
   readonly connections: number;
-  /** Topic and payload of each message, sent in turn; connection `i` sends those whose index is `i` modulo the connections. */
+  /**
+   * Topic and payload of each message, sent in turn; connection `i` sends those whose index is `i`
+   * modulo the connections.
+   */
   readonly messages: readonly { readonly topic: string; readonly payload: string }[];
   readonly inFlight: number;
   readonly warmSeconds: number;
@@ -84,7 +87,10 @@ async function rage(storm: MqttStorm): Promise<MqttStormResult> {
   };
 }
 
-/** Keeps this number of connections waiting for an acknowledgement; an acknowledged one moves to the end. */
+/**
+ * Keeps this number of connections waiting for an acknowledgement; an acknowledged one moves to the
+ * end.
+ */
 async function publish(
   { inFlight, warmSeconds, seconds }: MqttStorm,
   lines: Line[],

@@ -47,7 +47,10 @@ export function platformMissing(): string | undefined {
     : 'Heliograph is skipped: src/main.ts does not exist';
 }
 
-/** Starts it on a data folder, new or old, and waits until it is ready. Settings are added to those of every bench. */
+/**
+ * Starts it on a data folder, new or old, and waits until it is ready. Settings are added to those
+ * of every bench.
+ */
 export async function startPlatform(
   folder: string,
   settings: Readonly<Record<string, string>> = {},

@@ -111,7 +111,10 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void>
   clearTimeout(impatience);
 }
 
-/** Asks again and again until `ask` answers true; errors count as not yet. Throws when the server ended or the time is over. */
+/**
+ * Asks again and again until `ask` answers true; errors count as not yet. Throws when the server
+ * ended or the time is over.
+ */
 export async function untilReady(
   server: RunningServer,
   ask: () => Promise<boolean>,
@@ -152,7 +155,9 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Runs `work` in a new folder, which is always removed afterwards; owned by `account` when given. */
+/**
+ * Runs `work` in a new folder, which is always removed afterwards; owned by `account` when given.
+ */
 export async function inTemporaryFolder<T>(
   name: string,
   work: (folder: string) => Promise<T>,

@@ -25,7 +25,10 @@ export function installPackages(packages: readonly string[], program: string): s
   return existsSync(program) ? undefined : `${packages.join(' ')} cannot be installed here`;
 }
 
-/** The account of a system user, for servers that refuse to run as root; undefined when this process is not root itself. */
+/**
+ * The account of a system user, for servers that refuse to run as root; undefined when this process
+ * is not root itself.
+ */
 export function accountOf(user: string): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number =>
@@ -71,7 +74,8 @@ function apt(args: readonly string[]): boolean {
   }
 }
 
-// Package scripts ask this program before they start a service; what stood there before comes back afterwards.
+// Package scripts ask this program before they start a service; what stood there before comes back
+// afterwards.
 function withoutAutostart(): () => void {
   const before = existsSync(policyPath)
     ? { text: readFileSync(policyPath), mode: statSync(policyPath).mode & 0o777 }

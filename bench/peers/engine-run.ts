@@ -51,11 +51,15 @@ export interface EngineResult {
 
 export type QueryResult = { readonly durations: Summary } | { readonly wrong: string };
 
-// Requests are built before they are sent, so that building costs no measured time; this number limits the memory.
+// Requests are built before they are sent, so that building costs no measured time; this number
+// limits the memory.
 const preparedMax = 64;
 const checksMax = 5;
 const singlesMax = 400_000;
-/** Single requests of this first time count for nothing: a server that was started a moment ago is slow. */
+/**
+ * Single requests of this first time count for nothing: a server that was started a moment ago is
+ * slow.
+ */
 const singlesWarmMs = 3_000;
 const calmMs = 1_000;
 
@@ -108,7 +112,10 @@ export async function runEngine(
   }
 }
 
-/** Sends every sample in bulk requests; answers the seconds of sending and the milliseconds of each request. */
+/**
+ * Sends every sample in bulk requests; answers the seconds of sending and the milliseconds of each
+ * request.
+ */
 export async function loadWorkload(
   engine: Engine,
   options: Pick<RunOptions, 'shape' | 'order' | 'batch' | 'bulkLanes'>,
@@ -168,7 +175,8 @@ async function timeQuery(
   return { durations: summarize(durations) };
 }
 
-// One sample a request, many requests in flight, for a bounded time: samples of the days after the workload.
+// One sample a request, many requests in flight, for a bounded time: samples of the days after the
+// workload.
 async function loadSingles(engine: Engine, options: RunOptions): Promise<EngineResult['single']> {
   const shape = { ...options.shape, startMs: endMsOf(options.shape), days: 1_000 };
   const requests: Buffer[] = [];

@@ -27,7 +27,8 @@ export const heliographDurability = 'fsynced journal';
 const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
 const pageSize = 1_000;
 
-// Single uplinks are decoded: the script is what a user would write for a device that names its values otherwise.
+// Single uplinks are decoded: the script is what a user would write for a device that names its
+// values otherwise.
 const decoder = `function consume(event) {
   const { t, h, c, b, o, l } = event.data;
   emit('sample', { data: { temperature: t, humidity: h, co2: c, batteryLevel: b, occupied: o === 1, label: l } });
@@ -50,7 +51,8 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
       batch.length === 1 ? captureRequest(batch, flow.uplinkSecret) : bulkRequest(batch, ids),
     openLanes: (count) => lanesTo(platform, count),
     async settle() {
-      // A clean stop seals what is open, and the figures afterwards are those of a platform that has been started again.
+      // A clean stop seals what is open, and the figures afterwards are those of a platform that
+      // has been started again.
       await platform.stop();
       platform = await startPlatform(folder);
       const parts = readdirSync(join(folder, 'data')).map((name) => {

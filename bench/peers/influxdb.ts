@@ -81,7 +81,8 @@ function environment(folder: string, port: number, rpcPort: number): Record<stri
     INFLUXDB_DATA_DIR: `${folder}/data`,
     INFLUXDB_DATA_WAL_DIR: `${folder}/wal`,
     INFLUXDB_DATA_INDEX_VERSION: 'tsi1',
-    // Cold data is written out and compacted soon, so that bytes at rest can be read after a short wait.
+    // Cold data is written out and compacted soon, so that bytes at rest can be read after a short
+    // wait.
     INFLUXDB_DATA_CACHE_SNAPSHOT_WRITE_COLD_DURATION: '5s',
     INFLUXDB_DATA_COMPACT_FULL_WRITE_COLD_DURATION: '5s',
   };

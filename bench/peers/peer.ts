@@ -26,7 +26,10 @@ export interface QueryException {
 
 export interface Engine {
   readonly version: string;
-  /** The bytes of one bulk request, or, for a batch of one, of one single request. Not part of any timing. */
+  /**
+   * The bytes of one bulk request, or, for a batch of one, of one single request. Not part of any
+   * timing.
+   */
   encode(batch: SampleColumns): Buffer;
   openLanes(count: number): Promise<Lane[]>;
   /** Makes everything resting: rollups, merges, flushes. Answers what it did, in words. */
@@ -41,12 +44,18 @@ export interface Engine {
 export interface RestingBytes {
   /** The samples and hourly aggregates with their indexes. */
   readonly samples: number;
-  /** Log that the engine keeps (journal, WAL): bounded by its own setting, independent of the number of samples. */
+  /**
+   * Log that the engine keeps (journal, WAL): bounded by its own setting, independent of the number
+   * of samples.
+   */
   readonly log: number;
 }
 
 export interface Lane {
-  /** Resolves when the engine has acknowledged; rejects when it refused. `count` is the number of samples in the request. */
+  /**
+   * Resolves when the engine has acknowledged; rejects when it refused. `count` is the number of
+   * samples in the request.
+   */
   send(request: Buffer, count: number): Promise<void>;
   close(): void;
 }

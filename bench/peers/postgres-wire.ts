@@ -4,7 +4,9 @@ import { type Socket, connect } from 'node:net';
 export type Row = readonly (string | null)[];
 
 export interface PostgresConnection {
-  /** Sends frames that end in one ReadyForQuery; answers all rows in between. Only one at a time. */
+  /**
+   * Sends frames that end in one ReadyForQuery; answers all rows in between. Only one at a time.
+   */
   exchange(frames: Buffer): Promise<Row[]>;
   close(): void;
 }

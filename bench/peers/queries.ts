@@ -23,8 +23,9 @@ export type QueryName =
   | 'averageAll';
 
 /**
- * Every answer is a list of numbers, so that all engines can be compared alike: a KPI is one number, a series one per bucket, a KPI of many
- * devices one per device in the order asked, samples seven each (timestamp, four numbers, occupied as 0 or 1, index of the label), newest first.
+ * Every answer is a list of numbers, so that all engines can be compared alike: a KPI is one
+ * number, a series one per bucket, a KPI of many devices one per device in the order asked, samples
+ * seven each (timestamp, four numbers, occupied as 0 or 1, index of the label), newest first.
  */
 export interface Query extends Interval {
   readonly name: QueryName;
@@ -97,7 +98,10 @@ export function queryOf(name: QueryName, n: number, shape: WorkloadShape): Query
   return { name, ...spans[name]() };
 }
 
-/** Computes answers from the workload. Keeps what it made of each device, so that asking again is cheap. */
+/**
+ * Computes answers from the workload. Keeps what it made of each device, so that asking again is
+ * cheap.
+ */
 export function referenceFor(shape: WorkloadShape): (query: Query) => number[] {
   const made = new Map<number, SampleColumns>();
   const columnsOf = (device: number): SampleColumns => {
@@ -133,7 +137,8 @@ function starts(interval: Interval, stepMs: number): number[] {
   );
 }
 
-// Sums of whole hundredths are exact in a double, so the reference itself has no rounding error but the last division.
+// Sums of whole hundredths are exact in a double, so the reference itself has no rounding error but
+// the last division.
 interface Total {
   readonly sum: number;
   readonly count: number;
@@ -176,7 +181,9 @@ function lastOf(columns: SampleColumns): number[] {
   return numbers;
 }
 
-/** Undefined when the answers are equal within 1e-9 relative; else the first difference, in words. */
+/**
+ * Undefined when the answers are equal within 1e-9 relative; else the first difference, in words.
+ */
 export function difference(got: readonly number[], wanted: readonly number[]): string | undefined {
   if (got.length !== wanted.length) return `${got.length} numbers instead of ${wanted.length}`;
   const at = wanted.findIndex(

@@ -73,7 +73,10 @@ async function start(folder: string): Promise<Engine> {
   };
 }
 
-/** One line per series of the batch; a batch of one device gives long lines, a mixed one many short ones. */
+/**
+ * One line per series of the batch; a batch of one device gives long lines, a mixed one many short
+ * ones.
+ */
 function encode(batch: SampleColumns): Buffer {
   const byDevice = new Map<number, number[]>();
   for (let i = 0; i < batch.length; i++) {

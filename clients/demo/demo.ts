@@ -21,7 +21,10 @@ export interface DemoOptions {
   readonly signal: AbortSignal;
   readonly now: () => EpochMs;
   readonly print: (text: string) => void;
-  /** A shorter way for payloads of the past than one HTTP request each; it must run the same decoders. */
+  /**
+   * A shorter way for payloads of the past than one HTTP request each; it must run the same
+   * decoders.
+   */
   readonly loadUplinks?: LoadUplinks;
   /** Days of history on first start. */
   readonly historyDays?: number;
@@ -30,8 +33,8 @@ export interface DemoOptions {
 const historyDaysDefault = 21;
 
 /**
- * Runs the demo until the signal is aborted, then resolves. Rejects when the workspace cannot be set up or its history
- * not be loaded; the platform itself is not touched by that.
+ * Runs the demo until the signal is aborted, then resolves. Rejects when the workspace cannot be
+ * set up or its history not be loaded; the platform itself is not touched by that.
  */
 export async function runDemo(options: DemoOptions): Promise<void> {
   try {

@@ -29,7 +29,10 @@ export interface DeviceTypeDraft extends JsonObject {
 
 const schemaSuffix = '.schema.json';
 
-/** Reads meta.json, uplink.js and every <topic>.schema.json. Throws when a topic of the meta has no schema. */
+/**
+ * Reads meta.json, uplink.js and every <topic>.schema.json. Throws when a topic of the meta has no
+ * schema.
+ */
 export async function readDeviceType(folder: string): Promise<DeviceTypeDraft> {
   const meta = JSON.parse(await readFile(join(folder, 'meta.json'), 'utf8')) as LibraryMeta;
   const schemas: Record<string, string> = {};

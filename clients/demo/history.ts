@@ -6,8 +6,9 @@ import type { DemoUplink, Platform } from './platform.ts';
 import type { EnrolledDevice } from './setup.ts';
 
 /**
- * Takes raw payloads of the past through decoding and storing, each device's in the order of the batch, and resolves
- * when all are durable. A batch holds at most some hours of all devices, in the order of time.
+ * Takes raw payloads of the past through decoding and storing, each device's in the order of the
+ * batch, and resolves when all are durable. A batch holds at most some hours of all devices, in the
+ * order of time.
  */
 export type LoadUplinks = (batch: readonly DemoUplink[]) => Promise<void>;
 
@@ -17,7 +18,9 @@ const lanesMax = 24;
 export interface HistoryRequest {
   readonly devices: readonly EnrolledDevice[];
   readonly uplinkSecret: string;
-  /** Where the history of a device begins: after its newest stored sample, at most some weeks ago. */
+  /**
+   * Where the history of a device begins: after its newest stored sample, at most some weeks ago.
+   */
   readonly from: (device: EnrolledDevice) => EpochMs;
   readonly to: EpochMs;
   readonly signal: AbortSignal;
@@ -41,7 +44,8 @@ export async function loadHistory({
     const batch: DemoUplink[] = [];
     for (const one of devices) {
       batch.push(...uplinksOf(one, uplinkSecret, Math.max(start, starts.get(one)!), end));
-      // The platform may live in the same process; it must not wait for the simulation of all devices.
+      // The platform may live in the same process; it must not wait for the simulation of all
+      // devices.
       await immediate();
     }
     if (batch.length > 0) await load(batch.sort((a, b) => a.at - b.at));
@@ -64,7 +68,10 @@ function uplinksOf(
     .map((at) => ({ deviceId, uplinkSecret, at, payload: device.payloadAt(at) }));
 }
 
-/** Start of a device's history: after its newest sample on the platform, so an interrupted start resumes there. */
+/**
+ * Start of a device's history: after its newest sample on the platform, so an interrupted start
+ * resumes there.
+ */
 export async function historyStart(
   platform: Platform,
   { id }: EnrolledDevice,
@@ -82,7 +89,10 @@ export async function historyStart(
   return newest === undefined ? earliest : Math.max(earliest, Date.parse(newest.timestamp) + 1);
 }
 
-/** Loads through `POST /v3/capture`: one request in flight per device, so each device keeps its order. */
+/**
+ * Loads through `POST /v3/capture`: one request in flight per device, so each device keeps its
+ * order.
+ */
 export function loadOverHttp(platform: Platform): LoadUplinks {
   return async (batch) => {
     const queues = [...Map.groupBy(batch, (uplink) => uplink.deviceId).values()];

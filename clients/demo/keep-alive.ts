@@ -1,5 +1,6 @@
 // HTTP requests over few connections that stay open.
-// Measured over loopback, one costs a third of the CPU time of `fetch`, and the weeks of history are some sixty thousand
+// Measured over loopback, one costs a third of the CPU time of `fetch`, and the weeks of history
+// are some sixty thousand
 // of them on the machine that also runs the platform.
 import http from 'node:http';
 import https from 'node:https';
@@ -20,7 +21,10 @@ export type Send = (
 const connectionsMax = 24;
 const requestTimeoutMs = 30_000;
 
-/** Sends over at most 24 connections; rejects without an answer within 30 s. The signal ends all of them. */
+/**
+ * Sends over at most 24 connections; rejects without an answer within 30 s. The signal ends all of
+ * them.
+ */
 export function keepAlive(baseUrl: string, signal: AbortSignal): Send {
   const scheme = baseUrl.startsWith('https:') ? https : http;
   const agent = new scheme.Agent({

@@ -11,7 +11,10 @@ interface Named {
 const ruleName = 'Leak alarm';
 export const alarmTopic = 'alarm';
 
-/** Makes the rule and its action unless they are there; once the history is loaded, which is to raise no alarms. */
+/**
+ * Makes the rule and its action unless they are there; once the history is loaded, which is to
+ * raise no alarms.
+ */
 export async function setUpLeakRule(platform: Platform, workspace: DemoWorkspace): Promise<void> {
   const within = { workspaceId: workspace.id, size: '1000' };
   const rules = await platform.get<{ readonly content: readonly Named[] }>('/v3/rules', within);

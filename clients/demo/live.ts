@@ -7,7 +7,10 @@ import type { DemoUplink, Platform } from './platform.ts';
 import type { EnrolledDevice } from './setup.ts';
 
 const tickMs = 1_000;
-/** After a longer gap, such as a sleeping laptop, devices only send what they would have sent by themselves. */
+/**
+ * After a longer gap, such as a sleeping laptop, devices only send what they would have sent by
+ * themselves.
+ */
 const quickenedMaxMs = 2 * minuteMs;
 
 export interface LiveRequest {
@@ -21,7 +24,10 @@ export interface LiveRequest {
   readonly print: (text: string) => void;
 }
 
-/** Sends until the signal is aborted, then rejects with its reason. A rejected device stops; the others continue. */
+/**
+ * Sends until the signal is aborted, then rejects with its reason. A rejected device stops; the
+ * others continue.
+ */
 export async function sendLive(request: LiveRequest): Promise<never> {
   const { uplinkSecret, now, pause, print } = request;
   let sending = request.devices;
@@ -62,7 +68,8 @@ export function uplinksBetween(
   return uplinks.sort((a, b) => a.at - b.at);
 }
 
-// A payload that could not be delivered in all tries is lost, as with a real device; the next one may get through.
+// A payload that could not be delivered in all tries is lost, as with a real device; the next one
+// may get through.
 async function sendPatiently(
   { platform, signal, print }: LiveRequest,
   uplink: DemoUplink,

@@ -25,7 +25,10 @@ export interface PlatformOptions {
 export interface Platform {
   get<T>(path: string, query?: Readonly<Record<string, string>>): Promise<T>;
   post<T>(path: string, body: JsonObject): Promise<T>;
-  /** Sends a payload through `POST /v3/capture` (contract 18). `refused` says why when the platform will never take it. */
+  /**
+   * Sends a payload through `POST /v3/capture` (contract 18). `refused` says why when the platform
+   * will never take it.
+   */
   capture(uplink: DemoUplink): Promise<{ readonly refused?: string }>;
 }
 
@@ -50,7 +53,10 @@ interface HttpRequest {
   readonly body?: JsonObject;
 }
 
-/** A client of the platform at `baseUrl`. Requests throw RefusedRequest for a final answer, Error when tries are used up. */
+/**
+ * A client of the platform at `baseUrl`. Requests throw RefusedRequest for a final answer, Error
+ * when tries are used up.
+ */
 export function connectPlatform(options: PlatformOptions): Platform {
   const connection: Connection = { ...options, send: keepAlive(options.baseUrl, options.signal) };
   const headers = { 'x-api-key': options.apiKey };

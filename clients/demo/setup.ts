@@ -39,7 +39,10 @@ interface RecordPage<T> {
   readonly content: readonly T[];
 }
 
-/** Creates what is missing of workspace, device types, connector, tags, flows and devices (contract 3, 4, 6 to 8, 10). */
+/**
+ * Creates what is missing of workspace, device types, connector, tags, flows and devices (contract
+ * 3, 4, 6 to 8, 10).
+ */
 export async function setUpDemo(
   platform: Platform,
   organizationId: string,

@@ -42,7 +42,10 @@ function define(object: Record<string, Json>, key: string, value: Json): void {
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** A number, boolean, list or object as JSON writes it, else a string: `007` and `1,5` remain strings. */
+/**
+ * A number, boolean, list or object as JSON writes it, else a string: `007` and `1,5` remain
+ * strings.
+ */
 function valueOf(cell: string): Json {
   if (numberPattern.test(cell)) return Number(cell);
   if (cell === 'true' || cell === 'false') return cell === 'true';

@@ -56,7 +56,10 @@ const fingerprintBytes = 64 * 1024;
 export const placePathOf = (path: string): string => `${path}.backfill-place.json`;
 export const reportPathOf = (path: string): string => `${path}.backfill-errors.ndjson`;
 
-/** Resolves at the end of the file; rejects when interrupted or rejected, and a later run resumes after the last window. */
+/**
+ * Resolves at the end of the file; rejects when interrupted or rejected, and a later run resumes
+ * after the last window.
+ */
 export async function backfillFile(options: FileBackfillOptions): Promise<FileProgress> {
   const { path, format, signal, told } = options;
   const { bytesTotal, fingerprint } = await lookAt(path);
@@ -207,7 +210,8 @@ function readSample(
   const { deviceId = device, ...sample } = read;
   if (typeof deviceId !== 'string')
     return fileError(record, 'NO_DEVICE', 'No deviceId, and none given for all lines');
-  // Without one it would be the time of sending, and an interrupted run that is repeated would store the sample twice.
+  // Without one it would be the time of sending, and an interrupted run that is repeated would
+  // store the sample twice.
   if (sample['timestamp'] === undefined)
     return fileError(record, 'NO_TIMESTAMP', 'A line needs a timestamp');
   return { line: record.line, deviceId, sample };

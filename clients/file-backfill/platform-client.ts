@@ -21,7 +21,9 @@ export interface BulkAnswer {
 export interface PlatformClient {
   /** The service id of the device with that physical or service id; undefined when unknown. */
   readonly findDevice: (id: string) => Promise<string | undefined>;
-  /** Resolves when all samples are stored or refused one by one; repeating it stores nothing twice. */
+  /**
+   * Resolves when all samples are stored or refused one by one; repeating it stores nothing twice.
+   */
   readonly sendSamples: (deviceId: string, samples: readonly JsonObject[]) => Promise<BulkAnswer>;
 }
 

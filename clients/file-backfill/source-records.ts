@@ -23,7 +23,10 @@ const recordBytesMax = 2 * 1024 * 1024;
 const newline = 0x0a;
 const quote = 0x22;
 
-/** Blank lines are skipped. With `quotes` a line end within double quotes does not end a record (RFC 4180). */
+/**
+ * Blank lines are skipped. With `quotes` a line end within double quotes does not end a record (RFC
+ * 4180).
+ */
 export async function* sourceRecords(
   path: string,
   from: SourcePlace,

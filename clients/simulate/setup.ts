@@ -92,7 +92,10 @@ export async function setUp(options: SetupOptions): Promise<Setup> {
   return { workspaceId, connectorId: idOf(connector), uplinkSecret, devices, made };
 }
 
-/** `simulated-http-00001` and on: the devices that a simulation with a given secret expects to be there. */
+/**
+ * `simulated-http-00001` and on: the devices that a simulation with a given secret expects to be
+ * there.
+ */
 export function deviceNames(count: number, protocol: string): SimulatedDevice[] {
   return Array.from({ length: count }, (_, number) => ({
     deviceId: `simulated-${protocol}-${String(number + 1).padStart(5, '0')}`,

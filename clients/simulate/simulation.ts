@@ -12,7 +12,10 @@ export interface SimulatedDevice {
 
 /** One protocol, connected. */
 export interface Sender {
-  /** Resolves when the platform has acknowledged the payload, which is a promise that it is durable; rejects with what was answered instead. */
+  /**
+   * Resolves when the platform has acknowledged the payload, which is a promise that it is durable;
+   * rejects with what was answered instead.
+   */
   send(device: SimulatedDevice, payload: Buffer): Promise<void>;
   close(): Promise<void>;
 }
@@ -41,7 +44,10 @@ const reportEveryMs = 1_000;
 /** Who does not answer within this time will not. */
 const drainMsMax = 15_000;
 
-/** Sends until the signal says so; resolves when the last payload was acknowledged or refused. The sender stays open. */
+/**
+ * Sends until the signal says so; resolves when the last payload was acknowledged or refused. The
+ * sender stays open.
+ */
 export async function simulate(simulation: Simulation): Promise<SimulationResult> {
   const { sender, devices, ratePerSecond, inFlightMax, signal } = simulation;
   const figures = createStatistics();

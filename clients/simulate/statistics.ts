@@ -1,6 +1,8 @@
 // Statistics of simulated payloads: counts, reasons of failures, and times of acknowledgements.
 
-/** Durations fall into classes that grow by this factor, so that percentiles are right within 5 %. */
+/**
+ * Durations fall into classes that grow by this factor, so that percentiles are right within 5 %.
+ */
 const growth = 1.05;
 const smallestMs = 0.05;
 const reasonsMax = 20;
@@ -18,7 +20,9 @@ export interface Statistics {
   };
   /** Reason to how often. */
   readonly reasons: ReadonlyMap<string, number>;
-  /** The duration that this share of acknowledgements kept below, in milliseconds; 0 without any. */
+  /**
+   * The duration that this share of acknowledgements kept below, in milliseconds; 0 without any.
+   */
   percentileMs(share: number): number;
   readonly maxMs: number;
 }

@@ -7,7 +7,9 @@ export type RequestHeaders = Readonly<Record<string, string | string[] | undefin
 export interface Authenticator {
   /** The header, in lower case, that carries this kind of credential. */
   readonly header: string;
-  /** Whether browsers send it by themselves: it counts only in a request that shows nothing else. */
+  /**
+   * Whether browsers send it by themselves: it counts only in a request that shows nothing else.
+   */
   readonly ambient?: true;
   /** Throws Problem 401 for a credential that is unknown, deleted or expired. */
   readonly authenticate: (

@@ -5,10 +5,11 @@ import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 
 /**
- * Throws 404 for a place of another organization, because such rows do not exist for the principal, and 403 without the
- * permission or outside the principal's workspaces. Records of the organization itself, such as device types, can be read but not
- * changed by a credential that is restricted to workspaces: a change would reach the other workspaces. Records of the
- * installation can be read alone. Without a place only scope and verb count: lists are narrowed by their handlers.
+ * Throws 404 for a place of another organization, because such rows do not exist for the principal,
+ * and 403 without the permission or outside the principal's workspaces. Records of the organization
+ * itself, such as device types, can be read but not changed by a credential that is restricted to
+ * workspaces: a change would reach the other workspaces. Records of the installation can be read
+ * alone. Without a place only scope and verb count: lists are narrowed by their handlers.
  */
 export function authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void {
   if (place === undefined && principal.inOrganizations !== undefined) {

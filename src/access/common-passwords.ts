@@ -1,8 +1,8 @@
 // Common passwords: those of ten and more characters, and the words that are made longer by digits and signs at their ends.
 
 /**
- * Lower case. Taken from the most used passwords of public breaches, as @zxcvbn-ts/language-common (MIT) lists them; what rules
- * find, such as digits alone and repetitions, is left out.
+ * Lower case. Taken from the most used passwords of public breaches, as @zxcvbn-ts/language-common
+ * (MIT) lists them; what rules find, such as digits alone and repetitions, is left out.
  */
 export const commonPasswords: ReadonlySet<string> = new Set(
   `

@@ -2,7 +2,10 @@
 import { problem } from '../model/problem.ts';
 
 export interface FairTurns {
-  /** Runs the work when it is the turn of the key. Throws Problem `tooManyAttempts` when too much work of the key waits. */
+  /**
+   * Runs the work when it is the turn of the key. Throws Problem `tooManyAttempts` when too much
+   * work of the key waits.
+   */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 

@@ -9,7 +9,9 @@ export interface NamedIds {
   readonly deviceIds: readonly string[];
 }
 
-/** Returns undefined when the request names no record that exists. The first that exists decides. */
+/**
+ * Returns undefined when the request names no record that exists. The first that exists decides.
+ */
 export async function namedOrganization(
   db: RecordsDb,
   { organizationId, workspaceIds, deviceIds }: NamedIds,

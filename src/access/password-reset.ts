@@ -24,7 +24,10 @@ export interface PasswordResetMail {
   readonly text: string;
 }
 
-/** Creates a link and returns the mail with it; undefined when no user with a password has the address. */
+/**
+ * Creates a link and returns the mail with it; undefined when no user with a password has the
+ * address.
+ */
 export async function preparePasswordReset(
   { db }: Pick<Records, 'db'>,
   email: string,
@@ -52,7 +55,10 @@ export async function preparePasswordReset(
   };
 }
 
-/** Sets the password and ends every session. Throws 404 for a link that is unknown, used or expired, 400 for a weak password. */
+/**
+ * Sets the password and ends every session. Throws 404 for a link that is unknown, used or expired,
+ * 400 for a weak password.
+ */
 export async function resetPassword(
   records: Records,
   token: string,

@@ -56,7 +56,10 @@ const lookalikes: Readonly<Record<string, string>> = {
   '!': 'i',
 };
 
-/** As it is, with letters for the digits that look like them, and without the digits and signs at its ends. */
+/**
+ * As it is, with letters for the digits that look like them, and without the digits and signs at
+ * its ends.
+ */
 function isCommon(text: string): boolean {
   const bare = (word: string) => word.replace(/^[^a-z]+|[^a-z]+$/g, '');
   const spelled = withLetters(text);

@@ -54,7 +54,10 @@ export interface SessionAuthenticator extends Authenticator {
   readonly runMaintenance: () => Promise<string[]>;
 }
 
-/** The token that state-changing calls repeat in `x-csrf-token`; it is derived from the session's, so none is stored. */
+/**
+ * The token that state-changing calls repeat in `x-csrf-token`; it is derived from the session's,
+ * so none is stored.
+ */
 export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('csrf').digest('base64url');
 }
@@ -106,7 +109,8 @@ export function createSessionAuthenticator(parts: {
     },
     recordChanged(change) {
       if (!changesThatCount.has(change.kind)) return;
-      // Roles change rarely and are read quickly, so all sessions are dropped instead of those concerned.
+      // Roles change rarely and are read quickly, so all sessions are dropped instead of those
+      // concerned.
       changes += 1;
       known.clear();
     },
@@ -137,7 +141,10 @@ async function endOldSessions(
   return ended;
 }
 
-/** Throws Problem 403 when a state-changing call does not repeat the token: a foreign page can send cookies but not read them. */
+/**
+ * Throws Problem 403 when a state-changing call does not repeat the token: a foreign page can send
+ * cookies but not read them.
+ */
 function refuseForgery(sessionToken: string, { method, headers }: ShownRequest): void {
   if (safeMethods.has(method)) return;
   const given = Buffer.from(String(headers['x-csrf-token'] ?? ''));
@@ -147,8 +154,8 @@ function refuseForgery(sessionToken: string, { method, headers }: ShownRequest):
 }
 
 /**
- * The user in the session's organization, and in every other one (contract 36), with the present roles; undefined when the
- * membership of the session's organization has ended.
+ * The user in the session's organization, and in every other one (contract 36), with the present
+ * roles; undefined when the membership of the session's organization has ended.
  */
 async function userPrincipal(db: RecordsDb, session: Session): Promise<Principal | undefined> {
   const user = await findUser(db, session.userId);

@@ -7,22 +7,32 @@ import { createFairTurns } from './fair-turns.ts';
 import { networkOf } from './network-of.ts';
 
 const keysMax = 100_000;
-/** Hashing a password takes 19 MiB and a thread of the pool. Further checks wait, and networks take turns. */
+/**
+ * Hashing a password takes 19 MiB and a thread of the pool. Further checks wait, and networks take
+ * turns.
+ */
 const turnLimits = { runningMax: 8, waitingPerKeyMax: 16, keysMax: 2_000 } as const;
-/** Pairs of an account and a network that signed in; guesses from elsewhere do not lock them out. */
+/**
+ * Pairs of an account and a network that signed in; guesses from elsewhere do not lock them out.
+ */
 const knownPairsMax = 100_000;
-/** Consecutive failures, then one more per interval. The account counts per network, so that a client cannot lock others out. */
+/**
+ * Consecutive failures, then one more per interval. The account counts per network, so that a
+ * client cannot lock others out.
+ */
 const attemptLimits = {
   accountFromAddress: { failures: 10, secondsEach: 60 },
-  // Passwords can be guessed from many addresses at once; this limit stays far above the typing errors of a user.
+  // Passwords can be guessed from many addresses at once; this limit stays far above the typing
+  // errors of a user.
   account: { failures: 100, secondsEach: 30 },
   address: { failures: 300, secondsEach: 1 },
 } as const;
 
 export interface Attempts {
   /**
-   * Runs the work; an outcome for which `failed` is true, or an error, uses up one attempt. Throws Problem `tooManyAttempts` when
-   * none is left. Attempts in progress count as failed, so that concurrent ones gain nothing.
+   * Runs the work; an outcome for which `failed` is true, or an error, uses up one attempt. Throws
+   * Problem `tooManyAttempts` when none is left. Attempts in progress count as failed, so that
+   * concurrent ones gain nothing.
    */
   run<T>(who: Who, work: () => Promise<T>, failed: (outcome: T) => boolean): Promise<T>;
 }

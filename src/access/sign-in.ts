@@ -38,7 +38,10 @@ function announceEnded(records: Pick<Records, 'announce'>, ids: readonly string[
 // Checked for an unknown user, so that it takes the same time as a wrong password.
 let unknownHash: Promise<string> | undefined;
 
-/** The user with this e-mail address and password; undefined when either is wrong, after the same time. */
+/**
+ * The user with this e-mail address and password; undefined when either is wrong, after the same
+ * time.
+ */
 export async function authenticateUser(
   { db }: Pick<Records, 'db'>,
   email: string,
@@ -51,7 +54,10 @@ export async function authenticateUser(
   return undefined;
 }
 
-/** Starts a session in the requested organization, else in the first that the user joined. Throws 403 for a member of none. */
+/**
+ * Starts a session in the requested organization, else in the first that the user joined. Throws
+ * 403 for a member of none.
+ */
 export async function startSession(
   records: Records,
   user: User,
@@ -100,7 +106,10 @@ export async function endSessions(
   return ids.length;
 }
 
-/** Switches the session to another organization. Throws 404 for one that the user is not a member of. */
+/**
+ * Switches the session to another organization. Throws 404 for one that the user is not a member
+ * of.
+ */
 export async function switchOrganization(
   records: Records,
   principal: Principal,

@@ -37,7 +37,10 @@ export interface SigningKeys {
   published(): Promise<{ readonly keys: readonly JWK[] }>;
   /** Signs with a new key from now on; tokens of the older ones stay valid. */
   renew(): Promise<void>;
-  /** Renews a key that is 90 days old, and deletes keys whose last token has expired. Call it periodically. */
+  /**
+   * Renews a key that is 90 days old, and deletes keys whose last token has expired. Call it
+   * periodically.
+   */
   runMaintenance(): Promise<void>;
 }
 
@@ -88,7 +91,8 @@ export function createSigningKeys(parts: {
       if (loading === undefined) return;
       if ((await keyRing()).newest.created + renewedAfterMs <= now()) await renew();
       const { newest, older } = await keyRing();
-      // The second newest signed until the newest was created, so the tokens of all older keys expired by then.
+      // The second newest signed until the newest was created, so the tokens of all older keys
+      // expired by then.
       if (older.length === 0 || newest.created + tokenLifetimeMs > now()) return;
       for (const key of older) await removeSigningKey(records.db, key.id);
       loading = Promise.resolve({ newest, older: [] });

@@ -37,7 +37,10 @@ export function createStreamRevocation(
   };
 }
 
-/** Ends the connections of users whose session is over or whose permissions are not those of the start any more. */
+/**
+ * Ends the connections of users whose session is over or whose permissions are not those of the
+ * start any more.
+ */
 async function endChangedUsers(
   { endSessions }: LiveConnections,
   sessions: Pick<SessionAuthenticator, 'current'>,

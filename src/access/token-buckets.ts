@@ -18,7 +18,10 @@ interface Bucket {
   at: EpochMs;
 }
 
-/** Every bucket starts full. Beyond `keysMax` keys the least recently used one is dropped, which refills it. */
+/**
+ * Every bucket starts full. Beyond `keysMax` keys the least recently used one is dropped, which
+ * refills it.
+ */
 export function createTokenBuckets(rule: {
   readonly capacity: number;
   readonly perSecond: number;

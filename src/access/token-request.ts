@@ -111,7 +111,10 @@ function formDecoded(text: string): string | undefined {
   }
 }
 
-/** A name sent by the client, safe to repeat in `error_description` (printable ASCII without quote and backslash). */
+/**
+ * A name sent by the client, safe to repeat in `error_description` (printable ASCII without quote
+ * and backslash).
+ */
 function shown(name: string): string {
   return name.slice(0, 40).replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?');
 }

@@ -32,8 +32,8 @@ export interface TokenService {
   /** A token for the client that the request authenticates, or the error. */
   issue(form: string, authorization: string | undefined): Promise<IssuedToken | TokenRefusal>;
   /**
-   * Throws Problem 401 for a token that this service did not sign for this installation, or that has expired. Rejects with the
-   * error of the records when the keys cannot be read.
+   * Throws Problem 401 for a token that this service did not sign for this installation, or that
+   * has expired. Rejects with the error of the records when the keys cannot be read.
    */
   check(token: string): Promise<CheckedToken>;
 }
@@ -63,7 +63,8 @@ export function createTokenService(parts: TokenParts): TokenService {
     },
 
     async check(token) {
-      // The key is found by its id among the keys of this installation; nothing else in the head of a token is trusted.
+      // The key is found by its id among the keys of this installation; nothing else in the head of
+      // a token is trusted.
       const key = await keys.find(keyIdOf(token));
       if (key === undefined) throw problem('invalidToken');
       try {

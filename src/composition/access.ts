@@ -47,7 +47,9 @@ export interface Access {
   readonly runMaintenance: () => Promise<void>;
 }
 
-/** `acting` contains the actor of the request in progress, which the records write to the audit log. */
+/**
+ * `acting` contains the actor of the request in progress, which the records write to the audit log.
+ */
 export function composeAccess(
   config: Config,
   records: OpenRecords,

@@ -33,15 +33,20 @@ import { setTimer } from '../structures/timers.ts';
 
 export interface Deliveries {
   readonly availableOutputs: AvailableOutputs;
-  /** Sends one mail. Undefined without a mail server. A failure is logged, and the inviter has the link. */
+  /**
+   * Sends one mail. Undefined without a mail server. A failure is logged, and the inviter has the
+   * link.
+   */
   readonly sendInvitation: ((mail: InvitationMail) => void) | undefined;
   readonly routes: readonly Route[];
   /**
-   * Resolves when the deliveries are in the log. Those with a known key are ignored. `step` is the transaction of the caller:
-   * the deliveries are committed or rolled back with it.
+   * Resolves when the deliveries are in the log. Those with a known key are ignored. `step` is the
+   * transaction of the caller: the deliveries are committed or rolled back with it.
    */
   readonly enqueueDeliveries: (drafts: readonly DeliveryDraft[], step?: RecordsDb) => Promise<void>;
-  /** Resolves when all durable samples have their deliveries, and those that are due were attempted. */
+  /**
+   * Resolves when all durable samples have their deliveries, and those that are due were attempted.
+   */
   readonly settled: () => Promise<void>;
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;

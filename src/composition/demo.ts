@@ -6,7 +6,10 @@ import type { Platform } from './platform-parts.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { runDemo } from '../../clients/demo/demo.ts';
 
-/** The configuration of a demo: with the key that its first start made, unless the operator gave one. */
+/**
+ * The configuration of a demo: with the key that its first start made, unless the operator gave
+ * one.
+ */
 export function demoConfig(config: Config): Config {
   if (config.adminApiKey !== undefined) return config;
   mkdirSync(config.dataDirectory, { recursive: true });
@@ -23,7 +26,10 @@ function readOrMakeKey(path: string): string {
   }
 }
 
-/** Runs until the signal is aborted; rejects when the workspace cannot be set up, while the platform runs on. */
+/**
+ * Runs until the signal is aborted; rejects when the workspace cannot be set up, while the platform
+ * runs on.
+ */
 export async function composeDemo(
   config: Config,
   platform: Platform,

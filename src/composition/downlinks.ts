@@ -31,7 +31,10 @@ export interface Downlinks {
     command: DownlinkCommand,
     cause: DownlinkCause,
   ) => Promise<readonly Downlink[]>;
-  /** Throws Problem 404 for a device of another workspace than that of the device that triggered the order. */
+  /**
+   * Throws Problem 404 for a device of another workspace than that of the device that triggered the
+   * order.
+   */
   readonly order: OrderDownlink;
 }
 

@@ -42,7 +42,10 @@ export function composeMqttPorts(
   };
 }
 
-/** Adds what it opened to the closers. Throws ConfigError when a file of the certificate cannot be read. */
+/**
+ * Adds what it opened to the closers. Throws ConfigError when a file of the certificate cannot be
+ * read.
+ */
 async function listenTls(
   { config, telemetry }: Parts,
   accept: MqttBrokerOnDemand['accept'],

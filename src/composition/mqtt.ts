@@ -31,7 +31,10 @@ import { setTimer } from '../structures/timers.ts';
 
 export interface Mqtt {
   readonly publishToDevice: PublishToDevice;
-  /** Adds a listener, which is called with the service device id when a client has subscribed for the device. */
+  /**
+   * Adds a listener, which is called with the service device id when a client has subscribed for
+   * the device.
+   */
   readonly onDeviceConnected: (listener: (serviceDeviceId: string) => void) => void;
   readonly pushConfiguration: PushConfiguration;
   /** Opens the ports, and `/mqtt` of the server. */

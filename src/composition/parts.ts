@@ -16,7 +16,7 @@ import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
-import { uplinkDirectory } from '../inventory/devices/uplink-route-cache.ts';
+import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota-count.ts';
@@ -44,7 +44,10 @@ interface Start {
 
 type FollowChange = (change: RecordChange) => void;
 
-/** Adds each part that it opens to the closers, so that the caller can close what is open when a later one fails. */
+/**
+ * Adds each part that it opens to the closers, so that the caller can close what is open when a
+ * later one fails.
+ */
 export async function openParts(start: Start): Promise<Parts> {
   const { config, telemetry, closers, now } = start;
   const readiness = composeReadiness(telemetry);
@@ -55,7 +58,7 @@ export async function openParts(start: Start): Promise<Parts> {
   const records = await openRecordsIn(start, disk, acting, changeFollowers);
   readiness.add('records', telemetry.recordsStoppedBecause);
   const { samples: store, log } = await openSampleStore(start, disk, seen);
-  const directory = uplinkDirectory(records);
+  const directory = createUplinkRouteCache(records);
   const access = composeAccess(config, records, acting, now);
   closers.push('access', () => access.runMaintenance());
   changeFollowers.push(directory.recordChanged, access.recordChanged);
@@ -109,7 +112,10 @@ function openFolder({ config, telemetry, closers }: Start): DiskWatch {
   return disk;
 }
 
-/** What the records know of the journal. Throws DataFolderError when they, or their key, are missing or cannot be used. */
+/**
+ * What the records know of the journal. Throws DataFolderError when they, or their key, are missing
+ * or cannot be used.
+ */
 function undamagedRecords({ dataDirectory: directory, secretsKey }: Config): RecordedPositions {
   const hasSamples = hasSampleFiles(directory);
   const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples });

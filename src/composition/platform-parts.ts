@@ -5,7 +5,7 @@ import type { Followers } from '../flows/followers.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
 import type { OpenCounts } from '../model/quota-count.ts';
-import type { UplinkDirectory } from '../inventory/devices/uplink-route-cache.ts';
+import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import type { Route } from '../http/edge/route.ts';
 import type { RecordChange } from '../model/record.ts';
@@ -27,7 +27,9 @@ export interface Tenant {
 export interface Platform {
   /** The port that was bound, also when any free one was asked for. */
   readonly port: number;
-  /** What the first start made, also on later starts; undefined when the last workspace was deleted. */
+  /**
+   * What the first start made, also on later starts; undefined when the last workspace was deleted.
+   */
   readonly tenant: Tenant | undefined;
   /** Every route there is, as declared. */
   readonly routes: readonly Route[];
@@ -51,7 +53,7 @@ export interface Parts {
   readonly store: Samples;
   /** All that follow the journal. */
   readonly followers: Followers;
-  readonly directory: UplinkDirectory;
+  readonly directory: UplinkRouteCache;
   readonly access: Access;
   /** Adds somebody who is told every change of a record. */
   readonly followChanges: (follow: (change: RecordChange) => void) => void;
@@ -63,6 +65,9 @@ export interface Parts {
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */
   readonly operations: OperationRunner;
-  /** Sets who tells network servers of devices that are registered, activated and the like; without one, nobody is told. */
+  /**
+   * Sets who tells network servers of devices that are registered, activated and the like; without
+   * one, nobody is told.
+   */
   readonly useNetworkServers: (tell: TellNetworkServer) => void;
 }

@@ -22,10 +22,14 @@ import { isDiskFull } from '../model/disk-full.ts';
 import { openPublicHolidays } from '../query/public-holidays.ts';
 import { firstWorkspace } from '../records/rows/workspaces.ts';
 import { type Closers, createClosers } from '../structures/closers.ts';
+import { loadSchemaCompiler } from '../structures/schema-compiler.ts';
 import { createTelemetry } from '../telemetry/events.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 
-/** Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open then. `now` is its only clock. */
+/**
+ * Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open
+ * then. `now` is its only clock.
+ */
 export async function startPlatform(
   config: Config,
   now: () => number = Date.now,
@@ -112,7 +116,8 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   closers.push('the HTTP server', () => stopServer(app));
   const streams = composeLive(app.server, parts);
   closers.push('live connections', () => streams.close());
-  // On a full disk nothing is acknowledged before there is room, and the positions of the last run are on disk.
+  // On a full disk nothing is acknowledged before there is room, and the positions of the last run
+  // are on disk.
   await log.saveFollowerPositions().catch((error: unknown) => {
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
@@ -122,10 +127,14 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   await mqtt.listen(app.server);
   closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
   const { port } = app.server.address() as AddressInfo;
+  void loadSchemaCompiler();
   return { port, routes };
 }
 
-/** Returns undefined when the data folder has a tenant already. Throws ConfigError for a weak `ADMIN_PASSWORD`. */
+/**
+ * Returns undefined when the data folder has a tenant already. Throws ConfigError for a weak
+ * `ADMIN_PASSWORD`.
+ */
 async function openTenant({ config, records, now }: Parts): Promise<Tenant | undefined> {
   const { adminEmail, adminPassword, adminApiKey } = config;
   const weakness = await ownerPasswordWeakness(records, adminEmail, adminPassword);

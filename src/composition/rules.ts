@@ -29,7 +29,9 @@ export interface Rules extends Pick<RuleRuns, 'runsOf'> {
     ruleId: string,
     range: { readonly from: EpochMs; readonly to: EpochMs },
   ) => Promise<SimulatedRuns>;
-  /** Resolves when all durable samples were evaluated, and the scripts that they triggered have run. */
+  /**
+   * Resolves when all durable samples were evaluated, and the scripts that they triggered have run.
+   */
   readonly settled: () => Promise<void>;
   /** Runs the timers that are due now, as happens every second. */
   readonly runDue: () => Promise<void>;
@@ -139,7 +141,10 @@ async function settleInOrder(...steps: readonly (() => Promise<unknown>)[]): Pro
   for (const step of steps) await step();
 }
 
-/** Position of the last evaluated entry. Entries without effect are not in the records, only the log knows them. */
+/**
+ * Position of the last evaluated entry. Entries without effect are not in the records, only the log
+ * knows them.
+ */
 async function evaluatedPosition({ records, log }: Parts): Promise<number> {
   const written = (await findFollowerPosition(records.db, rulesFollower)) ?? -1;
   return Math.max(written, (log.followerPosition(rulesFollower) ?? 0) - 1);

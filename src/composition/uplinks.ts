@@ -1,4 +1,5 @@
 // Connects the uplink pipeline: capture, decoding, validation, the journal and its followers.
+import { authorize } from '../access/authorize.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { composeIdempotency } from './idempotency.ts';
 import type { Parts } from './platform-parts.ts';
@@ -13,8 +14,10 @@ import {
 import {
   backfill,
   type Backfill,
+  backfillNamed,
   type BackfillReceipt,
   type BackfillStages,
+  type NamedBackfill,
 } from '../flows/backfill.ts';
 import {
   capture,
@@ -24,6 +27,7 @@ import {
   uplinkDeviceOf,
 } from '../flows/capture.ts';
 import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
+import type { NamedDeviceStages } from '../flows/named-devices.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
 import {
   type ReplayReport,
@@ -43,9 +47,10 @@ import type { Uplink } from '../model/uplink.ts';
 import { storedNames } from '../query/measured-properties.ts';
 import { runScript } from '../scripting/run-script.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
+import { placesByName } from '../records/rows/named-devices.ts';
 import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
 import { dropOldProcessingLog } from '../records/rows/processing-log.ts';
-import { type DeviceNames, deviceNames } from '../validate/device-names.ts';
+import { type DeviceNames, createDeviceNames } from '../validate/device-names.ts';
 import { withFutureNote } from '../validate/future-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 
@@ -66,6 +71,7 @@ export interface Uplinks {
     signal: AbortSignal,
   ) => Promise<{ type: string; event: Json }[]>;
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
+  readonly backfillNamed: (input: NamedBackfill) => Promise<BackfillReceipt>;
   readonly once: Once;
   readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
@@ -109,6 +115,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
     backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
+    backfillNamed: (input) => countBackfill(telemetry, () => backfillNamed(input, backfillStages)),
     runScript: (source, event, principal, signal) =>
       runScript(scripts, { tenant: principal.organizationId, source, event, signal }),
     once,
@@ -132,7 +139,7 @@ function uplinkStagesOf(
   { stateOf, setState }: StatusFollower,
   intake: Intake,
 ): UplinkStages {
-  const { admit } = deviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
+  const { admit } = createDeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
   return {
     intake,
     stateOf,
@@ -151,12 +158,22 @@ function uplinkStagesOf(
 }
 
 function backfillStagesOf(
-  { directory, newId }: Parts,
+  { directory, records, newId }: Parts,
   { validate, admit, append, announce }: UplinkStages,
   stopping: () => boolean,
-): BackfillStages {
-  const findRoute = (deviceId: string) => directory.byDevice(deviceId);
-  return { findRoute, validate, admit, append, announce, stopping, newId };
+): BackfillStages & NamedDeviceStages {
+  return {
+    findRoute: (deviceId) => directory.byDevice(deviceId),
+    cached: directory.cached,
+    placesByName: (organizationId, names) => placesByName(records.db, organizationId, names),
+    authorizeWrite: (principal, place) => authorize(principal, 'asset', 'update', place),
+    validate,
+    admit,
+    append,
+    announce,
+    stopping,
+    newId,
+  };
 }
 
 function replayStagesOf(

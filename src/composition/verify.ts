@@ -19,8 +19,9 @@ export interface FolderFindings {
 }
 
 /**
- * Finds what a start would refuse or tell, with the same checks, and more: it reads everything. `secretsKey` is the operator's
- * `SECRETS_KEY`. Throws DataFolderError when the folder cannot be checked: missing, empty of data, or in use.
+ * Finds what a start would refuse or tell, with the same checks, and more: it reads everything.
+ * `secretsKey` is the operator's `SECRETS_KEY`. Throws DataFolderError when the folder cannot be
+ * checked: missing, empty of data, or in use.
  */
 export async function verifyDataFolder(
   directory: string,
@@ -52,7 +53,8 @@ export async function verifyDataFolder(
       seconds: (performance.now() - startedAt) / 1_000,
     };
   } catch (error) {
-    // What cannot be read at all, such as a missing subfolder, has the operating system's own words.
+    // What cannot be read at all, such as a missing subfolder, has the operating system's own
+    // words.
     if (error instanceof Error && 'syscall' in error) {
       throw new DataFolderError(`The data folder ${directory} cannot be read: ${error.message}`);
     }

@@ -8,11 +8,14 @@ import { findConnectorType, typesWithProperties } from './connector-table.ts';
 export interface AvailableOutputs {
   /** Types that clients can create here. */
   readonly types: readonly string[];
-  /** The setting without which a type is not available; undefined for types that need none and for unknown ones. */
+  /**
+   * The setting without which a type is not available; undefined for types that need none and for
+   * unknown ones.
+   */
   readonly missingSetting: (type: string) => string | undefined;
   /**
-   * Throws a Problem for a connector that cannot work: invalid templates, forbidden targets, a record that its type rejects.
-   * `stored` is the record that an update replaces.
+   * Throws a Problem for a connector that cannot work: invalid templates, forbidden targets, a
+   * record that its type rejects. `stored` is the record that an update replaces.
    */
   readonly check: (connector: OutputConnector, stored?: OutputConnector) => void;
 }

@@ -1,5 +1,6 @@
 // Connector table: one row per type of output connector. Everything about a type is in the folder of its row.
-// The contract, the views, the checks and the deliveries of output connectors are derived from this table.
+// The contract, the views, the checks and the deliveries of output connectors are derived from this
+// table.
 import { amazonKinesis } from './amazon-kinesis/amazon-kinesis.ts';
 import { amqp } from './amqp/amqp.ts';
 import { azureEventHubs } from './azure-event-hubs/azure-event-hubs.ts';
@@ -71,7 +72,10 @@ export function findConnectorType(type: string): ConnectorType<PropertiesKey> | 
   return rows.get(type);
 }
 
-/** The type that a client means, by its own name or by the name of the original vendor (contract 34). */
+/**
+ * The type that a client means, by its own name or by the name of the original vendor (contract
+ * 34).
+ */
 export function typeNamed(name: string): string {
   const row = [...rows].find(([, { vendorName }]) => vendorName === name);
   return row?.[0] ?? name;

@@ -27,8 +27,9 @@ type Sent<S> = { readonly [M in Member<S>]?: Json };
 
 interface CommonRules {
   /**
-   * The name of the type in the enumeration of the original vendor, or null. Clients of the vendor reject a list that
-   * contains a name they do not know, so they do not receive connectors whose type has none (contract 34, 36).
+   * The name of the type in the enumeration of the original vendor, or null. Clients of the vendor
+   * reject a list that contains a name they do not know, so they do not receive connectors whose
+   * type has none (contract 34, 36).
    */
   readonly vendorName: string | null;
 }
@@ -45,7 +46,10 @@ export interface ConnectorDefinition<
   readonly propertiesAlias?: string;
   /** Schemas of the members as clients send them; the interface reference shows them. */
   readonly properties: S;
-  /** Members that are masked in answers: strings, or maps of strings. `a.b` is member b of the object a. */
+  /**
+   * Members that are masked in answers: strings, or maps of strings. `a.b` is member b of the
+   * object a.
+   */
   readonly secrets: readonly SecretPath<S>[];
   /** Maps of strings in which the name or the form of an entry decides whether it is masked. */
   readonly secretsByName?: readonly Member<S>[];
@@ -57,15 +61,23 @@ export interface ConnectorDefinition<
   readonly missingSetting?: (services: ConnectorServices) => string | undefined;
   /** Whether a custom payload must be able to become JSON. */
   readonly needsJsonPayload?: boolean;
-  /** Members that contain a service device id, or a list of them. The devices must be in the workspace of the connector. */
+  /**
+   * Members that contain a service device id, or a list of them. The devices must be in the
+   * workspace of the connector.
+   */
   readonly deviceIds?: readonly Member<S>[];
   /** Whether the target uses these devices; always if absent. */
   readonly usesDevices?: (properties: P) => boolean;
   /** Returns the properties as they are stored, defaults filled in. Throws `invalidRequest`. */
   readonly parse: (sent: PropertyReader<Member<S>>) => P;
-  /** Throws a Problem for properties that cannot work here: invalid templates, forbidden targets. */
+  /**
+   * Throws a Problem for properties that cannot work here: invalid templates, forbidden targets.
+   */
   readonly check: (properties: P, checks: PropertyChecks, services: ConnectorServices) => void;
-  /** Throws a Problem for a connector that cannot work as a whole; `stored` is what an update replaces. */
+  /**
+   * Throws a Problem for a connector that cannot work as a whole; `stored` is what an update
+   * replaces.
+   */
   readonly checkRecord?: (record: ConnectorRecord, stored: ConnectorRecord | undefined) => void;
   /** Returns a target without connecting to it. */
   readonly open: (properties: P, services: ConnectorServices, options: TargetOptions) => Target;

@@ -24,7 +24,10 @@ export function tlsMaterial(properties: TlsProperties, host: string): TlsMateria
   };
 }
 
-/** Resolves with a connected socket, encrypted if `tls` is given. Rejects with `EgressRefused` or a network error. */
+/**
+ * Resolves with a connected socket, encrypted if `tls` is given. Rejects with `EgressRefused` or a
+ * network error.
+ */
 export function guardedSocket(
   egress: EgressGuard,
   { host, port }: Endpoint,
@@ -36,7 +39,10 @@ export function guardedSocket(
   return egress.connectTls(target, { ...tls });
 }
 
-/** Resolves with an allowed address of the host. Rejects with `EgressRefused` or an error of the resolver. */
+/**
+ * Resolves with an allowed address of the host. Rejects with `EgressRefused` or an error of the
+ * resolver.
+ */
 export function guardedAddress(egress: EgressGuard, host: string): Promise<string> {
   egress.checkLiteral(host);
   if (isIP(host) !== 0) return Promise.resolve(host);

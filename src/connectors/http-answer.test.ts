@@ -1,4 +1,4 @@
-// What an answer over HTTP means for its delivery, by the platform's clock.
+// HTTP answers: the outcome of a delivery by status, headers and clock.
 import { expect, test } from 'vitest';
 import { outcomeOf } from './http-answer.ts';
 

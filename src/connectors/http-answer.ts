@@ -61,8 +61,8 @@ export async function call(
 const temporaryStatuses: ReadonlySet<number> = new Set([408, 429]);
 
 /**
- * An answer 2xx is a delivery. Redirects are permanent failures, because they are never followed. So are 4xx, except 408 and 429.
- * A delivery with any other answer is retried.
+ * An answer 2xx is a delivery. Redirects are permanent failures, because they are never followed.
+ * So are 4xx, except 408 and 429. A delivery with any other answer is retried.
  */
 export function outcomeOf(answer: HttpAnswer, now: () => EpochMs): SendOutcome {
   const { status } = answer;

@@ -6,7 +6,7 @@ import type { SendOutcome } from './target.ts';
 
 export interface HttpAttempt extends Pick<ConnectorServices, 'egress' | 'now'> {
   readonly signal: AbortSignal;
-  /** Whether a rejection with this text is temporary, although its status is 4xx. */
+  /** Whether a rejection with this body is temporary, although its status is 4xx. */
   readonly isTemporary?: (text: string) => boolean;
 }
 

@@ -1,10 +1,14 @@
 // Property parser: reads the members of a property object as they were sent; each error names the member.
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
+import { isCertificate, isPrivateKey } from './pem.ts';
 
 const textMax = 100_000;
 
-/** The members `N` of one property object. Every method throws `invalidRequest` for a value of another kind. */
+/**
+ * The members `N` of one property object. Every method throws `invalidRequest` for a value of
+ * another kind.
+ */
 export interface PropertyReader<N extends string = string> {
   /** The members as they were sent. */
   readonly sent: JsonObject;
@@ -23,6 +27,9 @@ export interface PropertyReader<N extends string = string> {
   list(member: N, max: number): readonly Json[];
   /** A nested property object; undefined if absent. */
   nested(member: N): PropertyReader | undefined;
+  // Methods, because the rows of the table are loaded in browsers, which do not have node:crypto.
+  isCertificate(text: string): boolean;
+  isPrivateKey(text: string): boolean;
 }
 
 /** `key` is the name of the property object in the body. */
@@ -74,5 +81,7 @@ export function propertyReader(sent: JsonObject, key: string): PropertyReader {
       if (!isJsonObject(value)) return refuse(member, 'must be an object');
       return propertyReader(value, `${key}.${member}`);
     },
+    isCertificate,
+    isPrivateKey,
   };
 }

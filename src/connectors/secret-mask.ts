@@ -1,11 +1,14 @@
-// Secret mask: hides the secrets of properties in answers, and restores them when a client sends the mask back (contract 35).
+// Secret mask: hides secrets in answers, and restores them when a client returns the mask (contract 35).
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { PropertyRules } from './connector-type.ts';
 
 /** Replaces a secret in answers; sent back in an update it stands for the stored secret. */
 const secretMask = '********';
 
-/** Names of headers that carry credentials. Any other header is shown, because users look for mistakes there. */
+/**
+ * Names of headers that carry credentials. Any other header is shown, because users look for
+ * mistakes there.
+ */
 const secretName =
   /auth|key|token|secret|password|passwd|credential|cookie|session|signature|sign$|bearer|jwt/i;
 
@@ -18,7 +21,10 @@ export function masked(rules: SecretRules, properties: JsonObject): JsonObject {
   return mapSecrets(rules, properties, () => secretMask);
 }
 
-/** Returns the sent properties with the stored secret for every mask. A mask without a stored secret stays. */
+/**
+ * Returns the sent properties with the stored secret for every mask. A mask without a stored secret
+ * stays.
+ */
 export function unmasked(
   rules: SecretRules,
   sent: JsonObject,
@@ -54,7 +60,10 @@ function isSecret(name: string, value: string): boolean {
   );
 }
 
-/** Replaces the strings at `path`: one string, or every string of a map. `above` is the path of `object`. */
+/**
+ * Replaces the strings at `path`: one string, or every string of a map. `above` is the path of
+ * `object`.
+ */
 function mapMember(object: JsonObject, path: Path, replace: Replace, above: Path = []): JsonObject {
   const [name = '', ...rest] = path;
   const here = [...above, name];

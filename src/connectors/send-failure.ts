@@ -8,7 +8,10 @@ const reasonLengthMax = 500;
 /** A failure that a retry would repeat: the target rejected the message or the sender. */
 export class PermanentRefusal extends Error {}
 
-/** Describes an error and its causes: a failed connection to several addresses has a cause per address. */
+/**
+ * Describes an error and its causes: a failed connection to several addresses has a cause per
+ * address.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return limited(String(error));
   const causes = causesOf(error);
@@ -27,7 +30,10 @@ function limited(reason: string): string {
   return `${reason.slice(0, reasonLengthMax)}...`;
 }
 
-/** Whether the platform itself rejected the delivery, also as the cause of an error of a client library. */
+/**
+ * Whether the platform itself rejected the delivery, also as the cause of an error of a client
+ * library.
+ */
 function isRefusal(error: unknown): boolean {
   if (error instanceof AggregateError)
     return error.errors.length > 0 && error.errors.every(isRefusal);
@@ -38,8 +44,9 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Runs one attempt. `work` resolves with the answer of the target. A failure is retried unless it is a `PermanentRefusal` or
- * `isPermanent` is true for it. An attempt that ran out of time is always retried.
+ * Runs one attempt. `work` resolves with the answer of the target. A failure is retried unless it
+ * is a `PermanentRefusal` or `isPermanent` is true for it. An attempt that ran out of time is
+ * always retried.
  */
 export async function attempt(
   signal: AbortSignal,

@@ -6,8 +6,8 @@ import { propertyReader } from './property-parser.ts';
 import { unmasked } from './secret-mask.ts';
 
 /**
- * Returns the properties with defaults filled in. Masks in `sent` stand for the secrets of `stored`. Throws `invalidRequest`;
- * one error names all members that are missing.
+ * Returns the properties with defaults filled in. Masks in `sent` stand for the secrets of
+ * `stored`. Throws `invalidRequest`; one error names all members that are missing.
  */
 export function parseProperties(
   rules: PropertyRules,

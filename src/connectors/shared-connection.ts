@@ -1,5 +1,6 @@
 // Shared connection: one connection to a target for all of its deliveries. The first opens it; it closes when idle.
-// A connection that is lost, or on which a delivery had no answer in time, fails its deliveries; the next one opens another.
+// A connection that is lost, or on which a delivery had no answer in time, fails its deliveries;
+// the next one opens another.
 import { minuteMs } from '../model/instant.ts';
 
 /** The longest time a connection stays open without a delivery. */
@@ -9,8 +10,9 @@ const closeMsMax = 2_000;
 
 export interface ConnectionKind<C> {
   /**
-   * Opens a connection. The opener calls `lost` at any time when the connection is no longer usable. `signal` aborts when
-   * the connection is no longer needed; whatever was opened until then must be released.
+   * Opens a connection. The opener calls `lost` at any time when the connection is no longer
+   * usable. `signal` aborts when the connection is no longer needed; whatever was opened until then
+   * must be released.
    */
   open(lost: (reason: Error) => void, signal: AbortSignal): Promise<C>;
   /** Ends a connection cleanly. */
@@ -20,7 +22,10 @@ export interface ConnectionKind<C> {
 }
 
 export interface SharedConnection<C> {
-  /** Runs `work` on the connection. Rejects when it fails, the connection is lost or `signal` aborts. */
+  /**
+   * Runs `work` on the connection. Rejects when it fails, the connection is lost or `signal`
+   * aborts.
+   */
   use<T>(signal: AbortSignal, work: (connection: C) => Promise<T>): Promise<T>;
   /** Ends the connection; every later use rejects. */
   close(): Promise<void>;

@@ -17,12 +17,14 @@ export interface TargetUri extends Endpoint {
 /** Schemes that are allowed, with the ports they have if none is given. */
 export type SchemePorts = Readonly<Record<string, number>>;
 
-/** What the names of hosts may consist of; programs do not agree on the meaning of anything else. */
+/**
+ * What the names of hosts may consist of; programs do not agree on the meaning of anything else.
+ */
 const hostForm = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?|[0-9a-f:.]+)$/i;
 
 /**
- * Reads `scheme://host[:port][/path]`. Undefined for anything else, also for user names, passwords, queries and fragments,
- * because those have properties of their own.
+ * Reads `scheme://host[:port][/path]`. Undefined for anything else, also for user names, passwords,
+ * queries and fragments, because those have properties of their own.
  */
 export function targetUri(text: string, ports: SchemePorts): TargetUri | undefined {
   const url = URL.parse(text);

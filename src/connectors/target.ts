@@ -18,8 +18,8 @@ export interface OutboundMessage {
 }
 
 /**
- * `answer` is what came back, in words; without `retry` the delivery is a dead letter at once (contract 35). `sent` is what was sent
- * when it was not the message's payload.
+ * `answer` is what came back, in words; without `retry` the delivery is a dead letter at once
+ * (contract 35). `sent` is what was sent when it was not the message's payload.
  */
 export type SendOutcome =
   | { readonly ok: true; readonly answer: string; readonly sent?: string }
@@ -32,7 +32,10 @@ export type SendOutcome =
       readonly sent?: string;
     };
 
-/** Somewhere to send to; its connections are opened by the first delivery and kept while they are used. */
+/**
+ * Somewhere to send to; its connections are opened by the first delivery and kept while they are
+ * used.
+ */
 export interface Target {
   /** One try; never rejects. `signal` ends it when its time is over. */
   send(message: OutboundMessage, signal: AbortSignal): Promise<SendOutcome>;

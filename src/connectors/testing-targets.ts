@@ -32,14 +32,19 @@ export function message(deliveryId = 'delivery-1', over: JsonObject = {}): Outbo
 
 const open: { close(): Promise<void> }[] = [];
 
-/** Targets of tests are on this machine, which no connector may reach unless the operator allows it. */
+/**
+ * Targets of tests are on this machine, which no connector may reach unless the operator allows it.
+ */
 export function localEgress(tls: ConnectionOptions = {}): EgressGuard {
   const guard = createEgressGuard({ allow: ['127.0.0.0/8', '::1/128'] });
   open.push(guard);
   return { ...guard, dispatcher: () => guard.dispatcher(tls) };
 }
 
-/** A target of a connector with these properties; `closeTargets` closes it. `configured` are services of the operator. */
+/**
+ * A target of a connector with these properties; `closeTargets` closes it. `configured` are
+ * services of the operator.
+ */
 export function targetOf(
   connector: ConnectorType,
   properties: JsonObject,

@@ -1,5 +1,4 @@
 // TLS properties: the certificates with which a connector and its target identify themselves.
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { optionalText } from './property-schemas.ts';
 import type { PropertyReader } from './property-parser.ts';
 
@@ -20,7 +19,7 @@ export const tlsProperties = {
 
 export function parseTls(sent: TlsReader): TlsProperties {
   const clientKey = sent.text('clientKey');
-  if (clientKey !== null && !isPrivateKey(clientKey)) {
+  if (clientKey !== null && !sent.isPrivateKey(clientKey)) {
     sent.refuse('clientKey', 'must be a private key in PEM without a passphrase');
   }
   const caCertificate = certificate(sent, 'caCertificate');
@@ -34,21 +33,7 @@ export function parseTls(sent: TlsReader): TlsProperties {
 
 function certificate(sent: TlsReader, member: 'caCertificate' | 'clientCertificate') {
   const text = sent.text(member);
-  if (text !== null && !succeeds(() => new X509Certificate(text)))
+  if (text !== null && !sent.isCertificate(text))
     sent.refuse(member, 'must be a certificate in PEM');
   return text;
-}
-
-/** Whether a text is a private key in PEM without a passphrase. */
-export function isPrivateKey(text: string): boolean {
-  return succeeds(() => createPrivateKey(text));
-}
-
-function succeeds(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,24 +1,39 @@
-// API schemas of backfills (interface 4.3, contract 28 and 35).
+// API schemas of backfills (interface 4.3, contract 28, 35 and 37).
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { list, object, optional } from './record-fields.ts';
 import { namedObject } from './named.ts';
 
-/** Samples are read one by one, each with a refusal of its own; this is what they should look like. */
-const sample = namedObject('BackfillSample', {
+/**
+ * Samples are read one by one, each with a refusal of its own; this is what they should look like.
+ */
+const sampleFields = {
   data: object,
   topic: optional(Type.String({ description: '`default` when absent' })),
   timestamp: optional(
     Type.String({ description: 'ISO-8601 date-time; the current time when absent' }),
   ),
   meta: optional(object),
-});
+};
+const sample = namedObject('BackfillSample', sampleFields);
 
 export const backfillBody = Type.Unsafe<Json>({
   type: 'object',
   description: 'A sample: {data, topic?, timestamp?, meta?}, like the elements of a bulk backfill',
 });
 export const bulkBackfillBody = Type.Array(sample);
+
+export const samplesBulkBody = Type.Array(
+  namedObject('DeviceSample', {
+    deviceId: Type.String({ description: 'The id or the physical id of the device' }),
+    ...sampleFields,
+  }),
+);
+export const samplesBulkQuery = Type.Object({
+  organizationId: optional(
+    Type.String({ description: 'Of the devices, for users of several organizations' }),
+  ),
+});
 
 export const rejectedSamples = list(
   namedObject('RejectedSample', {

@@ -11,7 +11,10 @@ export interface OpenAccess {
   readonly secret?: 'uplinkSecret';
 }
 
-/** Every valid credential may call; `anyCredential` says why. The handler returns only what the principal may see. */
+/**
+ * Every valid credential may call; `anyCredential` says why. The handler returns only what the
+ * principal may see.
+ */
 export interface CredentialAccess {
   readonly anyCredential: string;
   /** Only a signed-in user, never a key or a token (contract 35). */
@@ -20,7 +23,10 @@ export interface CredentialAccess {
 
 /** Where a request names the resource that the permission is checked for. */
 export type ResourceIn =
-  /** In the path: checked before the body is read; an unknown record is a 404, a forbidden one a 403. */
+  /**
+   * In the path: checked before the body is read; an unknown record is a 404, a forbidden one a
+   * 403.
+   */
   | 'path'
   /** In the body: checked after the body is read. */
   | 'body'
@@ -63,34 +69,57 @@ export interface Endpoint {
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
-  /** What the interface reference shows of the body, where the handler checks more closely than `body` does. */
+  /**
+   * What the interface reference shows of the body, where the handler checks more closely than
+   * `body` does.
+   */
   readonly bodyShown?: TSchema;
-  /** For the interface reference: schemas of the request body by content type, when it is not JSON alone. */
+  /**
+   * For the interface reference: schemas of the request body by content type, when it is not JSON
+   * alone.
+   */
   readonly bodyTypes?: ContentTypes;
   readonly bodyBytesMax?: number;
   /**
-   * Whether the handler reads the body itself while it arrives, limited by `bodyBytesMax`: declare `body` as
-   * `Type.Unsafe<BodyStream>(...)`, whose schema then only documents it. Success means that the body was read to its end.
+   * Whether the handler reads the body itself while it arrives, limited by `bodyBytesMax`: declare
+   * `body` as `Type.Unsafe<BodyStream>(...)`, whose schema then only documents it. Success means
+   * that the body was read to its end.
    */
   readonly streamedBody?: true;
-  /** Whether a streamed body may be of any content type; else it must be JSON. */
+  /** Whether a streamed body may be of any content type; else it must be JSON or NDJSON. */
   readonly anyBodyType?: true;
-  /** Whether JSON is also accepted without a content type or with that of a form, as simple clients send it. */
+  /**
+   * Whether JSON is also accepted without a content type or with that of a form, as simple clients
+   * send it.
+   */
   readonly jsonOfAnyType?: true;
-  /** Whether the body is a form (`application/x-www-form-urlencoded`), passed on as text; other endpoints reject forms. */
+  /**
+   * Whether the body is a form (`application/x-www-form-urlencoded`), passed on as text; other
+   * endpoints reject forms.
+   */
   readonly form?: true;
-  /** Whether the path contains a secret: logs and error bodies show the path of the endpoint instead. */
+  /**
+   * Whether the path contains a secret: logs and error bodies show the path of the endpoint
+   * instead.
+   */
   readonly secretPath?: true;
   /** Success status; default 200, or 204 without `response` and `answerTypes`. */
   readonly status?: number;
   readonly response?: TSchema;
-  /** For the interface reference: schemas of the answer by content type, when it is not JSON alone. */
+  /**
+   * For the interface reference: schemas of the answer by content type, when it is not JSON alone.
+   */
   readonly answerTypes?: ContentTypes;
-  /** For the interface reference: answers other than success and the common errors, by status; JSON. */
+  /**
+   * For the interface reference: answers other than success and the common errors, by status; JSON.
+   */
   readonly otherAnswers?: Readonly<Record<number, TSchema>>;
   /** For the interface reference: headers that an answer may carry, with their meaning. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
-  /** For the interface reference: the schema of errors where clients expect another body than that of interface 7. */
+  /**
+   * For the interface reference: the schema of errors where clients expect another body than that
+   * of interface 7.
+   */
   readonly refusalSchema?: TSchema;
 }
 

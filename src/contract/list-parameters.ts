@@ -26,7 +26,10 @@ export const commonSortFields = [
   'version',
 ] as const;
 
-/** `sortFields` are those that the list takes; a test compares them with what it refuses (contract 36). */
+/**
+ * `sortFields` are those that the list takes; a test compares them with what it refuses (contract
+ * 36).
+ */
 export function listParameters(sortFields: readonly string[] = commonSortFields) {
   const description = `Field and direction, as in ${sortFields[0]},asc or asc,${sortFields[0]}; repeatable. Fields: ${sortFields.join(', ')}`;
   return {

@@ -44,7 +44,10 @@ export type PingMessage = Static<typeof PingMessage>;
 
 export type ReplyTo = string | number;
 
-/** An item of an acknowledgement: no `topic` means all topics. `valid: false` items are unknown or forbidden and not subscribed. */
+/**
+ * An item of an acknowledgement: no `topic` means all topics. `valid: false` items are unknown or
+ * forbidden and not subscribed.
+ */
 export interface AcknowledgedItem {
   readonly assetId?: string;
   readonly tagId?: string;
@@ -63,7 +66,9 @@ export interface AcknowledgementMessage {
   readonly type: 'subscribed' | 'unsubscribed';
   readonly replyTo?: ReplyTo;
   readonly subscriptions: readonly AcknowledgedItem[];
-  /** With `unsubscribed` that no message asked for: the device was deleted or moved out of reach. */
+  /**
+   * With `unsubscribed` that no message asked for: the device was deleted or moved out of reach.
+   */
   readonly ended?: readonly AcknowledgedItem[];
   readonly timestamp: string;
 }

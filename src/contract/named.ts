@@ -1,7 +1,10 @@
 // Names of schemas: the OpenAPI document lists a named schema once and refers to it everywhere else.
 import Type, { type TProperties, type TSchema } from 'typebox';
 
-/** Gives a new schema its name in the OpenAPI document, as its `title`; two different schemas cannot share one. */
+/**
+ * Gives a new schema its name in the OpenAPI document, as its `title`; two different schemas cannot
+ * share one.
+ */
 export function named<T extends TSchema>(title: string, schema: T): T {
   return Object.assign(schema, { title });
 }

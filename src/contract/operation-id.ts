@@ -3,7 +3,10 @@ import type { Endpoint, Method } from './endpoint.ts';
 
 type Named = Pick<Endpoint, 'method' | 'path' | 'status' | 'operationId'>;
 
-/** The declared id, or one such as `getDevice`, `getDevices`, `createDevice`, `postDeviceQueryRawKpi`. */
+/**
+ * The declared id, or one such as `getDevice`, `getDevices`, `createDevice`,
+ * `postDeviceQueryRawKpi`.
+ */
 export function operationIdOf({ method, path, status, operationId }: Named): string {
   if (operationId !== undefined) return operationId;
   const steps = path.split('/').filter((step) => step !== '' && step !== 'v3');

@@ -61,7 +61,10 @@ export const outputConnectorDraft = namedObject('OutputConnectorDraft', {
   scope: optional(oneOf(outputScopes)),
   ...draftFields,
 });
-/** What a new connector needs, per type. The connector type checks the members when it parses the properties. */
+/**
+ * What a new connector needs, per type. The connector type checks the members when it parses the
+ * properties.
+ */
 export const outputConnectorDraftByType = Type.Unsafe({
   ...outputConnectorDraft,
   required: ['name', 'workspaceId', 'type'],

@@ -40,7 +40,10 @@ export const auditFields = {
   version: Type.Integer({ description: 'Starts at 0, one more with every update' }),
 } as const;
 
-/** Fields that every update may carry: the id, which the path overrides, and the version the change is based on. */
+/**
+ * Fields that every update may carry: the id, which the path overrides, and the version the change
+ * is based on.
+ */
 export const updateFields = {
   id: optional(id),
   version: optional(Type.Integer({ description: 'A stale one is refused with 409' })),

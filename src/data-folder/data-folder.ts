@@ -27,7 +27,10 @@ export interface DataFolder {
 /** Of the folder: nobody but its owner may look into it. */
 const ownerOnly = 0o700;
 
-/** Creates the folder, for its owner alone, when it is missing, and claims it. Throws DataFolderError when another process holds it. */
+/**
+ * Creates the folder, for its owner alone, when it is missing, and claims it. Throws
+ * DataFolderError when another process holds it.
+ */
 export function claimDataFolder(path: string): DataFolder {
   try {
     keepMade(path, mkdirSync(path, { recursive: true, mode: ownerOnly }));
@@ -37,7 +40,8 @@ export function claimDataFolder(path: string): DataFolder {
     );
   }
   const holderPath = join(path, 'holder.txt');
-  // An exclusive SQLite transaction is a lock that no crash leaves behind. Without a journal it needs no room on the disk.
+  // An exclusive SQLite transaction is a lock that no crash leaves behind. Without a journal it
+  // needs no room on the disk.
   let lock: DatabaseSync | undefined;
   try {
     lock = new DatabaseSync(join(path, 'lock.db'));
@@ -64,7 +68,10 @@ export function claimDataFolder(path: string): DataFolder {
   };
 }
 
-/** Syncs the folders that got an entry, `made` the outermost of them, so that a power cut cannot take the data folder away. */
+/**
+ * Syncs the folders that got an entry, `made` the outermost of them, so that a power cut cannot
+ * take the data folder away.
+ */
 function keepMade(path: string, made: string | undefined): void {
   if (made === undefined) return;
   const top = dirname(resolve(made));
@@ -72,7 +79,8 @@ function keepMade(path: string, made: string | undefined): void {
     try {
       syncFolder(above);
     } catch (error) {
-      // A folder that may be written and not read cannot be synced; the platform runs there as it can.
+      // A folder that may be written and not read cannot be synced; the platform runs there as it
+      // can.
       if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
     }
     if (above === top || above === dirname(above)) return;
@@ -92,7 +100,10 @@ export function syncFolder(directory: string): void {
   }
 }
 
-/** Only what a second process is told depends on the note, so a full disk does not keep the folder from being claimed. */
+/**
+ * Only what a second process is told depends on the note, so a full disk does not keep the folder
+ * from being claimed.
+ */
 function noteHolder(path: string): void {
   try {
     writeFileSync(path, `process ${process.pid}`);
@@ -102,8 +113,8 @@ function noteHolder(path: string): void {
 }
 
 /**
- * Takes the rights of group and others from the folder; nothing inside can be reached without them. Returns what was changed or could not
- * be, as a sentence; undefined when there was nothing to do.
+ * Takes the rights of group and others from the folder; nothing inside can be reached without them.
+ * Returns what was changed or could not be, as a sentence; undefined when there was nothing to do.
  */
 export function tightenDataFolder(path: string): string | undefined {
   const mode = statSync(path).mode & 0o777;

@@ -20,13 +20,19 @@ export interface DiskReserve {
   readonly spend: () => void;
   /** Resolves to the bytes free on the disk; a full disk spends the reserve. */
   readonly look: () => Promise<number>;
-  /** Takes the room back when that leaves as much again free. Resolves to whether the reserve is whole. */
+  /**
+   * Takes the room back when that leaves as much again free. Resolves to whether the reserve is
+   * whole.
+   */
   readonly restore: () => Promise<boolean>;
   /** For a stop: takes back what there is, because the next start needs room too. */
   readonly keepRest: () => Promise<void>;
 }
 
-/** Opens the reserve of the folder. On a full disk it is spent at once, because opening the records needs room. */
+/**
+ * Opens the reserve of the folder. On a full disk it is spent at once, because opening the records
+ * needs room.
+ */
 export function openDiskReserve(directory: string): DiskReserve {
   const path = join(directory, 'reserve');
   let isSpent = false;
@@ -73,7 +79,10 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Writes the bytes, because room that is not written is not taken; a disk that is too full for them leaves nothing behind. */
+/**
+ * Writes the bytes, because room that is not written is not taken; a disk that is too full for them
+ * leaves nothing behind.
+ */
 async function fill(path: string, bytes: number): Promise<boolean> {
   const file = await open(path, 'w', 0o600);
   try {

@@ -1,4 +1,4 @@
-// An uplink becomes samples: through the device type's script, or unchanged when there is none (interface 2.10, contract 10 and 15).
+// Uplink decoder: converts an uplink into samples, with the device type's script or unchanged (interface 2.10, contract 10 and 15).
 import { type EpochMs, formatInstant, isInstant, parseInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
@@ -19,9 +19,10 @@ export interface DecodedUplink {
 }
 
 /**
- * Makes the decoder: an uplink and the state that the device's last run passed on in, samples, notes and the new state out.
- * What a script does wrong is a note; what it emitted before an error is kept (contract 35). Rejects only with the problems
- * of the script machine: too busy, or stopping.
+ * Makes the decoder: an uplink and the state that the device's last run passed on in, samples,
+ * notes and the new state out. What a script does wrong is a note; what it emitted before an error
+ * is kept (contract 35). Rejects only with the problems of the script machine: too busy, or
+ * stopping.
  */
 export function decodeUplink(
   scripts: Pick<ScriptMachine, 'run'>,
@@ -92,7 +93,7 @@ function sampleOf({ device, topic, timestamp, receivedAt }: Uplink, data: JsonOb
   };
 }
 
-/** The sample of an emit; without a topic and a time of its own it has those of the uplink. */
+/** Returns the sample of an emit. Topic and time default to those of the uplink. */
 function emittedSample(uplink: Uplink, event: Json, notes: Note[]): Sample | undefined {
   const malformed = malformation(event);
   if (malformed !== undefined) {
@@ -108,10 +109,9 @@ function emittedSample(uplink: Uplink, event: Json, notes: Note[]): Sample | und
   const sample = sampleOf(uplink, data as JsonObject);
   return {
     ...sample,
-    topic: topic === undefined || topic === null ? sample.topic : topicText(topic),
-    timestamp:
-      timestamp === undefined ? sample.timestamp : emittedTime(timestamp, sample.timestamp, notes),
-    ...(isJsonObject(meta) ? { meta } : {}),
+    topic: topicText(topic ?? sample.topic),
+    timestamp: emittedTime(timestamp, sample.timestamp, notes),
+    ...(isJsonObject(meta) && { meta }),
   };
 }
 
@@ -123,15 +123,17 @@ function malformation(event: Json): string | undefined {
   return 'its meta must be an object';
 }
 
-// A topic that is no text cannot be valid; the check of topics says so, and keeps the sample.
+// A topic that is not a string is never valid. The topic check reports it and keeps the sample.
 function topicText(topic: Json): string {
   if (typeof topic === 'string') return topic;
   return JSON.stringify(topic);
 }
 
-/** Dates arrive as ISO texts. Numbers are epoch milliseconds. */
-function emittedTime(timestamp: Json, instead: EpochMs, notes: Note[]): EpochMs {
-  const time = typeof timestamp === 'string' ? parseInstant(timestamp) : timestamp;
+/** Dates arrive as ISO strings. Numbers are epoch milliseconds. */
+function emittedTime(timestamp: Json | undefined, instead: EpochMs, notes: Note[]): EpochMs {
+  if (timestamp === undefined) return instead;
+  let time: Json | undefined = timestamp;
+  if (typeof timestamp === 'string') time = parseInstant(timestamp);
   if (typeof time === 'number' && isInstant(time)) return Math.floor(time);
   const message = `The timestamp ${JSON.stringify(timestamp)} of a sample is no date or ISO-8601 text; the uplink's was used`;
   notes.push({ level: 'WARN', source: 'SCRIPT', message });
@@ -150,7 +152,10 @@ function emittedState(event: Json, notes: Note[]): JsonObject | undefined {
   return undefined;
 }
 
-/** Notes of emits that are neither samples nor state. Logs are only shown while a script is developed (interface 2.10). */
+/**
+ * Notes of emits that are neither samples nor state. Logs are only shown while a script is
+ * developed (interface 2.10).
+ */
 function otherNotes({ type, event, warning }: Emit): Note[] {
   if (type === 'ERROR') return [errorNote(event, 'SCRIPT')];
   if (type === 'LOG') {

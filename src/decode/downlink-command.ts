@@ -1,4 +1,4 @@
-// A command becomes what is to be sent: checked, encoded by the device type's script or taken as it is (contract 17).
+// Downlink commands: checked, then encoded by the device type's script or sent unchanged (contract 17).
 import type { Connectivity } from '../model/connector.ts';
 import { type DownlinkCommand, type DownlinkContent, downlinkLimits } from '../model/downlink.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -34,8 +34,8 @@ function refuse(field: string, reason: string): never {
 }
 
 /**
- * Throws Problem 400: for a device that takes none, for a command of another kind or one that cannot be sent, and when the encoder
- * fails without having made anything.
+ * Throws Problem 400: for a device that takes none, for a command of another kind or one that
+ * cannot be sent, and when the encoder fails without having made anything.
  */
 export async function planDownlinks(
   command: DownlinkCommand,
@@ -54,22 +54,20 @@ async function loraDownlinks(
   on: CommandStages,
 ): Promise<PlannedDownlinks> {
   if (!loraDownlink) return refuse('loraDownlink', 'is needed for a device of connectivity LORA');
+  const { encoder } = target;
   const port = loraDownlink.port ?? undefined;
   const confirmed = loraDownlink.confirmed ?? undefined;
   const replaces = loraDownlink.clearQueue ?? false;
   const payloadHex = loraDownlink.payloadHex ?? hexOf(loraDownlink.payload);
-  const payload = loraDownlink.payload ?? (payloadHex === undefined ? undefined : { payloadHex });
+  const payload = loraDownlink.payload ?? hexPayload(payloadHex);
   if (port !== undefined) checkPort(port, 'loraDownlink.port');
   if (payload === undefined || payload === null)
     refuse('loraDownlink.payloadHex', 'is needed, or a payload');
-  if (raw === true || target.encoder === null) {
+  if (raw === true || encoder === null) {
     if (payloadHex === undefined) {
-      refuse(
-        'loraDownlink.payloadHex',
-        raw === true
-          ? 'is needed when raw is true'
-          : 'is needed: the device type has no downlink encoder',
-      );
+      let reason = 'is needed: the device type has no downlink encoder';
+      if (raw === true) reason = 'is needed when raw is true';
+      refuse('loraDownlink.payloadHex', reason);
     }
     const content = loraContent(
       { ...said({ port, confirmed }), payloadHex },
@@ -77,8 +75,13 @@ async function loraDownlinks(
     );
     return { contents: [content], notes: [], replaces };
   }
-  // An encoder that chooses its port does so when the caller did not; the defaults come after it (contract 36).
-  const encoded = await runEncoder({ payload, ...said({ port, confirmed }) }, target, on);
+  // An encoder that chooses its port does so when the caller did not; the defaults come after it
+  // (contract 36).
+  const encoded = await runEncoder(
+    { payload, ...said({ port, confirmed }) },
+    { ...target, encoder },
+    on,
+  );
   return contentsOf(encoded, replaces, (one) => loraContent(one, 'the downlink encoder'));
 }
 
@@ -95,6 +98,7 @@ async function mqttDownlinks(
   on: CommandStages,
 ): Promise<PlannedDownlinks> {
   if (!mqttDownlink) return refuse('mqttDownlink', 'is needed for a device of connectivity MQTT');
+  const { encoder } = target;
   const { contentType } = mqttDownlink;
   if (
     contentType &&
@@ -104,22 +108,33 @@ async function mqttDownlinks(
     refuse('mqttDownlink.contentType', 'must be JSON');
   }
   const topic = mqttDownlink.topic ?? undefined;
-  const hex = mqttDownlink.payloadHex ?? (raw === true ? hexOf(mqttDownlink.payload) : undefined);
-  const payload = mqttDownlink.payload ?? (hex === undefined ? undefined : { payloadHex: hex });
+  let hex = mqttDownlink.payloadHex ?? undefined;
+  if (raw === true) hex ??= hexOf(mqttDownlink.payload);
+  const payload = mqttDownlink.payload ?? hexPayload(hex);
   if (payload === undefined || payload === null) refuse('mqttDownlink.payload', 'is needed');
-  if (raw === true || target.encoder === null) {
-    const sent = hex === undefined ? { payload } : { payloadHex: hex };
+  if (raw === true || encoder === null) {
+    const sent = hexPayload(hex) ?? { payload };
     return {
       contents: [mqttContent({ ...sent, ...(topic !== undefined && { topic }) })],
       notes: [],
       replaces: false,
     };
   }
-  const encoded = await runEncoder({ payload, ...(topic !== undefined && { topic }) }, target, on);
+  const encoded = await runEncoder(
+    { payload, ...(topic !== undefined && { topic }) },
+    { ...target, encoder },
+    on,
+  );
   return contentsOf(encoded, false, mqttContent);
 }
 
-/** The hexadecimal text of a payload that is nothing else, as one client writes it. */
+function hexPayload(payloadHex: string | undefined): { payloadHex: string } | undefined {
+  return (payloadHex !== undefined && { payloadHex }) || undefined;
+}
+
+/**
+ * Returns the hexadecimal string of a payload that contains nothing else. Some clients send it so.
+ */
 function hexOf(payload: Json | undefined): string | undefined {
   if (!isJsonObject(payload) || Object.keys(payload).length !== 1) return undefined;
   const hex = payload['payloadHex'];
@@ -127,9 +142,11 @@ function hexOf(payload: Json | undefined): string | undefined {
   return undefined;
 }
 
+type EncodingDevice = CommandedDevice & { readonly encoder: string };
+
 async function runEncoder(
   command: Pick<CommandToEncode, 'payload' | 'port' | 'confirmed' | 'topic'>,
-  { device, encoder }: CommandedDevice,
+  { device, encoder: script }: EncodingDevice,
   on: CommandStages,
 ): Promise<EncodedCommand> {
   const state = await on.stateOf(device.id);
@@ -137,7 +154,7 @@ async function runEncoder(
     ...command,
     tenant: device.organizationId,
     device,
-    script: encoder!,
+    script,
     state,
   });
   const failure = encoded.notes.find((note) => note.level === 'ERROR');
@@ -152,18 +169,16 @@ function contentsOf(
   replaces: boolean,
   contentOf: (one: EncodedDownlink) => DownlinkContent,
 ): PlannedDownlinks {
-  const none: readonly Note[] =
-    downlinks.length > 0
-      ? []
-      : [
-          {
-            level: 'INFO',
-            source: 'DOWNLINK',
-            message: 'The downlink encoder made no downlink of the command',
-          },
-        ];
-  return { contents: downlinks.map(contentOf), notes: [...notes, ...none], replaces };
+  const contents = downlinks.map(contentOf);
+  if (contents.length > 0) return { contents, notes, replaces };
+  return { contents, notes: [...notes, noDownlink], replaces };
 }
+
+const noDownlink: Note = {
+  level: 'INFO',
+  source: 'DOWNLINK',
+  message: 'The downlink encoder made no downlink of the command',
+};
 
 function checkPort(port: number, field: string): void {
   const { loraPortMin, loraPortMax } = downlinkLimits;
@@ -213,7 +228,8 @@ function topicFrom(topic: string | undefined): string {
       `must have at most ${downlinkLimits.topicLengthMax} characters`,
     );
   }
-  // The null character and the wildcards of subscriptions may not be in a topic that is published to.
+  // The null character and the wildcards of subscriptions may not be in a topic that is published
+  // to.
   if (/[#+]/.test(below) || below.includes('\0'))
     return refuse('mqttDownlink.topic', 'must hold neither # nor +');
   return below;

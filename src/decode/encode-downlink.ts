@@ -20,7 +20,10 @@ export interface CommandToEncode {
   readonly state: JsonObject;
 }
 
-/** What is sent: LoRa `port` and `payloadHex`, MQTT `topic` and `payload`. Absent members are those of the command. */
+/**
+ * What is sent: LoRa `port` and `payloadHex`, MQTT `topic` and `payload`. Absent members are those
+ * of the command.
+ */
 export interface EncodedDownlink {
   readonly port?: number;
   readonly confirmed?: boolean;
@@ -35,7 +38,9 @@ export interface EncodedCommand {
   readonly notes: readonly Note[];
 }
 
-/** Makes the encoder. What a script does wrong is a note; what it emitted before an error is kept. */
+/**
+ * Makes the encoder. What a script does wrong is a note; what it emitted before an error is kept.
+ */
 export function encodeDownlink(
   scripts: Pick<ScriptMachine, 'run'>,
 ): (command: CommandToEncode) => Promise<EncodedCommand> {
@@ -92,12 +97,16 @@ function downlinkEvent({
     ...(port !== undefined && { port }),
     ...(confirmed !== undefined && { confirmed }),
   };
-  const hex =
-    isJsonObject(payload) && payload['payloadHex'] !== undefined
-      ? { payloadHex: payload['payloadHex'] }
-      : {};
-  const mqtt = topic === undefined ? {} : { topic };
-  return { payload, data: payload, ...hex, ...lora, ...mqtt, device: deviceEvent(device), state };
+  const { payloadHex } = isJsonObject(payload) ? payload : {};
+  return {
+    payload,
+    data: payload,
+    ...(payloadHex !== undefined && { payloadHex }),
+    ...lora,
+    ...(topic !== undefined && { topic }),
+    device: deviceEvent(device),
+    state,
+  };
 }
 
 /** The downlink of an emit, or what is wrong with it. */

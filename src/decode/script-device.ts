@@ -20,10 +20,13 @@ export function deviceEvent(device: ScriptDevice): JsonObject {
 export function errorNote(event: Json, source: NoteSource): Note {
   const { message, ...place } = event as JsonObject;
   const note: Note = { level: 'ERROR', source, message: String(message) };
-  return Object.keys(place).length === 0 ? note : { ...note, details: place };
+  if (Object.keys(place).length === 0) return note;
+  return { ...note, details: place };
 }
 
-/** The warning of contract 16 for numbers that JSON cannot hold; undefined when the emit has none. */
+/**
+ * The warning of contract 16 for numbers that JSON cannot hold; undefined when the emit has none.
+ */
 export function nonFiniteNote({ type, nonFinite }: Emit): Note | undefined {
   if (nonFinite === undefined) return undefined;
   const what = type.toLowerCase();

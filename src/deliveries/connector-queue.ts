@@ -1,4 +1,4 @@
-// Connector queue: the deliveries of one connector, in one queue per device so that the order of a device is kept.
+// Connector queue: the deliveries of one connector, with one queue per device to keep the order.
 import type { EpochMs } from '../model/instant.ts';
 
 export const queueLimits = {
@@ -53,8 +53,8 @@ export function isBroken({ consecutiveFailures }: ConnectorQueue): boolean {
 }
 
 /**
- * Returns the queue that can start now. A broken target receives one delivery at a time: a retry that is due, or a new delivery
- * if there is nothing to retry.
+ * Returns the queue that can start now. A broken target receives one delivery at a time: a retry
+ * that is due, or a new delivery if there is nothing to retry.
  */
 export function nextReady(connector: ConnectorQueue): DeviceQueue | undefined {
   const [retried] = connector.retried;

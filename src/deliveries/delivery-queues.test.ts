@@ -1,4 +1,4 @@
-// Delivery queues against their rules: order within a queue, no delay by another queue, one delivery at a time for a broken target.
+// Delivery queues: order within a queue, no delay by another queue, one delivery at a time for a broken target.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PendingDelivery } from '../model/delivery.ts';

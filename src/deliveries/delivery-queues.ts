@@ -1,4 +1,4 @@
-// Delivery queues: which deliveries of all connectors can start. Queues wait for their connector, so one hung target delays no other.
+// Delivery queues: select the deliveries that can start. One connector does not delay another.
 import type { PendingDelivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import {
@@ -30,7 +30,10 @@ export interface DeliveryQueues {
   add(pending: PendingDelivery, now: EpochMs): void;
   /** Yields the queues whose first delivery starts now. Each is in progress until `end`. */
   start(now: EpochMs): Generator<DeviceQueue>;
-  /** Ends the attempt of the first delivery. `isTargetWell` is undefined when nothing was sent to the target. */
+  /**
+   * Ends the attempt of the first delivery. `isTargetWell` is undefined when nothing was sent to
+   * the target.
+   */
   end(
     queue: DeviceQueue,
     result: AttemptResult,

@@ -1,4 +1,4 @@
-// The deliverer over a real log with a clock of its own: the retry plan to the letter, limits, restarts at random points.
+// Delivery worker with a real log and a test clock: the retry plan, limits and random restarts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 // Delivery worker: attempts the deliveries of the log when they are due, and saves the outcomes (contract 35).
-// A delivery is over only when its outcome is saved, so a crash repeats an attempt and loses no delivery.
+// A delivery is over only when its outcome is saved, so a crash repeats an attempt and loses no
+// delivery.
 import type { SendOutcome } from '../connectors/target.ts';
 import type {
   Delivery,
@@ -54,7 +55,10 @@ export interface Deliverer {
   readonly brokenTargets: number;
   /** Resolves when nothing is due now and all outcomes are saved. */
   settled(): Promise<void>;
-  /** Waits a moment for the attempts in progress and aborts the rest. Pending deliveries continue after the next start. */
+  /**
+   * Waits a moment for the attempts in progress and aborts the rest. Pending deliveries continue
+   * after the next start.
+   */
   close(): Promise<void>;
 }
 

@@ -4,7 +4,9 @@ export interface DueQueue<T> {
   /** The earliest time; undefined when the queue is empty. */
   readonly earliest: number | undefined;
   add(at: number, item: T): void;
-  /** Removes and yields the items that are due, the earliest first. Items can be added meanwhile. */
+  /**
+   * Removes and yields the items that are due, the earliest first. Items can be added meanwhile.
+   */
   takeDue(now: number): Generator<T>;
 }
 

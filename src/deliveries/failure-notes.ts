@@ -1,4 +1,4 @@
-// Failure notes: the first failure of a delivery and its end, in the processing log of the device (contract 27).
+// Failure notes: notes about the first and the last failure of a delivery, for the device log (contract 27).
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { TriedDelivery } from '../model/delivery.ts';
 

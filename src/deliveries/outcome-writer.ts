@@ -1,4 +1,4 @@
-// Outcome writer: saves the outcomes of attempts, many per transaction, and keeps what could not be saved until it can.
+// Outcome writer: saves the outcomes of attempts, many per transaction, and retries failed writes.
 import type { TriedDelivery } from '../model/delivery.ts';
 import { createRetryingWorker } from '../structures/retrying-worker.ts';
 import type { SetTimer } from '../structures/timers.ts';

@@ -15,7 +15,10 @@ export const retryDelaysMs = [
   12 * hourMs,
 ] as const;
 
-/** A delay differs from its length by at most this share, so that deliveries that failed together are not retried together. */
+/**
+ * A delay differs from its length by at most this share, so that deliveries that failed together
+ * are not retried together.
+ */
 const jitterShare = 0.2;
 /** The longest pause that a target can request. */
 const retryAfterMsMax = dayMs;

@@ -1,4 +1,4 @@
-// Target cache: the open target of each connector, until the connector changes or other targets need the room.
+// Target cache: the open target of each connector, until the connector changes or the cache evicts it.
 import { findConnectorType } from '../connectors/connector-table.ts';
 import type { ConnectorServices } from '../connectors/connector-services.ts';
 import type { Target } from '../connectors/target.ts';

@@ -9,7 +9,7 @@ export interface WakeTimerParts {
 }
 
 export interface WakeTimer {
-  /** Wakes at this time, or earlier; undefined for no time. */
+  /** Runs at this time, or earlier; undefined for no time. */
   set(at: EpochMs | undefined): void;
   cancel(): void;
 }

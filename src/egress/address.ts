@@ -1,7 +1,7 @@
-// Which addresses may be connected to: public unicast ones and those that the operator allows (`EGRESS_ALLOW`), nothing else.
+// Address check: allows public unicast addresses and those that the operator permits (`EGRESS_ALLOW`).
 import { BlockList, isIP } from 'node:net';
 
-/** IPv4 ranges that are not the public internet, with the word that a refusal says. */
+/** IPv4 ranges that are not the public internet, with the reason for the message. */
 const forbiddenV4 = [
   ['0.0.0.0/8', 'unspecified'],
   ['10.0.0.0/8', 'private'],
@@ -24,7 +24,10 @@ const forbiddenV4 = [
   ['240.0.0.0/4', 'reserved'],
 ] as const;
 
-/** IPv6 ranges within 2000::/3, the only public unicast, that are not public after all. */
+/**
+ * IPv6 ranges that are not public. Most are in 2000::/3, the only range of public unicast
+ * addresses.
+ */
 const forbiddenV6 = [
   ['2001::/32', 'Teredo'],
   ['2001::/23', 'reserved'],
@@ -32,7 +35,7 @@ const forbiddenV6 = [
   ['2002::/16', '6to4'],
   ['2620:4f:8000::/48', 'reserved'],
   ['3fff::/20', 'documentation'],
-  // What the largest clouds answer metadata on has unicast addresses of its own.
+  // The metadata service of a large cloud has an address of its own.
   ['fd00:ec2::254/128', 'cloud metadata'],
   ['fe80::/10', 'link-local'],
   ['fec0::/10', 'site-local'],
@@ -46,12 +49,8 @@ function ranges(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const [address = '', bits] = cidr.split('/');
-    const isV4 = isIP(address) === 4;
-    list.addSubnet(
-      address,
-      bits === undefined ? (isV4 ? 32 : 128) : Number(bits),
-      isV4 ? 'ipv4' : 'ipv6',
-    );
+    if (isIP(address) === 4) list.addSubnet(address, Number(bits ?? 32), 'ipv4');
+    else list.addSubnet(address, Number(bits ?? 128), 'ipv6');
   }
   return list;
 }
@@ -62,10 +61,12 @@ const listed = [...forbiddenV4, ...forbiddenV6].map(([cidr, word]) => ({
 }));
 const publicV6 = ranges(['2000::/3']);
 
-/** Tells of a numeric address why it may not be connected to; undefined when it may. */
+/** Returns why connections to a numeric address are forbidden; undefined if they are allowed. */
 export type AddressCheck = (address: string) => string | undefined;
 
-/** `allow`: CIDR ranges that may be connected to whatever they are; `10.0.0.0/8`, `fd00::/8`, single addresses. */
+/**
+ * `allow`: CIDR ranges that are allowed in any case; `10.0.0.0/8`, `fd00::/8`, single addresses.
+ */
 export function addressCheck(allow: readonly string[]): AddressCheck {
   const allowed = ranges(allow);
   return function check(address: string): string | undefined {
@@ -73,28 +74,35 @@ export function addressCheck(allow: readonly string[]): AddressCheck {
     if (address.includes('%')) return 'link-local';
     const family = isIP(address);
     if (family === 0) return 'not a numeric';
-    if (family === 4) return allowed.check(address, 'ipv4') ? undefined : wordOf(address, 'ipv4');
+    if (family === 4) {
+      if (allowed.check(address, 'ipv4')) return undefined;
+      return forbiddenRange(address, 'ipv4');
+    }
     const inner = innerV4(address);
     if (inner !== undefined) return check(inner);
     if (allowed.check(address, 'ipv6')) return undefined;
-    return wordOf(address, 'ipv6') ?? (publicV6.check(address, 'ipv6') ? undefined : 'reserved');
+    const word = forbiddenRange(address, 'ipv6');
+    if (word === undefined && !publicV6.check(address, 'ipv6')) return 'reserved';
+    return word;
   };
 }
 
-function wordOf(address: string, family: 'ipv4' | 'ipv6'): string | undefined {
+function forbiddenRange(address: string, family: 'ipv4' | 'ipv6'): string | undefined {
   return listed.find(({ list }) => list.check(address, family))?.word;
 }
 
 /**
- * The IPv4 address that an IPv6 one stands for when packets to it end up there: mapped ones, and those that a translator
- * (64:ff9b::/96) puts into the last four bytes.
+ * The IPv4 address that receives the packets to an IPv6 address: a mapped address, or one that a
+ * translator (64:ff9b::/96) takes from the last four bytes.
  */
 function innerV4(address: string): string | undefined {
-  // The shortest form has the last four bytes as two groups, of which leading zeros are left out.
+  // The shortest form contains the last four bytes as two groups without leading zeros.
   const short = new URL(`http://[${address}]/`).hostname.slice(1, -1);
+  if (short === '64:ff9b::') return '0.0.0.0';
   const found = /^(?:::ffff|64:ff9b:):(?:([0-9a-f]+):)?([0-9a-f]+)$/.exec(short);
-  if (found === null) return short === '64:ff9b::' ? '0.0.0.0' : undefined;
-  const bytes = [found[1] ?? '0', found[2]!].flatMap((group) => [
+  if (found === null) return undefined;
+  const [, high = '0', low = '0'] = found;
+  const bytes = [high, low].flatMap((group) => [
     Number.parseInt(group, 16) >> 8,
     Number.parseInt(group, 16) & 255,
   ]);

@@ -1,4 +1,4 @@
-// The refusal of a target that may not be connected to: no network error, so trying again does not help.
+// EgressRefused: the error for a forbidden target. It is permanent, in contrast to a network error.
 
 export class EgressRefused extends Error {
   override readonly name = 'EgressRefused';

@@ -1,4 +1,4 @@
-// The guard against every way to write a forbidden address, against names that lead to one, and against names that change.
+// Egress guard: forbidden addresses in every notation, names that resolve to one, and names that change.
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect as netConnect } from 'node:net';
 import fc from 'fast-check';
@@ -6,7 +6,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { Problem } from '../model/problem.ts';
 import { addressCheck } from './address.ts';
 import { EgressRefused } from './egress-refused.ts';
-import { createEgressGuard, type EgressOptions } from './guard.ts';
+import { createEgressGuard } from './guard.ts';
+import type { HostCheckOptions } from './host-check.ts';
 import { isLocalName, readHost } from './host.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -14,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function guard(options: Partial<EgressOptions> = {}) {
+function guard(options: Partial<HostCheckOptions> = {}) {
   const made = createEgressGuard({ allow: [], ...options });
   cleanups.push(() => made.close());
   return made;
@@ -225,7 +226,8 @@ const v6 = [
     '2001:0:7f00:1::',
     '2001:0:a00:1:8000::f5ff:fffe',
   ],
-  // Unique local, link-local, site-local, multicast, documentation, discard, benchmarking, not assigned.
+  // Unique local, link-local, site-local, multicast, documentation, discard, benchmarking, not
+  // assigned.
   [
     'fc00::1',
     'fd00::1',

@@ -1,4 +1,4 @@
-// A host as a user typed it, in the one form that everything after this works with: a lower-case name or a numeric address.
+// Host reader: converts the host that a user enters to a lower-case name or a numeric address.
 import { isIP } from 'node:net';
 
 export interface Host {
@@ -8,23 +8,25 @@ export interface Host {
 }
 
 /**
- * Reads a host the way browsers do, so that every way to write an address becomes the plain one: decimal, octal and hexadecimal
- * numbers, missing parts, full-width digits, percent signs, IPv6 with and without brackets. Undefined when it is none.
+ * Reads a host as browsers do, so that every notation of an address becomes the usual one: decimal,
+ * octal and hexadecimal numbers, missing parts, full-width digits, percent signs, IPv6 with and
+ * without brackets. Undefined if invalid.
  */
 export function readHost(text: string): Host | undefined {
   const host = text.trim();
-  // These would end the host for the reader below and start something else.
+  // The URL parser would end the host at one of these characters.
   if (host === '' || host.length > 300 || /[\s/?#@\\]/.test(host)) return undefined;
   const bracketed = isIP(host) === 6 ? `[${host}]` : host;
   const url = URL.parse(`http://${bracketed}/`);
   if (url === null || url.port !== '' || url.hostname === '') return undefined;
-  // The port is left out when it is the scheme's own, so its colon is looked for.
+  // The parser removes the default port of the scheme, so a colon is searched for.
   if (!bracketed.startsWith('[') && bracketed.includes(':')) return undefined;
   const name = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-  return name === '' ? undefined : { name, isAddress: isIP(name) !== 0 };
+  if (name === '') return undefined;
+  return { name, isAddress: isIP(name) !== 0 };
 }
 
-/** Names that mean this very machine wherever they are asked for (RFC 6761). */
+/** Whether a name always refers to the local machine (RFC 6761). */
 export function isLocalName(name: string): boolean {
   return /^(.*\.)?(localhost|localhost\.localdomain|localhost6|ip6-localhost|ip6-loopback)$/.test(
     name,

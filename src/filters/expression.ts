@@ -19,7 +19,10 @@ export const expressionLimits = { depthMax: 3, filtersMax: 200, valuesMax: 5_000
 export interface FilterableCustomField {
   readonly metaId: string;
   readonly name: string;
-  /** The filter type of its values; undefined for values without order and text, which filters only test for presence. */
+  /**
+   * The filter type of its values; undefined for values without order and text, which filters only
+   * test for presence.
+   */
   readonly type: FilterType | undefined;
 }
 
@@ -167,7 +170,8 @@ function customFieldsOf(name: unknown, filter: SentFilter, reading: Reading): Co
   checkCount(filter);
   const outcomes = fields.map((field) => customFieldQuestion(field, filter));
   const questions = outcomes.filter((outcome) => 'metaId' in outcome);
-  // Workspaces can have fields of one name and different types; one that takes the filter is enough.
+  // Workspaces can have fields of one name and different types; one that takes the filter is
+  // enough.
   const [asked] = questions;
   if (asked === undefined) refuseFirst(where, outcomes);
   const { ask } = asked.question;

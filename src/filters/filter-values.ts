@@ -5,7 +5,10 @@ import type { FilterValue } from './predicate.ts';
 
 const textValueLengthMax = 1_000;
 
-/** The form in which texts are compared. Predicates ignore case, and databases differ in what they treat as a letter. */
+/**
+ * The form in which texts are compared. Predicates ignore case, and databases differ in what they
+ * treat as a letter.
+ */
 export function fold(text: string): string {
   return text.toLowerCase().toWellFormed();
 }

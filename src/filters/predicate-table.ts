@@ -2,6 +2,7 @@
 import type { FilterType } from '../model/filter-type.ts';
 import type { Predicate } from './predicate.ts';
 import { comparisonPredicates } from './predicates/comparison.ts';
+import { datePredicates } from './predicates/date.ts';
 import { listPredicates } from './predicates/list.ts';
 import { presencePredicates } from './predicates/presence.ts';
 import { textPredicates } from './predicates/text.ts';
@@ -11,6 +12,7 @@ export const predicates = {
   ...comparisonPredicates,
   ...listPredicates,
   ...textPredicates,
+  ...datePredicates,
   ...presencePredicates,
 } as const satisfies Readonly<Record<string, Predicate>>;
 

@@ -46,7 +46,9 @@ export const someValues = { min: 1, max: valuesPerFilterMax } as const;
 export const comparable: readonly FilterType[] = ['STRING', 'NUMBER', 'DATE'];
 export const scalar: readonly FilterType[] = ['STRING', 'NUMBER', 'DATE', 'BOOLEAN', 'ENUM'];
 
-/** The first value. Throws when there is none, because the reader of expressions counts them before. */
+/**
+ * The first value. Throws when there is none, because the reader of expressions counts them before.
+ */
 export function firstOf([value]: readonly FilterValue[]): FilterValue {
   if (value === undefined) throw new Error('A predicate got too few values');
   return value;

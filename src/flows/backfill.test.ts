@@ -1,10 +1,11 @@
-// What becomes of a backfill that does not come to its end, and how much of it is under way at once.
+// Backfill: the result of a request that is cut off, and the number of batches in progress.
 import { expect, test } from 'vitest';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { problem, type ProblemName } from '../model/problem.ts';
 import { validateSample } from '../validate/sample-validation.ts';
+import { backfillNotesMax } from './backfill-batches.ts';
 import { backfill, backfillLimits, type BackfillStages } from './backfill.ts';
 
 const device = { id: 'd1', organizationId: 'o1', workspaceId: 'w1' };
@@ -101,13 +102,13 @@ test('the next batch is read while one is synced, and no more than that', async 
   }
   const receipt = await backfill({ deviceId: 'd1', groups: groups(), receivedAt: 0 }, on);
   expect(receipt).toEqual({ accepted: 16, duplicates: 0, rejected: [] });
-  expect(most).toBe(backfillLimits.batchesUnderWayMax);
-  expect(Math.max(...read)).toBeLessThan(backfillLimits.batchesUnderWayMax);
+  expect(most).toBe(backfillLimits.groupsUnderWayMax);
+  expect(Math.max(...read)).toBeLessThan(backfillLimits.groupsUnderWayMax);
 });
 
 test('samples without a timestamp get the time of the request; notes of one request are bounded', async () => {
   const { on, entries } = bench();
-  const odd = Array.from({ length: backfillLimits.notesMax + 5 }, () => ({
+  const odd = Array.from({ length: backfillNotesMax + 5 }, () => ({
     data: { 'not a key!': 1 },
   }));
   await backfill({ deviceId: 'd1', groups: [odd], receivedAt: 77 }, on);
@@ -117,9 +118,9 @@ test('samples without a timestamp get the time of the request; notes of one requ
     dataFlowId: 'f1',
     stored: true,
   });
-  expect(entries[0]!.notes).toHaveLength(backfillLimits.notesMax);
+  expect(entries[0]!.notes).toHaveLength(backfillNotesMax);
   expect(entries[0]!.notes.at(-1)).toMatchObject({
     deviceId: 'd1',
-    details: { index: backfillLimits.notesMax - 1 },
+    details: { index: backfillNotesMax - 1 },
   });
 });

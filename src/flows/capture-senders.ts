@@ -6,7 +6,7 @@ import {
   captureRequestOf,
   captureSecretOf,
 } from '../ingest/http/capture-request.ts';
-import type { UplinkDirectory, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import type { UplinkRouteCache, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
 
@@ -25,12 +25,18 @@ export interface ServerSender {
 }
 
 export interface Found<S> {
-  /** Returns the sender, looked up again only if a record changed since. Throws like the first look-up. */
+  /**
+   * Returns the sender, looked up again only if a record changed since. Throws like the first
+   * look-up.
+   */
   readonly current: () => S | Promise<S>;
 }
 
 export interface CaptureSenders {
-  /** Throws Problem 401 for a wrong secret, 400 for a wrong request, 404 or 403 for a device that is not of the secret. */
+  /**
+   * Throws Problem 401 for a wrong secret, 400 for a wrong request, 404 or 403 for a device that is
+   * not of the secret.
+   */
   readonly ofCapture: (
     query: CaptureQuery,
     headers: IncomingHttpHeaders,
@@ -43,7 +49,7 @@ export interface CaptureSenders {
 }
 
 export function createCaptureSenders(
-  directory: Pick<UplinkDirectory, 'connector' | 'byConnector' | 'revision'>,
+  directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
 ): CaptureSenders {
   async function senderOf(
     query: CaptureQuery,
@@ -68,7 +74,10 @@ export function createCaptureSenders(
   };
 }
 
-/** With a device id it is a payload for the device of an integration, else a message of the network server itself. */
+/**
+ * With a device id it is a payload for the device of an integration, else a message of the network
+ * server itself.
+ */
 function isWebhook(
   connector: DeviceConnector,
   query: CaptureQuery,

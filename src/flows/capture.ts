@@ -1,4 +1,4 @@
-// From a capture request to an uplink: whose payload it is, what decodes it, which of its samples are stored.
+// Capture journey: the device, decoder and stored topics of a request make it an uplink.
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -7,14 +7,14 @@ import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { Once } from './idempotency.ts';
 
 export interface Capture {
-  /** Where the payload of the sender goes, as its admission found it. */
+  /** The route of the sender, found when the request was admitted. */
   readonly route: UplinkRoute;
   readonly topic: string | null;
   readonly timestamp: EpochMs | null;
   readonly body: JsonObject | readonly Json[];
   readonly bodyBytes: number;
   readonly idempotencyKey: string | undefined;
-  /** What the transport knows repetitions by. */
+  /** Identifies repetitions on the transport. */
   readonly duplicateKey?: string;
 }
 
@@ -41,14 +41,14 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
     duplicateKey = input.duplicateKey,
   ): Promise<CaptureReceipt> => {
     const { topic, timestamp, body, bodyBytes } = input;
-    const key = duplicateKey === undefined ? {} : { duplicateKey };
+    const key = duplicateKey !== undefined && { duplicateKey };
     const payload = { topic, timestamp, body, bodyBytes, ...key };
     const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
     await on.handleUplink(uplink);
     return { id: uplink.correlationId, receivedAt };
   };
   if (idempotencyKey === undefined) return work(on.now());
-  // The secret stands for the sender; two devices behind one secret choose their keys independently.
+  // Two devices with one secret choose their keys independently.
   const call = {
     credential: `${route.connector.id} ${route.device.id}`,
     route: 'POST /v3/capture',
@@ -57,7 +57,7 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   };
   const answer = await on.once.stored(call, async (attempt) => {
     const before = attempt.stored(wholeUplink);
-    // The decoder ran already, and its state went on: it must not run again.
+    // The decoder has already run and changed its state, so it must not run again.
     if (before !== undefined && before.correlationId !== null) {
       return { status: 201, body: { id: before.correlationId, receivedAt: before.receivedAt } };
     }
@@ -67,23 +67,28 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   return answer.body as unknown as CaptureReceipt;
 }
 
-/** The uplink of a payload, whatever transport it came by. */
+/** Returns the uplink of a payload of any transport. */
 export function uplinkOf(
   payload: Pick<Uplink, 'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey' | 'metrics'>,
   route: UplinkRoute,
   correlationId: string,
   receivedAt: EpochMs,
 ): Uplink {
-  const { device, flow, type } = route;
-  const code = flow.passThrough ? undefined : type?.uplinkScript?.code;
   return {
     correlationId,
     device: uplinkDeviceOf(route),
-    script: code === undefined ? null : { code, tenant: device.organizationId },
+    script: scriptOf(route),
     storedTopics: storedTopicsOf(route),
     receivedAt,
     ...payload,
   };
+}
+
+/** The decoder of the device type; null when there is none or the flow passes payloads through. */
+function scriptOf({ device, flow, type }: UplinkRoute): Uplink['script'] {
+  const code = type?.uplinkScript?.code;
+  if (flow.passThrough || code === undefined) return null;
+  return { code, tenant: device.organizationId };
 }
 
 /** The sender as decoders know it. */
@@ -101,10 +106,11 @@ export function uplinkDeviceOf({ device, flow, customFields, tags }: UplinkRoute
   };
 }
 
-/** Topics whose samples are stored, being those of the database connector; others are only forwarded. */
+/** Topics of the database connector: their samples are stored, others are only forwarded. */
 export function storedTopicsOf(route: UplinkRoute): '*' | ReadonlySet<string> {
   const topics = route.outputs
     .filter(({ connector }) => connector.type === 'DATABASE')
     .map(({ topic }) => topic);
-  return topics.includes('*') ? '*' : new Set(topics);
+  if (topics.includes('*')) return '*';
+  return new Set(topics);
 }

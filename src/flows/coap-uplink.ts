@@ -14,7 +14,10 @@ export interface CoapUplinkStages {
   readonly now: () => EpochMs;
 }
 
-/** Call at the start: from then on the endpoint stores exchanges itself, and each of them for its lifetime. */
+/**
+ * Call at the start: from then on the endpoint stores exchanges itself, and each of them for its
+ * lifetime.
+ */
 export function createCoapUplinks(
   stages: CoapUplinkStages,
 ): (sent: CoapCapture<UplinkRoute>) => Promise<CaptureReceipt> {
@@ -26,6 +29,7 @@ export function createCoapUplinks(
     const work = () => capture({ route, ...payload, idempotencyKey: undefined });
     if (now() - startedAt > exchangeLifetimeMs) return work();
     const once = await duplicates.once(duplicateKey, work);
-    return once.repeated ? { id: newId(), receivedAt: now() } : once.outcome;
+    if (once.repeated) return { id: newId(), receivedAt: now() };
+    return once.outcome;
   };
 }

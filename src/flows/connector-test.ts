@@ -25,7 +25,10 @@ export interface ConnectorTestResult {
   readonly durationMs: number;
 }
 
-/** Resolves with the outcome of one attempt, or with its time limit. Throws the errors of `previewContext`. */
+/**
+ * Resolves with the outcome of one attempt, or with its time limit. Throws the errors of
+ * `previewContext`.
+ */
 export async function testConnector(
   { connectorId, deviceId, signal }: ConnectorTestRequest,
   principal: Principal,

@@ -1,4 +1,4 @@
-// Whether a replayed uplink led to the same samples as it did when it came in.
+// Decoder test result: whether a replayed uplink gave the same samples as when it was received.
 import type { Json } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 
@@ -25,7 +25,8 @@ export function verdictOf({ old, duplicates, new: now, failed }: Outcomes): Verd
     if (at === -1) return 'DIFFERENT';
     rest.splice(at, 1);
   }
-  return rest.length === duplicates ? 'SAME' : 'DIFFERENT';
+  if (rest.length !== duplicates) return 'DIFFERENT';
+  return 'SAME';
 }
 
 function isSame(one: Sample, other: Sample): boolean {

@@ -1,4 +1,4 @@
-// Replay: a decoder is tried on the raw uplinks of devices, in order and with its state carried on; nothing is stored.
+// Decoder test: runs a decoder on raw uplinks of devices, in order and with state. Nothing is stored.
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';
@@ -76,7 +76,9 @@ export interface ReplayReport {
   readonly uplinks: readonly ReplayedUplink[];
 }
 
-/** Throws Problem 400 for a time that is none and for too many devices, 404 for an unknown device. */
+/**
+ * Throws Problem 400 for a time that is none and for too many devices, 404 for an unknown device.
+ */
 export async function replayUplinks(
   request: ReplayRequest,
   on: ReplayStages,
@@ -91,9 +93,8 @@ export async function replayUplinks(
   const wanted = await newestUplinks(request, on);
   const replayed: ReplayedUplink[] = [];
   for (const [deviceId, uplinks] of wanted) {
-    replayed.push(
-      ...(await replayDevice(await on.deviceOf(deviceId), uplinks, request.code, isTimeUp, on)),
-    );
+    const device = await on.deviceOf(deviceId);
+    replayed.push(...(await replayDevice({ device, uplinks, code: request.code, isTimeUp }, on)));
   }
   const count = (verdict: Verdict): number =>
     replayed.filter((one) => one.verdict === verdict).length;
@@ -130,15 +131,22 @@ async function newestUplinks(
   return Map.groupBy(newest.reverse(), ({ deviceId }) => deviceId);
 }
 
+interface DeviceReplay {
+  readonly device: UplinkDevice;
+  /** Oldest first. */
+  readonly uplinks: readonly RawUplink[];
+  readonly code: string | null;
+  readonly isTimeUp: () => boolean;
+}
+
 async function replayDevice(
-  device: UplinkDevice,
-  uplinks: readonly RawUplink[],
-  code: string | null,
-  isTimeUp: () => boolean,
+  { device, uplinks, code, isTimeUp }: DeviceReplay,
   on: ReplayStages,
 ): Promise<ReplayedUplink[]> {
   const replayed: ReplayedUplink[] = [];
-  let state = await stateBefore(uplinks[0]!, on);
+  const [first] = uplinks;
+  if (first === undefined) return replayed;
+  let state = await stateBefore(first, on);
   for (const raw of uplinks) {
     if (isTimeUp()) break;
     const decoded = await on.decode(uplinkOf(raw, device, code), state);

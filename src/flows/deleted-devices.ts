@@ -2,14 +2,17 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../records/records.ts';
 import {
-  forgetDeletedDevice,
+  completeDeviceDeletion,
   listDeletedDevices,
-  removeTraces,
+  purgeDeviceRecords,
 } from '../records/rows/deleted-devices.ts';
 import type { Samples } from '../samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
-/** Uplinks and backfills that were in progress when their device was deleted have ended after this time. */
+/**
+ * Uplinks and backfills that were in progress when their device was deleted have ended after this
+ * time.
+ */
 export const lateAfterDeletionMs = 600_000;
 
 export interface DeletedDevicesParts {
@@ -35,13 +38,16 @@ export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<v
   for (const { deviceId } of due) {
     if ((await store.topics(deviceId)).length > 0)
       telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
-    await removeTraces(db, deviceId);
-    await forgetDeletedDevice(db, deviceId);
+    await purgeDeviceRecords(db, deviceId);
+    await completeDeviceDeletion(db, deviceId);
     await parts.pause();
   }
 }
 
-/** Drops the samples of a device that was just deleted. A failure is reported, and maintenance tries again. */
+/**
+ * Drops the samples of a device that was just deleted. A failure is reported, and maintenance tries
+ * again.
+ */
 export async function dropSamplesOf(
   deviceId: string,
   { store, telemetry }: Pick<DeletedDevicesParts, 'store' | 'telemetry'>,

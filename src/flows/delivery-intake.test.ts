@@ -14,7 +14,7 @@ const draftOf = (key: string, connectorId = 'c'): DeliveryDraft => ({
   deviceId: 'd',
   correlationId: key,
   cause: 'DATA_FLOW',
-  context: {} as never,
+  context: {},
 });
 
 let opened: TestRecords;

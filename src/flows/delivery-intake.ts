@@ -6,8 +6,8 @@ import { lazyTransaction, type OpenRecords, type RecordsDb } from '../records/re
 import { insertDeliveries, type NewDelivery } from '../records/rows/deliveries.ts';
 
 /**
- * `durable`: the log is on disk when the call resolves. `lazy`: a later durable write puts it there. A transaction of the caller:
- * the deliveries are committed or rolled back with it.
+ * `durable`: the log is on disk when the call resolves. `lazy`: a later durable write puts it
+ * there. A transaction of the caller: the deliveries are committed or rolled back with it.
  */
 export type DeliveryWrite = RecordsDb | 'durable' | 'lazy';
 
@@ -18,7 +18,10 @@ export interface DeliveryIntakeParts {
   readonly now: () => EpochMs;
 }
 
-/** Returns a function that resolves when the deliveries are in the log. Those with a known key are ignored. */
+/**
+ * Returns a function that resolves when the deliveries are in the log. Those with a known key are
+ * ignored.
+ */
 export function createDeliveryIntake(
   parts: DeliveryIntakeParts,
 ): (drafts: readonly DeliveryDraft[], write: DeliveryWrite) => Promise<void> {
@@ -38,7 +41,8 @@ export function createDeliveryIntake(
     if (write === 'durable') await records.db.transaction().execute(insert);
     else if (write === 'lazy') await lazyTransaction(records.db, insert);
     else await insert(write);
-    // Rows of a transaction of the caller are visible only after its commit, which follows this call.
+    // Rows of a transaction of the caller are visible only after its commit, which follows this
+    // call.
     if (typeof write === 'string') deliverer.wake();
     else void records.transactionsEnded().then(() => deliverer.wake());
   };

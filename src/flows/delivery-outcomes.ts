@@ -12,7 +12,10 @@ export interface DeliveryOutcomesParts {
   readonly newId: () => string;
 }
 
-/** Writes all outcomes or none. After a power cut the deliveries whose outcome is lost are sent again. */
+/**
+ * Writes all outcomes or none. After a power cut the deliveries whose outcome is lost are sent
+ * again.
+ */
 export async function saveOutcomes(
   tried: readonly TriedDelivery[],
   { db, telemetry, newId }: DeliveryOutcomesParts,

@@ -1,4 +1,4 @@
-// What happened to a device lately: its uplinks, its downlinks, and what outputs and rules noted (contract 27).
+// Device events: recent uplinks and downlinks, and notes of outputs and rules (contract 27).
 import type { Downlink } from '../model/downlink.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';

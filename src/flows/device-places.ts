@@ -1,6 +1,6 @@
 // Places of devices and tags: the workspace in which a request needs its permission.
 import { placeOf } from '../inventory/resource-lookup.ts';
-import type { UplinkDirectory } from '../inventory/devices/uplink-route-cache.ts';
+import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { Place } from '../model/resource-ref.ts';
 import type { OpenRecords } from '../records/records.ts';
 import { devicesOfTag } from '../records/rows/tags.ts';
@@ -15,7 +15,7 @@ export interface DevicePlaces {
 }
 
 export function createDevicePlaces(
-  directory: Pick<UplinkDirectory, 'byDevice'>,
+  directory: Pick<UplinkRouteCache, 'byDevice'>,
   records: OpenRecords,
 ): DevicePlaces {
   const placeOfTag = (tagId: string) => placeOf(records, 'tag', tagId);

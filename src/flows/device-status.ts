@@ -1,5 +1,6 @@
 // Device status: writes what uplinks say of their devices into the records: metrics, states, notes.
-// The journal has it all durably, so records are written in batches; the position goes into the same transaction.
+// The journal has it all durably, so records are written in batches; the position goes into the
+// same transaction.
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
@@ -22,21 +23,31 @@ export interface StatusRecords {
   readonly readState: (deviceId: string) => Promise<JsonObject | undefined>;
 }
 
-/** Device states kept in memory besides those that are not written yet; as many as routes and plans. */
+/**
+ * Device states kept in memory besides those that are not written yet; as many as routes and plans.
+ */
 const statesKept = 100_000;
 
 export interface DeviceStatus {
   /** The newest state that the device's decoder emitted; empty without one. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
-  /** Sets the state of an uplink that is not durable yet; undefined when it did not become durable. */
+  /**
+   * Sets the state of an uplink that is not durable yet; undefined when it did not become durable.
+   */
   readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
-  /** Call for every entry that became durable, in order, also for those that are read from the journal at the start. */
+  /**
+   * Call for every entry that became durable, in order, also for those that are read from the
+   * journal at the start.
+   */
   readonly announced: (entry: DurableEntry) => void;
   /** Writes the entries; see `JournalFollowerParts.handle`. */
   readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
 }
 
-/** The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they call `settled`. */
+/**
+ * The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they
+ * call `settled`.
+ */
 export const statusFollowing = {
   batchWaitMs: 1_000,
   batch: { entriesMax: 10_000, samplesMax: Number.POSITIVE_INFINITY },
@@ -55,7 +66,8 @@ export function createDeviceStatus(
   written: (position: number) => void,
   statesMax: number = statesKept,
 ): DeviceStatus {
-  // The newest states by device, from the newest to the oldest: emitted and not durable, durable, written.
+  // The newest states by device, from the newest to the oldest: emitted and not durable, durable,
+  // written.
   const emitted = new Map<string, JsonObject>();
   const pending = new Map<string, PendingState>();
   const known = createBoundedMap<string, JsonObject>(statesMax);

@@ -20,7 +20,10 @@ export interface DiskWatch {
   readonly folderBytes: () => number;
   /** Call for every change of state that the journal reports. */
   readonly writingChanged: (state: WritingState) => void;
-  /** Throws a DataFolderError with the remedy when a part could not be opened because the disk is full, else the error. */
+  /**
+   * Throws a DataFolderError with the remedy when a part could not be opened because the disk is
+   * full, else the error.
+   */
   readonly explain: (error: unknown) => never;
   readonly close: () => Promise<void>;
   /** Call after every other part is closed. */
@@ -64,12 +67,14 @@ export function openDiskWatch(parts: DiskWatchParts): DiskWatch {
     freeBytes: () => free,
     folderBytes: () => bytes,
     writingChanged(state) {
-      // The journal could not write: space that becomes free belongs to the records until there is plenty.
+      // The journal could not write: space that becomes free belongs to the records until there is
+      // plenty.
       if (state.kind === 'full') reserve.spend();
       if (state.kind !== 'writing' || !reserve.isSpent) events.writingChanged(state);
     },
     explain(error) {
-      throw reserve.isSpent ? recordsWithoutRoom(directory, error) : error;
+      if (reserve.isSpent) throw recordsWithoutRoom(directory, error);
+      throw error;
     },
     async close() {
       stop();
@@ -92,7 +97,10 @@ function reportFull({ isSpent }: DiskReserve, events: DiskWatchParts['events']):
     events.writingChanged({ kind: 'full', error: new Error('less room than the records need') });
 }
 
-/** Linux closes connections without an error when no descriptor is left for them, so the server cannot report it. */
+/**
+ * Linux closes connections without an error when no descriptor is left for them, so the server
+ * cannot report it.
+ */
 async function isOutOfDescriptors(directory: string): Promise<boolean> {
   try {
     await (await open(directory, 'r')).close();
@@ -103,7 +111,10 @@ async function isOutOfDescriptors(directory: string): Promise<boolean> {
   }
 }
 
-/** Sums the files of the folder and its subfolders. A file that is removed meanwhile counts as empty. */
+/**
+ * Sums the files of the folder and its subfolders. A file that is removed meanwhile counts as
+ * empty.
+ */
 async function bytesIn(directory: string): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

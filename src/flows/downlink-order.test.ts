@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
-import type {} from '../model/integration.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
 import {
   serverOfDecodingType,

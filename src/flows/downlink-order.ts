@@ -15,7 +15,10 @@ export interface DownlinkOrderParts {
   ) => Promise<unknown>;
 }
 
-/** The order throws Problem 404 for a device of another workspace than that of the device that triggered it. */
+/**
+ * The order throws Problem 404 for a device of another workspace than that of the device that
+ * triggered it.
+ */
 export function createDownlinkOrders({ findRoute, send }: DownlinkOrderParts): OrderDownlink {
   return async ({ from, to, command, correlationId, idempotencyKey }) => {
     const source = await findRoute(from);

@@ -1,4 +1,4 @@
-// The queue of downlinks: each device's in order, many devices at once, with retries, expiry and reports of what became of them.
+// Downlink queue: each device in order, many devices concurrently, with retries, expiry and reports.
 import type { Downlink, DownlinkState } from '../model/downlink.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';
@@ -145,7 +145,8 @@ async function wakeAll(records: DownlinkRecords, wake: (deviceId: string) => voi
   for (let after = ''; ; ) {
     const devices = await records.devicesWaiting(after, wokenAtOnceMax);
     for (const deviceId of devices) wake(deviceId);
-    if (devices.length < wokenAtOnceMax) return;
-    after = devices.at(-1)!;
+    const last = devices.at(-1);
+    if (last === undefined || devices.length < wokenAtOnceMax) return;
+    after = last;
   }
 }

@@ -1,14 +1,16 @@
-// What becomes of a downlink after a try or a report: the change of its record, the note about it, and when to go on.
+// Downlink status after a try or a report: the changed record, its note, and the next try.
 import type { Downlink, DownlinkState } from '../model/downlink.ts';
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { DownlinkOutcome } from './downlink-transport.ts';
 
-/** Waiting times before the second try, the third and so on; the last one stays. */
-const backoffMs = [1_000, 5_000, 30_000, 120_000, 600_000, hourMs] as const;
+/** Delays before the second try, the third and so on; each further one is an hour. */
+const backoffMs: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000];
+
+const reachedStates = { sent: 'SENT', acknowledged: 'ACKNOWLEDGED' } as const;
 
 export interface Conclusion {
-  /** Undefined when nothing is to be told: the record stays as it is. */
+  /** Undefined when the record stays as it is. */
   readonly settled?: { readonly change: Partial<Downlink>; readonly note: Note };
   /** Whether the device's next downlink has its turn. */
   readonly goesOn: boolean;
@@ -24,15 +26,13 @@ export function conclusionOf(
   switch (result.outcome) {
     case 'sent':
     case 'acknowledged': {
-      const state = result.outcome === 'sent' ? 'SENT' : 'ACKNOWLEDGED';
-      const reference =
-        result.serverReference === undefined ? {} : { serverReference: result.serverReference };
+      const { serverReference } = result;
       const change = {
-        state,
+        state: reachedStates[result.outcome],
         error: null,
         nextTryAt: null,
         tries: tries + 1,
-        ...reference,
+        ...(serverReference !== undefined && { serverReference }),
       } as const;
       return {
         settled: { change, note: noteOf('INFO', downlink, `Downlink ${id} was ${result.outcome}`) },
@@ -50,7 +50,7 @@ export function conclusionOf(
       return { settled: { change, note }, goesOn: true };
     }
     case 'offline': {
-      // Told once: a device may be away for days, and asked for often.
+      // One note only: a device can be offline for days, and is tried often.
       if (downlink.error === result.reason) return { goesOn: false };
       const note = noteOf('INFO', downlink, `Downlink ${id} waits: ${result.reason}`);
       return {
@@ -59,7 +59,7 @@ export function conclusionOf(
       };
     }
     case 'retry': {
-      const retryInMs = result.afterMs ?? backoffMs[Math.min(tries, backoffMs.length - 1)]!;
+      const retryInMs = result.afterMs ?? backoffMs[tries] ?? hourMs;
       const change = { error: result.reason, tries: tries + 1, nextTryAt: now + retryInMs };
       const note = noteOf('WARN', downlink, `Downlink ${id} is tried again: ${result.reason}`);
       return { settled: { change, note }, goesOn: false, retryInMs };
@@ -67,13 +67,13 @@ export function conclusionOf(
   }
 }
 
-const reportTexts = {
-  SENT: 'was transmitted',
-  ACKNOWLEDGED: 'was acknowledged by the device',
-  FAILED: 'failed',
+const reports = {
+  SENT: { text: 'was transmitted', level: 'INFO' },
+  ACKNOWLEDGED: { text: 'was acknowledged by the device', level: 'INFO' },
+  FAILED: { text: 'failed', level: 'ERROR' },
 } as const;
 
-/** Undefined when the report tells nothing new. */
+/** Undefined when the report changes nothing. */
 export function reportConclusionOf(
   downlink: Downlink,
   state: DownlinkState,
@@ -82,9 +82,15 @@ export function reportConclusionOf(
   const isOpen = downlink.state === 'QUEUED' || downlink.state === 'SENT';
   if (!isOpen || (state !== 'SENT' && state !== 'ACKNOWLEDGED' && state !== 'FAILED'))
     return undefined;
-  const message = `Downlink ${downlink.id} ${reportTexts[state]}${reason === null ? '' : `: ${reason}`}`;
-  const change = { state, nextTryAt: null, error: state === 'FAILED' ? reason : null };
-  return { change, note: noteOf(state === 'FAILED' ? 'ERROR' : 'INFO', downlink, message) };
+  const { text, level } = reports[state];
+  const message = [`Downlink ${downlink.id} ${text}`, reason].filter((part) => part !== null);
+  const change = {
+    state,
+    nextTryAt: null,
+    error: null,
+    ...(state === 'FAILED' && { error: reason }),
+  };
+  return { change, note: noteOf(level, downlink, message.join(': ')) };
 }
 
 export function expiryOf(downlink: Downlink): NonNullable<Conclusion['settled']> {

@@ -1,4 +1,4 @@
-// The downlink journey: a command for a device is checked, encoded, made durable in its queue, and the queue is woken (contract 17).
+// Downlink journey: a command is checked, encoded, queued durably, and sent by the queue (contract 17).
 import { createHash } from 'node:crypto';
 import type { CommandedDevice, PlannedDownlinks } from '../decode/downlink-command.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
@@ -14,9 +14,9 @@ import { uplinkDeviceOf } from './capture.ts';
 
 /** Why a downlink is sent. */
 export interface DownlinkCause {
-  /** Of the request, or of the uplink whose rule sends it. */
+  /** Correlation id of the request, or of the uplink whose rule sends it. */
   readonly correlationId: string;
-  /** The same key queues the same downlinks once, however often it is repeated. */
+  /** Repetitions with the same key queue the downlinks once. */
   readonly idempotencyKey?: string;
 }
 
@@ -24,7 +24,10 @@ export interface DownlinkStages {
   /** Throws Problem 404 for an unknown device. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   readonly plan: (command: DownlinkCommand, target: CommandedDevice) => Promise<PlannedDownlinks>;
-  /** Makes them durable behind those that wait, or in their place. Throws Problem 409 when too many wait. */
+  /**
+   * Resolves when they are durable behind those that wait, or in their place. Throws Problem 409
+   * when too many wait.
+   */
   readonly add: (deviceId: string, downlinks: readonly Downlink[]) => Promise<void>;
   readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
   readonly wake: (deviceId: string) => void;
@@ -33,7 +36,10 @@ export interface DownlinkStages {
   readonly now: () => EpochMs;
 }
 
-/** Resolves when the downlinks are durable in the queue; an encoder may make several of one command, or none. */
+/**
+ * Resolves when the downlinks are durable in the queue. An encoder returns any number of them for
+ * one command.
+ */
 export async function sendDownlink(
   deviceId: string,
   command: DownlinkCommand,
@@ -43,7 +49,13 @@ export async function sendDownlink(
   const route = await on.findRoute(deviceId);
   const { contents, notes, replaces } = await on.plan(command, commandedDevice(route));
   const downlinks = contents.map((content, i) =>
-    downlinkOf(content, i, replaces && i === 0, route, cause, on),
+    downlinkOf(content, {
+      id: downlinkIdOf(route, i, cause, on),
+      replaces: replaces && i === 0,
+      device: route.device,
+      correlationId: cause.correlationId,
+      created: on.now(),
+    }),
   );
   await on.add(deviceId, downlinks);
   await on.note(deviceId, [...notes, ...downlinks.map(queuedNote)], cause.correlationId);
@@ -55,25 +67,21 @@ function commandedDevice(route: UplinkRoute): CommandedDevice {
   const code = route.type?.downlinkScript?.code;
   return {
     device: { ...uplinkDeviceOf(route), connectivity: route.device.connectivity },
-    encoder: code === undefined || code === null || code.trim() === '' ? null : code,
+    encoder: code?.trim() ? code : null,
   };
+}
+
+interface DownlinkOrigin extends Pick<Downlink, 'id' | 'replaces' | 'correlationId' | 'created'> {
+  readonly device: UplinkRoute['device'];
 }
 
 function downlinkOf(
   content: DownlinkContent,
-  place: number,
-  replaces: boolean,
-  { device }: UplinkRoute,
-  { correlationId, idempotencyKey }: DownlinkCause,
-  on: DownlinkStages,
+  { id, replaces, device, correlationId, created }: DownlinkOrigin,
 ): Downlink {
-  const created = on.now();
   return {
     ...content,
-    id:
-      idempotencyKey === undefined
-        ? on.newId()
-        : idOf(on.newId(), `${device.id} ${idempotencyKey} ${place}`),
+    id,
     deviceId: device.id,
     connectivity: device.connectivity,
     created,
@@ -87,6 +95,20 @@ function downlinkOf(
     serverReference: null,
     correlationId,
   };
+}
+
+/**
+ * The id of the downlink at `index`; the same for each repetition of a command with an idempotency
+ * key.
+ */
+function downlinkIdOf(
+  { device }: UplinkRoute,
+  index: number,
+  { idempotencyKey }: DownlinkCause,
+  { newId }: DownlinkStages,
+): string {
+  if (idempotencyKey === undefined) return newId();
+  return idOf(newId(), `${device.id} ${idempotencyKey} ${index}`);
 }
 
 /** An id of the same form as a new one, always the same for the same key. */
@@ -104,7 +126,7 @@ function queuedNote({ id, port, topic, payloadHex }: Downlink): Note {
   const details = {
     downlinkId: id,
     ...(port === null ? { topic } : { port }),
-    ...(payloadHex === null ? {} : { payloadHex }),
+    ...(payloadHex !== null && { payloadHex }),
   };
   return { level: 'INFO', source: 'DOWNLINK', message: `Downlink ${id} is queued`, details };
 }

@@ -14,8 +14,8 @@ export interface ExpiredSamplesParts {
 }
 
 /**
- * Hides expired samples, which may lie in files that were not rewritten before the stop. Resolves as soon as they are hidden; the
- * function it resolves to waits until their space is free.
+ * Hides expired samples, which may lie in files that were not rewritten before the stop. Resolves
+ * as soon as they are hidden; the function it resolves to waits until their space is free.
  */
 export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Promise<void>> {
   const { db, store, telemetry, now } = parts;

@@ -1,4 +1,4 @@
-// Followers of the journal: one table of who follows and in which order entries are announced, and one loop for all.
+// Followers of the journal: one table with their order, and one loop that announces entries.
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
 import {
   createJournalFollower,
@@ -8,9 +8,11 @@ import {
 } from './journal-follower.ts';
 
 /**
- * The rows are in the order of announcement: a client that got a sample by the live stream finds everything else under
- * way. Where the effects of a follower are kept decides what happens to entries that it has not handled at a stop:
- * - `ownTransaction`: it keeps its position together with its effects and gets the rest at the next start;
+ * The rows are in the order of announcement: a client that got a sample by the live stream finds
+ * everything else under way. Where the effects of a follower are kept decides what happens to
+ * entries that it has not handled at a stop:
+ * - `ownTransaction`: it keeps its position together with its effects and gets the rest at the next
+ * start;
  * - `told`: the log keeps its position, and it gets the rest again, at least once;
  * - `none`: it only hears what becomes durable while it is there.
  */
@@ -19,7 +21,10 @@ export const followerTable = {
   'device-status': 'ownTransaction',
   /** Deliveries to outputs, which repetition makes once. */
   outputs: 'told',
-  /** Rules write how far they came with what they caused; what has no effect is told to the log alone. */
+  /**
+   * Rules write how far they came with what they caused; what has no effect is told to the log
+   * alone.
+   */
   rules: 'told',
   /** Raw uplinks are synced with their own files. */
   'raw-uplinks': 'ownTransaction',

@@ -1,4 +1,4 @@
-// Idempotency recovery: reads from the journal which parts of unanswered requests were durable before a crash (contract 35).
+// Idempotency recovery: finds durable parts of unanswered requests in the journal after a crash (contract 35).
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { durablePart, type StoredPart } from '../model/request-part.ts';

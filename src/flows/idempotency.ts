@@ -17,7 +17,10 @@ export interface FirstAnswer {
   readonly body: Json;
 }
 
-/** A key as the records keep it; `answer` is null while the first request is in progress, or was cut off. */
+/**
+ * A key as the records keep it; `answer` is null while the first request is in progress, or was cut
+ * off.
+ */
 export interface IdempotencyRecord {
   readonly id: string;
   readonly bodyHash: string;
@@ -52,11 +55,17 @@ export interface IdempotentCall {
   readonly body: Json | undefined;
 }
 
-/** One try of a request with a key. Its parts are journal entries: each is found again after a crash by its duplicate key. */
+/**
+ * One try of a request with a key. Its parts are journal entries: each is found again after a crash
+ * by its duplicate key.
+ */
 export interface Attempt {
   /** When the key was first seen. */
   readonly firstSeenAt: EpochMs;
-  /** What an earlier try made durable of this part. Throws Problem 422 when that part had another content. */
+  /**
+   * What an earlier try made durable of this part. Throws Problem 422 when that part had another
+   * content.
+   */
   readonly stored: (part: string, contentHash?: string) => DurablePart | undefined;
   /** The duplicate key of the part's journal entry. */
   readonly duplicateKey: (part: string, contentHash?: string) => string;
@@ -66,8 +75,9 @@ export interface Attempt {
 
 export interface Once {
   /**
-   * For work that the journal makes durable. `work` gets the time of the first request and what was stored already, so that a
-   * retry after a crash stores nothing twice. Throws Problem 422 for the same key with another body; a refused request leaves no trace.
+   * For work that the journal makes durable. `work` gets the time of the first request and what was
+   * stored already, so that a retry after a crash stores nothing twice. Throws Problem 422 for the
+   * same key with another body; a refused request leaves no trace.
    */
   readonly stored: (
     call: IdempotentCall,
@@ -140,7 +150,10 @@ export function createOnce(records: IdempotencyRecords, now: () => EpochMs): Onc
 export interface Attempts {
   /** The record, with what could not be saved of it. */
   find(id: string, seenAfter: EpochMs): Promise<IdempotencyRecord | undefined>;
-  /** Runs the work of a reserved key and keeps its answer; `work` says the hash of the body when it was not known before. */
+  /**
+   * Runs the work of a reserved key and keeps its answer; `work` says the hash of the body when it
+   * was not known before.
+   */
   run(
     kept: Omit<IdempotencyRecord, 'answer'>,
     work: (attempt: Attempt) => Promise<FirstAnswer>,
@@ -148,7 +161,10 @@ export interface Attempts {
   ): Promise<{ readonly answer: FirstAnswer; readonly bodyHash: string }>;
 }
 
-/** Tries of reserved keys. What the records refuse to keep is held in memory, so that a retry finds it until the process ends. */
+/**
+ * Tries of reserved keys. What the records refuse to keep is held in memory, so that a retry finds
+ * it until the process ends.
+ */
 export function createAttempts(records: IdempotencyRecords): Attempts {
   const held = createBoundedMap<string, IdempotencyRecord>(heldMax);
 
@@ -160,16 +176,16 @@ export function createAttempts(records: IdempotencyRecords): Attempts {
   return {
     async find(id, seenAfter) {
       const record = held.get(id);
-      return record !== undefined && record.firstSeenAt > seenAfter
-        ? record
-        : records.find(id, seenAfter);
+      if (record !== undefined && record.firstSeenAt > seenAfter) return record;
+      return records.find(id, seenAfter);
     },
     async run(kept, work, bodyHash = () => kept.bodyHash) {
       const durable = [...kept.durable];
       try {
         const answer = await work(attemptOf(kept, durable));
         const hashed = bodyHash();
-        // What is durable is answered. Without the saved answer the reservation stays, and the journal tells after a crash.
+        // What is durable is answered. Without the saved answer the reservation stays, and the
+        // journal tells after a crash.
         await records.complete(kept.id, answer, hashed).then(
           () => held.delete(kept.id),
           (error: unknown) => hold({ ...kept, bodyHash: hashed, answer, durable }, error),
@@ -192,8 +208,8 @@ export function createAttempts(records: IdempotencyRecords): Attempts {
 }
 
 /**
- * A request that the caller must change. After any other failure it is unknown what became durable, so that its key stays; and
- * another request with the key says nothing of the first one.
+ * A request that the caller must change. After any other failure it is unknown what became durable,
+ * so that its key stays; and another request with the key says nothing of the first one.
  */
 function isRefusal(error: unknown): boolean {
   return error instanceof Problem && error.status < 500 && error.problem !== 'idempotencyKeyReused';

@@ -1,5 +1,6 @@
 // Journal follower: gives the entries of the journal to a handler in order, in batches, one batch at a time.
-// Announcements are only a shortcut past the disk: whatever is not in memory is read from the journal, so none can be missed.
+// Announcements are only a shortcut past the disk: whatever is not in memory is read from the
+// journal, so none can be missed.
 import { setImmediate as pause } from 'node:timers/promises';
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
 import type { EntryLog } from '../log/entry-log.ts';
@@ -13,7 +14,10 @@ const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 export interface JournalFollower {
   /** Call for every entry that became durable; the entry is only remembered. */
   follow(entry: DurableEntry): void;
-  /** Resolves when everything durable by now was handled; rejects when an attempt to handle it fails or the follower is closed. */
+  /**
+   * Resolves when everything durable by now was handled; rejects when an attempt to handle it fails
+   * or the follower is closed.
+   */
   settled(): Promise<void>;
   /** Waits for the batch in progress; the next start handles the rest. */
   close(): Promise<void>;
@@ -28,27 +32,38 @@ export interface JournalFollowerParts {
   /** The log keeps the position under this name. */
   readonly name: string;
   readonly log: FollowedLog;
-  /** Resolves when its effects are durable. Gets entries again after a failure or a crash, so it must bear repetition. */
+  /**
+   * Resolves when its effects are durable. Gets entries again after a failure or a crash, so it
+   * must bear repetition.
+   */
   readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
   /**
-   * `told`: the log is told the position after each batch. `ownTransaction`: the handler keeps its position with its
-   * effects, and whoever knows that both are on the disk tells the log.
+   * `told`: the log is told the position after each batch. `ownTransaction`: the handler keeps its
+   * position with its effects, and whoever knows that both are on the disk tells the log.
    */
   readonly durability: 'told' | 'ownTransaction';
-  /** Where to start, for a handler that keeps its position; else the position that the log keeps. */
+  /**
+   * Where to start, for a handler that keeps its position; else the position that the log keeps.
+   */
   readonly from?: number | undefined;
-  /** A batch waits this long for more entries, unless `entriesMax` wait or somebody calls `settled`. 0 without it. */
+  /**
+   * A batch waits this long for more entries, unless `entriesMax` wait or somebody calls `settled`.
+   * 0 without it.
+   */
   readonly batchWaitMs?: number;
   readonly batch?: BatchLimits;
-  /** What of an announced entry is kept in memory until it is handled; all of it without this function. */
+  /**
+   * What of an announced entry is kept in memory until it is handled; all of it without this
+   * function.
+   */
   readonly keep?: (entry: DurableEntry) => DurableEntry;
   readonly failed: (error: unknown) => void;
   readonly setTimer?: SetTimer;
 }
 
 /**
- * Starts where the follower of this name stopped; a new one starts at the present end of the journal. The journal keeps
- * what it has not handled yet.
+ * Starts where the follower of this name stopped; a new one starts at the present end of the
+ * journal. The journal keeps what it has not handled yet.
  */
 export function createJournalFollower(parts: JournalFollowerParts): JournalFollower {
   const { name, log, batchWaitMs = 0, batch = batchLimits, setTimer = realTimer } = parts;
@@ -60,7 +75,8 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
   const worker: RetryingWorker = createRetryingWorker({
     hasWork: () => progress.next < progress.due,
     work: async (progressed) => {
-      // Not at once: the caller that announces is about to answer a device, and entries of one fsync come one by one.
+      // Not at once: the caller that announces is about to answer a device, and entries of one
+      // fsync come one by one.
       await pause();
       await catchUp(progress, () => closed, progressed);
     },
@@ -191,7 +207,8 @@ async function readJournal(progress: Progress, isClosed: () => boolean): Promise
   }
   const { next, wanted } = progress;
   if (next >= wanted) return;
-  // Durable entries that the journal cannot give are damage, which the log reports; nothing else can be waited for.
+  // Durable entries that the journal cannot give are damage, which the log reports; nothing else
+  // can be waited for.
   parts.failed(
     new Error(
       `The journal has no entries from ${next} to ${wanted}; follower ${parts.name} continues after them`,

@@ -1,4 +1,4 @@
-// LoRaWAN's way out: a device's integration and its network server's API, for downlinks and for registration (contract 17, 35).
+// LoRaWAN transport: downlinks and registration through the API of the network server (contract 17, 35).
 import type { EgressGuard } from '../egress/guard.ts';
 import type { Device } from '../model/device.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -17,7 +17,10 @@ interface LoraParts {
   readonly now: () => EpochMs;
 }
 
-/** A device without an integration, or one whose integration names no server, keeps its downlinks waiting. */
+/**
+ * A device without an integration, or one whose integration names no server, keeps its downlinks
+ * waiting.
+ */
 export function createLoraTransport(parts: LoraParts): SendDownlink {
   return async (downlink, signal) => {
     const device = await parts.findDevice(downlink.deviceId);
@@ -49,14 +52,14 @@ export function createLoraTransport(parts: LoraParts): SendDownlink {
       return {
         outcome: 'retry',
         reason,
-        ...(retryAfterMs === undefined ? {} : { afterMs: retryAfterMs }),
+        ...(retryAfterMs !== undefined && { afterMs: retryAfterMs }),
       };
     }
     const refusal = api.refusalOf?.(result.answer);
     if (refusal !== undefined)
       return { outcome: 'failed', reason: `the network server: ${refusal}` };
     const serverReference = api.referenceOf?.(result.answer);
-    return { outcome: 'sent', ...(serverReference === undefined ? {} : { serverReference }) };
+    return { outcome: 'sent', ...(serverReference !== undefined && { serverReference }) };
   };
 }
 
@@ -65,13 +68,17 @@ type Registration = (
   work: 'register' | 'deregister' | 'activate' | 'deactivate',
 ) => Promise<void>;
 
-/** Tells the device's network server, where it can be told. Throws Problem when it refuses or cannot be reached. */
+/**
+ * Tells the device's network server, where it can be told. Throws Problem when it refuses or cannot
+ * be reached.
+ */
 export function createLoraRegistration(parts: LoraParts, signal: AbortSignal): Registration {
   return async (device, work) => {
     const integration = await integrationOf(device, parts);
     if (integration === undefined || (work !== 'register' && work !== 'deregister')) return;
     const api = serverOfIntegration[integration.type].registration;
-    // Without an account at a server that can be told, its own console is where devices are registered.
+    // Without an account at a server that can be told, its own console is where devices are
+    // registered.
     if (api === undefined || lacking(api.needs, integration.properties) !== '') return;
     const calls = api[work](serverDeviceOf(device), integration.properties);
     const result = await callServer(calls, parts.egress, signal);
@@ -83,7 +90,8 @@ async function integrationOf(
   { integrationId }: Device,
   parts: LoraParts,
 ): Promise<Integration | undefined> {
-  return integrationId === null ? undefined : parts.findIntegration(integrationId);
+  if (integrationId === null) return undefined;
+  return parts.findIntegration(integrationId);
 }
 
 function lacking(needs: readonly string[], properties: Integration['properties']): string {

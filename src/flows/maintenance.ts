@@ -1,4 +1,4 @@
-// Maintenance: runs its tasks one after the other, again and again. A task that fails does not stop the others.
+// Maintenance: runs its tasks one after the other, repeatedly. A failed task does not stop the others.
 import { minuteMs } from '../model/instant.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
@@ -14,7 +14,9 @@ export interface MaintenanceParts {
 }
 
 export interface Maintenance {
-  /** Runs all tasks now and resolves when they have ended. A round in progress is joined instead. */
+  /**
+   * Runs all tasks now and resolves when they have ended. A round in progress is joined instead.
+   */
   readonly run: () => Promise<void>;
   /** Starts no other round. Resolves when the round in progress has ended. */
   readonly close: () => Promise<void>;

@@ -9,9 +9,8 @@ export function createMqttTransport(publish: PublishToDevice): SendDownlink {
       payloadHex === null ? Buffer.from(JSON.stringify(payload)) : Buffer.from(payloadHex, 'hex');
     try {
       const outcome = await publish(deviceId, topic ?? '', bytes, { qos: 1, retain: false });
-      return outcome === 'offline'
-        ? { outcome, reason: 'the device is not connected' }
-        : { outcome };
+      if (outcome === 'offline') return { outcome, reason: 'the device is not connected' };
+      return { outcome };
     } catch (error) {
       if (error instanceof Problem) return { outcome: 'failed', reason: error.message };
       throw error;

@@ -1,4 +1,4 @@
-// What a device published becomes an uplink: repetitions once, what is no JSON as a note for the device's owner (contract 18).
+// MQTT uplinks: repetitions are stored once, and invalid JSON becomes a note for the device's owner (contract 18).
 import { isUtf8 } from 'node:buffer';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import type { MqttPayload } from '../ingest/mqtt/mqtt-publish.ts';
@@ -10,13 +10,13 @@ import { Problem } from '../model/problem.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { uplinkOf } from './capture.ts';
 
-/** Of a payload that cannot be read, the note shows so much. */
+/** Bytes of an unreadable payload that its note shows. */
 const shownBytesMax = 200;
 
 export interface MqttUplinkStages {
   readonly duplicates: DuplicateFilter;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
-  /** Makes an entry durable that did not come from a decoder. */
+  /** Resolves when an entry without a decoder run is durable. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Throws Problem `invalidJson`. */
   readonly parseJson: (text: string) => Json | undefined;
@@ -25,7 +25,10 @@ export interface MqttUplinkStages {
   readonly now: () => EpochMs;
 }
 
-/** Resolves when the payload, or the note on it, is durable. Work of one device begins in the order of the calls. */
+/**
+ * Resolves when the payload, or the note on it, is durable. Work of one device begins in the order
+ * of the calls.
+ */
 export async function handleMqttPayload(
   route: UplinkRoute,
   payload: MqttPayload,
@@ -47,13 +50,16 @@ function store(
   on: MqttUplinkStages,
 ) {
   const body = bodyOf(payload, on.parseJson);
-  const key = duplicateKey === undefined ? {} : { duplicateKey };
-  if (typeof body === 'string') return on.appendEntry(noteOf(route, payload, body, key, on));
+  const key = { ...(duplicateKey !== undefined && { duplicateKey }) };
+  if (typeof body === 'string') {
+    const entry = unreadableEntryOf(route, payload, body, on);
+    return on.appendEntry({ ...entry, trace: key });
+  }
   const input = { topic, timestamp: null, body, bodyBytes: payload.length, ...key };
   return on.handleUplink(uplinkOf(input, route, on.newId(), on.now()));
 }
 
-/** The JSON object or array; else what is wrong with the payload. */
+/** Returns the JSON object or array, or the reason why the payload is invalid. */
 function bodyOf(
   payload: Buffer,
   parseJson: MqttUplinkStages['parseJson'],
@@ -62,20 +68,19 @@ function bodyOf(
   if (!isUtf8(payload)) return 'it is not UTF-8 text';
   try {
     const body = parseJson(payload.toString());
-    return typeof body === 'object' && body !== null
-      ? body
-      : 'it is neither an object nor an array';
+    if (typeof body === 'object' && body !== null) return body;
+    return 'it is neither an object nor an array';
   } catch (error) {
     if (error instanceof Problem) return error.message;
     throw error;
   }
 }
 
-function noteOf(
+/** An entry without samples, whose note shows the start of the payload. */
+function unreadableEntryOf(
   { device }: UplinkRoute,
   payload: Buffer,
   wrong: string,
-  key: { readonly duplicateKey?: string },
   on: MqttUplinkStages,
 ): JournalEntry {
   const receivedAt = on.now();
@@ -92,5 +97,5 @@ function noteOf(
       payloadHex: payload.subarray(0, shownBytesMax).toString('hex'),
     },
   } as const;
-  return { deviceId: device.id, receivedAt, samples: [], notes: [note], trace: key };
+  return { deviceId: device.id, receivedAt, samples: [], notes: [note] };
 }

@@ -1,4 +1,4 @@
-// From a network server's webhook to uplinks, notes and the fate of downlinks: whose they are, what repeats, what is stored (contract 35).
+// Network server capture: a webhook becomes uplinks, notes and downlink reports (contract 35).
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { Device } from '../model/device.ts';
@@ -42,10 +42,16 @@ export interface WebhookStages {
   readonly now: () => EpochMs;
 }
 
-/** A server's clock may be a little ahead of ours; what lies further in the future is no time of a reception. */
+/**
+ * Tolerated difference to the clock of a network server; a later time is not used as time of
+ * measurement.
+ */
 const clockSkewMs = 5 * minuteMs;
 
-/** Resolves when everything the webhook tells is durable. Throws Problem 400 naming the field that cannot be used. */
+/**
+ * Resolves when everything the webhook tells is durable. Throws Problem 400 naming the field that
+ * cannot be used.
+ */
 export async function captureWebhook(webhook: Webhook, on: WebhookStages): Promise<CaptureReceipt> {
   const { connector, body, query } = webhook;
   const server = await on.serverOf(connector);
@@ -54,15 +60,19 @@ export async function captureWebhook(webhook: Webhook, on: WebhookStages): Promi
   // All devices are found first, so that nothing is stored of a webhook that is refused.
   const found: [ServerEvent, UplinkRoute][] = [];
   for (const event of events) found.push([event, await on.findRoute(connector, event.deviceEui)]);
-  for (const [event, route] of found) await handleEvent(event, route, webhook, receipt, on);
+  for (const [event, route] of found) await handleEvent({ event, route, webhook, receipt }, on);
   return receipt;
 }
 
+interface ReceivedEvent {
+  readonly event: ServerEvent;
+  readonly route: UplinkRoute;
+  readonly webhook: Webhook;
+  readonly receipt: CaptureReceipt;
+}
+
 async function handleEvent(
-  event: ServerEvent,
-  route: UplinkRoute,
-  webhook: Webhook,
-  receipt: CaptureReceipt,
+  { event, route, webhook, receipt }: ReceivedEvent,
   on: WebhookStages,
 ): Promise<void> {
   if (event.kind === 'downlink') return on.downlinkReported(route.device.id, event);
@@ -72,7 +82,7 @@ async function handleEvent(
       level,
       source: 'UPLINK',
       message,
-      ...(details === undefined ? {} : { details }),
+      ...(details !== undefined && { details }),
     };
     return on.note(route.device.id, [note], receipt.id);
   }
@@ -94,14 +104,14 @@ function uplinkOfEvent(
   const isPast = event.time !== null && event.time <= receivedAt + clockSkewMs;
   const payload = {
     topic: typeof topic === 'string' && topic !== '' ? topic : null,
-    // What was heard at a time was measured then, however late the network server tells of it.
+    // The time of reception is the time of measurement, also when the network server reports late.
     timestamp: isPast ? event.time : null,
     body: event.body,
     bodyBytes: webhook.bodyBytes,
     metrics: event.metrics,
-    ...(event.duplicateKey === undefined
-      ? {}
-      : { duplicateKey: `${route.device.id} ${event.duplicateKey}` }),
+    ...(event.duplicateKey !== undefined && {
+      duplicateKey: `${route.device.id} ${event.duplicateKey}`,
+    }),
   };
   return uplinkOf(payload, route, id, receivedAt);
 }

@@ -4,7 +4,10 @@ import { createOperationRunner } from './operation-runner.ts';
 
 const chunkTookMs = 12;
 
-/** Runs operations named by organization and number, of so many chunks each; the chunks in their order, and the pauses. */
+/**
+ * Runs operations named by organization and number, of so many chunks each; the chunks in their
+ * order, and the pauses.
+ */
 async function run(chunks: Record<string, number>, fails: (id: string) => boolean = () => false) {
   let clock = 0;
   const order: string[] = [];

@@ -1,37 +1,41 @@
-// Runs operations in short chunks, of one organization after the other and with as long a rest after each, also after a restart.
+// Operation runner: runs operations in short chunks, one organization after the other, also after a restart.
 
 export interface OperationRunner {
-  /** Begins the operation, or puts it behind those that run. */
+  /** Starts the operation, or queues it behind those in progress. */
   readonly start: (id: string) => void;
-  /** Takes up every operation that is not completed. */
+  /** Starts every operation that is not completed. */
   readonly resume: () => Promise<void>;
-  /** Resolves when nothing is left to run. */
+  /** Resolves when no operation is left to run. */
   readonly idle: () => Promise<void>;
-  /** Ends the chunk under way and runs no other; what is left goes on at the next start. */
+  /** Ends the chunk in progress and starts no other; `resume` continues at the next start. */
   readonly close: () => Promise<void>;
 }
 
 interface RunnerParts {
-  /** Works on the next items until the time is up; true when none is left. */
+  /** Processes the next items until the time is up. Resolves with true when none is left. */
   readonly runChunk: (id: string, isTimeUp: () => boolean) => Promise<boolean>;
   readonly unfinished: () => Promise<readonly string[]>;
-  /** Whose operation it is. */
+  /** The organization of the operation. */
   readonly organizationOf: (id: string) => Promise<string>;
   readonly failed: (error: unknown) => void;
-  /** Milliseconds, for lengths of time only. */
+  /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Lets others have their turn for so many milliseconds. */
+  /** Resolves after this many milliseconds, so that requests run in between. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
 /** A chunk holds the database for about this long. */
 const chunkMs = 10;
 
+/** Operations of one organization that wait, in order. */
+type Line = [string, ...string[]];
+
 export function createOperationRunner(parts: RunnerParts): OperationRunner {
   const arrived: string[] = [];
   const known = new Set<string>();
-  // A Map keeps the order of insertion, which is the order of turns: whoever was served is put at its end.
-  const lines = new Map<string, string[]>();
+  // A Map keeps the order of insertion, which is the order of turns: a served organization goes to
+  // the end.
+  const lines = new Map<string, Line>();
   let running: Promise<void> | undefined;
   let closed = false;
 
@@ -39,7 +43,7 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
     for (let id = arrived.shift(); id !== undefined; id = arrived.shift()) {
       try {
         const organization = await parts.organizationOf(id);
-        lines.set(organization, [...(lines.get(organization) ?? []), id]);
+        enqueue(lines, organization, id);
       } catch (error) {
         known.delete(id);
         parts.failed(error);
@@ -54,24 +58,16 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
       if (next === undefined) break;
       const [organization, ids] = next;
       const startedAt = parts.clock();
-      if (await isEnded(ids[0]!)) known.delete(ids.shift()!);
+      if (await isEnded(ids[0], parts)) {
+        known.delete(ids[0]);
+        ids.shift();
+      }
       lines.delete(organization);
       if (ids.length > 0) lines.set(organization, ids);
-      // As long as the chunk took: requests have half of the time, whatever is to be done.
+      // As long as the chunk took, so that requests have half of the time.
       if (!closed) await parts.pause(parts.clock() - startedAt);
     }
     running = undefined;
-  };
-
-  const isEnded = async (id: string): Promise<boolean> => {
-    const endsAt = parts.clock() + chunkMs;
-    try {
-      return await parts.runChunk(id, () => parts.clock() >= endsAt);
-    } catch (error) {
-      // It stays unfinished; whoever resumes takes it up again.
-      parts.failed(error);
-      return true;
-    }
   };
 
   const start = (id: string): void => {
@@ -94,4 +90,27 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
       await running;
     },
   };
+}
+
+function enqueue(lines: Map<string, Line>, organization: string, id: string): void {
+  const line = lines.get(organization);
+  if (line === undefined) lines.set(organization, [id]);
+  else line.push(id);
+}
+
+/**
+ * Runs one chunk. Returns true when the operation is completed, or failed and waits for the next
+ * `resume`.
+ */
+async function isEnded(
+  id: string,
+  { runChunk, clock, failed }: Pick<RunnerParts, 'runChunk' | 'clock' | 'failed'>,
+): Promise<boolean> {
+  const endsAt = clock() + chunkMs;
+  try {
+    return await runChunk(id, () => clock() >= endsAt);
+  } catch (error) {
+    failed(error);
+    return true;
+  }
 }

@@ -1,5 +1,6 @@
-// The outputs journey: every sample that became durable, from wherever, goes to the outputs of its data flow (contract 10).
-import type { FlowRoute, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+// Outputs journey: every durable sample goes to the outputs of its data flow (contract 10).
+import type { FlowRoute } from '../inventory/devices/flow-route-cache.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
@@ -9,24 +10,32 @@ import type { StoredSample } from '../model/sample.ts';
 import { templateContextOf } from '../model/template-context.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
 
-/** Deliveries that are made together. */
+/** Deliveries in one batch. */
 const draftsMax = 200;
 
 export interface OutputStages {
   /** Throws Problem 404 for an unknown device. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  /** Resolves when the deliveries are in the log; `isLast` when they, and all before them, must be on the disk. */
+  /**
+   * Resolves when the deliveries are in the log; `isLast` when they, and all before them, must be
+   * on the disk.
+   */
   readonly enqueue: (drafts: readonly DeliveryDraft[], isLast: boolean) => Promise<void>;
-  /** Writes the notes of entries whose device or data flow cannot be read; the others go on. Resolves when they are durable. */
+  /** Resolves when the notes of entries whose device or data flow cannot be read are durable. */
   readonly unreadable: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
-  /** Told of samples whose deliveries could not be made, once an entry; they are noted, and the others go on. */
+  /**
+   * Called once per entry with samples whose deliveries failed with an error. They get a note, and
+   * the others continue.
+   */
   readonly failed: (error: Error) => void;
-  /** Lets others in between two batches. */
+  /** Resolves after other work has run between two batches. */
   readonly pause: () => Promise<unknown>;
   readonly now: () => EpochMs;
 }
 
-/** Makes the deliveries of the entries' samples; resolves when they are durable. Repetition makes none twice. */
+/**
+ * Resolves when the deliveries of the entries' samples are durable. A repetition adds none twice.
+ */
 export async function queueOutputs(
   entries: readonly DurableEntry[],
   on: OutputStages,
@@ -62,7 +71,7 @@ export async function queueOutputs(
   if (isAny || drafts.length > 0) await on.enqueue(drafts, true);
 }
 
-/** Undefined for a device that was deleted meanwhile, and for one that cannot be read, which is noted. */
+/** Undefined for a deleted device, and for one that cannot be read, which gets a note. */
 async function routeOf(
   entry: DurableEntry,
   on: OutputStages,
@@ -80,7 +89,7 @@ async function routeOf(
   }
 }
 
-/** Its id is made of what it is about, so that repeating it changes nothing. */
+/** The id is derived from the position, so that a repetition changes nothing. */
 function noteOf(
   { deviceId, position, samples }: DurableEntry,
   what: 'unreadable' | 'failed',
@@ -99,7 +108,7 @@ function isDelivered({ connector }: Output): boolean {
   return connector.type !== 'DATABASE';
 }
 
-/** A sample that throws is left out; `failed` is told of the first of the entry. */
+/** Skips a sample that throws; `failed` is called for the first of the entry. */
 function* draftsOf(
   entry: DurableEntry,
   route: UplinkRoute,
@@ -131,6 +140,7 @@ function draftsOfSample(
   );
   if (outputs.length === 0) return [];
   const context = templateContextOf({ ...route, sample, entry, producedAt });
+  const { ruleHops } = entry.trace ?? {};
   // A connector that the flow names twice gets the sample once: both drafts have one key.
   return outputs.map(({ connector }) => ({
     idempotencyKey: `${sample.cursor} ${connector.id}`,
@@ -141,7 +151,7 @@ function draftsOfSample(
     correlationId: sample.correlationId,
     cause: 'DATA_FLOW',
     context,
-    ...(entry.trace?.ruleHops === undefined ? {} : { ruleHops: entry.trace.ruleHops }),
+    ...(ruleHops !== undefined && { ruleHops }),
   }));
 }
 

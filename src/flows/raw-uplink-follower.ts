@@ -53,7 +53,9 @@ export async function openRawUplinks(parts: RawUplinkFollowerParts): Promise<Raw
     },
     failed,
   });
-  /** The journal holds what is not on the disk here yet, so that uplinks need no sync of their own. */
+  /**
+   * The journal holds what is not on the disk here yet, so that uplinks need no sync of their own.
+   */
   const tellPosition = (): void => {
     if (store.durable > (log.followerPosition(name) ?? 0))
       log.setFollowerPosition(name, store.durable);

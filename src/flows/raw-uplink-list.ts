@@ -1,4 +1,4 @@
-// The raw uplinks of a device as its owner reads them: one page, newest first.
+// Raw uplink list: the raw uplinks of a device by page, newest first by default.
 import { formatInstant, parseInstant, plusRestored } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
@@ -38,16 +38,25 @@ export async function listRawUplinks(
 ): Promise<Page<RawUplinkView>> {
   refuseUnknownFields(page.sort, ['timestamp']);
   const range = { deviceId, ...intervalOf(interval) };
-  const isOldestFirst = page.sort[0]?.direction === 'asc';
-  const { uplinks, total } = isOldestFirst
-    ? await oldestFirst(range, page, list)
-    : await list({ ...range, skip: page.page * page.size, limit: page.size });
+  const read = page.sort[0]?.direction === 'asc' ? oldestFirst : newestFirst;
+  const { uplinks, total } = await read(range, page, list);
   return pageOf(uplinks.map(rawUplinkView), total, page);
 }
 
-// The store reads from the newest on: the page is counted from the other end, again when uplinks came in between.
+type ListedRange = Pick<RawUplinkRange, 'deviceId' | 'from' | 'to'>;
+
+async function newestFirst(
+  range: ListedRange,
+  { page, size }: PageRequest,
+  list: (range: RawUplinkRange) => Promise<RawUplinkPage>,
+): Promise<RawUplinkPage> {
+  return list({ ...range, skip: page * size, limit: size });
+}
+
+// The store reads from the newest on: the page is counted from the other end, again when uplinks
+// came in between.
 async function oldestFirst(
-  range: Pick<RawUplinkRange, 'deviceId' | 'from' | 'to'>,
+  range: ListedRange,
   { page, size }: PageRequest,
   list: (range: RawUplinkRange) => Promise<RawUplinkPage>,
 ): Promise<RawUplinkPage> {
@@ -83,8 +92,8 @@ export function intervalOf({ from, to }: UplinkInterval): {
   readonly to?: number;
 } {
   return {
-    ...(from === undefined ? {} : { from: instantOf('from', from) }),
-    ...(to === undefined ? {} : { to: instantOf('to', to) }),
+    ...(from !== undefined && { from: instantOf('from', from) }),
+    ...(to !== undefined && { to: instantOf('to', to) }),
   };
 }
 

@@ -19,7 +19,10 @@ export interface RuleBatchParts {
   readonly waiting: { count(ruleId: string): number };
   readonly now: () => EpochMs;
   readonly newId: () => string;
-  /** Called for a rule that failed, once per batch. The failure is noted and the other rules continue. */
+  /**
+   * Called for a rule that failed, once per batch. The failure is noted and the other rules
+   * continue.
+   */
   readonly failed: (error: Error) => void;
 }
 
@@ -28,9 +31,15 @@ export interface RuleBatch {
   readonly failures: RunFailures;
   /** Keeps a triggered rule until `addEffects` builds its effects. */
   addTriggered(triggered: Triggered, origin: Origin): void;
-  /** Builds deliveries and notes of firings, and waiting runs of scripts. Rejects when the records cannot be read. */
+  /**
+   * Builds deliveries and notes of firings, and waiting runs of scripts. Rejects when the records
+   * cannot be read.
+   */
   addEffects(): Promise<void>;
-  /** Adds a run that a timer of the rule's script triggered. There is no limit on waiting runs for these. */
+  /**
+   * Adds a run that a timer of the rule's script triggered. There is no limit on waiting runs for
+   * these.
+   */
   addTimerRun(timed: TimedScript): Promise<void>;
 }
 

@@ -1,7 +1,9 @@
 // The budget of samples that rules make from one uplink: depth is limited by hops, breadth is limited here (contract 36).
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
-/** Uplinks whose samples are counted at once; those that made none for longest are forgotten first. */
+/**
+ * Uplinks whose samples are counted at once; those that made none for longest are forgotten first.
+ */
 const uplinksMax = 100_000;
 
 export interface RuleBudget {
@@ -10,7 +12,10 @@ export interface RuleBudget {
   take(organizationId: string, correlationId: string): boolean;
 }
 
-/** Counts begin anew with a start of the platform; how deep a chain goes does not, so a restart adds `max` at most. */
+/**
+ * Counts begin anew with a start of the platform; how deep a chain goes does not, so a restart adds
+ * `max` at most.
+ */
 export function createRuleBudget(max: number, keptMax = uplinksMax): RuleBudget {
   const made = createBoundedMap<string, number>(keptMax);
   return {

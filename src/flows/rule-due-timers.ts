@@ -60,7 +60,7 @@ export function createDueTimers(parts: DueTimersParts): DueTimers {
     if (triggered === undefined) return batch.failures.aborted(compiled, origin);
     const { reading, places, verdict } = triggered;
     if (verdict !== undefined)
-      parts.log.addEvaluated(compiled, origin, reading.samples, places, verdict);
+      parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
     if (verdict?.firings.length !== 0) batch.addTriggered(triggered, origin);
   }
 

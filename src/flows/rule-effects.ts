@@ -1,4 +1,4 @@
-// What a triggered rule causes: deliveries for its actions, script runs that wait, notes; all of it written in one transaction.
+// Rule effects: the deliveries, template contexts and notes of a triggered rule.
 import { createHash } from 'node:crypto';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import { formatInstant } from '../model/instant.ts';
@@ -18,24 +18,24 @@ import type { Triggered } from '../rules/evaluation.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
 import type { RunOrigin } from '../rules/rule-run.ts';
 
-/** What is handed to the delivery log. */
+/** A draft for the delivery log. */
 export type RuleDelivery = DeliveryDraft & { readonly ruleId: string };
 
 /** What triggered a rule. */
 export interface Origin extends RunOrigin {
-  /** Names the trigger for ever: the sample's cursor, or the due time. */
+  /** Identifies the trigger permanently: the cursor of the sample, or the due time. */
   readonly key: string;
   readonly hops: number;
   readonly sample?: RuleSample;
   readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;
 }
 
-/** Finds what templates see of a device; undefined when it is gone. */
+/** Returns a device as templates see it; undefined when it was deleted. */
 export type LookUpDevice = (
   deviceId: string,
 ) => ContextDevice | undefined | Promise<ContextDevice | undefined>;
 
-/** The tree of templates for a triggered rule (interface 2.11). */
+/** Returns the template context of a triggered rule (interface 2.11). */
 export async function ruleContext(
   { compiled, reading, places }: Pick<Triggered, 'compiled' | 'reading' | 'places'>,
   origin: Origin,
@@ -45,23 +45,30 @@ export async function ruleContext(
   const dataSources: Record<string, DataSourceContext> = {};
   for (const [place, { source, byTag }] of compiled.sources.entries()) {
     const sample = reading.samples[place];
-    const known = sample === undefined ? undefined : await lookUp(sample.deviceId);
+    const known = sample && (await lookUp(sample.deviceId));
     const trigger = places.includes(place);
     const context = sourceContext(sample, known, { trigger, byTag, origin });
     dataSources[String(place + 1)] = context;
     if (source.variableName !== null) dataSources[source.variableName] = context;
   }
-  const device = origin.sample === undefined ? undefined : await lookUp(origin.deviceId);
-  const own: TemplateContext =
-    origin.sample === undefined || device === undefined
-      ? { timestamp: formatInstant(origin.at), correlationId: origin.correlationId }
-      : templateContextOf({
-          ...device,
-          sample: { ...withoutUndefined(origin.sample), correlationId: origin.correlationId },
-          ...(origin.entry !== undefined && { entry: origin.entry }),
-          producedAt: origin.at,
-        });
+  const own = await originContext(origin, lookUp);
   return { ...own, rule: { ruleId: id, name, description, workspaceId }, dataSources };
+}
+
+/** The context of the triggering sample; without one, only the time and the correlation id. */
+async function originContext(
+  { sample, entry, deviceId, correlationId, at }: Origin,
+  lookUp: LookUpDevice,
+): Promise<TemplateContext> {
+  const device = sample && (await lookUp(deviceId));
+  if (sample === undefined || device === undefined)
+    return { timestamp: formatInstant(at), correlationId };
+  return templateContextOf({
+    ...device,
+    sample: { ...withoutUndefined(sample), correlationId },
+    ...(entry !== undefined && { entry }),
+    producedAt: at,
+  });
 }
 
 function withoutUndefined({ deviceId, topic, timestamp, data, meta }: RuleSample) {
@@ -77,40 +84,54 @@ function sourceContext(
     origin,
   }: { readonly trigger: boolean; readonly byTag: boolean; readonly origin: Origin },
 ): DataSourceContext {
-  const { device = null } = known ?? {};
+  const triggered = { correlationId: origin.correlationId, uplinkMeta: originMeta(origin) };
+  const { correlationId, uplinkMeta } = trigger ? triggered : notTriggered;
   return {
-    correlationId: trigger ? origin.correlationId : null,
-    device: known === undefined ? null : deviceContext(known),
-    deviceId: device?.deviceId ?? null,
+    correlationId,
+    device: (known && deviceContext(known)) ?? null,
+    deviceId: known?.device?.deviceId ?? null,
     svcDeviceId: sample?.deviceId ?? null,
     akenzaDeviceId: sample?.deviceId ?? null,
     topic: sample?.topic ?? null,
-    timestamp: sample === undefined ? null : formatInstant(sample.timestamp),
+    timestamp: (sample && formatInstant(sample.timestamp)) ?? null,
     data: sample?.data ?? null,
     meta: sample?.meta ?? null,
-    uplinkMeta:
-      trigger && origin.entry !== undefined ? uplinkMetaOf(origin.entry, origin.at) : null,
+    uplinkMeta,
     trigger,
     deviceInput: !byTag,
     tagInput: byTag,
   };
 }
 
-/** One delivery. `cause` tells firings of one run apart, so that it is the same delivery when the run is repeated after a crash. */
+const notTriggered = { correlationId: null, uplinkMeta: null };
+
+function originMeta({ entry, at }: Origin) {
+  return (entry && uplinkMetaOf(entry, at)) ?? null;
+}
+
+/** The device of the run; for a timed run the first device that the rule names, else ''. */
+export function runDeviceId({ sources }: CompiledRule, { deviceId }: Origin): string {
+  return deviceId || (sources[0]?.deviceIds[0] ?? '');
+}
+
+/**
+ * Returns one delivery. `cause` distinguishes the firings of a run, so that a repeated run creates
+ * the same deliveries.
+ */
 export function ruleDelivery(
-  { rule, sources }: CompiledRule,
+  compiled: CompiledRule,
   origin: Origin,
   firing: { readonly actionId: string; readonly cause: string },
   context: TemplateContext,
 ): RuleDelivery {
-  const { id: ruleId, organizationId, workspaceId } = rule;
+  const { id: ruleId, organizationId, workspaceId } = compiled.rule;
   return {
     idempotencyKey: [ruleId, origin.key, firing.cause, firing.actionId].join(':'),
     connectorId: firing.actionId,
     organizationId,
     workspaceId,
-    // A timed run has no device of its own; its deliveries keep the order of the first one it names.
-    deviceId: origin.deviceId === '' ? (sources[0]?.deviceIds[0] ?? '') : origin.deviceId,
+    // The deliveries of a timed run keep the order of the first device that the rule names.
+    deviceId: runDeviceId(compiled, origin),
     correlationId: origin.correlationId,
     cause: 'RULE',
     ruleId,
@@ -119,16 +140,24 @@ export function ruleDelivery(
   };
 }
 
-/** A note of a rule in the processing log of a device; its id is made of what it is about, so that repeating it changes nothing. */
+export type RuleNote = Pick<Note, 'level' | 'message'> & {
+  readonly details?: JsonObject | undefined;
+  /** Distinguishes notes of one run; 0 by default. */
+  readonly number?: number;
+};
+
+/**
+ * Returns a note for the processing log of a device. Its id is derived from its subject, so that
+ * repeating it changes nothing.
+ */
 export function ruleNote(
   { rule }: Pick<CompiledRule, 'rule'>,
   origin: Pick<Origin, 'key' | 'at' | 'correlationId'>,
   deviceId: string,
-  note: Pick<Note, 'level' | 'message'> & { readonly details?: JsonObject | undefined },
-  number = 0,
+  note: RuleNote,
 ): ProcessingLogEntry {
   const digest = createHash('sha256')
-    .update([rule.id, origin.key, number, note.message].join(':'))
+    .update([rule.id, origin.key, note.number ?? 0, note.message].join(':'))
     .digest('hex');
   return {
     id: digest.slice(0, 32),

@@ -1,156 +1,188 @@
-// Runs of rules that came to nothing: left out, aborted or failed. Each is kept with the runs and told; the others go on.
+// Failed runs of rules: dropped, aborted or failed; each is logged and noted without stopping other runs.
 import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
 import type { PreparationFailures } from '../rules/rule-registry.ts';
 import type { RunLog } from '../rules/run-log.ts';
+import type { RuleRun } from '../rules/rule-run.ts';
+import type { SearchGap } from '../rules/last-sample-search.ts';
 import { type LookUpDevice, type Origin, ruleNote } from './rule-effects.ts';
 import { notedDevices } from './rule-triggers.ts';
 import type { CollectedWrite } from './rule-writes.ts';
 
-/** The tenant reads this; what went wrong inside is for the operator. */
-const failedText = 'an internal error, which the log of the platform tells, kept';
+/** For the tenant. The log of the platform has the error, for the operator. */
+const failedText = 'an internal error, described in the log of the platform, prevented';
 
 const uncertainTexts = {
   unreadable:
-    'stored samples of the device cannot be read, so its last sample may be an older one, or missing',
+    'stored samples of the device cannot be read, so its last sample may be older or missing',
   backlog:
-    'many samples wait for their rules, so its last sample was looked for by time: one that came late may be missing',
+    'many samples wait for their rules, so its last sample was searched by time: a late sample may be missing',
 } as const;
 
 export interface RunFailures extends PreparationFailures {
-  /** So many runs of its script wait already. */
+  /** The maximum number of runs of its script already waits. */
   dropped(triggered: Triggered, origin: Origin, waitingMax: number): void;
-  /** A timer of a rule with tags as inputs. */
+  /** The timer of a rule with tags as inputs was due. */
   aborted(compiled: CompiledRule, origin: Origin): void;
-  /** The rule threw while it was evaluated, or while its effects were made. */
+  /** The rule threw during its evaluation or while its effects were collected. */
   failed(compiled: CompiledRule, origin: Origin, places: readonly number[], error: unknown): void;
-  /** The sample threw before any rule saw it. */
+  /** The sample threw before the first rule. */
   sampleFailed(sample: StoredSample, at: EpochMs, error: unknown): void;
 }
 
-/** Of one write: a rule and device are noted once in it, however many of its samples fail. */
-export function createRunFailures(
-  collected: CollectedWrite,
-  parts: {
-    readonly log: RunLog;
-    readonly failed: (error: Error) => void;
-    readonly now: () => EpochMs;
-    readonly newId: () => string;
-  },
-): RunFailures {
-  const { log, failed } = parts;
-  const told = new Set<string>();
-  const first = (what: string): boolean => !told.has(what) && told.add(what) !== undefined;
+interface FailureState {
+  readonly collected: CollectedWrite;
+  readonly parts: RunFailuresParts;
+  /** Keys of what this write has noted or logged. */
+  readonly reported: Set<string>;
+}
 
-  /** Keeps the run, and notes it in the processing log of the device it is about, if there is one. */
-  const note = (compiled: CompiledRule, origin: Origin, message: string): void => {
-    const [deviceId] = notedDevices(compiled, origin);
-    if (deviceId === undefined || !first(`${compiled.rule.id} ${deviceId} ${message}`)) return;
-    collected.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message }));
-  };
+export interface RunFailuresParts {
+  readonly log: RunLog;
+  readonly failed: (error: Error) => void;
+  readonly now: () => EpochMs;
+  readonly newId: () => string;
+}
 
-  const failedRun: RunFailures['failed'] = (compiled, origin, places, error) => {
-    const samples = compiled.sources.map((_, place) =>
-      places.includes(place) ? origin.sample : undefined,
-    );
-    const reason = `${failedText} it from being evaluated`;
-    log.add(compiled, {
-      ...runBy(origin),
-      samples,
-      places,
-      outcome: 'FAILED',
-      reason,
-      actionIds: [],
-    });
-    note(compiled, origin, reason);
-    const { id } = compiled.rule;
-    if (first(`log ${id}`))
-      failed(new Error(`Rule ${id} failed for ${origin.key}`, { cause: error }));
-  };
-  const originOf = (deviceId: string, key: string): Origin => {
-    return {
-      cause: 'UPLINK',
-      key,
-      deviceId,
-      correlationId: parts.newId(),
-      hops: 0,
-      at: parts.now(),
-    };
-  };
-
+/**
+ * For one write, which has one note per rule and device, regardless of the number of samples that
+ * fail.
+ */
+export function createRunFailures(collected: CollectedWrite, parts: RunFailuresParts): RunFailures {
+  const state: FailureState = { collected, parts, reported: new Set() };
   return {
     planningFailed(compiled, deviceId, error) {
       const key = `device ${deviceId} up to entry ${collected.position}`;
-      failedRun(compiled, originOf(deviceId, key), [], error);
+      addFailedRun(state, compiled, { origin: originOf(parts, deviceId, key), places: [], error });
     },
-    lastSampleUncertain(compiled, deviceId, gap) {
-      const { id, activation } = compiled.rule;
-      const key = `${gap.kind} ${deviceId} ${activation}`;
-      if (!first(`${id} ${key}`)) return;
-      const message = uncertainTexts[gap.kind];
-      const details =
-        gap.kind === 'unreadable'
-          ? { from: formatInstant(gap.from), to: formatInstant(gap.to) }
-          : undefined;
-      // Its id is the same each time, so that the processing log keeps one.
-      collected.notes.push(
-        ruleNote(compiled, originOf(deviceId, key), deviceId, { level: 'WARN', message, details }),
-      );
-    },
-    failed: failedRun,
+    lastSampleUncertain: (compiled, deviceId, gap) => noteUncertain(state, compiled, deviceId, gap),
+    failed: (compiled, origin, places, error) =>
+      addFailedRun(state, compiled, { origin, places, error }),
     dropped({ compiled, reading, places }, origin, waitingMax) {
-      const reason = `${waitingMax} runs of its script wait already; this one was left out`;
+      const reason = `${waitingMax} runs of its script already wait; this run was skipped`;
       const { samples } = reading;
-      log.add(compiled, {
-        ...runBy(origin),
-        samples,
-        places,
-        outcome: 'DROPPED',
-        reason,
-        actionIds: [],
-      });
-      note(compiled, origin, reason);
+      addRun(parts.log, compiled, origin, { samples, places, outcome: 'DROPPED', reason });
+      addNote(state, compiled, origin, reason);
     },
     aborted(compiled, origin) {
       const samples = compiled.sources.map(() => undefined);
-      const reason = 'a timer cannot run a rule with tags as inputs: no device is definite then';
-      log.add(compiled, {
-        ...runBy(origin),
-        samples,
-        places: [],
-        outcome: 'ABORTED',
-        reason,
-        actionIds: [],
-      });
+      const reason = 'a timer cannot run a rule with tags as inputs, because the device is unknown';
+      addRun(parts.log, compiled, origin, { samples, places: [], outcome: 'ABORTED', reason });
     },
-    sampleFailed({ deviceId, cursor, correlationId }, at, error) {
-      if (!first(`sample ${deviceId}`)) return;
-      collected.notes.push({
-        id: `rules-failed-${cursor}`,
-        deviceId,
-        timestamp: at,
-        correlationId,
-        level: 'ERROR',
-        source: 'RULE',
-        message: `Rules: ${failedText} a sample from meeting its rules`,
-      });
-      failed(new Error(`Sample ${cursor} of device ${deviceId} met no rules`, { cause: error }));
-    },
+    sampleFailed: (sample, at, error) => noteFailedSample(state, sample, at, error),
   };
+}
+
+function isFirst({ reported }: FailureState, key: string): boolean {
+  if (reported.has(key)) return false;
+  reported.add(key);
+  return true;
+}
+
+function originOf({ newId, now }: RunFailuresParts, deviceId: string, key: string): Origin {
+  return { cause: 'UPLINK', key, deviceId, correlationId: newId(), hops: 0, at: now() };
+}
+
+function addRun(
+  log: RunLog,
+  compiled: CompiledRule,
+  origin: Origin,
+  run: Pick<RuleRun, 'samples' | 'places' | 'outcome' | 'reason'>,
+): void {
+  log.add(compiled, { ...runBy(origin), ...run, actionIds: [] });
+}
+
+/** Adds a note to the processing log of the device that the run is about, if there is one. */
+function addNote(
+  state: FailureState,
+  compiled: CompiledRule,
+  origin: Origin,
+  message: string,
+): void {
+  const [deviceId] = notedDevices(compiled, origin);
+  if (deviceId === undefined) return;
+  if (!isFirst(state, `${compiled.rule.id} ${deviceId} ${message}`)) return;
+  state.collected.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message }));
+}
+
+interface FailedRun {
+  readonly origin: Origin;
+  readonly places: readonly number[];
+  readonly error: unknown;
+}
+
+function addFailedRun(
+  state: FailureState,
+  compiled: CompiledRule,
+  { origin, places, error }: FailedRun,
+): void {
+  const { log, failed } = state.parts;
+  const samples = compiled.sources.map((_, place) => {
+    if (places.includes(place)) return origin.sample;
+    return undefined;
+  });
+  const reason = `${failedText} its evaluation`;
+  addRun(log, compiled, origin, { samples, places, outcome: 'FAILED', reason });
+  addNote(state, compiled, origin, reason);
+  const { id } = compiled.rule;
+  if (isFirst(state, `log ${id}`))
+    failed(new Error(`Rule ${id} failed for ${origin.key}`, { cause: error }));
+}
+
+function noteUncertain(
+  state: FailureState,
+  compiled: CompiledRule,
+  deviceId: string,
+  gap: SearchGap,
+): void {
+  const { id, activation } = compiled.rule;
+  const key = `${gap.kind} ${deviceId} ${activation}`;
+  if (!isFirst(state, `${id} ${key}`)) return;
+  const note = { level: 'WARN', message: uncertainTexts[gap.kind], details: rangeOf(gap) } as const;
+  // The id of the note is the same each time, so that the processing log keeps one.
+  state.collected.notes.push(
+    ruleNote(compiled, originOf(state.parts, deviceId, key), deviceId, note),
+  );
+}
+
+function rangeOf(gap: SearchGap): JsonObject | undefined {
+  if (gap.kind !== 'unreadable') return undefined;
+  return { from: formatInstant(gap.from), to: formatInstant(gap.to) };
+}
+
+function noteFailedSample(
+  state: FailureState,
+  { deviceId, cursor, correlationId }: StoredSample,
+  at: EpochMs,
+  error: unknown,
+): void {
+  if (!isFirst(state, `sample ${deviceId}`)) return;
+  state.collected.notes.push({
+    id: `rules-failed-${cursor}`,
+    deviceId,
+    timestamp: at,
+    correlationId,
+    level: 'ERROR',
+    source: 'RULE',
+    message: `Rules: ${failedText} the evaluation of a sample`,
+  });
+  const message = `Rules were not evaluated for sample ${cursor} of device ${deviceId}`;
+  state.parts.failed(new Error(message, { cause: error }));
 }
 
 function runBy({ at, cause, deviceId, correlationId }: Origin) {
   return { at, cause, deviceId, correlationId };
 }
 
-/** The records could not be read: everything is tried again, nobody is to blame. */
+/** The records could not be read. The entire batch is retried. */
 class LookUpFailed extends Error {
   override readonly name = 'LookUpFailed';
 }
 
-/** Does the work; tells when it throws, but throws when it was the records that could not be read. */
+/** Runs `work`. Calls `failed` when it throws; rethrows when the records could not be read. */
 export async function isolated(
   lookUp: LookUpDevice,
   failed: (error: unknown) => void,

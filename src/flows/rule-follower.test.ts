@@ -80,7 +80,9 @@ async function enqueue(deliveries: readonly RuleDelivery[], step: RecordsDb): Pr
   if (failing) throw new Error('the disk is full');
 }
 
-/** What the store has: every entry that became durable, also those that no rule has evaluated yet. */
+/**
+ * What the store has: every entry that became durable, also those that no rule has evaluated yet.
+ */
 let durable: DurableEntry[] = [];
 const store = {
   async samples({ deviceId, topic, to = Infinity, limit, skip }: SampleScan) {
@@ -107,7 +109,10 @@ interface Started {
   readonly follower: RuleFollower;
 }
 
-/** A start of the platform: everything in memory is new. `told` is the position that the journal was told last. */
+/**
+ * A start of the platform: everything in memory is new. `told` is the position that the journal was
+ * told last.
+ */
 async function started(
   told: number,
   pause: () => Promise<void> = async () => undefined,
@@ -127,7 +132,8 @@ async function started(
     waiting: { count: () => 0, added: () => undefined },
     now: () => 0,
     newId: () => 'id',
-    // Every look at the clock is the end of a slice: others have their turn between any two samples.
+    // Every look at the clock is the end of a slice: others have their turn between any two
+    // samples.
     clock: () => milliseconds++,
     pause,
     position: Math.max((await findFollowerPosition(records.db, rulesFollower)) ?? -1, told - 1),
@@ -213,8 +219,9 @@ async function delivered(): Promise<{ idempotencyKey: string; tries: number }[]>
 }
 
 /**
- * Random batches; after some the platform stops, before others the write fails or memory is forgotten, some are handed over twice. While
- * one is evaluated, up to `ahead` further entries wait behind it in the store.
+ * Random batches; after some the platform stops, before others the write fails or memory is
+ * forgotten, some are handed over twice. While one is evaluated, up to `ahead` further entries wait
+ * behind it in the store.
  */
 const history = fc.infiniteStream(
   fc.record({
@@ -232,7 +239,8 @@ test(`review bug B1: ${cases} random streams with restarts, failures, repetition
   let fired = 0;
   await fc.assert(
     fc.asyncProperty(randomHistory, history, async (drawn, steps) => {
-      // No device carries a tag here: memberships are told from records, which the whole platform's tests do.
+      // No device carries a tag here: memberships are told from records, which the whole platform's
+      // tests do.
       const world = { ...drawn, tags: {} };
       await prepared(world);
       const entries = entriesOf(world);
@@ -253,7 +261,8 @@ test(`review bug B1: ${cases} random streams with restarts, failures, repetition
         }
         await one.follower.handle(batch);
         if (happens === 'restart') told = nextOf(batch);
-        // After a crash the journal may give again what was handled already, but nothing from before it was told.
+        // After a crash the journal may give again what was handled already, but nothing from
+        // before it was told.
         if (happens === 'crash') told = Math.max(told, nextOf(batch) - 4);
         if (happens === 'restart' || happens === 'crash') {
           one = await started(told);

@@ -31,12 +31,18 @@ export interface RuleFollowerParts {
   readonly pause: (ms: number) => Promise<void>;
   /** The position that was saved last. */
   readonly position: number;
-  /** Called for a rule that failed, once per batch. The failure is noted and the other rules continue. */
+  /**
+   * Called for a rule that failed, once per batch. The failure is noted and the other rules
+   * continue.
+   */
   readonly failed: (error: Error) => void;
 }
 
 export interface RuleFollower {
-  /** For the journal follower: resolves when the effects are durable. Entries that are repeated change nothing. */
+  /**
+   * For the journal follower: resolves when the effects are durable. Entries that are repeated
+   * change nothing.
+   */
   handle(entries: readonly DurableEntry[]): Promise<void>;
   /** Runs what is due. Resolves when its effects are durable. */
   runDue(): Promise<void>;
@@ -132,20 +138,24 @@ function evaluateStoredSample(
     entry,
   };
   const visit: Visit = (compiled, reading, places, verdict) => {
-    if (verdict !== undefined) log.addEvaluated(compiled, origin, reading.samples, places, verdict);
+    const { samples } = reading;
+    if (verdict !== undefined) log.addEvaluated({ compiled, origin, samples, places, verdict });
     if (verdict?.firings.length === 0) return;
     addTriggered({ compiled, reading, places, verdict }, origin);
   };
   const failed: VisitFailed = (compiled, places, error) =>
     failures.failed(compiled, origin, places, error);
   try {
-    evaluateSample(plan, sample, registry.memory, visit, failed);
+    evaluateSample(plan, sample, registry.memory, { visit, failed });
   } catch (error) {
     failures.sampleFailed(stored, origin.at, error);
   }
 }
 
-/** A sample that triggers no rule is a last sample all the same, so that a rule does not depend on how the last one is found. */
+/**
+ * A sample that triggers no rule is a last sample all the same, so that a rule does not depend on
+ * how the last one is found.
+ */
 function keepStoredSample(
   { registry, now }: RuleFollowerParts,
   { failures }: RuleBatch,

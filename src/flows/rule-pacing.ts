@@ -5,10 +5,14 @@ const pacingLimits = {
   sliceMs: 0.5,
   /** Longer than one turn of the event loop, because an answer to a device takes several. */
   pauseMs: 1,
-  /** A pause that took longer, because other work waited, is extended by this many times its delay. */
+  /**
+   * A pause that took longer, because other work waited, is extended by this many times its delay.
+   */
   busyShare: 2,
   busyPauseMsMax: 10,
-  /** A write of this many condition states is followed by a rest of `restShare` times its duration. */
+  /**
+   * A write of this many condition states is followed by a rest of `restShare` times its duration.
+   */
   restStates: 100,
   restShare: 8,
   restMsMax: 100,
@@ -22,9 +26,15 @@ export interface RulePacingParts {
 
 export interface RulePacing {
   startSlice(): void;
-  /** Call after each sample. Undefined within the slice; else a promise that resolves when the next slice has started. */
+  /**
+   * Call after each sample. Undefined within the slice; else a promise that resolves when the next
+   * slice has started.
+   */
   yieldWhenDue(): Promise<void> | undefined;
-  /** Resolves after a rest that depends on the write: one write serves all samples that arrive in the meantime. */
+  /**
+   * Resolves after a rest that depends on the write: one write serves all samples that arrive in
+   * the meantime.
+   */
   restAfterWrite(states: number, writeMs: number): Promise<void>;
 }
 

@@ -5,7 +5,10 @@ import { findRuns, saveRuns } from '../records/rows/rule-queue.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
-/** Rules whose runs are saved in one transaction: few, so that no request waits for it; more at the stop. */
+/**
+ * Rules whose runs are saved in one transaction: few, so that no request waits for it; more at the
+ * stop.
+ */
 const rulesPerSave = 4;
 const rulesPerSaveAtStop = 20;
 const saveEveryMs = 1_000;

@@ -16,7 +16,7 @@ import {
 import { createConditionStates } from '../rules/condition-states.ts';
 import { createLastSamples } from '../rules/last-samples.ts';
 import { runView, type RuleRun, runOf } from '../rules/rule-run.ts';
-import { actionsFor, scriptEvent, scriptOutcome } from '../rules/script-run.ts';
+import { actionsFor, scriptCauses, scriptEvent, scriptOutcome } from '../rules/script-run.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { Samples } from '../samples/samples.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
@@ -58,7 +58,10 @@ export interface SimulatedRuns {
   readonly content: readonly JsonObject[];
 }
 
-/** Runs the rule over what is stored of its inputs in the range, as if it had been active; timers and state begin anew. */
+/**
+ * Runs the rule over what is stored of its inputs in the range, as if it had been active; timers
+ * and state begin anew.
+ */
 export async function simulateRule(
   compiled: CompiledRule,
   { from, to }: Simulation,
@@ -109,8 +112,9 @@ export async function simulateRule(
     const plan = planDevice(sample.deviceId, tags.get(sample.deviceId) ?? new Set(), [compiled]);
     if (plan === undefined) continue;
     const triggers: Triggered[] = [];
-    evaluateSample(plan, sample, memory, (of, reading, places, verdict) => {
-      triggers.push({ compiled: of, reading, places, verdict });
+    evaluateSample(plan, sample, memory, {
+      visit: (rule, reading, places, verdict) =>
+        triggers.push({ compiled: rule, reading, places, verdict }),
     });
     const { deviceId, timestamp: at } = sample;
     const origin = {
@@ -180,10 +184,9 @@ async function scriptRun(
   const { logic, rule, consecutive } = compiled;
   if (logic.type !== 'CUSTOM_LOGIC') throw new Error('Only custom logic has a script');
   const context = await ruleContext(triggered, origin, on.lookUp);
-  const sources = compiled.sources.map((_, place) => context.dataSources![String(place + 1)]!);
-  const type = origin.cause === 'UPLINK' ? 'uplink' : 'timer';
+  const type = scriptCauses[origin.cause];
   const cause = { type, numberOfInvocations: 0, at: origin.at } as const;
-  const event = scriptEvent(compiled, reading, cause, context.device ?? null, sources);
+  const event = scriptEvent(compiled, reading, cause, context);
   state.runs += 1;
   const { emits } = await on.scripts.run({
     tenant: rule.organizationId,

@@ -1,8 +1,8 @@
-// The clock of rules: wakes when a timer is due, and looks at the clock every second, because clocks jump.
+// Rule clock: runs the due timers, and reads the clock every second, because clocks jump.
 import type { EpochMs } from '../model/instant.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 
 export interface RuleTimersParts {
   /** When the next timer is due; undefined when none is set. */
@@ -14,7 +14,7 @@ export interface RuleTimersParts {
 }
 
 export interface RuleTimers {
-  /** To be told when timers were set or changed. */
+  /** Call when timers were set or changed. */
   changed(): void;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export function createRuleTimers({
   let hasFailed = false;
   let closed = false;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     if (!isKnown) {
       isKnown = true;
       next = await nextTime();
@@ -43,12 +43,12 @@ export function createRuleTimers({
     isKnown = false;
   }
 
-  function wake(): void {
+  function run(): void {
     cancel?.();
     cancel = undefined;
     if (closed || running !== undefined) return;
     hasFailed = false;
-    running = look()
+    running = check()
       .catch((error: unknown) => {
         isKnown = false;
         hasFailed = true;
@@ -57,16 +57,20 @@ export function createRuleTimers({
       .finally(() => {
         running = undefined;
         if (closed || (isKnown && next === undefined)) return;
-        const aheadMs =
-          isKnown && next !== undefined ? Math.max(1, next - now()) : hasFailed ? lookEveryMs : 1;
-        cancel = setTimer(wake, Math.min(lookEveryMs, aheadMs));
+        cancel = setTimer(run, delayMs());
       });
+  }
+
+  function delayMs(): number {
+    if (isKnown && next !== undefined) return Math.min(checkEveryMs, Math.max(1, next - now()));
+    if (hasFailed) return checkEveryMs;
+    return 1;
   }
 
   return {
     changed() {
       isKnown = false;
-      wake();
+      run();
     },
     async close() {
       closed = true;

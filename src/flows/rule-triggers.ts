@@ -1,4 +1,4 @@
-// What a trigger of a rule becomes: a run of its script that waits, or notes; and where handing on ends.
+// Rule triggers: the queued script runs and notes of triggered rules, and the limit of consecutive rules.
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
@@ -8,19 +8,20 @@ import type { TemplateContext } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
-import { scriptEvent } from '../rules/script-run.ts';
+import { scriptCauses, scriptEvent } from '../rules/script-run.ts';
 import {
   type LookUpDevice,
   type Origin,
+  type RuleNote,
   ruleContext,
   ruleDelivery,
   ruleNote,
 } from './rule-effects.ts';
 
-/** How many rules hand a sample on, one to the next (contract 13). */
+/** Maximum number of rules that forward a sample, one after the other (contract 13). */
 const hopsMax = 10;
 
-/** A run of a script as it waits: everything but the rule's state. */
+/** Returns a run of a script for the queue: everything except the state of the rule. */
 export async function waitingRun(
   triggered: Triggered,
   origin: Origin,
@@ -29,13 +30,12 @@ export async function waitingRun(
 ): Promise<JsonObject> {
   const { compiled, reading, places } = triggered;
   const context = await ruleContext(triggered, origin, lookUp);
-  const sources = compiled.sources.map((_, place) => context.dataSources![String(place + 1)]!);
-  const type = origin.cause === 'UPLINK' ? 'uplink' : 'timer';
+  const type = scriptCauses[origin.cause];
   const cause = { type, timerMeta, numberOfInvocations: origin.hops, at: origin.at } as const;
-  const event = scriptEvent(compiled, reading, cause, context.device ?? null, sources);
-  const { entry: _, sample: __, ...told } = origin;
+  const event = scriptEvent(compiled, reading, cause, context);
+  const { entry: _, sample: __, ...stored } = origin;
   return {
-    origin: told,
+    origin: stored,
     event,
     context,
     samples: reading.samples.map((sample) => sample ?? null),
@@ -43,7 +43,7 @@ export async function waitingRun(
   } as unknown as JsonObject;
 }
 
-/** What a rule causes whose verdict has firings: their deliveries, and a note of them. */
+/** Returns the deliveries of the firings of a verdict, and a note of them. */
 export function firedEffects(
   { compiled, verdict }: Triggered,
   origin: Origin,
@@ -52,24 +52,30 @@ export function firedEffects(
   const { activation } = compiled.rule;
   const firings = verdict?.firings ?? [];
   const actionIds = firings.map(({ actionId }) => actionId);
-  const message = `fired, ${actionIds.length} action${actionIds.length === 1 ? '' : 's'}`;
+  const note = firedNote(actionIds);
   return {
     deliveries: firings.map((firing) => ({
       ...ruleDelivery(compiled, origin, firing, context),
       activation,
     })),
     notes: notedDevices(compiled, origin).map((deviceId) =>
-      ruleNote(compiled, origin, deviceId, { level: 'INFO', message, details: { actionIds } }),
+      ruleNote(compiled, origin, deviceId, note),
     ),
   };
 }
 
-/** Whether too many rules handed the samples on, so that no further one looks at them. */
+export function firedNote(actionIds: readonly string[]): RuleNote {
+  let message = `fired, ${actionIds.length} actions`;
+  if (actionIds.length === 1) message = 'fired, 1 action';
+  return { level: 'INFO', message, details: { actionIds } };
+}
+
+/** Whether too many rules forwarded the samples, so that no further rule is evaluated. */
 export function isBeyondHops({ trace }: DurableEntry): boolean {
   return (trace?.ruleHops ?? 0) > hopsMax;
 }
 
-/** What is told of such samples; repeating it changes nothing. */
+/** Returns the note of such samples. Repeating it changes nothing. */
 export function hopsNote(
   { deviceId, position, samples, receivedAt }: DurableEntry,
   at: EpochMs,
@@ -81,18 +87,20 @@ export function hopsNote(
     correlationId: samples[0]?.correlationId ?? String(receivedAt),
     level: 'ERROR',
     source: 'RULE',
-    message: `Rules handed a sample on ${hopsMax} times already; no rule looks at it any more`,
+    message: `Rules already forwarded a sample ${hopsMax} times; no further rule is evaluated`,
   };
 }
 
-/** Whose processing log tells of the run: the device that triggered it, or of a timed run those the rule names. */
+/**
+ * Returns the device whose processing log gets the note: the triggering one, or the first one that
+ * a timed rule names.
+ */
 export function notedDevices({ sources }: CompiledRule, { deviceId }: Origin): readonly string[] {
   if (deviceId !== '') return [deviceId];
-  const [first] = sources.flatMap(({ deviceIds }) => deviceIds);
-  return first === undefined ? [] : [first];
+  return sources.flatMap(({ deviceIds }) => deviceIds).slice(0, 1);
 }
 
-/** The sample as rules remember it. */
+/** Returns the sample as rules keep it. */
 export function ruleSampleOf({
   deviceId,
   topic,

@@ -1,4 +1,4 @@
-// Writes what rules cause: state, deliveries, waiting script runs, timers, notes and the follower's position, all or nothing.
+// Rule writes: state, deliveries, queued script runs, timers, notes and the position, in one transaction.
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
@@ -31,15 +31,15 @@ export interface RuleWrite {
   readonly timers: readonly ScriptTimer[];
   readonly states: readonly (ActivationRef & { readonly state: JsonObject })[];
   readonly firedTimers: readonly string[];
-  /** Of rules whose timer was due: when it is next. */
+  /** The next due time of rules whose timer was due. */
   readonly due: readonly (ActivationRef & { readonly nextExecution: EpochMs | null })[];
-  /** Script runs that were done, up to a place in the queue of each rule. */
+  /** Completed script runs, up to a sequence number in the queue of each rule. */
   readonly done: readonly { readonly ruleId: string; readonly upTo: number }[];
-  /** Of the last journal entry that was judged. */
+  /** Position of the last evaluated journal entry. */
   readonly position?: number;
 }
 
-export const nothingToWrite: RuleWrite = {
+const nothingToWrite: RuleWrite = {
   deliveries: [],
   notes: [],
   holds: [],
@@ -52,7 +52,7 @@ export const nothingToWrite: RuleWrite = {
   done: [],
 };
 
-/** Effects while they are collected. */
+/** Effects of a write in progress. */
 export type CollectedWrite = {
   -readonly [K in keyof RuleWrite]: RuleWrite[K] extends readonly (infer T)[] ? T[] : RuleWrite[K];
 };
@@ -68,7 +68,7 @@ export type EnqueueDeliveries = (
   step: RecordsDb,
 ) => Promise<unknown>;
 
-/** What belongs to a rule that was deactivated or deleted in the meantime is left out. */
+/** Writes the effects. Skips effects of rules that were deactivated or deleted in the meantime. */
 export async function writeRuleEffects(
   db: RecordsDb,
   write: RuleWrite,
@@ -79,7 +79,7 @@ export async function writeRuleEffects(
   );
   if (isLight && write.lastSamples.length === 0) return;
   const work = (step: RecordsDb) => writeAll(step, write, enqueueDeliveries);
-  // Last samples alone can be found in the store again, so nothing waits for the disk because of them.
+  // A write of last samples does not wait for the disk, because the store has them.
   if (isLight) await lazyTransaction(db, work);
   else await db.transaction().execute(work);
 }
@@ -92,11 +92,14 @@ async function writeAll(
   const { deliveries, triggers, timers, states, holds, due } = write;
   const ruleIds = [
     ...new Set(
-      [...deliveries, ...triggers, ...timers, ...states, ...holds, ...due].map((of) => of.ruleId),
+      [...deliveries, ...triggers, ...timers, ...states, ...holds, ...due].map(
+        ({ ruleId }) => ruleId,
+      ),
     ),
   ];
   const activations = await activationsOf(step, ruleIds);
-  const counts = (of: ActivationRef): boolean => activations.get(of.ruleId) === of.activation;
+  const counts = ({ ruleId, activation }: ActivationRef): boolean =>
+    activations.get(ruleId) === activation;
   await saveConditionStates(step, holds.filter(counts));
   await saveLastSamples(
     step,
@@ -119,7 +122,7 @@ async function writeAll(
   );
   await removeScriptTimers(step, write.firedTimers);
   await insertScriptTimers(step, timers.filter(counts));
-  for (const of of states.filter(counts)) await saveScriptState(step, of, of.state);
+  for (const saved of states.filter(counts)) await saveScriptState(step, saved, saved.state);
   for (const { ruleId, nextExecution } of due.filter(counts))
     await saveNextExecution(step, ruleId, nextExecution);
   const wanted = deliveries.filter(counts).map(({ activation: _, ...delivery }) => delivery);

@@ -1,4 +1,4 @@
-// Status follower: keeps device status in the records up to date with the journal, and lets the journal drop what they have.
+// Status follower: keeps device status in the records up to date with the journal.
 import { isDiskFull } from '../model/disk-full.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
 import {
@@ -78,7 +78,9 @@ function statusRecords(db: RecordsDb): StatusRecords {
   };
 }
 
-/** Announces what a crash kept from the records, because decoders must not see the states before it. */
+/**
+ * Announces what a crash kept from the records, because decoders must not see the states before it.
+ */
 async function catchUp(follower: JournalFollower, log: FollowedLog, from: number): Promise<void> {
   for await (const entries of log.entriesFrom(from)) {
     for (const entry of entries) follower.follow(entry);

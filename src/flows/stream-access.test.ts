@@ -38,10 +38,10 @@ beforeAll(async () => {
   const placed = { name: 'n', workspaceId };
   tagId = (await createTag({ ...records, now: () => 1 }, placed)).id;
   const http = { ...placed, connectivity: 'HTTP' } as const;
-  const deviceConnector = await createDeviceConnector(records, owner, http, 1);
-  const options = { vendorNames: false, connectorSecrets: false };
+  const deviceConnector = await createDeviceConnector(records, owner, http);
+  const viewOptions = { vendorNames: false, connectorSecrets: false };
   const flow = { ...placed, deviceConnector, outputConnectors: [] };
-  const dataFlowId = (await createDataFlow(records, owner, options, flow, 1)).id;
+  const dataFlowId = (await createDataFlow(records, { principal: owner, viewOptions }, flow)).id;
   const device = { ...placed, deviceId: 'd1', dataFlowId, tags: [{ id: tagId }] };
   deviceId = (await createDevice({ ...records, now: () => 1 }, owner, device)).id;
 });

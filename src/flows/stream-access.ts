@@ -10,7 +10,10 @@ import { deviceIdsOfTag } from '../records/rows/tags.ts';
 
 export interface StreamAccess {
   readonly isReadable: (principal: Principal, deviceId: string) => Promise<boolean>;
-  /** Returns those of the devices that exist and that the principal may read. `isOver` ends the search early. */
+  /**
+   * Returns those of the devices that exist and that the principal may read. `isOver` ends the
+   * search early.
+   */
   readonly readableOf: (
     principal: Principal,
     deviceIds: readonly string[],

@@ -1,4 +1,4 @@
-// Idempotency-Key of requests whose body is worked on while it comes in: its hash is known only at its end (contract 35).
+// Idempotency-Key of streamed requests: the hash of the body is known only at its end (contract 35).
 import { createHash, type Hash } from 'node:crypto';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
@@ -29,9 +29,9 @@ interface Done {
 const noHash = '';
 
 /**
- * Runs the work unless the key has an answer; then the body is read to compare it. Rules as in `idempotency`: `work` gets the time of
- * the first request and the parts that are durable, 422 for another body, and a refused request leaves no trace. `work` must read the
- * body to its end.
+ * Runs the work unless the key has an answer; then the body is read to compare it. Rules as in
+ * `idempotency`: `work` gets the time of the first request and the parts that are durable, 422 for
+ * another body, and a refused request leaves no trace. `work` must read the body to its end.
  */
 export function createOnceStreamed(records: IdempotencyRecords, now: () => EpochMs): OnceStreamed {
   const inProgress = new Map<string, Promise<Done>>();

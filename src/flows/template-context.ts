@@ -17,13 +17,18 @@ export interface ContextSources {
   readonly now: () => EpochMs;
 }
 
-/** Identifies a device, and a topic of it or all of them. Without a device it is the example device. */
+/**
+ * Identifies a device, and a topic of it or all of them. Without a device it is the example device.
+ */
 export interface ContextChoice {
   readonly deviceId: string | undefined;
   readonly topic: string | undefined;
 }
 
-/** Throws Problem 404 or 403 for a device that the principal may not read, 404 `noSample` for one without samples. */
+/**
+ * Throws Problem 404 or 403 for a device that the principal may not read, 404 `noSample` for one
+ * without samples.
+ */
 export async function previewContext(
   { deviceId, topic }: ContextChoice,
   principal: Principal,

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SendOutcome } from '../connectors/target.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Principal } from '../model/principal.ts';
-import type { StoredSample } from '../model/sample.ts';
 import { saveUplinkMetrics } from '../records/rows/device-status.ts';
 import { testConnector } from './connector-test.ts';
 import type { ContextSources } from './template-context.ts';
@@ -31,9 +30,7 @@ beforeAll(async () => {
     db,
     store: {
       latestSample: async (deviceId, topic = 'default') =>
-        topic === 'empty'
-          ? undefined
-          : ({ deviceId, topic, timestamp: 1, data: { t: 21 } } as unknown as StoredSample),
+        topic === 'empty' ? undefined : { deviceId, topic, timestamp: 1, data: { t: 21 } },
     },
     findRoute: () => route,
     now: () => 9,

@@ -40,5 +40,6 @@ export async function countBackfill(
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Problem ? error.problem : 'internal';
+  if (error instanceof Problem) return error.problem;
+  return 'internal';
 }

@@ -1,4 +1,4 @@
-// The uplink journey: a payload of a known device becomes durable samples, notes and state, then everybody hears of it.
+// Uplink journey: the payload of a device becomes durable samples, notes and state, then it is announced.
 import type { Intake } from '../ingest/intake.ts';
 import type { EntryTrace, ProcessingTimes } from '../model/entry-trace.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -17,7 +17,10 @@ export interface Decoded {
   readonly state?: JsonObject;
 }
 
-/** A sample after validation: corrected, with notes on what was corrected and the metrics it reports. */
+/**
+ * A sample after validation: corrected, with notes on what was corrected and the metrics it
+ * reports.
+ */
 export interface Validated {
   readonly sample: Sample;
   readonly notes: readonly Note[];
@@ -28,7 +31,10 @@ export interface UplinkStages {
   readonly intake: Intake;
   /** The state that the device's last run emitted; `{}` at first. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
-  /** The next run of the device sees this state, even before it is durable; undefined goes back to the durable one. */
+  /**
+   * The next run of the device sees this state, even before it is durable; undefined goes back to
+   * the durable one.
+   */
   readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
   readonly validate: (sample: Sample) => Validated;
@@ -43,7 +49,10 @@ export interface UplinkStages {
   readonly now: () => EpochMs;
 }
 
-/** Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when nothing was done. */
+/**
+ * Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when
+ * nothing was done.
+ */
 export async function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableEntry> {
   return on.intake.run(
     uplink.device.id,
@@ -57,7 +66,8 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
   const { device } = uplink;
   const processingStart = on.now();
   // A flow without a script has no state, and asking for one may read the records.
-  const state = uplink.script === null ? {} : await on.stateOf(device.id);
+  const hasScript = uplink.script !== null;
+  const state = hasScript ? await on.stateOf(device.id) : {};
   const scriptStart = on.now();
   const decoded = await on.decode(uplink, state);
   const scriptEnd = on.now();
@@ -71,14 +81,12 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
     receivedAt: uplink.receivedAt,
     samples: validated.map(({ sample }) => sampleEntryOf(sample, uplink)),
     notes: notes.map((note) => logEntryOf(note, uplink, on)),
-    ...(decoded.state === undefined ? {} : { state: decoded.state }),
+    ...(decoded.state !== undefined && { state: decoded.state }),
     metrics: Object.assign({}, metricsOf(uplink), ...validated.map((one) => one.metrics)),
     trace: traceOf(uplink, {
       dataReceived: uplink.receivedAt,
       processingStart,
-      ...(uplink.script === null
-        ? {}
-        : { scriptRunUplinkStart: scriptStart, scriptRunUplinkEnd: scriptEnd }),
+      ...(hasScript && { scriptRunUplinkStart: scriptStart, scriptRunUplinkEnd: scriptEnd }),
       processingEnd: on.now(),
     }),
   };
@@ -87,8 +95,8 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
 function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
   const { duplicateKey, topic, timestamp, body, bodyBytes, metrics } = uplink;
   return {
-    ...(duplicateKey === undefined ? {} : { duplicateKey }),
-    raw: { topic, timestamp, body, bodyBytes, ...(metrics === undefined ? {} : { metrics }) },
+    ...(duplicateKey !== undefined && { duplicateKey }),
+    raw: { topic, timestamp, body, bodyBytes, ...(metrics !== undefined && { metrics }) },
     times,
   };
 }
@@ -136,13 +144,20 @@ function metricsOf({
   receivedAt,
   metrics,
 }: Uplink): UplinkMetrics {
-  const port = isJsonObject(body) ? body['port'] : undefined;
   return {
     uplinkId: correlationId,
     deviceId: device.id,
     uplinkSize: bodyBytes,
     timestamp: receivedAt,
-    ...(typeof port === 'number' && Number.isInteger(port) ? { port } : {}),
+    ...portOf(body),
     ...metrics,
   };
+}
+
+/** The LoRaWAN port, when the body has one. */
+function portOf(body: Uplink['body']): Pick<UplinkMetrics, 'port'> {
+  if (!isJsonObject(body)) return {};
+  const { port } = body;
+  if (typeof port !== 'number' || !Number.isInteger(port)) return {};
+  return { port };
 }

@@ -1,4 +1,4 @@
-// Waiting entries: announced entries of a follower by position, up to a limit, so that it need not read them from the journal.
+// Waiting entries: announced entries of a follower, up to a limit, so that it need not read the journal.
 import type { DurableEntry } from '../model/journal-entry.ts';
 
 /** A batch is at most this large, but for a single entry that is larger. */

@@ -26,7 +26,10 @@ export interface WrittenSampleStages {
   readonly now: () => EpochMs;
 }
 
-/** The target device must be in the workspace of the device that triggered the output. Problems are outcomes, not errors. */
+/**
+ * The target device must be in the workspace of the device that triggered the output. Problems are
+ * outcomes, not errors.
+ */
 export async function storeWrittenSample(
   written: WrittenSample,
   stages: WrittenSampleStages,
@@ -42,8 +45,8 @@ export async function storeWrittenSample(
     const entry = entryOf(written, validated, route, stages);
     const { samples } = await stages.appendEntry(entry);
     const place = `topic ${validated.sample.topic} of device ${written.deviceId}`;
-    const answer = samples.length === 0 ? `was stored already in ${place}` : `stored in ${place}`;
-    return { ok: true, answer };
+    if (samples.length === 0) return { ok: true, answer: `was stored already in ${place}` };
+    return { ok: true, answer: `stored in ${place}` };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return { ok: false, retry: error.status >= 500, reason: error.message };
@@ -92,6 +95,6 @@ function entryOf(
       correlationId,
       ...note,
     })),
-    trace: invokeRules ? { ruleHops } : { ruleHops, rulesSkipped: true },
+    trace: { ruleHops, ...(!invokeRules && { rulesSkipped: true }) },
   };
 }

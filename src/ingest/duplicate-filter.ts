@@ -1,12 +1,12 @@
-// Repetitions of an uplink are stored once: keys of uplinks that became durable are remembered for a while (contract 18).
+// Duplicate filter: keeps keys of recent durable uplinks, so that a repeated uplink is stored once (contract 18).
 import { type EpochMs, minuteMs } from '../model/instant.ts';
 
 export const duplicateLimits = {
-  /** How long a key is remembered at least, unless there are too many. */
+  /** Minimum time that a key is kept, unless there are too many. */
   windowMs: 10 * minuteMs,
-  /** Keys remembered; beyond, the older half is forgotten. */
+  /** Keys kept; beyond the limit the older half is evicted. */
   keysMax: 400_000,
-  /** How many of the journal's newest entries are read at a start. */
+  /** Newest entries of the journal that are read at a start. */
   recoveredEntriesMax: 20_000,
 } as const;
 
@@ -16,28 +16,39 @@ export type Once<T> =
 
 export interface DuplicateFilter {
   /**
-   * Runs the work, unless work with the same key ended well within the window: then it is a repetition. While that work is under
-   * way a repetition waits for it, and takes its place when it fails. With `onlyDoubted` only a key that was doubted counts: for
-   * senders that use keys again and do not say when they repeat themselves.
+   * Runs the work, unless work with the same key succeeded within the window: then the call is a
+   * repetition. A repetition waits for work in progress, and runs when that fails. With
+   * `onlyDoubted` only a doubted key counts, for senders that reuse keys and do not mark
+   * repetitions.
    */
   once<T>(key: string, work: () => Promise<T>, onlyDoubted?: boolean): Promise<Once<T>>;
-  /** The sender of this key may not have heard that it was stored, so it may come again without saying so. */
+  /**
+   * The sender of this key may have missed the acknowledgement, and may repeat it without a mark.
+   */
   doubt(key: string): void;
-  /** A key that became durable, told while the journal is read at a start. */
+  /** Adds a durable key that was read from the journal at a start. */
   remember(key: string, at: EpochMs): void;
   readonly size: number;
 }
 
-/** `windowMs` must not be longer than what the caller's repetitions take: a key that is used again is taken for a repetition. */
+type Limits = Pick<
+  { readonly [Name in keyof typeof duplicateLimits]: number },
+  'windowMs' | 'keysMax'
+>;
+
+/**
+ * `windowMs` must not exceed the time in which senders repeat, because a reused key counts as a
+ * repetition.
+ */
 export function createDuplicateFilter(
   now: () => EpochMs,
-  limits: { readonly windowMs: number; readonly keysMax: number } = duplicateLimits,
+  limits: Limits = duplicateLimits,
 ): DuplicateFilter {
-  // Two halves in turn: the older one is dropped whole, so that nothing is searched for what is outdated.
+  // Two halves: the older one is dropped whole, so that no search for outdated keys is needed.
   let newer = new Map<string, EpochMs>();
   let older = new Map<string, EpochMs>();
   let newerSince = now();
-  const underWay = new Map<string, Promise<unknown>>();
+  const inProgress = new Map<string, Promise<unknown>>();
   const doubted = new Map<string, EpochMs>();
 
   function turn(at: EpochMs): void {
@@ -45,16 +56,7 @@ export function createDuplicateFilter(
     older = newer;
     newer = new Map();
     newerSince = at;
-    // They are in the order of time, and there are never more of them than keys.
-    for (const [key, since] of doubted) {
-      if (doubted.size <= limits.keysMax / 2 && at - since < limits.windowMs) break;
-      doubted.delete(key);
-    }
-  }
-
-  function isKnown(key: string): boolean {
-    const at = newer.get(key) ?? older.get(key);
-    return at !== undefined && now() - at < limits.windowMs;
+    evictOldest(doubted, at, limits);
   }
 
   function remember(key: string, at: EpochMs): void {
@@ -64,23 +66,24 @@ export function createDuplicateFilter(
 
   async function run<T>(key: string, work: () => Promise<T>): Promise<Once<T>> {
     const running = work();
-    underWay.set(key, running);
+    inProgress.set(key, running);
     try {
       const outcome = await running;
       remember(key, now());
       return { repeated: false, outcome };
     } finally {
-      if (underWay.get(key) === running) underWay.delete(key);
+      if (inProgress.get(key) === running) inProgress.delete(key);
     }
   }
 
   return {
     async once(key, work, onlyDoubted = false) {
       if (onlyDoubted && !doubted.has(key)) return run(key, work);
-      for (let before = underWay.get(key); before !== undefined; before = underWay.get(key)) {
+      for (let before = inProgress.get(key); before !== undefined; before = inProgress.get(key)) {
         await before.catch(() => undefined);
       }
-      if (isKnown(key)) return { repeated: true };
+      const at = newer.get(key) ?? older.get(key);
+      if (at !== undefined && now() - at < limits.windowMs) return { repeated: true };
       doubted.delete(key);
       return run(key, work);
     },
@@ -94,4 +97,15 @@ export function createDuplicateFilter(
       return newer.size + older.size;
     },
   };
+}
+
+/**
+ * Evicts keys older than the window, and those beyond half of the limit. The map is in the order of
+ * time.
+ */
+function evictOldest(times: Map<string, EpochMs>, now: EpochMs, limits: Limits): void {
+  for (const [key, since] of times) {
+    if (times.size <= limits.keysMax / 2 && now - since < limits.windowMs) break;
+    times.delete(key);
+  }
 }

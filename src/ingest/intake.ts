@@ -1,4 +1,4 @@
-// The bounded intake: how many uplinks are under way at once, each device's in the order they came.
+// Bounded intake: limits the uplinks in progress, and keeps the order of each device.
 import { problem } from '../model/problem.ts';
 
 export interface IntakeLimits {
@@ -10,8 +10,9 @@ export const intakeLimits: IntakeLimits = { uplinksMax: 4_096, bytesMax: 128 * 1
 
 export interface Intake {
   /**
-   * Runs the work of one uplink. `decode` of one device runs after the one before it ended; `store` of many may overlap.
-   * Throws Problem `intakeFull` before anything was done when the limits are reached.
+   * Runs the work of one uplink. `decode` of one device runs after the one before it ended; `store`
+   * of many may overlap. Throws Problem `intakeFull` before anything was done when the limits are
+   * reached.
    */
   run<D, S>(
     deviceId: string,
@@ -42,7 +43,8 @@ export function createIntake(limits: IntakeLimits): Intake {
     decode: () => Promise<D>,
     store: (decoded: D) => Promise<S>,
   ): Promise<{ stored: Promise<S> }> {
-    // Storing begins in the same turn as decoding ends, so entries keep their order, and its fsync holds up nobody.
+    // Storing begins in the same turn as decoding ends, so entries keep their order, and its fsync
+    // holds up nobody.
     const begin = async () => {
       const stored = store(await decode());
       stored.catch(() => undefined);
@@ -75,7 +77,8 @@ export function createIntake(limits: IntakeLimits): Intake {
       return uplinks;
     },
     drained() {
-      return uplinks === 0 ? Promise.resolve() : new Promise((done) => drainWaiters.push(done));
+      if (uplinks === 0) return Promise.resolve();
+      return new Promise((done) => drainWaiters.push(done));
     },
   };
 }

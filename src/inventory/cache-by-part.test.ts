@@ -1,7 +1,7 @@
-// The cache forgets exactly what a changed record is part of, and never more than it holds.
+// The cache deletes exactly the values that contain a changed record, and never exceeds its limit.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cacheByPart } from './cache-by-part.ts';
+import { createCacheByPart } from './cache-by-part.ts';
 
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const step = fc.oneof(
@@ -10,11 +10,11 @@ const step = fc.oneof(
   fc.record({ does: fc.constant('forgetPart' as const), part: fc.constantFrom('x', 'y', 'z') }),
 );
 
-test('any steps give what a plain list gives; every value that goes is told once', () => {
+test('any steps have the result of a plain list, and `removed` gets each removed value exactly once', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const gone: number[] = [];
-      const cache = cacheByPart<number>(3, (value) => gone.push(value));
+      const cache = createCacheByPart<number>(3, (value) => gone.push(value));
       let plain: { key: string; value: number; parts: readonly string[] }[] = [];
       const wanted: number[] = [];
       const drop = (which: (one: (typeof plain)[number]) => boolean) => {
@@ -28,10 +28,10 @@ test('any steps give what a plain list gives; every value that goes is told once
           if (plain.length >= 3) drop(({ key }) => key === plain[0]!.key);
           plain.push({ key: one.key, value: i, parts: one.parts });
         } else if (one.does === 'forget') {
-          cache.forget(one.key);
+          cache.delete(one.key);
           drop(({ key }) => key === one.key);
         } else {
-          cache.forgetPart(one.part);
+          cache.deleteUsersOf(one.part);
           drop(({ parts }) => parts.includes(one.part));
         }
         for (const key of 'abcde')

@@ -1,24 +1,28 @@
-// A bounded cache whose values are forgotten by what they are made of, so that a change costs what it concerns and nothing else.
+// Cache by part: a bounded cache whose values are also deleted by the records that they contain.
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export interface CacheByPart<V> {
-  get(key: string): V | undefined;
-  /** Keeps the value; `parts` are the ids of the records that it is made of. The oldest one makes room. */
-  set(key: string, value: V, parts: readonly string[]): void;
-  forget(key: string): void;
-  forgetPart(part: string): void;
+  readonly get: (key: string) => V | undefined;
+  /**
+   * Stores the value; `parts` are the ids of the records that it contains. Evicts the oldest value
+   * at the limit.
+   */
+  readonly set: (key: string, value: V, parts: readonly string[]) => void;
+  readonly delete: (key: string) => void;
+  /** Deletes the values that contain the record. */
+  readonly deleteUsersOf: (part: string) => void;
 }
 
-/** `forgotten` is told of every value that is here no more, replaced ones too. */
-export function cacheByPart<V>(
+/** `removed` is called for every value that was deleted, evicted or replaced. */
+export function createCacheByPart<V>(
   max: number,
-  forgotten: (value: V) => void = () => undefined,
+  removed: (value: V) => void = () => undefined,
 ): CacheByPart<V> {
   type Entry = { readonly value: V; readonly parts: readonly string[] };
   const kept = createBoundedMap<string, Entry>(max, (entry, key) => unlink(key, entry));
   const keysOf = new Map<string, Set<string>>();
 
-  function forget(key: string): void {
+  function remove(key: string): void {
     const known = kept.get(key);
     if (known === undefined) return;
     kept.delete(key);
@@ -30,13 +34,13 @@ export function cacheByPart<V>(
       const keys = keysOf.get(part);
       if (keys?.delete(key) === true && keys.size === 0) keysOf.delete(part);
     }
-    forgotten(value);
+    removed(value);
   }
 
   return {
     get: (key) => kept.get(key)?.value,
     set(key, value, parts) {
-      forget(key);
+      remove(key);
       kept.set(key, { value, parts });
       for (const part of parts) {
         const keys = keysOf.get(part);
@@ -44,9 +48,9 @@ export function cacheByPart<V>(
         else keys.add(key);
       }
     },
-    forget,
-    forgetPart(part) {
-      for (const key of [...(keysOf.get(part) ?? [])]) forget(key);
+    delete: remove,
+    deleteUsersOf(part) {
+      for (const key of [...(keysOf.get(part) ?? [])]) remove(key);
     },
   };
 }

@@ -1,4 +1,4 @@
-// What a list is narrowed to: what the request names, as far as the principal reaches (contract 0.3, 35).
+// List scope: the requested workspaces, limited to those that the principal may read (contract 0.3, 35).
 import type { Scope, Verb } from '../model/permission.ts';
 import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
@@ -19,9 +19,10 @@ export function ownOrganization(principal: Principal, organizationId: string | u
 }
 
 /**
- * Named workspaces must exist in the principal's organization (404) and be within its reach (403). Without any the list covers the
- * organization, which only a credential for all workspaces may ask for (403). `right` must be held in every one of them: needed for
- * whatever is not read, because a user's roles differ from workspace to workspace.
+ * Named workspaces must exist in the principal's organization (404) and be within its reach (403).
+ * Without any the list covers the organization, which only a credential for all workspaces may ask
+ * for (403). `right` must be held in every one of them: needed for whatever is not read, because a
+ * user's roles differ from workspace to workspace.
  */
 export async function listReach(
   records: Records,

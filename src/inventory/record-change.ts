@@ -6,7 +6,10 @@ import { insertAuditEntries } from '../records/rows/audit-log.ts';
 import type { Records } from '../records/records.ts';
 import { auditEntriesOf } from './audit/audit.ts';
 
-/** Fields of every update: an absent field stays unchanged, null clears it, a stale `version` is a 409. */
+/**
+ * Fields of every update: an absent field stays unchanged, null clears it, a stale `version` is a
+ * 409.
+ */
 export interface RecordUpdate {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
@@ -17,8 +20,9 @@ export interface RecordUpdate {
 export type Step = Records;
 
 /**
- * Runs the work in one transaction: a new one, or that of the records when they have one. An error rolls everything back and
- * announces nothing. The audit entries of a request are part of the same transaction.
+ * Runs the work in one transaction: a new one, or that of the records when they have one. An error
+ * rolls everything back and announces nothing. The audit entries of a request are part of the same
+ * transaction.
  */
 export async function change<T>(records: Records, work: (step: Step) => Promise<T>): Promise<T> {
   if (records.db.isTransaction) return work(records);
@@ -41,7 +45,10 @@ export function firstVersion(now: number): AuditFields {
   return { created: now, updated: null, version: 0 };
 }
 
-/** The audit fields after an update. Throws 409 when a version was sent and it is not the current one (contract 35). */
+/**
+ * The audit fields after an update. Throws 409 when a version was sent and it is not the current
+ * one (contract 35).
+ */
 export function nextVersion(
   current: AuditFields,
   sent: number | null | undefined,

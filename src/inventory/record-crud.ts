@@ -28,8 +28,11 @@ export interface CrudKind<Row extends NamedRecord> {
   readonly insert: (step: Step, record: Row) => Promise<void>;
   readonly save: (step: Step, record: Row) => Promise<void>;
   readonly remove: (step: Step, id: string) => Promise<void>;
-  /** Runs before each insert and save; throws for a record that must not exist. */
-  readonly check?: (step: Step, record: Row) => Promise<void>;
+  /**
+   * Runs before each insert and save, with the stored record of an update. Throws for an invalid
+   * record.
+   */
+  readonly check?: (step: Step, record: Row, current: Row | undefined) => Promise<void>;
 }
 
 type New = AuditFields & Pick<NamedRecord, 'id'>;
@@ -64,7 +67,7 @@ export function createCrud<Row extends NamedRecord>(rows: CrudKind<Row>): Crud<R
   ): Promise<Row> {
     return change(records, async (step) => {
       const record = await build(step, { id: newId(kind), ...firstVersion(step.now()) });
-      await check?.(step, record);
+      await check?.(step, record, undefined);
       await rows.insert(step, record);
       step.announce({ kind, id: record.id, action: 'created' });
       return record;
@@ -90,7 +93,7 @@ export function createCrud<Row extends NamedRecord>(rows: CrudKind<Row>): Crud<R
         ...revise(current),
         ...nextVersion(current, sent.version, step.now()),
       };
-      await check?.(step, record);
+      await check?.(step, record, current);
       await rows.save(step, record);
       step.announce({ kind, id, action: 'updated' });
       return record;

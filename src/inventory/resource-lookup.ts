@@ -1,20 +1,20 @@
-// Finds where records live for the edge, which asks before it authorizes.
+// Resource lookup: organization and workspace of a record, which the HTTP layer needs to authorize a request.
 import type { Place } from '../model/resource-ref.ts';
 import { problem } from '../model/problem.ts';
 import type { Records } from '../records/records.ts';
 import { findPlace, nameOfKind, type PlacedKind } from '../records/rows/resource-refs.ts';
 
-/** What every function of the inventory works on; the edge hands it over without knowing more of it. */
+/** The records that every function of the inventory needs. The HTTP layer only passes them on. */
 export type Inventory = Records;
 
-/** Throws 404 when there is no such record. */
+/** Throws 404 for an unknown record. */
 export async function placeOf(records: Records, kind: PlacedKind, id: string): Promise<Place> {
   const place = await findPlace(records.db, kind, id);
   if (place === undefined) throw problem('notFound', { what: nameOfKind(kind), id });
   return place;
 }
 
-/** The place of a record that will be made in the workspace. Throws 404 when there is no such workspace. */
+/** The place of a new record of the workspace. Throws 404 for an unknown workspace. */
 export function placeInWorkspace(records: Records, workspaceId: string): Promise<Place> {
   return placeOf(records, 'workspace', workspaceId);
 }

@@ -33,7 +33,10 @@ import {
 } from './replay-pass.ts';
 import { sampleFrame } from './text-frame.ts';
 
-/** Samples stored after the start, in order of storage. Throws Problem `cursorTooOld` (the sample store's `replay`). */
+/**
+ * Samples stored after the start, in order of storage. Throws Problem `cursorTooOld` (the sample
+ * store's `replay`).
+ */
 export type Replay = (
   start: ReplayStart,
   wanted: (sample: StoredSample) => boolean,
@@ -214,7 +217,10 @@ function finishPass(state: CatchUpState, pass: ReplayPass): void {
   state.bufferedBytes = state.buffer.reduce((bytes, { frame }) => bytes + frame.length, 0);
 }
 
-/** Sends the buffered samples of the pass's devices. Returns the last cursor that was read or buffered. */
+/**
+ * Sends the buffered samples of the pass's devices. Returns the last cursor that was read or
+ * buffered.
+ */
 function sendBuffered({ options, buffer }: CatchUpState, pass: ReplayPass): string | undefined {
   let last = pass.reached;
   for (const { sample, frame, interest } of buffer) {
@@ -226,7 +232,10 @@ function sendBuffered({ options, buffer }: CatchUpState, pass: ReplayPass): stri
   return last;
 }
 
-/** Rejects the requests that cannot be served, which are live from now on. True if the others can be tried again. */
+/**
+ * Rejects the requests that cannot be served, which are live from now on. True if the others can be
+ * tried again.
+ */
 function refuseReplay(options: CatchUpOptions, pass: ReplayPass, thrown: unknown): boolean {
   const oldest = oldestCursorOf(thrown);
   const hasStarted = pass.reached !== undefined;
@@ -252,7 +261,10 @@ function oldestCursorOf(thrown: unknown): string | undefined {
   return String(thrown.details.oldest);
 }
 
-/** Those with a cursor that is too old. All of them if that does not explain the error, or samples were sent already. */
+/**
+ * Those with a cursor that is too old. All of them if that does not explain the error, or samples
+ * were sent already.
+ */
 function refusedRequests(
   { requests, reached }: ReplayPass,
   oldest: string | undefined,

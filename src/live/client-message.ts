@@ -1,9 +1,9 @@
 // The shape of a client message type, and what a handler sees of the session.
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { ReplyTo, ServerMessage } from '../contract/live-messages.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
+import { compileSchema } from '../structures/schema-compiler.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Coverage } from './coverage.ts';
 import { refusal } from './live-refusal.ts';
@@ -17,7 +17,10 @@ export interface MessageContext {
   readonly reply: (message: ServerMessage) => void;
   /** The same for a message that is a text already. */
   readonly replyText: (text: string) => void;
-  /** Who asks: by the token of the message, else by the credential of the connection, checked again. Throws a Problem. */
+  /**
+   * Who asks: by the token of the message, else by the credential of the connection, checked again.
+   * Throws a Problem.
+   */
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   /** Those of the devices that exist and may be read. */
   readonly findAssets: FindAssets;
@@ -36,8 +39,8 @@ export interface AccessChanges {
 }
 
 /**
- * Those of the given service device ids that exist and whose data the principal may read. `isOver` says that nobody waits for the
- * answer any more; what was found until then is the answer.
+ * Those of the given service device ids that exist and whose data the principal may read. `isOver`
+ * says that nobody waits for the answer any more; what was found until then is the answer.
  */
 export type FindAssets = (
   principal: Principal,
@@ -69,12 +72,14 @@ export function clientMessage<S extends TSchema>(
     context: MessageContext,
   ) => void | Promise<void>,
 ): ClientMessageType {
-  const validator = Compile(schema);
+  let validator: ReturnType<typeof compileSchema<S>> | undefined;
   return {
     receive(message, replyTo, context) {
+      validator ??= compileSchema(schema);
       if (validator.Check(message)) return handle(message, replyTo, context);
-      const { instancePath, message: reason } = validator.Errors(message)[0]!;
-      throw refusal('INVALID_MESSAGE', { reason: `${instancePath || '/'} ${reason}` });
+      const [error] = validator.Errors(message);
+      const place = error?.instancePath || '/';
+      throw refusal('INVALID_MESSAGE', { reason: `${place} ${error?.message}` });
     },
   };
 }

@@ -5,7 +5,10 @@ import type { StoredSample } from '../model/sample.ts';
 /** Start of a replay: after a cursor, or at a time of storage. */
 export type ReplayStart = { readonly cursor: string } | { readonly storedSince: EpochMs };
 
-/** A sample is covered by either property. Without both, it is covered if it was published in this process. */
+/**
+ * A sample is covered by either property. Without both, it is covered if it was published in this
+ * process.
+ */
 export interface Coverage {
   readonly afterCursor?: string;
   readonly storedSince?: EpochMs;

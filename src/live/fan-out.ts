@@ -27,7 +27,10 @@ export interface Interest {
   wildcard: Subscription | undefined;
   /** Samples up to this cursor were sent, or are not wanted. */
   deliveredTo: string;
-  /** Time of the last `since`. The client may already have samples that were stored before and are published later. */
+  /**
+   * Time of the last `since`. The client may already have samples that were stored before and are
+   * published later.
+   */
   settlingUntil: EpochMs;
   /** A replay is in progress, and live samples are buffered. */
   held: boolean;
@@ -45,9 +48,10 @@ export interface Reader {
 
 export interface FanOut {
   /**
-   * Sends samples that became durable to all who subscribed, in the order given. Samples that are only forwarded are left out.
-   * Call it with every durable entry, in the order of the journal. Work is done in the call: give long entries in slices of about a
-   * thousand samples, each in its own turn of the event loop.
+   * Sends samples that became durable to all who subscribed, in the order given. Samples that are
+   * only forwarded are left out. Call it with every durable entry, in the order of the journal.
+   * Work is done in the call: give long entries in slices of about a thousand samples, each in its
+   * own turn of the event loop.
    */
   publish(samples: readonly StoredSample[], now: EpochMs): void;
   add(interest: Interest, subscription: Subscription): void;
@@ -90,7 +94,8 @@ export function createFanOut(): FanOut {
         if (!sample.stored) continue;
         firstCursor ??= sample.cursor;
         publishOne(sample, now);
-        // Set after publishing, so that a reader that spills continues from the sample before this one.
+        // Set after publishing, so that a reader that spills continues from the sample before this
+        // one.
         if (lastCursor === undefined || sample.cursor > lastCursor) lastCursor = sample.cursor;
       }
     },

@@ -42,7 +42,10 @@ export function refusal<C extends LiveErrorCode>(code: C, ...args: DetailsOf<C>)
   return new LiveRefusal(code, message, details?.oldestCursor);
 }
 
-/** A refusal for whatever was thrown; undefined when it is our own mistake. Catalogue codes lose their number: `INVALID_TOKEN`. */
+/**
+ * A refusal for whatever was thrown; undefined when it is our own mistake. Catalogue codes lose
+ * their number: `INVALID_TOKEN`.
+ */
 export function refusalOf(thrown: unknown): LiveRefusal | undefined {
   if (thrown instanceof LiveRefusal) return thrown;
   if (thrown instanceof Problem)

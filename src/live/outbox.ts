@@ -6,7 +6,10 @@ import { textFrame } from './text-frame.ts';
 export interface Outbox {
   /** Queues a shared frame. False if too much is queued; then the frame was not taken. */
   sendSample(frame: Buffer): boolean;
-  /** Queues a message of this session, without a limit: the session waits for `whenWritable` before it answers again. */
+  /**
+   * Queues a message of this session, without a limit: the session waits for `whenWritable` before
+   * it answers again.
+   */
   sendReply(text: string): void;
   /** Call when the socket has taken everything. */
   drained(): void;
@@ -164,11 +167,16 @@ function isWritable({ isClosed, isBlocked, queuedBytes }: OutboxState): boolean 
 export interface Flusher {
   /** Runs the flush after the current work, together with those of all other sessions. */
   add(flush: () => void): void;
-  /** The frames from index `from` up to `to` as one buffer of `bytes` bytes. Sessions with the same frames share it. */
+  /**
+   * The frames from index `from` up to `to` as one buffer of `bytes` bytes. Sessions with the same
+   * frames share it.
+   */
   join(frames: readonly Buffer[], from: number, to: number, bytes: number): Buffer;
 }
 
-/** One per process. `schedule` runs a function after the current work, `setImmediate` in production. */
+/**
+ * One per process. `schedule` runs a function after the current work, `setImmediate` in production.
+ */
 export function createFlusher(schedule: (run: () => void) => void): Flusher {
   let waiting: (() => void)[] = [];
   let joinedOf: readonly Buffer[] = [];

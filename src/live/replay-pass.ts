@@ -77,7 +77,10 @@ export function wasRead({ reached, starts }: ReplayPass, sample: StoredSample): 
   return starts.some((start) => startsBefore(start, sample));
 }
 
-/** At most one start by cursor and one by time, the earliest of each, so that the store is read once or twice. */
+/**
+ * At most one start by cursor and one by time, the earliest of each, so that the store is read once
+ * or twice.
+ */
 export function startsOf({ wanted, resumeFrom, members }: ReplayPass): ReplayStart[] {
   let all: Coverage = {};
   for (const requested of wanted.values())

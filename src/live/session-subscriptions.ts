@@ -15,7 +15,9 @@ export interface SubscriptionRoom {
 export interface SessionSubscriptions {
   readonly room: SubscriptionRoom;
   find(assetId: string, topic: string | undefined): Subscription | undefined;
-  /** Opens a combination that is not open, with room that was taken. Closing it returns the room. */
+  /**
+   * Opens a combination that is not open, with room that was taken. Closing it returns the room.
+   */
   add(
     asset: { readonly id: string; readonly topic: string | undefined },
     coverage: Coverage | undefined,
@@ -28,7 +30,10 @@ export interface SessionSubscriptions {
   interests(): IterableIterator<Interest>;
   /** The open subscriptions that were made by the tag, with this topic. */
   ofTag(tagId: string, topic: string | undefined): Subscription[];
-  /** The open subscriptions and the refused items, sorted by asset id, then topic. Items of tags are last. */
+  /**
+   * The open subscriptions and the refused items, sorted by asset id, then topic. Items of tags are
+   * last.
+   */
   acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[];
   readonly size: number;
   /** Subscriptions that were opened since the start of the session. */

@@ -14,14 +14,19 @@ import type { Outbox } from './outbox.ts';
 import { createSubscriptions, itemOf, type SessionSubscriptions } from './session-subscriptions.ts';
 
 interface SessionOptions {
-  /** Owner of the connection, and the count of open subscriptions per organization (contract 36). */
+  /**
+   * Owner of the connection, and the count of open subscriptions per organization (contract 36).
+   */
   readonly organizationId: string;
   readonly items: QuotaCount;
   readonly fanOut: FanOut;
   readonly outbox: Outbox;
   readonly now: () => EpochMs;
   readonly newErrorId: () => string;
-  /** Checks the token of a message or, without one, the credential of the connection. Throws a Problem. */
+  /**
+   * Checks the token of a message or, without one, the credential of the connection. Throws a
+   * Problem.
+   */
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
@@ -177,7 +182,10 @@ interface Incoming {
   clear(): void;
 }
 
-/** Handles one message at a time, and none while the reader has not taken the answers. This limits what is queued. */
+/**
+ * Handles one message at a time, and none while the reader has not taken the answers. This limits
+ * what is queued.
+ */
 function createIncoming(
   { outbox, idle }: SessionOptions,
   refuse: Refuse,

@@ -76,7 +76,8 @@ async function openAll(
       if (context.closed()) return undefined;
       const subscription = opened(assetId, target, context, principal);
       if (target.start !== undefined) requests.push({ subscription, start: target.start, replyTo });
-      // A tag can have many devices. Samples of the first ones may be sent before all are acknowledged.
+      // A tag can have many devices. Samples of the first ones may be sent before all are
+      // acknowledged.
       if (++handled % openedPerTurn === 0) await nextTurn();
     }
   }
@@ -141,7 +142,8 @@ async function takeRoom(
   return fresh.size;
 }
 
-// Before its replay, a subscription covers nothing: the replay does, and the device is held until it ends.
+// Before its replay, a subscription covers nothing: the replay does, and the device is held until
+// it ends.
 function opened(
   assetId: string,
   { tagId, topic, start }: SubscriptionTarget,

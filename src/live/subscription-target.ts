@@ -16,8 +16,8 @@ export interface SubscriptionTarget {
 }
 
 /**
- * Reads the items of one message. An item with both or neither of `assetId` and `tagId`, and a `since` that is neither a cursor nor a
- * time, refuse the whole message.
+ * Reads the items of one message. An item with both or neither of `assetId` and `tagId`, and a
+ * `since` that is neither a cursor nor a time, refuse the whole message.
  */
 export function targetsOf(
   items: readonly SubscriptionItem[],

@@ -21,7 +21,10 @@ export function textFrame(text: string): Buffer {
   return frame;
 }
 
-/** The frame of the `sample_insert` message (interface 6) with its cursor (contract: live stream resume). */
+/**
+ * The frame of the `sample_insert` message (interface 6) with its cursor (contract: live stream
+ * resume).
+ */
 export function sampleFrame(sample: StoredSample, now: EpochMs): Buffer {
   const { cursor, deviceId, topic, timestamp, data } = sample;
   return textFrame(

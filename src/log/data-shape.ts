@@ -2,10 +2,11 @@
 import { isElementPath } from '../model/data-value.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LeafSource, LeafValues } from './leaf-values.ts';
+import { missing } from '../structures/missing.ts';
 
 /**
- * `json` leaves are arrays, `object` leaves objects beyond the limits, both as JSON text; `null` and `empty` leaves (objects without a
- * key) have no value.
+ * `json` leaves are arrays, `object` leaves objects beyond the limits, both as JSON text; `null`
+ * and `empty` leaves (objects without a key) have no value.
  */
 export const leafKinds = {
   number: 0,
@@ -48,9 +49,10 @@ export interface DataShape {
   /** Whether any leaf is an `object`: such a shape fits objects that have a better one. */
   readonly opaque: boolean;
   /**
-   * The keys from the root to what a data key names in objects of this shape; undefined when it names nothing. The key as it stands
-   * comes first, then as a dotted path (contract 35), at every depth. A key that may reach into an array has the path of the array and
-   * the rest of the key as one last step, which is no leaf: only the object can tell. Of no use with an opaque shape.
+   * The keys from the root to what a data key names in objects of this shape; undefined when it
+   * names nothing. The key as it stands comes first, then as a dotted path (contract 35), at every
+   * depth. A key that may reach into an array has the path of the array and the rest of the key as
+   * one last step, which is no leaf: only the object can tell. Of no use with an opaque shape.
    */
   readonly pathOf: (dataKey: string) => readonly string[] | undefined;
   readonly isNull: (path: readonly string[]) => boolean;
@@ -71,7 +73,7 @@ export interface ShapeInterner {
   readonly fromText: (text: string) => DataShape;
 }
 
-export function shapeInterner(): ShapeInterner {
+export function createShapeInterner(): ShapeInterner {
   const known = new Map<string, DataShape>();
   function fromText(text: string): DataShape {
     let shape = known.get(text);
@@ -120,7 +122,9 @@ function matches(node: LeafKind | ShapeNode, value: Json, values: LeafValues): b
   for (const key in value) {
     const child = value[key];
     if (child === undefined) continue;
-    if (keys[i] !== key || !matches(children[i]!, child, values)) return false;
+    const childNode = children[i];
+    if (childNode === undefined || keys[i] !== key || !matches(childNode, child, values))
+      return false;
     i++;
   }
   return i === keys.length && i > 0;
@@ -206,9 +210,8 @@ function findPath(node: LeafKind | ShapeNode, dataKey: string): string[] | undef
   if (node.keys.includes(dataKey)) return [dataKey];
   for (let dot = dataKey.indexOf('.'); dot >= 0; dot = dataKey.indexOf('.', dot + 1)) {
     const head = dataKey.slice(0, dot);
-    const place = node.keys.indexOf(head);
-    if (place < 0) continue;
-    const child = node.children[place]!;
+    const child = node.children[node.keys.indexOf(head)];
+    if (child === undefined) continue;
     const inner = dataKey.slice(dot + 1);
     if (child === leafKinds.json && isElementPath(inner)) return [head, inner];
     const rest = findPath(child, inner);
@@ -230,8 +233,8 @@ function build(node: LeafKind | ShapeNode, values: LeafSource, next: { leaf: num
   const object: Record<string, Json> = {};
   const { keys, children } = node;
   for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!;
-    const value = build(children[i]!, values, next);
+    const key = keys[i] ?? missing('key of an object');
+    const value = build(children[i] ?? missing('child of an object'), values, next);
     // Assigning to this one name would set the prototype instead.
     if (key === '__proto__')
       Object.defineProperty(object, key, {

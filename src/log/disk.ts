@@ -8,7 +8,8 @@ export interface Disk {
   readonly truncate: (fd: number, length: number) => Promise<void>;
 }
 
-// The callback forms: a promise each for write and sync of a whole group is cheap, file handles per operation are not.
+// The callback forms: a promise each for write and sync of a whole group is cheap, file handles per
+// operation are not.
 export const realDisk: Disk = {
   write: (fd, bytes, offset) =>
     new Promise((resolve, reject) => {
@@ -31,7 +32,10 @@ export const realDisk: Disk = {
     ),
 };
 
-/** Whether the error means that there is no room left; everything else means that the disk cannot be trusted. */
+/**
+ * Whether the error means that there is no room left; everything else means that the disk cannot be
+ * trusted.
+ */
 export function isDiskFull(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';

@@ -22,7 +22,10 @@ export async function replaceChecked(path: string, text: string): Promise<void> 
   await replaceFile(path, `${checksum(text)} ${text}\n`);
 }
 
-/** The text that `replaceChecked` wrote; undefined without the file, `damaged` when it is not what was written. */
+/**
+ * The text that `replaceChecked` wrote; undefined without the file, `damaged` when it is not what
+ * was written.
+ */
 export async function readChecked(path: string): Promise<{ text: string } | 'damaged' | undefined> {
   let contents: string;
   try {
@@ -40,8 +43,9 @@ function checksum(text: string): string {
 }
 
 /**
- * Makes the folder and those above it that are missing; when the promise resolves, a power cut cannot take them away. The folder above
- * is synced although nothing was made: an earlier start may have been cut off between the two.
+ * Makes the folder and those above it that are missing; when the promise resolves, a power cut
+ * cannot take them away. The folder above is synced although nothing was made: an earlier start may
+ * have been cut off between the two.
  */
 export async function makeFolder(
   path: string,

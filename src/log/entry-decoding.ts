@@ -9,6 +9,7 @@ import type { EntryHead } from './entry-encoding.ts';
 import type { Frame } from './frame.ts';
 import type { LoggedEntry, RowHead } from './logged-entry.ts';
 import { LeafValues } from './leaf-values.ts';
+import { missing } from '../structures/missing.ts';
 
 export interface DecodedRow {
   readonly topic: string;
@@ -28,7 +29,10 @@ export interface DecodedEntry {
   readonly rows: () => Generator<DecodedRow>;
 }
 
-/** The head at once, rows on demand. The bytes were checked by the frame's checksum, so they are trusted. */
+/**
+ * The head at once, rows on demand. The bytes were checked by the frame's checksum, so they are
+ * trusted.
+ */
 export function decodeEntry(payload: Buffer, shapes: ShapeInterner): DecodedEntry {
   const headEnd = 4 + payload.readUInt32LE(0);
   const head = JSON.parse(payload.toString('utf8', 4, headEnd)) as EntryHead;
@@ -54,23 +58,23 @@ function* decodeRows(
     }
   }
   for (let i = 0; i < head.rows; i++) {
-    const [origin, topic, shapeIndex, hasMeta] = head.kinds[varint()]!;
+    const [origin, topic, shapeIndex, hasMeta] = head.kinds[varint()] ?? missing('row kind');
     const timestamp = view.getFloat64(at, true);
     at += 8;
     const meta = hasMeta === 1 ? head.texts[varint()] : undefined;
-    const shape = shapes[shapeIndex]!;
+    const shape = shapes[shapeIndex] ?? missing('shape');
     const valuesAt = values.length;
     for (const { kind } of shape.leaves) {
       if (kind === leafKinds.number) {
         values.addNumber(view.getFloat64(at, true));
         at += 8;
       } else if (kind === leafKinds.boolean) values.addNumber(payload[at++]!);
-      else values.addText(head.texts[varint()]!);
+      else values.addText(head.texts[varint()] ?? missing('string'));
     }
     yield {
-      topic: head.topics[topic]!,
+      topic: head.topics[topic] ?? missing('topic'),
       timestamp,
-      origin: head.origins[origin]!,
+      origin: head.origins[origin] ?? missing('origin'),
       shape,
       values,
       valuesAt,

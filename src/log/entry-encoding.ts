@@ -1,5 +1,6 @@
 // An entry as bytes: a JSON head with everything that repeats (names, shapes, texts), then one short binary row per sample.
-// Layout: head bytes u32, head, rows; a row is: row kind varint, timestamp f64, [meta text varint], then its leaf values:
+// Layout: head bytes u32, head, rows; a row is: row kind varint, timestamp f64, [meta text varint],
+// then its leaf values:
 // numbers f64, booleans u8, texts as varint index into the head's table.
 import type { EntryTrace } from '../model/entry-trace.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -80,7 +81,10 @@ export function encodeEntry({ entry, rows, duplicates, firstOrder }: EntryToEnco
 
 const fewTexts = 8;
 
-/** What rows refer to by index. Neighbouring rows mostly share all of it, so the last answer is tried first. */
+/**
+ * What rows refer to by index. Neighbouring rows mostly share all of it, so the last answer is
+ * tried first.
+ */
 class HeadTables {
   readonly origins: OriginRow[] = [];
   readonly topics: string[] = [];

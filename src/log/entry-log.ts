@@ -30,41 +30,56 @@ export interface EntryLog {
   /** The position that the next append gets; everything appended before has a smaller one. */
   readonly nextPosition: number;
 
-  /** Many calls in flight share one fsync. Throws, or `durable` rejects, with `storageFull`, `storageStopped` or `stopping`. */
+  /**
+   * Many calls in flight share one fsync. Throws, or `durable` rejects, with `storageFull`,
+   * `storageStopped` or `stopping`.
+   */
   append(entry: EntryToEncode): LogAppended;
 
-  /** Durable entries from a position on, in batches, up to the newest one. Damage is stepped over. */
+  /**
+   * Durable entries from a position on, in batches, up to the newest one. Damage is stepped over.
+   */
   entriesFrom(position: number): AsyncIterable<readonly DurableEntry[]>;
 
-  /** Whether some of the entries from one position on and before another are known to be lost, so that followers never get them. */
+  /**
+   * Whether some of the entries from one position on and before another are known to be lost, so
+   * that followers never get them.
+   */
   isLost(from: number, to: number): boolean;
 
   /**
-   * Samples for the store that were stored after the cursor (exclusive) or since a time of storing, in order of storing, batch by batch
-   * up to the newest durable one. Throws Problem `cursorTooOld` with the oldest cursor still kept, `invalidRequest` for a text that is
-   * not a cursor.
+   * Samples for the store that were stored after the cursor (exclusive) or since a time of storing,
+   * in order of storing, batch by batch up to the newest durable one. Throws Problem `cursorTooOld`
+   * with the oldest cursor still kept, `invalidRequest` for a text that is not a cursor.
    */
   replay(
     since: ReplayStart,
     wanted: (sample: StoredSample) => boolean,
   ): AsyncIterable<readonly StoredSample[]>;
 
-  /** The position that the follower set last, also before a restart; undefined when it never did. After a crash it may be some entries old. */
+  /**
+   * The position that the follower set last, also before a restart; undefined when it never did.
+   * After a crash it may be some entries old.
+   */
   followerPosition(follower: string): number | undefined;
 
   /** Keeps what the follower has not seen: entries from the position on. Saved within a second. */
   setFollowerPosition(follower: string, position: number): void;
 
   /**
-   * Resolves when all positions are on the disk. Await it before anything is acknowledged: a follower whose first position a crash takes
-   * away would start at the end, behind what it has not seen.
+   * Resolves when all positions are on the disk. Await it before anything is acknowledged: a
+   * follower whose first position a crash takes away would start at the end, behind what it has not
+   * seen.
    */
   saveFollowerPositions(): Promise<void>;
 
   /** Ends the follower's hold on the log. */
   removeFollower(follower: string): void;
 
-  /** Entries before the position are no longer needed by the store. Drops what no follower needs either and resuming does not keep. */
+  /**
+   * Entries before the position are no longer needed by the store. Drops what no follower needs
+   * either and resuming does not keep.
+   */
   release(before: number): Promise<void>;
 
   /** What the journal takes on the disk, and when its oldest entry was stored. */
@@ -94,7 +109,10 @@ export interface EntryLogOptions
   readonly failed: (error: unknown) => void;
 }
 
-/** Opens or creates the log of the folder. Throws NewerFormatError when a newer version of the program wrote it. */
+/**
+ * Opens or creates the log of the folder. Throws NewerFormatError when a newer version of the
+ * program wrote it.
+ */
 export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> {
   const { directory, now, shapes, seen, damaged, failed } = options;
   const followers = await openFollowerPositions(directory, now, seen?.followFrom);

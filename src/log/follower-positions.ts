@@ -1,5 +1,6 @@
 // How far each follower of the journal has come, kept in a small file that is replaced as a whole.
-// Losing the newest positions repeats entries to followers, which they bear; so they are written now and then, not at every step.
+// Losing the newest positions repeats entries to followers, which they bear; so they are written
+// now and then, not at every step.
 import { join } from 'node:path';
 import type { EpochMs } from '../model/instant.ts';
 import { readChecked, replaceChecked } from './durable-file.ts';
@@ -7,7 +8,10 @@ import { readChecked, replaceChecked } from './durable-file.ts';
 const saveEveryMs = 1_000;
 
 export interface FollowerPositions {
-  /** The file was damaged or is missing although there were followers: all positions were forgotten, and `fallback` stands for them. */
+  /**
+   * The file was damaged or is missing although there were followers: all positions were forgotten,
+   * and `fallback` stands for them.
+   */
   readonly found: 'sound' | 'damaged' | 'missing';
   readonly fallback: number;
   /** The largest position; 0 without followers. */
@@ -22,8 +26,9 @@ export interface FollowerPositions {
 }
 
 /**
- * Reads the file of the folder. Without one nobody has followed anything yet, unless `fallback` is given: a position above 0 that is known
- * from elsewhere, from which followers go on when the file is missing or damaged.
+ * Reads the file of the folder. Without one nobody has followed anything yet, unless `fallback` is
+ * given: a position above 0 that is known from elsewhere, from which followers go on when the file
+ * is missing or damaged.
  */
 export async function openFollowerPositions(
   directory: string,

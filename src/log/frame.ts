@@ -1,5 +1,6 @@
 // A journal frame: one record with its place, time and checksum, found again even behind damage.
-// Layout, little endian: magic u32, CRC32 u32 (of everything behind it), payload bytes u32, position u32 + u16, type u16, time f64, payload.
+// Layout, little endian: magic u32, CRC32 u32 (of everything behind it), payload bytes u32,
+// position u32 + u16, type u16, time f64, payload.
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../model/instant.ts';
 
@@ -7,7 +8,10 @@ export const frameHeaderBytes = 28;
 /** Nothing larger is ever written, so a larger length is damage. */
 const framePayloadBytesMax = 512 * 1024 * 1024;
 
-/** `group` is the head of what one sync made durable together: its position is that of the first entry, its payload the bytes behind it. */
+/**
+ * `group` is the head of what one sync made durable together: its position is that of the first
+ * entry, its payload the bytes behind it.
+ */
 export const frameTypes = { segmentStart: 0, entry: 1, group: 2 } as const;
 
 export const groupHeadBytes = frameHeaderBytes + 4;
@@ -24,7 +28,9 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** Writes the frame at `offset` and returns the offset behind it; the target must be large enough. */
+/**
+ * Writes the frame at `offset` and returns the offset behind it; the target must be large enough.
+ */
 export function writeFrame(
   target: Buffer,
   offset: number,
@@ -42,7 +48,9 @@ export function writeFrame(
   return end;
 }
 
-/** Writes the head of a group whose entry frames take so many bytes; returns the offset behind it. */
+/**
+ * Writes the head of a group whose entry frames take so many bytes; returns the offset behind it.
+ */
 export function writeGroupHead(
   target: Buffer,
   offset: number,
@@ -59,7 +67,10 @@ export function groupBytesOf({ payload }: Frame): number {
   return payload.readUInt32LE(0);
 }
 
-/** The frame at `offset`; `short` when the buffer ends before the frame does, `bad` when there is no whole, unharmed frame. */
+/**
+ * The frame at `offset`; `short` when the buffer ends before the frame does, `bad` when there is no
+ * whole, unharmed frame.
+ */
 export function readFrame(source: Buffer, offset: number): Frame | 'short' | 'bad' {
   if (source.length - offset < frameHeaderBytes) return 'short';
   if (source.readUInt32LE(offset) !== magic) return 'bad';

@@ -8,14 +8,21 @@ import { type ScannedFrames, scanSegment } from './segment-scan.ts';
 import { formatWithGroups, readSegmentStart } from './segment-start.ts';
 
 /**
- * How many positions are left out behind an end that was lost: more than are acknowledged between two notes of how far somebody came, so
- * that no position, cursor or delivery key stands for two entries.
+ * How many positions are left out behind an end that was lost: more than are acknowledged between
+ * two notes of how far somebody came, so that no position, cursor or delivery key stands for two
+ * entries.
  */
 const positionsLeftOut = 1_000_000;
-/** A segment without one whole frame is removed when it is not longer than a first frame; a longer one is moved aside. */
+/**
+ * A segment without one whole frame is removed when it is not longer than a first frame; a longer
+ * one is moved aside.
+ */
 const neverWholeBytesMax = 4_096;
 
-/** A finding of a start or a check; `tornTail` is the normal trace of a crash, the others are lost data. */
+/**
+ * A finding of a start or a check; `tornTail` is the normal trace of a crash, the others are lost
+ * data.
+ */
 export interface JournalDamage {
   readonly kind: 'tornTail' | 'unreadableBytes' | 'missingEntries';
   readonly path: string;
@@ -29,7 +36,10 @@ export interface JournalDamage {
 export interface RecoveredJournal {
   readonly segments: Segment[];
   readonly nextPosition: number;
-  /** Acknowledged entries before this position and behind the end of the files are lost; undefined when none are. */
+  /**
+   * Acknowledged entries before this position and behind the end of the files are lost; undefined
+   * when none are.
+   */
   readonly lostTo: number | undefined;
   /** Whether the last segment is left as it is, and the next entry begins another one. */
   readonly startsNew: boolean;
@@ -47,17 +57,26 @@ interface Progress {
 }
 
 export interface RecoveryOptions {
-  /** Segments that hold positions from here on are read; older ones are taken as they are, and whoever reads them meets their damage. */
+  /**
+   * Segments that hold positions from here on are read; older ones are taken as they are, and
+   * whoever reads them meets their damage.
+   */
   readonly from: number;
   /** Gets each entry frame from `from` on, in order. */
   readonly visit: (frame: Frame) => void | Promise<void>;
-  /** Every entry before this position was acknowledged: when the files end before it, the end was lost and nothing is cut. */
+  /**
+   * Every entry before this position was acknowledged: when the files end before it, the end was
+   * lost and nothing is cut.
+   */
   readonly acknowledgedTo: number;
   /** Whether a torn tail, which was never acknowledged, is cut off. */
   readonly repair: boolean;
 }
 
-/** Reads the journal of the folder. Throws NewerFormatError when a newer version of the program wrote it. */
+/**
+ * Reads the journal of the folder. Throws NewerFormatError when a newer version of the program
+ * wrote it.
+ */
 export async function recoverJournal(
   directory: string,
   options: RecoveryOptions,
@@ -72,9 +91,8 @@ export async function recoverJournal(
       segment.lastStoredAt = (await readSegmentStart(next.path))?.storedAt;
       continue;
     }
-    await recoverSegment(segment, next === undefined, acknowledgedTo, progress, (frame) =>
-      frame.position >= from ? visit(frame) : undefined,
-    );
+    const newest = next === undefined;
+    await recoverSegment(segment, progress, { from, acknowledgedTo, visit, newest });
   }
   const last = segments.at(-1);
   const end = Math.max(progress.position ?? 0, last?.firstPosition ?? 0);
@@ -107,23 +125,30 @@ export async function recoverJournal(
   };
 }
 
-/** Where acknowledged entries are missing at the end, what follows the last whole one is not the trace of a crash. */
+/**
+ * Where acknowledged entries are missing at the end, what follows the last whole one is not the
+ * trace of a crash.
+ */
 function lostKind({ kind }: JournalDamage): JournalDamage['kind'] {
   return kind === 'tornTail' ? 'unreadableBytes' : kind;
 }
 
+interface SegmentRecovery extends Omit<RecoveryOptions, 'repair'> {
+  /** Whether no segment follows. */
+  readonly newest: boolean;
+}
+
 async function recoverSegment(
   segment: Segment,
-  newest: boolean,
-  acknowledgedTo: number,
   progress: Progress,
-  visit: (frame: Frame) => void | Promise<void>,
+  { from, acknowledgedTo, visit, newest }: SegmentRecovery,
 ): Promise<void> {
   const fileBytes = segment.bytes;
   segment.bytes = 0;
   const start = await readSegmentStart(segment.path);
   progress.hasGroups = (start?.format ?? 0) >= formatWithGroups;
-  noteGap(segment, progress, segment.firstPosition, 0, start?.lostTo);
+  const { path, firstPosition } = segment;
+  noteGap(progress, { path, position: firstPosition, offset: 0, lostTo: start?.lostTo });
   let groupEnd = 0;
   for await (const batch of scanSegment(segment.path, 0, fileBytes)) {
     if (batch.damage !== undefined) {
@@ -151,10 +176,10 @@ async function recoverSegment(
         progress.hasGroups = true;
         groupEnd = offset + groupHeadBytes + groupBytesOf(frame);
       } else if (frame.type === frameTypes.entry) {
-        noteGap(segment, progress, frame.position, offset);
+        noteGap(progress, { path, position: frame.position, offset });
         if (frame.position === progress.position) {
           addMark(segment, { position: frame.position, storedAt: frame.storedAt, offset });
-          await visit(frame);
+          if (frame.position >= from) await visit(frame);
           progress.position++;
         }
       }
@@ -168,8 +193,9 @@ async function recoverSegment(
 }
 
 /**
- * Whether a hole lies in the last group that was written, of which a power cut may leave any part: it was not acknowledged, since the
- * next group begins after the sync of the one before. `groupEnd` is where the group of the last head before the hole ends.
+ * Whether a hole lies in the last group that was written, of which a power cut may leave any part:
+ * it was not acknowledged, since the next group begins after the sync of the one before. `groupEnd`
+ * is where the group of the last head before the hole ends.
  */
 async function isInLastGroup(
   path: string,
@@ -178,27 +204,33 @@ async function isInLastGroup(
   fileBytes: number,
 ): Promise<boolean> {
   const isHead = ({ type }: Frame): boolean => type === frameTypes.group;
-  if (damage!.offset < groupEnd && fileBytes > groupEnd) return false;
+  if (damage !== undefined && damage.offset < groupEnd && fileBytes > groupEnd) return false;
   if (frames.some(isHead)) return false;
   for await (const batch of scanSegment(path, end, fileBytes))
     if (batch.frames.some(isHead)) return false;
   return true;
 }
 
-/** Entries between what was read and what comes are lost; positions from `lostTo` on were left out. */
+interface NextEntry {
+  /** The path and the offset of the entry. */
+  readonly path: string;
+  readonly offset: number;
+  readonly position: number;
+  /** Positions from here on were never used. */
+  readonly lostTo?: number | undefined;
+}
+
+/** Notes the entries before the next one that were not read as lost. */
 function noteGap(
-  segment: Segment,
   progress: Progress,
-  position: number,
-  offset: number,
-  lostTo = position,
+  { path, offset, position, lostTo = position }: NextEntry,
 ): void {
   if (progress.position !== undefined && position > progress.position) {
     const lost = {
       firstPosition: progress.position,
       entries: Math.max(0, lostTo - progress.position),
     };
-    progress.damage.push({ kind: 'missingEntries', path: segment.path, offset, bytes: 0, ...lost });
+    progress.damage.push({ kind: 'missingEntries', path, offset, bytes: 0, ...lost });
   }
   progress.position = Math.max(progress.position ?? position, position);
 }

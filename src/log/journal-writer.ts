@@ -17,6 +17,7 @@ import {
 import type { RecoveredJournal } from './journal-recovery.ts';
 import { addMark, newSegment, type Segment } from './segment-list.ts';
 import { segmentStartBytes } from './segment-start.ts';
+import { missing } from '../structures/missing.ts';
 
 /** One group is at most so long, unless a single entry is longer: what waits for it is bounded. */
 const groupBytesMax = 1024 * 1024;
@@ -28,12 +29,20 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+interface OpenSegment {
+  readonly segment: Segment;
+  readonly fd: number;
+}
+
 export interface WriterOptions {
   readonly directory: string;
   readonly segmentBytes: number;
   readonly disk: Disk;
   readonly now: () => EpochMs;
-  /** Called before any waiting append is rejected, whenever appends are lost: nothing behind the durable end exists any more. */
+  /**
+   * Called before any waiting append is rejected, whenever appends are lost: nothing behind the
+   * durable end exists any more.
+   */
   readonly onLost?: (() => void) | undefined;
   /** Called at each change, and whenever a full disk refuses. */
   readonly onWriting?: ((state: WritingState) => void) | undefined;
@@ -80,7 +89,10 @@ export class JournalWriter {
     this.durablePosition = found.nextPosition;
   }
 
-  /** Begins the segment behind a lost end at once, so that the next start knows where entries go on. A full disk leaves it to the first append. */
+  /**
+   * Begins the segment behind a lost end at once, so that the next start knows where entries go on.
+   * A full disk leaves it to the first append.
+   */
   async anchor(): Promise<void> {
     if (this.#lostTo === undefined) return;
     try {
@@ -90,7 +102,10 @@ export class JournalWriter {
     }
   }
 
-  /** Takes the payload into the next group. Throws, or `durable` rejects, with `storageFull`, `storageStopped` or `stopping`. */
+  /**
+   * Takes the payload into the next group. Throws, or `durable` rejects, with `storageFull`,
+   * `storageStopped` or `stopping`.
+   */
   append(payload: Uint8Array): Appended {
     this.#refuseWhenStopped();
     const storedAt = Math.max(this.#options.now(), this.#lastStoredAt);
@@ -158,17 +173,15 @@ export class JournalWriter {
   }
 
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
-    const first = group[0]!;
-    if (this.#fd === undefined || this.#segments.at(-1)!.bytes >= this.#options.segmentBytes)
-      await this.#openSegment(first.frame.position, first.frame.storedAt);
-    const segment = this.#segments.at(-1)!;
-    const bytes = this.#fillGroup(group);
-    await this.#options.disk.write(this.#fd!, this.#group.subarray(0, bytes), segment.bytes);
-    await this.#options.disk.sync(this.#fd!);
-    const last = group.at(-1)!.frame;
+    const { frame: first } = group[0] ?? missing('first entry of a group');
+    const { frame: last } = group.at(-1) ?? missing('last entry of a group');
+    const { segment, fd } = await this.#segmentToWrite(first);
+    const bytes = this.#fillGroup(group, first);
+    await this.#options.disk.write(fd, this.#group.subarray(0, bytes), segment.bytes);
+    await this.#options.disk.sync(fd);
     addMark(segment, {
-      position: first.frame.position,
-      storedAt: first.frame.storedAt,
+      position: first.position,
+      storedAt: first.storedAt,
       offset: segment.bytes,
     });
     segment.bytes += bytes;
@@ -177,13 +190,28 @@ export class JournalWriter {
     this.#become({ kind: 'writing' });
   }
 
+  /** The open segment with room for a group that begins with the frame. */
+  async #segmentToWrite({ position, storedAt }: Waiting['frame']): Promise<OpenSegment> {
+    const open = this.#openEnd();
+    if (open !== undefined && open.segment.bytes < this.#options.segmentBytes) return open;
+    await this.#openSegment(position, storedAt);
+    return this.#openEnd() ?? missing('open segment');
+  }
+
+  /** The last segment with its file; undefined when the file is not open for writing. */
+  #openEnd(): OpenSegment | undefined {
+    const segment = this.#segments.at(-1);
+    if (segment === undefined || this.#fd === undefined) return undefined;
+    return { segment, fd: this.#fd };
+  }
+
   #become(state: WritingState): void {
     if (this.#state === state.kind && state.kind !== 'full') return;
     this.#state = state.kind;
     this.#options.onWriting?.(state);
   }
 
-  #fillGroup(group: readonly Waiting[]): number {
+  #fillGroup(group: readonly Waiting[], first: Waiting['frame']): number {
     const entryBytes = group.reduce(
       (sum, { payload }) => sum + frameHeaderBytes + payload.length,
       0,
@@ -192,13 +220,16 @@ export class JournalWriter {
     // Grown for a large entry, and given back after it.
     if (bytes > this.#group.length || this.#group.length > 2 * groupBytesMax)
       this.#group = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024));
-    let offset = writeGroupHead(this.#group, 0, group[0]!.frame, entryBytes);
+    let offset = writeGroupHead(this.#group, 0, first, entryBytes);
     for (const { frame, payload } of group)
       offset = writeFrame(this.#group, offset, frame, payload);
     return bytes;
   }
 
-  /** Writes on at the end of the last segment, or begins a new one when that is full or there is none. */
+  /**
+   * Writes on at the end of the last segment, or begins a new one when that is full or there is
+   * none.
+   */
   async #openSegment(position: number, storedAt: EpochMs): Promise<void> {
     const last = this.#segments.at(-1);
     const mayGoOn = this.#fd === undefined && !this.#startsNew;
@@ -232,7 +263,10 @@ export class JournalWriter {
     this.#segments.push(segment);
   }
 
-  /** A full disk loses what waits and goes on later; any other failure stops writing for good: it is never tried again. */
+  /**
+   * A full disk loses what waits and goes on later; any other failure stops writing for good: it is
+   * never tried again.
+   */
   async #loseAll(group: readonly Waiting[], error: unknown): Promise<void> {
     const full = isDiskFull(error) && (await this.#cutBack());
     this.#become({ kind: full ? 'full' : 'stopped', error });
@@ -243,12 +277,16 @@ export class JournalWriter {
     for (const { reject } of lost) reject(problem(full ? 'storageFull' : 'storageStopped'));
   }
 
-  /** Removes what a failed write left behind the last good frame; false when the disk refuses even that. */
+  /**
+   * Removes what a failed write left behind the last good frame; false when the disk refuses even
+   * that.
+   */
   async #cutBack(): Promise<boolean> {
-    if (this.#fd === undefined) return true;
+    const open = this.#openEnd();
+    if (open === undefined) return true;
     try {
-      await this.#options.disk.truncate(this.#fd, this.#segments.at(-1)!.bytes);
-      await this.#options.disk.sync(this.#fd);
+      await this.#options.disk.truncate(open.fd, open.segment.bytes);
+      await this.#options.disk.sync(open.fd);
       return true;
     } catch {
       return false;

@@ -272,7 +272,10 @@ describe('recovery', () => {
     expect(journal.position()).toBe(6);
   });
 
-  /** The journal as a power cut may leave it: of the last group any bytes may be missing; `hole` says which, from its start. */
+  /**
+   * The journal as a power cut may leave it: of the last group any bytes may be missing; `hole`
+   * says which, from its start.
+   */
   async function cutByPower(hole: readonly [from: number, to: number]): Promise<number> {
     const path = await written(3);
     const durable = statSync(path).size;

@@ -10,7 +10,10 @@ import { offsetBefore, type Segment } from './segment-list.ts';
 import { type SegmentDamage, scanSegment } from './segment-scan.ts';
 
 const journalLimits = {
-  /** What live streams may resume from, beyond what followers and the store still need: at most so much and so old. */
+  /**
+   * What live streams may resume from, beyond what followers and the store still need: at most so
+   * much and so old.
+   */
   resumeBytesMax: 64 * 1024 * 1024,
   resumeAgeMsMax: dayMs,
 } as const;
@@ -21,7 +24,10 @@ export interface JournalOptions {
   /** Entries from this position on are given to `visit` while opening. */
   readonly visitFrom: number;
   readonly visit: (frame: Frame) => void | Promise<void>;
-  /** Every entry before this position was acknowledged, as somebody knows who saw it: when the files end before it, that is told as damage. */
+  /**
+   * Every entry before this position was acknowledged, as somebody knows who saw it: when the files
+   * end before it, that is told as damage.
+   */
   readonly acknowledgedTo?: number;
   /** See the writer: appends behind the durable end were lost. */
   readonly onLost?: (() => void) | undefined;
@@ -42,15 +48,27 @@ export interface Journal {
   readonly newest: () => Promise<void>;
   /** The position behind the newest durable entry. */
   readonly position: () => number;
-  /** The position that the next append gets; what was appended before and is not lost has smaller ones. */
+  /**
+   * The position that the next append gets; what was appended before and is not lost has smaller
+   * ones.
+   */
   readonly nextPosition: () => number;
   /** The oldest position that is kept. */
   readonly firstPosition: () => number;
-  /** Entry frames from the position on to the newest durable one, also those that arrive meanwhile. Damage is stepped over. */
+  /**
+   * Entry frames from the position on to the newest durable one, also those that arrive meanwhile.
+   * Damage is stepped over.
+   */
   readonly read: (position: number) => AsyncGenerator<readonly Frame[]>;
-  /** The position of the first kept entry stored at the time or later, and whether older ones at or after it were dropped. */
+  /**
+   * The position of the first kept entry stored at the time or later, and whether older ones at or
+   * after it were dropped.
+   */
   readonly positionAt: (storedAt: EpochMs) => Promise<{ position: number; complete: boolean }>;
-  /** Removes segments that lie wholly before the position and are not kept for resuming. Says how many bytes that gave back. */
+  /**
+   * Removes segments that lie wholly before the position and are not kept for resuming. Says how
+   * many bytes that gave back.
+   */
   readonly dropBefore: (position: number) => Promise<number>;
   readonly bytes: () => number;
   /** When the oldest kept entry was stored; undefined without any. */
@@ -95,7 +113,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     nextPosition: () => writer.nextPosition,
     firstPosition: () => segments[0]?.firstPosition ?? writer.durablePosition,
     read: (position) =>
-      readFrames(segments, () => writer.durablePosition, position, readers, options.damaged),
+      readFrames({ segments, writer, readers, damaged: options.damaged }, position),
     positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),
     dropBefore: (position) =>
       dropBefore(options, segments, Math.min(position, ...[...readers].map((r) => r.position))),
@@ -106,18 +124,22 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   };
 }
 
+interface FrameSource {
+  readonly damaged: JournalOptions['damaged'];
+  readonly segments: readonly Segment[];
+  readonly writer: JournalWriter;
+  readonly readers: Set<{ position: number }>;
+}
+
 async function* readFrames(
-  segments: readonly Segment[],
-  durablePosition: () => number,
+  { segments, writer, readers, damaged }: FrameSource,
   from: number,
-  readers: Set<{ position: number }>,
-  damaged: JournalOptions['damaged'],
 ): AsyncGenerator<readonly Frame[]> {
   // Registered, so that no segment is dropped that this reader has still to come to.
   const reader = { position: from };
   readers.add(reader);
   try {
-    while (reader.position < durablePosition()) {
+    while (reader.position < writer.durablePosition) {
       const segment = segments.findLast((s) => s.firstPosition <= reader.position) ?? segments[0];
       if (segment === undefined) return;
       const { bytes } = segment;
@@ -127,11 +149,13 @@ async function* readFrames(
         const frames = batch.frames.filter(
           (f) => f.type === frameTypes.entry && f.position >= reader.position,
         );
-        if (frames.length === 0) continue;
+        const last = frames.at(-1);
+        if (last === undefined) continue;
         yield frames;
-        reader.position = frames.at(-1)!.position + 1;
+        reader.position = last.position + 1;
       }
-      // It was written on meanwhile, and maybe followed by another: what came is read before that one.
+      // It was written on meanwhile, and maybe followed by another: what came is read before that
+      // one.
       if (segment.bytes !== bytes) continue;
       // What the segment's end does not hold is damage; the next segment says where to go on.
       const next = segments.find((s) => s.firstPosition > segment.firstPosition);
@@ -181,8 +205,9 @@ async function dropBefore(
   let kept = segments.reduce((sum, segment) => sum + segment.bytes, 0);
   let dropped = 0;
   // The newest segment is being written and stays.
-  while (segments.length > 1 && segments[1]!.firstPosition <= position) {
-    const segment = segments[0]!;
+  for (;;) {
+    const [segment, next] = segments;
+    if (segment === undefined || next === undefined || next.firstPosition > position) break;
     const withinAge = segment.lastStoredAt !== undefined && segment.lastStoredAt >= oldest;
     if (kept <= bytesMax && withinAge) break;
     await unlink(segment.path);

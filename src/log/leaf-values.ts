@@ -1,6 +1,9 @@
 // The values of many rows one after the other, without an object or boxed number for each: numbers as they are, texts beside them.
+import { missing } from '../structures/missing.ts';
 
-/** Where the values of a row's leaves are read from; `leaf` counts the leaves with a value from 0. */
+/**
+ * Where the values of a row's leaves are read from; `leaf` counts the leaves with a value from 0.
+ */
 export interface LeafSource {
   /** A number, or a boolean as 0 or 1. */
   readonly numberAt: (leaf: number) => number;
@@ -8,7 +11,10 @@ export interface LeafSource {
 }
 
 export class LeafValues {
-  /** Numbers, booleans as 0 and 1, and for texts their index in `texts`. An array of numbers alone holds them unboxed. */
+  /**
+   * Numbers, booleans as 0 and 1, and for texts their index in `texts`. An array of numbers alone
+   * holds them unboxed.
+   */
   readonly numbers: number[] = [];
   readonly texts: string[] = [];
 
@@ -30,14 +36,18 @@ export class LeafValues {
     this.texts.length = texts;
   }
 
+  numberAt(at: number): number {
+    return this.numbers[at] ?? missing('value of a leaf');
+  }
+
   textAt(at: number): string {
-    return this.texts[this.numbers[at]!]!;
+    return this.texts[this.numberAt(at)] ?? missing('string of a leaf');
   }
 
   /** The values from `at` on as the source of one row. */
   sourceFrom(at: number): LeafSource {
     return {
-      numberAt: (leaf) => this.numbers[at + leaf]!,
+      numberAt: (leaf) => this.numberAt(at + leaf),
       textAt: (leaf) => this.textAt(at + leaf),
     };
   }

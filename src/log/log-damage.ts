@@ -38,7 +38,8 @@ export function logDamage(
   seen?: JournalEndSeen,
 ): LogDamage[] {
   const damage: LogDamage[] = [];
-  // The records are on the disk before the journal is told so; the other way round they are an older copy.
+  // The records are on the disk before the journal is told so; the other way round they are an
+  // older copy.
   const reached = followers.found === 'sound' ? (followers.get('device-status') ?? 0) : 0;
   if (seen !== undefined && reached > seen.acknowledgedTo)
     damage.push({

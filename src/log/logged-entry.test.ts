@@ -1,7 +1,7 @@
 // Logged entries: a store that keeps objects gets the data as it was sent.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
-import { shapeInterner } from './data-shape.ts';
+import { createShapeInterner } from './data-shape.ts';
 import { LeafValues } from './leaf-values.ts';
 import { dataOfRows } from './logged-entry.ts';
 
@@ -11,7 +11,7 @@ test('the data of all rows is read from one array of values', () => {
     { a: null, list: [1, { c: 2 }], empty: {} },
     { a: 2, in: { b: 'y' }, on: false },
   ];
-  const interner = shapeInterner();
+  const interner = createShapeInterner();
   const values = new LeafValues();
   const shapes = sent.map((data) => interner.shapeOf(data, values, undefined));
   expect([...dataOfRows({ samples: [], shapes, values })]).toEqual(sent);

@@ -9,7 +9,9 @@ export type RowHead = Pick<
   'topic' | 'timestamp' | 'workspaceId' | 'dataFlowId' | 'stored' | 'meta'
 >;
 
-/** Rows with their data taken apart: the shape of each, and the values of all one after the other. */
+/**
+ * Rows with their data taken apart: the shape of each, and the values of all one after the other.
+ */
 export interface LoggedRows {
   readonly samples: readonly RowHead[];
   readonly shapes: readonly DataShape[];
@@ -19,7 +21,9 @@ export interface LoggedRows {
 export interface LoggedEntry {
   readonly position: number;
   readonly deviceId: string;
-  /** Place of the first row among all rows of the device in the order of storing; the others follow. */
+  /**
+   * Place of the first row among all rows of the device in the order of storing; the others follow.
+   */
   readonly firstOrder: number;
   /** Rows that are not `stored` count in the order, but no query may find them. */
   readonly rows: LoggedRows;

@@ -39,7 +39,8 @@ export async function* readEntries(
   position: number,
 ): AsyncGenerator<readonly DurableEntry[]> {
   for await (const frames of journal.read(position)) {
-    // A batch of frames is as long as the window they are read through, some thousand samples, unless one entry is larger.
+    // A batch of frames is as long as the window they are read through, some thousand samples,
+    // unless one entry is larger.
     yield frames.map((frame) => durableEntryOf(frame, shapes));
   }
 }
@@ -51,7 +52,8 @@ async function startOf(
   const oldest = journal.firstPosition();
   if ('cursor' in since) {
     const place = readCursor(since.cursor);
-    // One beyond the end is of another data folder; following it would be silence until the journal grows that far.
+    // One beyond the end is of another data folder; following it would be silence until the journal
+    // grows that far.
     if (place === undefined || place.position > journal.nextPosition()) {
       throw problem('invalidRequest', { reason: `${since.cursor} is not a cursor` });
     }

@@ -16,13 +16,17 @@ export interface ScannedFrames {
   readonly offset: number;
   /** File offset behind the last frame of the batch. */
   readonly end: number;
-  /** What was stepped over before the first frame of this batch, or, in the last batch without frames, up to the end. */
+  /**
+   * What was stepped over before the first frame of this batch, or, in the last batch without
+   * frames, up to the end.
+   */
   readonly damage: SegmentDamage | undefined;
 }
 
 /**
- * The frames between two file offsets, in batches of some hundred kilobytes. A bad frame ends a batch; the next one begins at the next
- * readable frame. Bytes at the end that hold no frame are reported by a last batch without frames.
+ * The frames between two file offsets, in batches of some hundred kilobytes. A bad frame ends a
+ * batch; the next one begins at the next readable frame. Bytes at the end that hold no frame are
+ * reported by a last batch without frames.
  */
 export async function* scanSegment(
   path: string,
@@ -36,7 +40,8 @@ export async function* scanSegment(
     while (offset < to) {
       let window = await readWindow(file, offset, Math.min(windowBytes, to - offset));
       if (window.length === 0) break;
-      // A frame larger than the window: read as much as its header claims, or all there is when that is damage.
+      // A frame larger than the window: read as much as its header claims, or all there is when
+      // that is damage.
       if (readFrame(window, 0) === 'short' && offset + window.length < to)
         window = await readWindow(file, offset, Math.min(claimedBytes(window), to - offset));
       const frames = framesAt(window);

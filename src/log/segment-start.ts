@@ -38,7 +38,10 @@ function segmentStartOf({ payload, storedAt }: Frame): SegmentStart {
   return { format, storedAt, lostTo };
 }
 
-/** The first frame of the file; undefined when it is not whole. Throws NewerFormatError for a file of a newer version of the program. */
+/**
+ * The first frame of the file; undefined when it is not whole. Throws NewerFormatError for a file
+ * of a newer version of the program.
+ */
 export async function readSegmentStart(path: string): Promise<SegmentStart | undefined> {
   const file = await open(path, 'r');
   try {

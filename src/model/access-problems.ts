@@ -1,4 +1,4 @@
-// The part of the catalogue of refusals that says who may not come in, and what people may not do.
+// Problems of authentication and permissions: rows of the table in problem.ts.
 import type { ProblemRow } from './problem-row.ts';
 
 export const accessProblems = {

@@ -1,4 +1,4 @@
-// Who makes a change, and within which request: what the audit log names (contract 26).
+// Actor: the author of a change and the request that contains it, for the audit log (contract 26).
 import type { Principal } from './principal.ts';
 
 export interface Actor {

@@ -1,4 +1,4 @@
-// One line of the audit log: who changed what, when and how (contract 26).
+// Audit entry: the author, the time and the content of one change (contract 26).
 import type { Actor } from './actor.ts';
 import type { EpochMs } from './instant.ts';
 import type { Json } from './json.ts';

@@ -1,4 +1,4 @@
-// A blob: a file kept for an organization or a workspace, such as a picture of a device (contract 31).
+// Blob: a stored file of an organization or a workspace, such as a picture of a device (contract 31).
 import type { AuditFields } from './record.ts';
 
 /** Bytes of one file. */

@@ -6,8 +6,9 @@ export const connectivities = ['LORA', 'MQTT', 'HTTP', 'COAP'] as const;
 export type Connectivity = (typeof connectivities)[number];
 
 /**
- * Whether a device of one connectivity may be in a data flow whose device connector is for the other (contract 36).
- * Apart from its own connector, only a LORA device has a second way in: over HTTP, by the webhook of its network server.
+ * Whether a device of one connectivity may be in a data flow whose device connector is for the
+ * other (contract 36). Apart from its own connector, only a LORA device has a second way in: over
+ * HTTP, by the webhook of its network server.
  */
 export function fitsConnector(device: Connectivity, connector: Connectivity): boolean {
   return device === connector || (device === 'LORA' && connector === 'HTTP');

@@ -1,4 +1,4 @@
-// Credentials of machines as they are kept: never a secret, only its hash (interface 2.5, 2.6; contract 23, 24).
+// Credentials of machines, stored as hashes and never as secrets (interface 2.5, 2.6; contract 23, 24).
 import type { EpochMs } from './instant.ts';
 import type { Permissions } from './permission.ts';
 

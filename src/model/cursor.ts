@@ -1,4 +1,4 @@
-// Cursors: the place of a sample in the order of storing, as text that compares like the places do (live stream resume).
+// Cursors: the position of a sample in the order of storage, as a string that sorts in the same order.
 
 const positionDigits = 14;
 const indexDigits = 6;
@@ -8,7 +8,10 @@ export function cursorAt(position: number, index: number): string {
   return cursorsAt(position)(index);
 }
 
-/** The cursors of one entry: what they share is made once, and the usual numbers are not made at all. */
+/**
+ * The cursors of one entry: what they share is made once, and the usual numbers are not made at
+ * all.
+ */
 export function cursorsAt(position: number): (index: number) => string {
   const prefix = String(position).padStart(positionDigits, '0');
   return (index) => prefix + (indexTexts[index] ?? String(index).padStart(indexDigits, '0'));
@@ -18,7 +21,7 @@ const indexTexts = Array.from({ length: 1_001 }, (_, index) =>
   String(index).padStart(indexDigits, '0'),
 );
 
-/** The parts of a cursor; undefined when the text is none. */
+/** The parts of a cursor; undefined for an invalid cursor. */
 export function readCursor(cursor: string): { position: number; index: number } | undefined {
   if (!/^\d+$/.test(cursor) || cursor.length !== positionDigits + indexDigits) return undefined;
   return {

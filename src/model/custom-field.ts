@@ -1,4 +1,4 @@
-// Custom fields: what a workspace wants to know of its devices, and a device's values (contract 5).
+// Custom fields: additional fields that a workspace defines, and their values for a device (contract 5).
 import type { EpochMs } from './instant.ts';
 import type { Json } from './json.ts';
 import type { AuditFields } from './record.ts';
@@ -20,7 +20,10 @@ export interface CustomFieldMeta extends AuditFields {
   readonly selectOptions: readonly string[] | null;
 }
 
-/** A device's value: a number, a text, an ISO-8601 text, any JSON, or {latitude, longitude}, by the field's type. */
+/**
+ * A device's value: a number, a string, an ISO-8601 date-time, any JSON, or {latitude, longitude},
+ * by the field's type.
+ */
 export interface CustomFieldValue {
   readonly meta: CustomFieldMeta;
   readonly value: Json;

@@ -1,4 +1,4 @@
-// Answers about stored samples that cannot be read any more.
+// Problems of stored samples that are damaged: rows of the table in problem.ts.
 
 export const damageProblems = {
   samplesDamaged: {

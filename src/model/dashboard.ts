@@ -1,4 +1,4 @@
-// Dashboards and their groups: configuration that the console draws, kept as it was sent (contract 32).
+// Dashboards and their groups: configuration for the console, stored as the client sent it (contract 32).
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 

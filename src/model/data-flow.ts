@@ -1,4 +1,4 @@
-// A data flow: one device connector, at most one device type and the outputs for its samples (contract 10).
+// Data flow: one device connector, at most one device type and the outputs for its samples (contract 10).
 import type { AuditFields } from './record.ts';
 
 /** `*` for every topic. */

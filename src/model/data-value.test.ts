@@ -1,4 +1,4 @@
-// Data keys as they stand, then as paths.
+// Data values: data keys by their exact name, then as paths.
 import { expect, test } from 'vitest';
 import { dataValue } from './data-value.ts';
 

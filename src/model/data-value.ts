@@ -1,9 +1,9 @@
-// The value of a data key in a sample: first looked up as it stands, then as a path (contract 35).
+// Data value: the value of a data key in a sample, by the exact name or by path (contract 35).
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 /**
- * Undefined when the sample has no such key. At every depth a key that itself contains dots wins, then the shortest first step.
- * Elements of arrays are numbered from 0: `list.0.key`.
+ * Undefined when the sample has no such key. At every depth a key that itself contains dots wins,
+ * then the shortest first step. Elements of arrays are numbered from 0: `list.0.key`.
  */
 export function dataValue(data: JsonObject, dataKey: string): Json | undefined {
   if (Object.hasOwn(data, dataKey)) return data[dataKey];

@@ -1,4 +1,4 @@
-// Refusals of what goes out: targets, templates, deliveries; rows of the catalogue in problem.ts.
+// Problems of targets, templates and deliveries: rows of the table in problem.ts.
 
 export const deliveryProblems = {
   egressRefused: {
@@ -30,6 +30,12 @@ export const deliveryProblems = {
     code: '40082_URL_SEGMENT_REFUSED',
     message: (d: { segment: string }) =>
       `A value would make ${d.segment} a segment of the URL's path`,
+  },
+  outputNotAvailable: {
+    status: 400,
+    code: '40011_OUTPUT_NOT_AVAILABLE',
+    message: (d: { type: string; available: readonly string[] }) =>
+      `Output connectors of type ${d.type} cannot be made: this installation does not deliver to them; it delivers to ${d.available.length === 0 ? 'the global database connector alone' : d.available.join(', ')}`,
   },
   outputNotConfigured: {
     status: 409,

@@ -1,4 +1,4 @@
-// A delivery: one message on its way to one output connector, kept until it arrived and for a while after (contract 35).
+// Delivery: one message to one output connector, stored until some time after its last attempt (contract 35).
 import type { EpochMs } from './instant.ts';
 import type { TemplateContext } from './template-context.ts';
 
@@ -8,7 +8,10 @@ export type DeliveryState = (typeof deliveryStates)[number];
 export const deliveryCauses = ['DATA_FLOW', 'RULE'] as const;
 export type DeliveryCause = (typeof deliveryCauses)[number];
 
-/** What is to be delivered. Two drafts with one key are the same delivery, so whoever makes them may repeat itself. */
+/**
+ * What is to be delivered. Two drafts with one key are the same delivery, so whoever makes them may
+ * repeat itself.
+ */
 export interface DeliveryDraft {
   readonly idempotencyKey: string;
   readonly connectorId: string;

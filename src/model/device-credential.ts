@@ -1,4 +1,4 @@
-// A device credential: the public key by which a device proves who it is (contract 11).
+// Device credential: the public key with which a device authenticates (contract 11).
 import type { EpochMs } from './instant.ts';
 
 export const credentialAlgorithms = [

@@ -4,7 +4,7 @@ import type { Device } from './device.ts';
 import type { Json } from './json.ts';
 import type { AuditFields } from './record.ts';
 
-/** The type of a field's value, with its limits. A text without `lengthMin` can be empty. */
+/** The type of a field's value, with its limits. A string without `lengthMin` can be empty. */
 export type DeviceFieldType =
   | { readonly kind: 'name' }
   | { readonly kind: 'text'; readonly lengthMin?: number; readonly lengthMax: number }
@@ -27,7 +27,10 @@ export interface DeviceField {
   readonly initial?: Json;
   /** Null in an update resets the field to `initial`. Otherwise null leaves it unchanged. */
   readonly clearable?: true;
-  /** Filters can test it. A name or text then has a second column, `<property>Key`, in the form that filters compare. */
+  /**
+   * Filters can test it. A name or text then has a second column, `<property>Key`, in the form that
+   * filters compare.
+   */
   readonly filterable?: true;
   /** Lists can be sorted by it. */
   readonly sortable?: true;
@@ -37,7 +40,10 @@ export interface DeviceField {
   readonly inFiles?: true;
 }
 
-/** Properties with rules of their own: identity, references to other records, and state of the network server. */
+/**
+ * Properties with rules of their own: identity, references to other records, and state of the
+ * network server.
+ */
 type OtherProperty =
   | keyof AuditFields
   | 'id'
@@ -123,7 +129,10 @@ export type DeviceFieldWith<Flag extends keyof DeviceField> = {
   [Name in DeviceFieldName]: Table[Name] extends Readonly<Record<Flag, unknown>> ? Name : never;
 }[DeviceFieldName];
 
-/** The fields that hold a name or a text and can be filtered by: those with a column `<property>Key`. */
+/**
+ * The fields that contain a name or a string and can be filtered by: those with a column
+ * `<property>Key`.
+ */
 export type KeyedDeviceField = {
   [Name in DeviceFieldName]: Table[Name] extends {
     readonly type: { readonly kind: 'name' | 'text' };
@@ -166,7 +175,7 @@ export function deviceFieldsWith<Flag extends keyof DeviceField>(
   return rows as unknown as readonly DeviceFieldRow<DeviceFieldWith<Flag>>[];
 }
 
-/** Whether names or texts of the field have a second column in the form that filters compare. */
+/** Whether names or strings of the field have a second column in the form that filters compare. */
 export function isKeyed(row: DeviceFieldRow): row is DeviceFieldRow<KeyedDeviceField> {
   return row.filterable === true && (row.type.kind === 'name' || row.type.kind === 'text');
 }

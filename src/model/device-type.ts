@@ -1,4 +1,4 @@
-// A device type: how payloads of a kind of device are decoded and encoded, and what their samples look like (contract 7).
+// Device type: the decoder and the encoder of one model of device, and the schema of its samples (contract 7).
 import type { Json, JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 
@@ -34,7 +34,7 @@ export interface DeviceType extends AuditFields {
   readonly description: string | null;
   readonly type: DeviceTypeKind;
   readonly meta: DeviceTypeMeta;
-  /** Topic to JSON Schema as a text. */
+  /** Topic to JSON Schema as a string. */
   readonly schemas: Readonly<Record<string, string>>;
   readonly sampleData: Json;
   readonly uplinkScript: Script | null;

@@ -1,4 +1,4 @@
-// A device: what sends uplinks; an asset of the interface (interface 2.1, contract 4).
+// Device: the sender of uplinks; the interface also calls it an asset (interface 2.1, contract 4).
 import type { Connectivity } from './connector.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
@@ -30,7 +30,9 @@ export interface Device extends AuditFields {
 export const onlineStates = ['UNKNOWN', 'DE_REGISTERED', 'OFFLINE', 'ONLINE'] as const;
 export type OnlineState = (typeof onlineStates)[number];
 
-/** The state of a device that is new or has a new connectivity: LoRa devices count as registered. */
+/**
+ * The state of a device that is new or has a new connectivity: LoRa devices count as registered.
+ */
 export function firstRegistration(
   connectivity: Connectivity,
 ): Pick<Device, 'registered' | 'active'> {
@@ -39,8 +41,8 @@ export function firstRegistration(
 }
 
 /**
- * LoRa and not registered: de-registered; never an uplink: unknown; one younger than the time-out: online; else offline
- * (contract 4).
+ * LoRa and not registered: de-registered; never an uplink: unknown; one younger than the time-out:
+ * online; else offline (contract 4).
  */
 export function onlineStateOf(
   registered: boolean | null,

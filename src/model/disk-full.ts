@@ -1,4 +1,4 @@
-// A full disk, however it is told: by the operating system, by SQLite, or by a refusal that was made of one of them.
+// Disk full: recognizes the error of the operating system, of SQLite, and a problem created from one of them.
 import { Problem } from './problem.ts';
 
 const systemCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);

@@ -1,4 +1,4 @@
-// A downlink: what is sent to a device, from the command to its acknowledgement (interface 2.10, contract 17 and 35).
+// Downlink: a message to a device, from the command to its acknowledgment (interface 2.10, contract 17 and 35).
 import type { Connectivity } from './connector.ts';
 import { dayMs, type EpochMs } from './instant.ts';
 import type { Json } from './json.ts';
@@ -6,7 +6,10 @@ import type { Json } from './json.ts';
 export const downlinkStates = ['QUEUED', 'SENT', 'ACKNOWLEDGED', 'FAILED', 'EXPIRED'] as const;
 export type DownlinkState = (typeof downlinkStates)[number];
 
-/** What travels: LoRa devices have port and hexadecimal payload, MQTT devices a topic with a JSON or hexadecimal payload. */
+/**
+ * What travels: LoRa devices have port and hexadecimal payload, MQTT devices a topic with a JSON or
+ * hexadecimal payload.
+ */
 export interface DownlinkContent {
   readonly port: number | null;
   readonly confirmed: boolean | null;

@@ -1,9 +1,12 @@
-// The trace of a journal entry: what its followers are told of where its samples came from and how they were made.
+// Entry trace: the origin and the processing of the samples of a journal entry, for the followers of the journal.
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
 
-/** A payload as it came from the device; kept for a while, so that a changed decoder can be tried on it. */
+/**
+ * A payload as it came from the device; kept for a while, so that a changed decoder can be tried on
+ * it.
+ */
 export interface RawPayload {
   /** What the transport said, when it did. */
   readonly topic: string | null;
@@ -14,7 +17,10 @@ export interface RawPayload {
   readonly metrics?: RadioMetrics;
 }
 
-/** When the steps of an uplink happened; `uplinkMeta` of templates (interface 2.11) is made of these. */
+/**
+ * When the steps of an uplink happened; `uplinkMeta` of templates (interface 2.11) is made of
+ * these.
+ */
 export interface ProcessingTimes {
   readonly dataReceived: EpochMs;
   readonly processingStart: EpochMs;
@@ -25,13 +31,22 @@ export interface ProcessingTimes {
 }
 
 export interface EntryTrace {
-  /** Tells repetitions of one uplink: an entry with the same key within the duplicate filter's window is the same uplink. */
+  /**
+   * Tells repetitions of one uplink: an entry with the same key within the duplicate filter's
+   * window is the same uplink.
+   */
   readonly duplicateKey?: string;
   /** Absent for backfills and for samples that rules wrote. */
   readonly raw?: RawPayload;
   readonly times?: ProcessingTimes;
-  /** How many rules handed these samples on, one to the next; absent is none (contract 15, `numberOfInvocations`). */
+  /**
+   * How many rules handed these samples on, one to the next; absent is none (contract 15,
+   * `numberOfInvocations`).
+   */
   readonly ruleHops?: number;
-  /** Rules leave these samples alone: an output wrote them that does not invoke the rule engine (contract 9). */
+  /**
+   * Rules leave these samples alone: an output wrote them that does not invoke the rule engine
+   * (contract 9).
+   */
   readonly rulesSkipped?: true;
 }

@@ -1,4 +1,4 @@
-// Message of a thrown value: code that is not ours can throw anything.
+// Error message: the message of a thrown value, because external code can throw any value.
 
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

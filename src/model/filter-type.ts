@@ -1,4 +1,4 @@
-// What a filterable field can be asked; a field has one or more of these types (interface 2.9).
+// Filter types: the kinds of values that a filterable field has, one or more (interface 2.9).
 
 export const filterTypes = [
   'STRING',

@@ -1,4 +1,4 @@
-// Geofences: inside, outside, holes, edges, several polygons, the antimeridian, and what is no fence (contract 13).
+// Geofences: inside, outside, holes, edges, several polygons, the antimeridian and invalid fences (contract 13).
 import { describe, expect, test } from 'vitest';
 import { isInside, parseGeoFence } from './geo-fence.ts';
 import type { Json } from './json.ts';

@@ -2,10 +2,11 @@
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 type Point = readonly [longitude: number, latitude: number];
+type Ring = readonly Point[];
 
 interface Polygon {
-  /** The outer ring, then the holes. */
-  readonly rings: readonly (readonly Point[])[];
+  readonly outer: Ring;
+  readonly holes: readonly Ring[];
   readonly west: number;
   readonly east: number;
   readonly south: number;
@@ -19,8 +20,9 @@ export interface GeoFence {
 const geoFenceLimits = { polygonsMax: 100, pointsMax: 10_000 } as const;
 
 /**
- * Reads the polygons; the reason says what is wrong and where. A ring that crosses the antimeridian is one whose neighbouring
- * points are more than 180 degrees of longitude apart: it goes the short way around, so [179, 0] to [-179, 0] spans two degrees.
+ * Reads the polygons; the reason says what is wrong and where. A ring that crosses the antimeridian
+ * is one whose neighbouring points are more than 180 degrees of longitude apart: it goes the short
+ * way around, so [179, 0] to [-179, 0] spans two degrees.
  */
 export function parseGeoFence(
   geoJson: JsonObject,
@@ -92,12 +94,12 @@ function shortWay(longitude: number, other: number): number {
   return longitude + turns * 360;
 }
 
-function bounded(rings: readonly (readonly Point[])[]): Polygon {
-  const outer = rings[0]!;
+function bounded([outer = [], ...holes]: readonly Ring[]): Polygon {
   const longitudes = outer.map(([longitude]) => longitude);
   const latitudes = outer.map(([, latitude]) => latitude);
   return {
-    rings,
+    outer,
+    holes,
     west: Math.min(...longitudes),
     east: Math.max(...longitudes),
     south: Math.min(...latitudes),
@@ -112,24 +114,26 @@ export function isInside(fence: GeoFence, longitude: number, latitude: number): 
 
 function inPolygon(polygon: Polygon, longitude: number, latitude: number): boolean {
   if (latitude < polygon.south || latitude > polygon.north) return false;
-  // A ring around the antimeridian reaches beyond 180 degrees, so the position is looked for one turn further too.
+  // A ring around the antimeridian reaches beyond 180 degrees, so the position is looked for one
+  // turn further too.
   for (const turned of [longitude, longitude + 360, longitude - 360]) {
     if (turned < polygon.west || turned > polygon.east) continue;
-    const [outer, ...holes] = polygon.rings;
-    const where = placeIn(outer!, turned, latitude);
+    const where = placeIn(polygon.outer, turned, latitude);
     if (where === 'edge') return true;
-    if (where === 'inside' && !holes.some((hole) => placeIn(hole, turned, latitude) === 'inside'))
+    if (
+      where === 'inside' &&
+      !polygon.holes.some((hole) => placeIn(hole, turned, latitude) === 'inside')
+    )
       return true;
   }
   return false;
 }
 
 /** Counts the edges that a ray to the east crosses. */
-function placeIn(ring: readonly Point[], x: number, y: number): 'inside' | 'outside' | 'edge' {
+function placeIn(ring: Ring, x: number, y: number): 'inside' | 'outside' | 'edge' {
   let inside = false;
-  for (let i = 0, j = ring.length - 1; i < ring.length; j = i++) {
-    const [xi, yi] = ring[i]!;
-    const [xj, yj] = ring[j]!;
+  let [xj, yj] = ring.at(-1) ?? [0, 0];
+  for (const [xi, yi] of ring) {
     const between =
       x >= Math.min(xi, xj) &&
       x <= Math.max(xi, xj) &&
@@ -137,6 +141,7 @@ function placeIn(ring: readonly Point[], x: number, y: number): 'inside' | 'outs
       y <= Math.max(yi, yj);
     if (between && (xj - xi) * (y - yi) === (yj - yi) * (x - xi)) return 'edge';
     if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) inside = !inside;
+    [xj, yj] = [xi, yi];
   }
   return inside ? 'inside' : 'outside';
 }

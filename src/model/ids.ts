@@ -40,3 +40,11 @@ export const databaseConnectorId = '0900000000000000';
 export function newId(kind: RecordKind): string {
   return kindPrefixes[kind] + randomBytes(7).toString('hex');
 }
+
+/**
+ * Whether the text has the form of an identifier of the kind. Physical ids of devices can have it
+ * too.
+ */
+export function hasFormOfId(kind: RecordKind, text: string): boolean {
+  return text.length === 16 && text.startsWith(kindPrefixes[kind]);
+}

@@ -1,4 +1,4 @@
-// Instants read and written: the same as a Date would, for every moment that answers can express.
+// Instants: read and written in the same way as a Date, for every instant that answers can express.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatInstant, isInstant, parseInstant } from './instant.ts';

@@ -1,4 +1,4 @@
-// Network server types, and integrations: an account at a LoRaWAN network server, its webhook and its API (contract 4, 8, 35).
+// Network server types, and integrations: an account at a LoRaWAN network server (contract 4, 8, 35).
 import type { AuditFields } from './record.ts';
 
 /** The first five are known to clients. The others are further servers. */
@@ -26,7 +26,10 @@ export const decodingTypes = [
 ] as const;
 export type DecodingType = (typeof decodingTypes)[number];
 
-/** Carriers of LoRa devices and their connectors: clients refuse lists that hold any other value (contract 8). */
+/**
+ * Carriers of LoRa devices and their connectors: clients refuse lists that hold any other value
+ * (contract 8).
+ */
 export const carriers = ['GENERIC_ACTILITY', 'SWISSCOM_ACTILITY', 'LORIOT', 'TTN'] as const;
 export type Carrier = (typeof carriers)[number];
 

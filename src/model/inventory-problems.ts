@@ -1,11 +1,39 @@
-// Refusals of the inventory: rows of the catalogue in problem.ts.
+// Problems of the inventory: rows of the table in problem.ts.
 
-/** What a body and a line of a file are told alike. */
+/** The reason for a request body and for a line of an import file. */
 export function connectivityReason(connectivity: string, connector: string): string {
   return `a device of connectivity ${connectivity} cannot be in a data flow whose device connector is for ${connector}`;
 }
 
 export const inventoryProblems = {
+  unknownReference: {
+    status: 400,
+    code: '40010_UNKNOWN_REFERENCE',
+    message: (d: { field: string; what: string; id: string; place: string }) =>
+      `${d.field}: there is no ${d.what} with id ${d.id} in this ${d.place}`,
+  },
+  filterNotAvailable: {
+    status: 400,
+    code: '40012_FILTER_NOT_AVAILABLE',
+    message: (d: { filter: string }) => `Assets cannot be filtered by ${d.filter}`,
+  },
+  deviceIdNotUnique: {
+    status: 409,
+    code: '40900_DEVICE_ID_NOT_UNIQUE',
+    message: (d: { deviceId: string }) => `The device id ${d.deviceId} is used by another device`,
+  },
+  staleVersion: {
+    status: 409,
+    code: '40901_STALE_VERSION',
+    message: (d: { sent: number; current: number }) =>
+      `Version ${d.sent} was sent, but the record is at version ${d.current}`,
+  },
+  inUse: {
+    status: 409,
+    code: '40902_IN_USE',
+    message: (d: { what: string; users: readonly string[] }) =>
+      `The ${d.what} is used by ${d.users.join(', ')}`,
+  },
   expressionInvalid: {
     status: 400,
     code: '40013_EXPRESSION_INVALID',

@@ -1,4 +1,4 @@
-// ISO-8601 durations: what is read, and what is refused where.
+// ISO-8601 durations: valid durations, and the error and its position for the others.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseIsoDuration } from './iso-duration.ts';

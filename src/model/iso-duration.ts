@@ -1,7 +1,10 @@
-// ISO-8601 durations such as PT15M, P1D, P1W, P1M or P1DT12H, with a reason and a place when a text is none.
+// ISO-8601 durations such as PT15M, P1D, P1M or P1DT12H, with the error and its position.
 import { hourMs, minuteMs } from './instant.ts';
 
-/** A duration in the three units that cannot be converted into each other: days and months vary in length. */
+/**
+ * A duration in the three units that cannot be converted into each other: days and months vary in
+ * length.
+ */
 export interface IsoDuration {
   /** Years are twelve months. */
   readonly months: number;
@@ -65,9 +68,9 @@ export function parseIsoDuration(text: string): ParsedDuration {
       return { reason: `a number with a unit is expected at character ${at + 1}` };
     const [all, whole = '', fraction, letter] = match;
     const row = units.findIndex((unit) => unit.letter === letter);
-    if (row === -1)
+    const unit = units[row];
+    if (unit === undefined)
       return { reason: `${expected(units, inTime)} expected at character ${at + all.length}` };
-    const unit = units[row]!;
     if (fraction !== undefined && (letter !== 'S' || fraction.length > 3)) {
       return {
         reason: `only seconds may have a fraction, of up to three digits (character ${at + 1})`,

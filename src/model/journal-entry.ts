@@ -1,4 +1,4 @@
-// A journal entry: everything one uplink or backfill request changed, made durable as a whole.
+// Journal entry: all changes of one uplink or backfill request, which become durable as a whole.
 import type { EntryTrace } from './entry-trace.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
@@ -28,8 +28,8 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
 }
 
 /**
- * Whether the journal has the entry, or is to have it. An entry of which nothing was left carries the position of the
- * one that comes next.
+ * Whether the journal has the entry, or is to have it. An entry of which nothing was left carries
+ * the position of the one that comes next.
  */
 export function isWritten({ samples, notes, state, metrics, trace }: JournalEntry): boolean {
   return (

@@ -1,4 +1,4 @@
-// Bytes of JSON: those that a scan of a text in UTF-8 looks for.
+// JSON bytes: the structural characters for a scan of UTF-8 bytes.
 
 export const jsonBytes = {
   quote: 0x22,
@@ -10,7 +10,7 @@ export const jsonBytes = {
   closeBrace: 0x7d,
 } as const;
 
-/** Whether JSON allows the byte between its tokens; false behind the end of a text. */
+/** Whether JSON allows the byte between its tokens; false after the end. */
 export function isJsonWhitespace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

@@ -1,4 +1,4 @@
-// JSON fault worker: says what is wrong with a long text in the words of the parser, which reads it in one go.
+// JSON fault worker: returns the parser's message for a long document, because the parser does not yield.
 import { parentPort, workerData } from 'node:worker_threads';
 import { parseJsonText } from './json-text.ts';
 
@@ -9,4 +9,4 @@ try {
 } catch (error) {
   message = (error as Error).message;
 }
-parentPort!.postMessage(message);
+parentPort?.postMessage(message);

@@ -1,10 +1,13 @@
-// JSON texts of others: well-formed and not too deep, else a fault that says where.
+// JSON text parser: limits the depth, and reports the position of a fault.
 import type { Json } from './json.ts';
 
-/** Deeper texts are refused: no device or client needs them, and recursive code must not meet them. */
+/** Deeper documents are refused to protect recursive code. Devices and clients do not need them. */
 export const jsonDepthMax = 64;
 
-/** The text is no JSON, or nests too deep; the message says why and where. */
+/**
+ * The input is not valid JSON, or its depth is too large. The message has the reason and the
+ * position.
+ */
 export class JsonFault extends Error {
   override readonly name = 'JsonFault';
 }
@@ -13,7 +16,7 @@ function tooDeep(): JsonFault {
   return new JsonFault(`it nests deeper than ${jsonDepthMax} levels`);
 }
 
-/** Parses a text that is not empty, behind a byte order mark if there is one. Throws JsonFault. */
+/** Parses a document that is not empty, after an optional byte order mark. Throws JsonFault. */
 export function parseJsonText(text: string): Json {
   if (nestsTooDeep(text)) throw tooDeep();
   try {

@@ -1,4 +1,4 @@
-// JSON values as TypeScript types, with the tests for objects.
+// JSON values: TypeScript types and the test for objects.
 
 export type JsonScalar = string | number | boolean | null;
 export type Json = JsonScalar | readonly Json[] | JsonObject;

@@ -1,7 +1,10 @@
-// The data keys of a sample as paths. A path is the keys from the root joined by `/`, which no data key contains; arrays are one value.
+// Key paths: the data keys of a sample from the root, joined by `/`. An array is one value.
 import { isJsonObject, type JsonObject } from './json.ts';
 
-/** Paths of all values that are no objects, and of objects without a key, in their order. The data must be valid (interface 2.3). */
+/**
+ * Paths of all values that are no objects, and of objects without a key, in their order. The data
+ * must be valid (interface 2.3).
+ */
 export function keyPaths(data: JsonObject): string[] {
   const paths: string[] = [];
   collect(data, '', paths);
@@ -10,7 +13,7 @@ export function keyPaths(data: JsonObject): string[] {
 
 function collect(object: JsonObject, prefix: string, into: string[]): void {
   for (const key in object) {
-    const value = object[key]!;
+    const value = object[key];
     if (isJsonObject(value) && hasKey(value)) collect(value, `${prefix}${key}/`, into);
     else into.push(prefix + key);
   }

@@ -1,4 +1,4 @@
-// Large JSON: the same values and the same words as the parser has, however the text is cut, in short turns.
+// Large JSON: the same values and messages as the parser, for every division of the document, in short turns.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

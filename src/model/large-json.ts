@@ -1,5 +1,6 @@
-// Parses JSON of any length in short turns of the event loop: groups of members are parsed at once.
-// The bytes are cut between the members of containers, at whatever level they lie. Cutting knows brackets, commas and strings alone; the parser sees the rest.
+// Large JSON parser: parses groups of members in short turns of the event loop.
+// The input is divided between the members of containers at any level. The scan reads only
+// brackets, commas and strings.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { isJsonWhitespace, jsonBytes } from './json-bytes.ts';
@@ -11,7 +12,7 @@ const groupBytes = 128 * 1024;
 const turnMsMax = 8;
 /** The parser takes a string, a number or a gap in one go, so that a longer one is refused. */
 const tokenBytesMax = 16 * 1024 * 1024;
-/** Shorter texts are parsed at once. */
+/** Shorter documents are parsed in one turn. */
 const wholeBytesMax = 2 * groupBytes;
 
 /** A container that is open at the place of the scan. */
@@ -25,16 +26,21 @@ interface Level {
   memberStart: number;
   /** Where its bracket stands. */
   readonly open: number;
-  /** The member before the place of the scan was parsed level by level, and nothing may follow it. */
+  /**
+   * The member before the place of the scan was parsed level by level, and nothing may follow it.
+   */
   hasEndedMember: boolean;
 }
 
-/** Something is wrong somewhere; what and where, the parser itself says of the whole text. */
+/**
+ * The input has a fault. The parser determines the fault and its position from the whole document.
+ */
 class Suspect extends Error {}
 
 /**
- * The value of UTF-8 bytes that are not empty, behind a byte order mark if there is one. Throws JsonFault with the words that
- * `parseJsonText` has for the whole text, and for a single string of more than 16 MiB; the bytes may not be used any more then.
+ * The value of UTF-8 bytes that are not empty, behind a byte order mark if there is one. Throws
+ * JsonFault with the words that `parseJsonText` has for the whole document, and for a single string
+ * of more than 16 MiB. The bytes must not be used after that.
  */
 export async function parseLargeJson(bytes: Uint8Array): Promise<Json> {
   const held = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -68,7 +74,8 @@ async function faultOf(held: Buffer): Promise<string> {
   });
   return new Promise((resolve, reject) => {
     worker.once('message', (message: string | undefined) => {
-      if (message === undefined) reject(new Error('A text that cannot be cut is JSON'));
+      if (message === undefined)
+        reject(new Error('The document has a fault for the scan, but not for the parser'));
       else resolve(message);
     });
     worker.once('error', reject);
@@ -99,12 +106,12 @@ class Cutter {
       this.#at = held.length;
       return;
     }
-    this.#push(first, this.#at++);
-    this.#materialize(this.#levels[0]!, undefined);
+    this.#materialize(this.#push(first, this.#at++), undefined);
   }
 
   value(): Json {
-    return this.#root!;
+    if (this.#root === undefined) throw new Error('The parser has not reached the end');
+    return this.#root;
   }
 
   /** Parses about one more group; true when all is parsed. Throws Suspect. */
@@ -125,7 +132,7 @@ class Cutter {
     if (this.#levels.length === 0) return this.#end();
     if (this.#at >= held.length) throw new Suspect();
     if (this.#at - this.#parsedTo >= groupBytes) this.#flush();
-    if (this.#at - this.#levels.at(-1)!.memberStart > tokenBytesMax) throw tooLong();
+    if (this.#at - this.#innermost().memberStart > tokenBytesMax) throw tooLong();
     return false;
   }
 
@@ -148,23 +155,32 @@ class Cutter {
     this.#at = at;
   }
 
-  #push(byte: number, open: number): void {
+  /** The container that is open at the place of the scan. */
+  #innermost(): Level {
+    const level = this.#levels.at(-1);
+    if (level === undefined) throw new Suspect();
+    return level;
+  }
+
+  #push(byte: number, open: number): Level {
     if (this.#levels.length >= jsonDepthMax) throw new Suspect();
     const close = byte === openBrace ? closeBrace : closeBracket;
     const start = open + 1;
-    this.#levels.push({
+    const level: Level = {
       close,
       value: undefined,
       groupStart: start,
       memberStart: start,
       open,
       hasEndedMember: false,
-    });
+    };
+    this.#levels.push(level);
+    return level;
   }
 
   #pop(byte: number): void {
-    const level = this.#levels.pop()!;
-    if (level.close !== byte) throw new Suspect();
+    const level = this.#levels.pop();
+    if (level?.close !== byte) throw new Suspect();
     if (level.value === undefined) return;
     const end = this.#at - 1;
     if (level.hasEndedMember) this.#expectBlank(level.memberStart, end);
@@ -179,7 +195,7 @@ class Cutter {
   }
 
   #endMember(): void {
-    const level = this.#levels.at(-1)!;
+    const level = this.#innermost();
     if (level.hasEndedMember) {
       this.#expectBlank(level.memberStart, this.#at - 1);
       level.hasEndedMember = false;
@@ -208,30 +224,33 @@ class Cutter {
       this.#root = value;
       return;
     }
-    const before = this.#held.toString('utf8', parent.memberStart, level.open);
-    if (parent.hasEndedMember) throw new Suspect();
-    if (Array.isArray(parent.value)) {
+    const into = parent.value;
+    if (into === undefined || parent.hasEndedMember) throw new Suspect();
+    if (Array.isArray(into)) {
       this.#expectBlank(parent.memberStart, level.open);
-      parent.value.push(value);
+      into.push(value);
     } else {
-      const [key] = Object.keys(parsed(`{${before}[]}`) as object);
-      set(parent.value!, key!, value);
+      const before = this.#held.toString('utf8', parent.memberStart, level.open);
+      const [key = ''] = Object.keys(parsed(`{${before}[]}`) as object);
+      set(into, key, value);
     }
   }
 
   /** Parses the members from the start of the group to `end`. */
   #take(level: Level, end: number): void {
+    const into = level.value;
+    if (into === undefined) throw new Suspect();
     const text = this.#held.toString('utf8', level.groupStart, end);
-    if (Array.isArray(level.value)) {
+    if (Array.isArray(into)) {
       const members = parsed(`[${text}]`) as Json[];
       // A comma behind nothing is no array of members.
       if (members.length === 0) throw new Suspect();
-      for (const member of members) level.value.push(member);
+      for (const member of members) into.push(member);
       return;
     }
     const members = Object.entries(parsed(`{${text}}`) as Record<string, Json>);
     if (members.length === 0) throw new Suspect();
-    for (const [key, member] of members) set(level.value!, key, member);
+    for (const [key, member] of members) set(into, key, member);
   }
 
   #expectBlank(from: number, to: number): void {

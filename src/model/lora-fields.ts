@@ -1,4 +1,4 @@
-// The parts of a device's LoRa properties that lists can be filtered by, by dotted name (contract 4).
+// LoRa fields: the parts of a device's LoRa properties that lists can filter by, by dotted name (contract 4).
 
 /** The parts of LoRa properties that a filter may look at: none of them is secret. */
 export const loraFields = [

@@ -1,4 +1,4 @@
-// Refusals of network servers and downlinks: rows of the catalogue in problem.ts.
+// Problems of network servers and downlinks: rows of the table in problem.ts.
 
 export const loraProblems = {
   webhookInvalid: {

@@ -1,4 +1,4 @@
-// Operations: work on many devices that goes on after its request was answered (contract 19).
+// Operations: work on many devices that continues after the response to its request (contract 19).
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 

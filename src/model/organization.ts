@@ -1,4 +1,4 @@
-// An organization: the tenant everything belongs to (contract 1).
+// Organization: the tenant that owns all other records (contract 1).
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 

@@ -1,4 +1,4 @@
-// Output connectors: where samples go from a data flow or a rule (contract 9).
+// Output connectors: the destinations of samples from a data flow or a rule (contract 9).
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 
@@ -12,7 +12,10 @@ export interface OutputConnector extends AuditFields {
   readonly workspaceId: string | null;
   readonly name: string;
   readonly scope: OutputScope;
-  /** The name of a row of the connector table; a record of another release may have a name that has no row here. */
+  /**
+   * The name of a row of the connector table; a record of another release may have a name that has
+   * no row here.
+   */
   readonly type: string;
   readonly sendConsecutiveAlerts: boolean;
   readonly invokeRuleEngine: boolean;

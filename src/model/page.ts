@@ -1,4 +1,4 @@
-// One page of a list, in the envelope of interface 2.2 and contract 0.1.
+// Page: one page of a list, in the envelope of interface 2.2 and contract 0.1.
 
 export interface PageRequest {
   /** Zero-based. */

@@ -1,4 +1,4 @@
-// Scopes, verbs and what a permission grants (interface 2.7).
+// Permissions: scopes, verbs and the rights that they grant (interface 2.7).
 
 export const scopes = [
   'organization',
@@ -28,7 +28,10 @@ export type Permissions = { readonly [S in Scope]?: readonly Verb[] };
 const changing = ['create', 'read', 'update', 'delete'] as const;
 const managing = [...changing, 'manage'] as const;
 
-/** The verbs that apply to each scope; any other pair is refused in a new credential (interface 2.7). */
+/**
+ * The verbs that apply to each scope; any other pair is refused in a new credential (interface
+ * 2.7).
+ */
 export const verbsOfScope: { readonly [S in Scope]: readonly Verb[] } = {
   // No credential can make an organization: it would lie outside of its own.
   organization: ['read', 'update', 'delete', 'manage'],

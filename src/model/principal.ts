@@ -1,4 +1,4 @@
-// Who is asking: the holder of a credential and what it may reach (interface 5).
+// Principal: the holder of the credential of a request, and the records in its reach (interface 5).
 import type { Permissions, Scope, Verb } from './permission.ts';
 
 export interface Principal {
@@ -14,27 +14,33 @@ export interface Principal {
   readonly workspacePermissions?: ReadonlyMap<string, Permissions>;
   /** The console session of a user. */
   readonly sessionId?: string;
-  /** The same user in every organization, the one of the session included; each reaches that organization alone. */
+  /**
+   * The same user in every organization, the one of the session included; each reaches that
+   * organization alone.
+   */
   readonly inOrganizations?: ReadonlyMap<string, Principal>;
 }
 
 /**
- * The principal as it acts in an organization: a user with the roles there; without an organization, or in one where the user is no
- * member, as the session has it. What is returned reaches one organization alone, so that nothing of another is taken for its own.
+ * The principal as it acts in an organization: a user with the roles there; without an
+ * organization, or in one where the user is no member, as the session has it. What is returned
+ * reaches one organization alone, so that nothing of another is taken for its own.
  */
 export function principalIn(principal: Principal, organizationId?: string | null): Principal {
   const { inOrganizations } = principal;
   if (inOrganizations === undefined) return principal;
-  return (
+  const there =
     inOrganizations.get(organizationId ?? principal.organizationId) ??
-    inOrganizations.get(principal.organizationId)!
-  );
+    inOrganizations.get(principal.organizationId);
+  if (there === undefined) throw new Error('The principal of the session is missing');
+  return there;
 }
 
 /**
- * Whether the permissions cover scope and verb: in the workspace, in the organization itself (null), or anywhere at all (undefined).
- * Reading the organization is always granted (interface 2.6). A role in some workspace lets its holder read records of the organization,
- * such as device types, because the workspace's devices need them.
+ * Whether the permissions cover scope and verb: in the workspace, in the organization itself
+ * (null), or anywhere at all (undefined). Reading the organization is always granted (interface
+ * 2.6). A role in some workspace lets its holder read records of the organization, such as device
+ * types, because the workspace's devices need them.
  */
 export function holds(
   principal: Principal,

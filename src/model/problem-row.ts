@@ -1,4 +1,4 @@
-// One row of the catalogue of refusals.
+// Problem row: the status, the code and the message of one problem.
 
 export interface ProblemRow {
   readonly status: number;

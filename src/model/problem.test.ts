@@ -1,4 +1,4 @@
-// The catalogue of refusals: a code means one thing for ever, so no two rows share a number or a name.
+// Problem table: a code never changes its meaning, so no two rows share a number or a name.
 import { expect, test } from 'vitest';
 import { problems } from './problem.ts';
 
@@ -9,7 +9,7 @@ const codes = Object.values(problems).map(({ code, status }) => {
 
 const repeated = (of: readonly string[]): string[] => of.filter((one, i) => of.indexOf(one) !== i);
 
-test('every number and every name of a refusal stands for one refusal', () => {
+test('every number and every name of a code belongs to one problem', () => {
   expect(codes.length).toBeGreaterThan(80);
   expect(repeated(codes.map(({ number }) => number))).toEqual([]);
   expect(repeated(codes.map(({ name }) => name))).toEqual([]);

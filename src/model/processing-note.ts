@@ -1,4 +1,4 @@
-// A processing note: what happened to a payload on its way, told to the device's owner (contract 27).
+// Processing note: an event in the processing of a payload, for the device's owner (contract 27).
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 

@@ -1,10 +1,13 @@
-// What organizations hold of a quota for what ends by itself: open WebSockets, subscription items.
+// Quota counts: temporary resources that organizations use, such as WebSockets and subscription items.
 import { problem } from './problem.ts';
 import { quotaDetails, type QuotaName, type Quotas } from './quota.ts';
 
 export interface QuotaCount {
   readonly max: number;
-  /** Counts `amount` for the organization; false when that would be more than it may have, and nothing is counted. */
+  /**
+   * Counts `amount` for the organization; false when that would be more than it may have, and
+   * nothing is counted.
+   */
   readonly take: (organizationId: string, amount: number) => boolean;
   readonly give: (organizationId: string, amount: number) => void;
   readonly usedBy: (organizationId: string) => number;

@@ -1,4 +1,4 @@
-// Refusals by a quota: rows of the catalogue in problem.ts. `limitName` is the quota's name in the table of quota.ts.
+// Problems of quotas: rows of the table in problem.ts. `limitName` is the name of the quota in quota.ts.
 import type { ProblemRow } from './problem-row.ts';
 
 interface Reached {
@@ -13,9 +13,9 @@ const reached = ({ limitName, limitMax, per, what }: Reached): string =>
   `This ${per} may have ${limitMax} ${what}, and has as many (limit ${limitName})`;
 
 export const quotaProblems = {
-  /** For what is stored: to wait does not help. */
+  /** For stored records: a later request fails too. */
   quotaReached: { status: 409, code: '40910_QUOTA_REACHED', message: reached },
-  /** For what ends by itself: the same request may be taken a little later. */
+  /** For temporary use: the same request can succeed later. */
   quotaBusy: {
     status: 429,
     code: '42910_QUOTA_BUSY',

@@ -1,4 +1,4 @@
-// Quotas: what one organization, device or uplink may take. One row for each, with its variable, its default and its words.
+// Quotas: the limits of one organization, device or uplink, one row each with variable, default and message.
 
 export interface QuotaRow {
   /** The environment variable that sets it. */

@@ -1,4 +1,4 @@
-// A raw uplink: what a device sent, kept for a while with what its decoder made of it, so that a changed decoder can be tried on it.
+// Raw uplink: a payload and the result of its decoder, stored so that changed decoders can be tested.
 import type { RawPayload } from './entry-trace.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
@@ -14,7 +14,10 @@ export interface RawUplink {
   readonly position: number;
   readonly receivedAt: EpochMs;
   readonly payload: RawPayload;
-  /** The samples it led to, without those that were stored already; null when they were too large to be kept again. */
+  /**
+   * The samples it led to, without those that were stored already; null when they were too large to
+   * be kept again.
+   */
   readonly samples: readonly Sample[] | null;
   /** How many samples were stored already. */
   readonly duplicates: number;
@@ -22,7 +25,10 @@ export interface RawUplink {
   readonly state?: JsonObject;
 }
 
-/** The raw uplink of an entry; undefined for backfills, samples of rules and entries without a correlation id. */
+/**
+ * The raw uplink of an entry; undefined for backfills, samples of rules and entries without a
+ * correlation id.
+ */
 export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
   const { deviceId, position, receivedAt, duplicates, state, trace, metrics } = entry;
   const id = metrics?.uplinkId ?? entry.samples[0]?.correlationId;

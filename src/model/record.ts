@@ -1,4 +1,4 @@
-// What nearly every record carries, and how a change of one is announced.
+// Record: the members that nearly all records have, and the notification of a change.
 import type { RecordKind } from './ids.ts';
 import type { EpochMs } from './instant.ts';
 

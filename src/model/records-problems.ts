@@ -1,4 +1,4 @@
-// Refusals of the records database.
+// Problems of the records database: rows of the table in problem.ts.
 import type { ProblemRow } from './problem-row.ts';
 
 export const recordsProblems = {

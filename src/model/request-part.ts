@@ -1,10 +1,12 @@
-// Request parts: the journal entries of a request with an Idempotency-Key, found again after a crash by their duplicate keys.
+// Request parts: the journal entries of a request with an Idempotency-Key, found after a crash by duplicate key.
 import type { EpochMs } from './instant.ts';
 
 /** What the journal tells of a part of a request. */
 export interface DurablePart {
   readonly receivedAt: EpochMs;
-  /** Of the uplink, or of the samples; null for an entry of which every sample was stored before. */
+  /**
+   * Of the uplink, or of the samples; null for an entry of which every sample was stored before.
+   */
   readonly correlationId: string | null;
   /** Samples that were new. */
   readonly samples: number;

@@ -1,7 +1,9 @@
-// Where a record lives: what authorisation compares with the reach of a credential.
+// Resource reference: the owner of a record, which authorization compares with the reach of a credential.
 
 export interface Place {
-  /** Null for records of the installation itself, which everybody may read and nobody may change. */
+  /**
+   * Null for records of the installation itself, which everybody may read and nobody may change.
+   */
   readonly organizationId: string | null;
   /** Null for records of the organization itself. */
   readonly workspaceId: string | null;

@@ -1,4 +1,4 @@
-// What the roles of members may do (contract 2): one table, from which every permission of a user follows.
+// Roles: the permissions of the roles of members, in one table (contract 2).
 import {
   everyPermission,
   type Permissions,

@@ -1,4 +1,4 @@
-// Refusals of rules and custom logic: rows of the catalogue in problem.ts.
+// Problems of rules and custom logic: rows of the table in problem.ts.
 import type { ProblemRow } from './problem-row.ts';
 
 export const ruleProblems = {

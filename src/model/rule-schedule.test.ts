@@ -1,4 +1,4 @@
-// Timers of rules: alignment, daylight saving, quartz expressions, what was missed, and what is no timer (contract 13, 35).
+// Rule schedules: alignment, daylight saving, quartz expressions, missed times and invalid timers (contract 13, 35).
 import { describe, expect, test } from 'vitest';
 import type { RuleTimer } from './rule.ts';
 import { latestDue, nextDue, readSchedule, type RuleSchedule } from './rule-schedule.ts';

@@ -1,4 +1,4 @@
-// When a rule's timer is due: at aligned intervals, daily at a time, or by a quartz cron expression (contract 13, 35).
+// Rule schedule: the due times of a timer, at intervals, daily or by a quartz cron expression (contract 13, 35).
 import { Cron } from 'croner';
 import { dayMs, type EpochMs, hourMs, minuteMs } from './instant.ts';
 import { parseIsoDuration } from './iso-duration.ts';
@@ -50,8 +50,9 @@ export function nextDue(schedule: RuleSchedule, due: EpochMs, now: EpochMs): Epo
 const lookBackMs = [minuteMs, hourMs, dayMs, 32 * dayMs, 400 * dayMs] as const;
 
 /**
- * The latest due time up to now of a timer whose next due time was `due`: those before it were missed, while the platform was
- * stopped or because the clock jumped, and one run stands for all of them.
+ * The latest due time up to now of a timer whose next due time was `due`: those before it were
+ * missed, while the platform was stopped or because the clock jumped, and one run stands for all of
+ * them.
  */
 export function latestDue(schedule: RuleSchedule, due: EpochMs, now: EpochMs): EpochMs {
   for (const back of lookBackMs) {
@@ -115,13 +116,19 @@ function startOfNextDay(at: EpochMs, zone: TimeZone): EpochMs {
   return localMoment(zone, (Math.floor((at + offsetAt(zone, at)) / dayMs) + 1) * dayMs);
 }
 
-/** A time skipped in spring is the moment of the jump, one that comes twice in autumn its first coming. */
+/**
+ * A time skipped in spring is the moment of the jump, one that comes twice in autumn its first
+ * coming.
+ */
 function localMoment(zone: TimeZone, localMs: number): EpochMs {
   return momentOfLocal(zone.pieces(localMs - 2 * dayMs, localMs + 2 * dayMs), localMs) ?? localMs;
 }
 
 const cronFieldMax = [59, 59, 23, 31, 12, 7, 9_999] as const;
-/** Wednesday, a leap day's year and more: an expression that is due at all is due within so many years. */
+/**
+ * Wednesday, a leap day's year and more: an expression that is due at all is due within so many
+ * years.
+ */
 const cronProbe = Date.UTC(2024, 0, 1);
 
 function cron(text: string, zone: TimeZone): ReadSchedule {

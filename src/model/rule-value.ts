@@ -1,11 +1,11 @@
-// Values as a rule compares them: converted by the declared type, or missing (contract 35, rules).
+// Rule values: converted to the declared type for comparison, or missing (contract 35).
 import type { Json } from './json.ts';
 import type { RuleDataSource, RuleOperand, ValueType } from './rule.ts';
 
 /** A value that can be compared; undefined is missing. */
 export type Comparable = number | boolean | string | undefined;
 
-/** Decimal numbers only: no hexadecimal, no empty text, no infinity. */
+/** Decimal numbers only: no hexadecimal, no empty string, no infinity. */
 const numberPattern = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Undefined for null, lists, objects and what cannot be read as the type. */
@@ -44,8 +44,8 @@ function textOf(value: Json | undefined): string | undefined {
 }
 
 /**
- * The type in which two operands are compared: that of the first data source operand, declared by itself or by its source, else
- * that of a constant.
+ * The type in which two operands are compared: that of the first data source operand, declared by
+ * itself or by its source, else that of a constant.
  */
 export function comparedAs(
   first: RuleOperand,

@@ -1,4 +1,4 @@
-// Rules and custom logic blocks: what judges samples, and what is done then (contract 13, 14).
+// Rules and custom logic blocks: conditions on samples, and the actions that follow (contract 13, 14).
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
@@ -137,7 +137,10 @@ export interface Rule extends AuditFields {
   readonly timer: RuleTimer;
   readonly logic: RuleLogic;
   readonly actions: readonly RuleActionRef[];
-  /** Counts activations, so that state of an earlier one never counts (contract 13: cleared on deactivation). */
+  /**
+   * Counts activations, so that state of an earlier one never counts (contract 13: cleared on
+   * deactivation).
+   */
   readonly activation: number;
   /** The next due time of the timer; null without one. */
   readonly nextExecution: EpochMs | null;

@@ -1,4 +1,4 @@
-// A sample: one stored measurement of a device (interface 2.3).
+// Sample: one stored measurement of a device (interface 2.3).
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 
@@ -14,7 +14,10 @@ export interface Sample {
   readonly meta?: JsonObject;
 }
 
-/** A sample on its way through the journal, with all that its followers need to know about its origin. */
+/**
+ * A sample on its way through the journal, with all that its followers need to know about its
+ * origin.
+ */
 export interface SampleEntry extends Sample {
   readonly organizationId: string;
   readonly workspaceId: string;
@@ -22,11 +25,17 @@ export interface SampleEntry extends Sample {
   readonly correlationId: string;
   /** Time of storing; the journal sets it, never decreasing. */
   readonly storedAt: EpochMs;
-  /** Whether the flow has the database connector: if not, it is journalled and forwarded but never queried. */
+  /**
+   * Whether the flow has the database connector: if not, it is journalled and forwarded but never
+   * queried.
+   */
   readonly stored: boolean;
 }
 
-/** A sample that is durable. `cursor` is its place in the order of storing; cursors compare as strings. */
+/**
+ * A sample that is durable. `cursor` is its place in the order of storing; cursors compare as
+ * strings.
+ */
 export interface StoredSample extends SampleEntry {
   readonly cursor: string;
 }

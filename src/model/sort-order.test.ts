@@ -1,4 +1,4 @@
-// Lists in memory: several orders, stable, unknown fields refused.
+// Sort order: several fields, stability and unknown fields, for lists in memory.
 import { expect, test } from 'vitest';
 import { inSortOrder } from './sort-order.ts';
 

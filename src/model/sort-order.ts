@@ -1,4 +1,4 @@
-// The order that a list is asked for: fields outside its own are refused, and lists held in memory are put in order (contract 36).
+// Sort order: checks the fields that a client requests, and sorts lists in memory (contract 36).
 import type { SortOrder } from './page.ts';
 import { problem } from './problem.ts';
 
@@ -12,7 +12,10 @@ export function refuseUnknownFields(sort: readonly SortOrder[], known: readonly 
   if (unknown.length > 0) throw problem('unknownSortField', { fields: unknown, known });
 }
 
-/** The items in the order asked for; as they were where that says nothing. Refuses (400) fields without a key. */
+/**
+ * The items in the order asked for; as they were where that says nothing. Refuses (400) fields
+ * without a key.
+ */
 export function inSortOrder<T>(
   items: readonly T[],
   sort: readonly SortOrder[],
@@ -20,10 +23,11 @@ export function inSortOrder<T>(
 ): readonly T[] {
   refuseUnknownFields(sort, Object.keys(keys));
   if (sort.length === 0) return items;
-  const orders = sort.map(({ field, direction }) => ({
-    key: keys[field]!,
-    sign: direction === 'desc' ? -1 : 1,
-  }));
+  const orders = sort.map(({ field, direction }) => {
+    const key = keys[field];
+    if (key === undefined) throw new Error(`The sort field ${field} has no key`);
+    return { key, sign: direction === 'desc' ? -1 : 1 };
+  });
   return items.toSorted((a, b) => {
     for (const { key, sign } of orders) {
       const [x, y] = [key(a), key(b)];

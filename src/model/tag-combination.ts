@@ -7,13 +7,14 @@ export interface TagCombination {
 
 export const tagCombinationMax = 20;
 
-/** Undefined when the text is none, names no tag or more than `tagCombinationMax`. */
+/** Undefined when the combination is invalid, has no tag or more than `tagCombinationMax`. */
 export function parseTagCombination(text: string): TagCombination | undefined {
   const match = /^\s*(AND|OR)\s*:(.*)$/is.exec(text);
   if (match === null) return undefined;
-  const tagIds = [...new Set(match[2]!.split(',').map((id) => id.trim()))];
+  const [, joined = '', ids = ''] = match;
+  const tagIds = [...new Set(ids.split(',').map((id) => id.trim()))];
   if (tagIds.includes('') || tagIds.length > tagCombinationMax) return undefined;
-  return { joined: match[1]!.toUpperCase() === 'AND' ? 'AND' : 'OR', tagIds };
+  return { joined: joined.toUpperCase() === 'AND' ? 'AND' : 'OR', tagIds };
 }
 
 export function combinationHolds(

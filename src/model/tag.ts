@@ -1,4 +1,4 @@
-// A tag: a named group of devices of one workspace (contract 6).
+// Tag: a named group of devices of one workspace (contract 6).
 import type { AuditFields } from './record.ts';
 
 export interface Tag extends AuditFields {

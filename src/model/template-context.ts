@@ -1,4 +1,4 @@
-// The tree that templates look into (interface 2.11): a sample with everything that is known around it, as plain JSON.
+// Template context: the sample and all related values as plain JSON, for templates (interface 2.11).
 // It is also what outputs send when no template says otherwise (contract 9).
 import type { Device } from './device.ts';
 import { type EpochMs, formatInstant } from './instant.ts';
@@ -47,7 +47,10 @@ export type DataSourceContext = {
   readonly tagInput: boolean;
 };
 
-/** Absent members are missing values: null in JSON, nothing in texts. Times are ISO-8601 texts. */
+/**
+ * Absent members are missing values: null in JSON, nothing in other places. Times are ISO-8601
+ * strings.
+ */
 export type TemplateContext = {
   readonly data?: JsonObject;
   readonly meta?: JsonObject;
@@ -72,7 +75,7 @@ export type TemplateContext = {
   };
   /** What custom logic gave to `emit('action', ...)`. */
   readonly result?: JsonObject;
-  /** By number from 1, as text. */
+  /** By number from 1, as a string. */
   readonly dataSources?: Readonly<Record<string, DataSourceContext>>;
 };
 
@@ -85,7 +88,7 @@ export interface ContextDevice {
 
 export interface ContextSource extends ContextDevice {
   readonly sample: Sample & { readonly correlationId?: string };
-  /** The entry the sample came in; absent for one that was read from the store. */
+  /** The entry of the sample; absent if the sample was read from the store. */
   readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;
   /** When the output was made. */
   readonly producedAt: EpochMs;
@@ -127,7 +130,10 @@ const payloadMembers = [
   'result',
 ] as const satisfies readonly (keyof TemplateContext)[];
 
-/** What is sent without a template: the whole sample as JSON (contract 9); `vendorNames` is false to leave aliases out. */
+/**
+ * What is sent without a template: the whole sample as JSON (contract 9); `vendorNames` is false to
+ * leave aliases out.
+ */
 export function defaultPayload(context: TemplateContext, vendorNames: boolean): string {
   const members = payloadMembers.filter((name) => vendorNames || name !== 'akenzaDeviceId');
   return JSON.stringify(Object.fromEntries(members.map((name) => [name, context[name]])));
@@ -161,7 +167,10 @@ function metricsContext(metrics: UplinkMetrics): JsonObject {
   };
 }
 
-/** Times and sizes of the uplink that the entry is of; `producedAt` is when the output was made (interface 2.11). */
+/**
+ * Times and sizes of the uplink that the entry is of; `producedAt` is when the output was made
+ * (interface 2.11).
+ */
 export function uplinkMetaOf(
   { receivedAt, trace, metrics }: NonNullable<ContextSource['entry']>,
   producedAt: EpochMs,

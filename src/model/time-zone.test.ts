@@ -1,4 +1,4 @@
-// Zones as pieces of constant offset, against Temporal.
+// Time zones: the pieces of constant offset, compared with Temporal.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { momentOfLocal, offsetAt, openTimeZone, type TimeZone } from './time-zone.ts';

@@ -1,4 +1,4 @@
-// Time zones as pieces of constant offset: looked up once, then plain arithmetic on epoch milliseconds.
+// Time zones as pieces of constant offset: read once, then used with arithmetic on epoch milliseconds.
 import type { EpochMs } from './instant.ts';
 
 /** A time during which a zone keeps its clock: local time is UTC plus the offset. */
@@ -17,15 +17,20 @@ export interface TimeZone {
   pieces(from: EpochMs, to: EpochMs): readonly ZonePiece[];
 }
 
-// The years that nearly all queries ask for are read once; others are read anew each time, so that the memory of a zone
+// The years that nearly all queries ask for are read once; others are read anew each time, so that
+// the memory of a zone
 // is bounded.
 const cachedFrom = Date.UTC(2000, 0, 1);
 const cachedTo = Date.UTC(2050, 0, 1);
-// Looking up transitions takes time, and nobody knows the rules of later centuries: zones keep their last offset.
+// Looking up transitions takes time, and nobody knows the rules of later centuries: zones keep
+// their last offset.
 const changesUntil = Date.UTC(2200, 0, 1);
 const namePattern = /^(?:[A-Za-z][A-Za-z0-9_+/-]{0,63}|[+-]\d{2}:\d{2})$/;
 
-/** The zone of an IANA name (in any case) or an offset such as +05:30; undefined when there is none of that name. */
+/**
+ * The zone of an IANA name (in any case) or an offset such as +05:30; undefined when there is none
+ * of that name.
+ */
 export function openTimeZone(name: string): TimeZone | undefined {
   if (!namePattern.test(name)) return undefined;
   let id: string;
@@ -65,13 +70,16 @@ function readPieces(id: string, from: EpochMs, to: EpochMs): ZonePiece[] {
 
 /** The offset at a moment. */
 export function offsetAt(zone: TimeZone, at: EpochMs): number {
-  return zone.pieces(at, at)[0]!.offsetMs;
+  const [piece] = zone.pieces(at, at);
+  if (piece === undefined) throw new Error(`The time zone has no offset at ${at} ms`);
+  return piece.offsetMs;
 }
 
 /**
- * The first moment at which the zone's clock shows at least the given local time (milliseconds as if it were UTC).
- * A time that is skipped in spring is the moment of the jump; one that comes twice in autumn is its first coming.
- * `pieces` must begin before that moment; undefined when it lies beyond them.
+ * The first moment at which the zone's clock shows at least the given local time (milliseconds as
+ * if it were UTC). A time that is skipped in spring is the moment of the jump; one that comes twice
+ * in autumn is its first coming. `pieces` must begin before that moment; undefined when it lies
+ * beyond them.
  */
 export function momentOfLocal(pieces: readonly ZonePiece[], localMs: number): EpochMs | undefined {
   for (const { start, end, offsetMs } of pieces) {

@@ -1,8 +1,10 @@
-// The topic check of interface 2.3, in linear time: the expression as printed there backtracks exponentially.
+// Topic check of interface 2.3 in linear time, because the printed expression backtracks exponentially.
 
 /**
- * Whether the text is a topic. Accepts exactly what `^[a-zA-Z0-9]([a-zA-Z0-9]+(\.|:|-|_)?)*[a-zA-Z0-9]+$` accepts: a first run of
- * at least two alphanumeric characters, then any number of runs of at least one, with single separators between them.
+ * Whether the string is a topic. Accepts exactly what
+ * `^[a-zA-Z0-9]([a-zA-Z0-9]+(\.|:|-|_)?)*[a-zA-Z0-9]+$` accepts: a first run of at least two
+ * alphanumeric characters, then any number of runs of at least one, with single separators between
+ * them.
  */
 export function isTopic(text: string): boolean {
   let run = 0;

@@ -1,4 +1,4 @@
-// Rows of the catalogue of refusals that transports other than HTTP add.
+// Problems of transports other than HTTP: rows of the table in problem.ts.
 import type { ProblemRow } from './problem-row.ts';
 
 export const transportProblems = {

@@ -1,3 +1,3 @@
-// Unreadable record: what a wrong secrets key or damage makes unusable; whoever works for all tenants notes it and goes on.
+// Unreadable record: a record that a wrong secrets key or damage makes unusable; work for other tenants continues.
 
 export class UnreadableRecord extends Error {}

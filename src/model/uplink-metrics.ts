@@ -1,4 +1,4 @@
-// Uplink metrics: what is known about the last uplink of a device (interface 2.3 and 2.11, contract 4).
+// Uplink metrics: the known values of the last uplink of a device (interface 2.3 and 2.11, contract 4).
 import type { EpochMs } from './instant.ts';
 
 export interface UplinkMetrics {
@@ -34,7 +34,10 @@ export interface UplinkMetrics {
 /** What a network tells of an uplink beyond its payload. */
 export type RadioMetrics = Partial<Omit<UplinkMetrics, 'uplinkId' | 'deviceId' | 'timestamp'>>;
 
-/** The metrics with battery level and signal quality as the device told them last, and when (contract 36). */
+/**
+ * The metrics with battery level and signal quality as the device told them last, and when
+ * (contract 36).
+ */
 export function withLastKnown(
   metrics: UplinkMetrics,
   earlier: UplinkMetrics | undefined,

@@ -1,4 +1,4 @@
-// An uplink: one payload of one known device, on its way to become samples.
+// Uplink: one payload of one known device, before it becomes samples.
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';

@@ -1,4 +1,4 @@
-// A user and the roles that make one a member of organizations and workspaces (contract 2).
+// User: a person, with the roles in organizations and workspaces (contract 2).
 import type { EpochMs } from './instant.ts';
 import type { AuditFields } from './record.ts';
 
@@ -13,9 +13,12 @@ export interface User extends AuditFields {
   readonly name: string;
   /** Lower case; unique. */
   readonly email: string;
-  /** Argon2id with its parameters, as one text; null until an invitation is accepted. */
+  /** Argon2id with its parameters, as one string; null until an invitation is accepted. */
   readonly passwordHash: string | null;
-  /** Whether the user has shown to own the address: by a link that was mailed to it, or as the owner of the installation. */
+  /**
+   * Whether the user has shown to own the address: by a link that was mailed to it, or as the owner
+   * of the installation.
+   */
   readonly proven: boolean;
 }
 

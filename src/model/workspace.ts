@@ -1,4 +1,4 @@
-// A workspace: the part of an organization that devices, flows and rules live in (contract 3).
+// Workspace: the part of an organization that contains devices, flows and rules (contract 3).
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 

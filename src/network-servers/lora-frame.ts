@@ -41,7 +41,8 @@ export function frameEvent(frame: LoraFrame): ServerEvent {
       ...known({ uplinkSize: payloadBytes(payloadHex), port, frameCountUp }),
     },
     time: frame.time,
-    // Without a session, the payload distinguishes frames of different sessions with the same counter, well enough.
+    // Without a session, the payload distinguishes frames of different sessions with the same
+    // counter, well enough.
     ...(frameCountUp !== undefined && {
       duplicateKey: `${session ?? payloadHex}:${frameCountUp}`,
     }),

@@ -81,7 +81,10 @@ export interface ServerCall {
 export interface DownlinkApi {
   /** Properties that an integration needs before anything can be sent. */
   readonly needs: readonly string[];
-  /** The requests that send a downlink, in order. The last answer has its reference. `now` is for signatures. */
+  /**
+   * The requests that send a downlink, in order. The last answer has its reference. `now` is for
+   * signatures.
+   */
   readonly calls: (
     downlink: ServerDownlink,
     device: ServerDevice,

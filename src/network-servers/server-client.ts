@@ -22,7 +22,10 @@ export type ServerAnswer =
       readonly retryAfterMs?: number;
     };
 
-/** Makes the calls in order until one fails; the answer is the last one's. Reasons hold no credentials. */
+/**
+ * Makes the calls in order until one fails; the answer is the last one's. Reasons hold no
+ * credentials.
+ */
 export async function callServer(
   calls: readonly ServerCall[],
   egress: Pick<EgressGuard, 'fetch'>,

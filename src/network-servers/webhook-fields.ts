@@ -65,7 +65,10 @@ function finiteNumber(value: Json | undefined): number | undefined {
   return undefined;
 }
 
-/** A number that only describes the radio. An invalid one is ignored, so that no payload is lost because of it. */
+/**
+ * A number that only describes the radio. An invalid one is ignored, so that no payload is lost
+ * because of it.
+ */
 export function measureAt(body: Json, path: string): number | undefined {
   return finiteNumber(valueAt(body, path));
 }

@@ -8,7 +8,8 @@ import {
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
 import type { WorkspaceSettings } from '../model/workspace.ts';
-import type { Interval } from './bucket-plan.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Interval, Source } from './bucket-plan.ts';
 import { parseInterval } from './interval.ts';
 
 export interface AccumulationBody {
@@ -40,12 +41,23 @@ export interface QueriedDevice {
   readonly workspaceId: string;
 }
 
+/** One query over one or more devices. */
+export interface DeviceQuery<Body extends AccumulationBody = AccumulationBody> {
+  readonly devices: readonly QueriedDevice[];
+  readonly source: Source;
+  readonly body: Body;
+  readonly now: EpochMs;
+}
+
 /** The calendar of a workspace; asked only when an answer depends on it. */
 export type CalendarOf = (workspaceId: string) => WorkspaceCalendar | Promise<WorkspaceCalendar>;
 
 export type OpenZone = (name: string) => TimeZone | undefined;
 
-/** Checks the common fields; refuses (400) an unknown accumulator, zone or bound and `from` not before `to`. */
+/**
+ * Checks the common fields; refuses (400) an unknown accumulator, zone or bound and `from` not
+ * before `to`.
+ */
 export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Accumulation {
   requestedZone(body.timeZone, openZone);
   if (body.topic === '*') {

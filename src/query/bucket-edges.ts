@@ -9,14 +9,17 @@ const daysAMonthMax = 31;
 
 /** How a bucket interval divides time. */
 export type BucketUnit =
-  /** `local`: aligned to the zone's clock, which begins at one hour; shorter ones are the same in every zone. */
+  /**
+   * `local`: aligned to the zone's clock, which begins at one hour; shorter ones are the same in
+   * every zone.
+   */
   | { readonly kind: 'fixed'; readonly ms: number; readonly local: boolean }
   | { readonly kind: 'days'; readonly days: number; readonly origin: number }
   | { readonly kind: 'months'; readonly months: number };
 
 /**
- * The unit of a duration; undefined for months mixed with days or hours, which have no place in the calendar.
- * Whole days are calendar days however they are written, and whole weeks begin on Monday.
+ * The unit of a duration; undefined for months mixed with days or hours, which have no place in the
+ * calendar. Whole days are calendar days however they are written, and whole weeks begin on Monday.
  */
 export function bucketUnit({ months, days, ms }: IsoDuration): BucketUnit | undefined {
   if (months > 0) return days + ms > 0 ? undefined : { kind: 'months', months };
@@ -41,7 +44,9 @@ export function bucketsRoughly(from: EpochMs, to: EpochMs, unit: BucketUnit): nu
   return Math.floor((to - from) / longest);
 }
 
-/** `from`, every edge between, and `to`, strictly ascending: each neighbouring pair is one bucket. */
+/**
+ * `from`, every edge between, and `to`, strictly ascending: each neighbouring pair is one bucket.
+ */
 export function bucketEdges(
   from: EpochMs,
   to: EpochMs,

@@ -4,6 +4,7 @@ import { parseIsoDuration } from '../model/iso-duration.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
 import { bucketEdges, bucketsRoughly, bucketUnit, shortestMs } from './bucket-edges.ts';
+import { missing } from '../structures/missing.ts';
 
 export type Source = 'raw' | 'hours';
 
@@ -49,7 +50,14 @@ export function singleBucket(source: Source, interval: Interval): BucketPlan {
   return { source, starts: [from], edges: [from, to], places: [0] };
 }
 
-/** The buckets of a time series; refuses (400) a bad interval and more than `bucketsMax` buckets. */
+/** The first and the last edge of the plan. */
+export function planEnds({ edges }: BucketPlan): Interval {
+  return { from: edges[0] ?? missing('first edge'), to: edges.at(-1) ?? missing('last edge') };
+}
+
+/**
+ * The buckets of a time series; refuses (400) a bad interval and more than `bucketsMax` buckets.
+ */
 export function seriesBuckets(
   source: Source,
   interval: Interval,
@@ -70,7 +78,8 @@ export function seriesBuckets(
     const reason = 'hourly aggregates need at least PT1H; query the raw data for shorter buckets';
     throw problem('badBucketInterval', { bucketInterval, reason });
   }
-  // Far too many are not made at all; the others are counted exactly, as days and months vary in length.
+  // Far too many are not made at all; the others are counted exactly, as days and months vary in
+  // length.
   const roughly = bucketsRoughly(from, to, unit);
   const all = roughly > bucketsMax * countedMax ? [] : bucketEdges(from, to, unit, zone);
   const buckets = all.length === 0 ? roughly : all.length - 1;
@@ -97,8 +106,8 @@ function planOf(source: Source, all: readonly EpochMs[]): BucketPlan {
   // An hour belongs to the bucket in which it starts, so every edge moves up to the next hour.
   const edges: EpochMs[] = [];
   const places: number[] = [];
-  for (let i = 0; i < all.length; i++) {
-    const edge = Math.ceil(all[i]! / hourMs) * hourMs;
+  for (const [i, at] of all.entries()) {
+    const edge = Math.ceil(at / hourMs) * hourMs;
     if (edge === edges.at(-1)) places[i - 1] = -1;
     else edges.push(edge);
     if (i < starts.length) places.push(edges.length - 1);

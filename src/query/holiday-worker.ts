@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import Holidays from 'date-holidays';
 import { dayMs } from '../model/instant.ts';
+import { missing } from '../structures/missing.ts';
 
 export interface HolidayQuestion {
   readonly id: number;
@@ -32,7 +33,8 @@ function datesOfYear(region: string, year: number): readonly string[] {
   return (holidays ?? []).filter((holiday) => holiday.type === 'public').flatMap(datesOf);
 }
 
-// `date` is the local day on which a holiday begins; the distance of its ends tells how many days it lasts.
+// `date` is the local day on which a holiday begins; the distance of its ends tells how many days
+// it lasts.
 function datesOf(holiday: HolidayOfYear): string[] {
   const first = Date.parse(`${holiday.date.slice(0, 10)}T00:00:00Z`);
   const days = Math.max(1, Math.round((holiday.end.getTime() - holiday.start.getTime()) / dayMs));
@@ -41,7 +43,10 @@ function datesOf(holiday: HolidayOfYear): string[] {
   );
 }
 
-/** Undefined for a region that exists; else those that do: the countries, or the parts of the named country. */
+/**
+ * Undefined for a region that exists; else those that do: the countries, or the parts of the named
+ * country.
+ */
 function otherRegions(region: string): readonly string[] | undefined {
   const known = new Holidays();
   const [country = '', state, part, ...rest] = region.split('-');
@@ -71,4 +76,5 @@ function answer({ id, region, year }: HolidayQuestion): HolidayAnswer {
   }
 }
 
-parentPort!.on('message', (question: HolidayQuestion) => parentPort!.postMessage(answer(question)));
+const port = parentPort ?? missing('port to the parent thread');
+port.on('message', (question: HolidayQuestion) => port.postMessage(answer(question)));

@@ -18,8 +18,9 @@ export interface TopicSchema {
 }
 
 /**
- * Topic to schema, declared topics first, then those with the newest samples; at most `topicsMax`. The store knows what it has
- * measured; only objects too wide for that are read, the newest of their topic.
+ * Topic to schema, declared topics first, then those with the newest samples; at most `topicsMax`.
+ * The store knows what it has measured; only objects too wide for that are read, the newest of
+ * their topic.
  */
 export async function inferSchema(
   deviceId: string,
@@ -122,9 +123,10 @@ function inferredProperty(key: string, found: MeasuredProperty): JsonObject {
   };
 }
 
-// One type is a text, several are a list, as JSON Schema has it; null only counts when it is all there is.
+// One type is a text, several are a list, as JSON Schema has it; null only counts when it is all
+// there is.
 function typeOf({ types }: MeasuredProperty): Json {
   const named = [...types].filter((type) => type !== 'null').sort();
-  if (named.length === 0) return 'null';
-  return named.length === 1 ? named[0]! : named;
+  const [first = 'null'] = named;
+  return named.length > 1 ? named : first;
 }

@@ -91,34 +91,62 @@ describe('interface 4.4: kpi', () => {
     ['OCCUPANCY', 25],
   ])('%s of mixed values in [from, to) is %d', async (accumulator, kpi) => {
     const asked = body(accumulator, '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z');
-    const answer = await deviceKpis([device()], 'raw', asked, late, await partsOf(samples));
+    const answer = await deviceKpis(
+      { devices: [device()], source: 'raw', body: asked, now: late },
+      await partsOf(samples),
+    );
     expect(answer).toEqual([{ deviceId: 'd1', topic: 'default', dataKey: 'value', kpi }]);
   });
 
   test('contract 21: hourly kpis widen to whole hours', async () => {
     const asked = body('SUM', '2026-03-01T10:45:00Z', '2026-03-01T10:46:00Z');
     expect(
-      (await deviceKpis([device()], 'hours', asked, late, await partsOf(samples)))[0]?.kpi,
+      (
+        await deviceKpis(
+          { devices: [device()], source: 'hours', body: asked, now: late },
+          await partsOf(samples),
+        )
+      )[0]?.kpi,
     ).toBe(6);
     expect(
-      (await deviceKpis([device()], 'raw', asked, late, await partsOf(samples)))[0]?.kpi,
+      (
+        await deviceKpis(
+          { devices: [device()], source: 'raw', body: asked, now: late },
+          await partsOf(samples),
+        )
+      )[0]?.kpi,
     ).toBeNull();
   });
 
   test('contract: the accumulated kpi sums the kpis of the devices and leaves nulls out', async () => {
     const asked = body('MAX', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z');
     const devices = [device('d1'), device('d2'), device('d3')];
-    expect(await accumulatedKpi(devices, 'raw', asked, late, await partsOf(samples))).toEqual({
+    expect(
+      await accumulatedKpi(
+        { devices, source: 'raw', body: asked, now: late },
+        await partsOf(samples),
+      ),
+    ).toEqual({
       kpi: 54,
       topic: 'default',
       dataKey: 'value',
     });
     expect(
-      (await accumulatedKpi([device('d3')], 'raw', asked, late, await partsOf(samples))).kpi,
+      (
+        await accumulatedKpi(
+          { devices: [device('d3')], source: 'raw', body: asked, now: late },
+          await partsOf(samples),
+        )
+      ).kpi,
     ).toBeNull();
     const counted = { ...asked, accumulator: 'COUNT' };
     expect(
-      (await accumulatedKpi([device('d3')], 'raw', counted, late, await partsOf(samples))).kpi,
+      (
+        await accumulatedKpi(
+          { devices: [device('d3')], source: 'raw', body: counted, now: late },
+          await partsOf(samples),
+        )
+      ).kpi,
     ).toBe(0);
   });
 
@@ -138,7 +166,9 @@ describe('interface 4.4: kpi', () => {
     [{ topic: '*' }, '40001_INVALID_REQUEST', 'one topic'],
   ])('%j is refused', async (change, code, text) => {
     const asked = { ...body('MIN', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z'), ...change };
-    const refused = await problemOf(deviceKpis([device()], 'raw', asked, late, await partsOf([])));
+    const refused = await problemOf(
+      deviceKpis({ devices: [device()], source: 'raw', body: asked, now: late }, await partsOf([])),
+    );
     expect([refused.status, refused.code, refused.message]).toEqual([
       400,
       code,
@@ -157,7 +187,13 @@ describe('interface 4.4: time series', () => {
       ...body('SUM', '2026-03-01T00:10:00Z', '2026-03-01T04:00:00Z'),
       bucketInterval: 'PT1H',
     };
-    expect(await deviceSeries(device(), 'raw', asked, late, await partsOf(samples))).toEqual({
+    expect(
+      await deviceSeries(
+        device(),
+        { source: 'raw', body: asked, now: late },
+        await partsOf(samples),
+      ),
+    ).toEqual({
       deviceId: 'd1',
       topic: 'default',
       dataKey: 'value',
@@ -171,7 +207,11 @@ describe('interface 4.4: time series', () => {
       ...body('COUNT', '2026-03-01T00:00:00Z', '2026-03-01T04:00:00Z'),
       bucketInterval: null,
     };
-    const series = await deviceSeries(device(), 'hours', asked, late, await partsOf(samples));
+    const series = await deviceSeries(
+      device(),
+      { source: 'hours', body: asked, now: late },
+      await partsOf(samples),
+    );
     expect(series.dataPoints).toEqual([1, 2, null, 1]);
   });
 
@@ -183,7 +223,11 @@ describe('interface 4.4: time series', () => {
     const inNewYork = device('d1', { ...plain, timezone: 'America/New_York' });
     const stamps = async (of: QueriedDevice, timeZone: string | null) =>
       (
-        await deviceSeries(of, 'raw', { ...asked, timeZone }, late, await partsOf(samples))
+        await deviceSeries(
+          of,
+          { source: 'raw', body: { ...asked, timeZone }, now: late },
+          await partsOf(samples),
+        )
       ).timestamps.map((t) => t.slice(8, 13));
     expect(await stamps(device(), null)).toEqual(['28T00', '01T00']);
     expect(await stamps(inNewYork, null)).toEqual(['28T00', '28T05', '01T05']);
@@ -221,10 +265,12 @@ describe('interface 4.6: occupancy', () => {
   ) =>
     (
       await deviceKpis(
-        [device('d1', calendar)],
-        'raw',
-        body('OCCUPANCY', from, to),
-        now,
+        {
+          devices: [device('d1', calendar)],
+          source: 'raw',
+          body: body('OCCUPANCY', from, to),
+          now,
+        },
         await partsOf(samples),
       )
     )[0]?.kpi;
@@ -315,9 +361,7 @@ describe('interface 4.6: occupancy', () => {
     };
     const series = await deviceSeries(
       device(),
-      'raw',
-      asked,
-      late,
+      { source: 'raw', body: asked, now: late },
       await partsOf(occupied(['10:31', '11:00', '11:05'])),
     );
     expect(series.dataPoints[0]).toBeCloseTo((1 / 6) * 100, 12);

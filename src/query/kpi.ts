@@ -2,18 +2,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { accumulators } from '../summaries/accumulators.ts';
 import { addTerm, type CompensatedSum, sumOf } from '../summaries/compensated-sum.ts';
-import type { EpochMs } from '../model/instant.ts';
 import type { BucketRequest } from '../samples/sample-store.ts';
 import type { ReadingStore } from './sample-reader.ts';
 import {
   type Accumulation,
-  type AccumulationBody,
+  type DeviceQuery,
   type QueriedDevice,
   readAccumulation,
 } from './accumulation.ts';
-import { type BucketPlan, type Source, singleBucket } from './bucket-plan.ts';
+import { type BucketPlan, planEnds, singleBucket } from './bucket-plan.ts';
 import {
   type CalendarParts,
+  type CountedSpan,
   countNoSlots,
   occupancySlots,
   type SlotsOf,
@@ -30,34 +30,26 @@ export interface DeviceKpi {
   readonly kpi: number | null;
 }
 
-// A store call never covers more devices than this, so that a large tag leaves room for other requests in between.
+// A store call never covers more devices than this, so that a large tag leaves room for other
+// requests in between.
 const devicesACall = 500;
 
 /** One answer per device, in their order. Refuses (400) what `readAccumulation` refuses. */
-export async function deviceKpis(
-  devices: readonly QueriedDevice[],
-  source: Source,
-  body: AccumulationBody,
-  now: EpochMs,
-  parts: QueryParts,
-): Promise<DeviceKpi[]> {
-  const accumulation = readAccumulation(body, parts.openZone);
+export async function deviceKpis(query: DeviceQuery, parts: QueryParts): Promise<DeviceKpi[]> {
+  const accumulation = readAccumulation(query.body, parts.openZone);
   const { topic, dataKey } = accumulation;
-  const kpis = await kpisOf(devices, source, accumulation, now, parts);
-  return devices.map(({ id }, i) => ({ deviceId: id, topic, dataKey, kpi: kpis[i] ?? null }));
+  const kpis = await kpisOf(query, accumulation, parts);
+  return query.devices.map(({ id }, i) => ({ deviceId: id, topic, dataKey, kpi: kpis[i] ?? null }));
 }
 
 /** The sum of the devices' KPIs, null when none has any (interface 4.5, contract decisions). */
 export async function accumulatedKpi(
-  devices: readonly QueriedDevice[],
-  source: Source,
-  body: AccumulationBody,
-  now: EpochMs,
+  query: DeviceQuery,
   parts: QueryParts,
 ): Promise<{ readonly kpi: number | null; readonly topic: string; readonly dataKey: string }> {
-  const accumulation = readAccumulation(body, parts.openZone);
+  const accumulation = readAccumulation(query.body, parts.openZone);
   const { topic, dataKey } = accumulation;
-  const kpis = await kpisOf(devices, source, accumulation, now, parts);
+  const kpis = await kpisOf(query, accumulation, parts);
   const total: CompensatedSum = { sum: 0, sumError: 0 };
   let known = 0;
   for (const kpi of kpis) {
@@ -69,14 +61,13 @@ export async function accumulatedKpi(
 }
 
 async function kpisOf(
-  devices: readonly QueriedDevice[],
-  source: Source,
+  { devices, source, now }: DeviceQuery,
   accumulation: Accumulation,
-  now: EpochMs,
   parts: QueryParts,
 ): Promise<(number | null)[]> {
   const plan = singleBucket(source, accumulation.interval);
-  const slotsOf = await slotsFor(devices, accumulation, plan, now, parts);
+  const { from, to } = planEnds(plan);
+  const slotsOf = await slotsFor(devices, accumulation, { from, to, now }, parts);
   const { facet, finish } = accumulators[accumulation.accumulator];
   const kpis: (number | null)[] = [];
   for (let start = 0; start < devices.length; start += devicesACall) {
@@ -86,7 +77,7 @@ async function kpisOf(
     const tallies = await parts.store.buckets(bucketRequest(some, accumulation, plan));
     for (const [i, device] of some.entries()) {
       const tally = tallies[i]?.[0] ?? facet.start();
-      kpis.push(finish(tally, slotsOf(device, plan.edges[0]!, plan.edges[1]!)));
+      kpis.push(finish(tally, slotsOf(device, from, to)));
     }
   }
   return kpis;
@@ -105,10 +96,9 @@ export function bucketRequest(
 export async function slotsFor(
   devices: readonly QueriedDevice[],
   { accumulator }: Accumulation,
-  { edges }: BucketPlan,
-  now: EpochMs,
+  span: CountedSpan,
   parts: CalendarParts,
 ): Promise<SlotsOf> {
   if (!accumulators[accumulator].countsSlots) return countNoSlots;
-  return occupancySlots(devices, edges[0]!, edges.at(-1)!, now, parts);
+  return occupancySlots(devices, span, parts);
 }

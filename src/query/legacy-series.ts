@@ -9,7 +9,7 @@ import { parseBound } from './interval.ts';
 import type { QueryParts } from './kpi.ts';
 import type { ReportedRange } from '../samples/samples.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
-import { type SeriesPoint, thinning } from './thinning.ts';
+import { createThinning, type SeriesPoint } from './thinning.ts';
 import { deviceSeries } from './time-series.ts';
 
 export interface RawSeriesBody {
@@ -21,6 +21,12 @@ export interface RawSeriesBody {
 /** More points than these are thinned (contract 36). */
 const valuePointsMax = 250_000;
 
+export interface RawSeriesOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The most points of an answer. */
+  readonly pointsMax?: number;
+}
+
 export interface ValueSeries {
   readonly points: readonly SeriesPoint[];
   /** Whether points were left out. */
@@ -28,15 +34,15 @@ export interface ValueSeries {
 }
 
 /**
- * Every value of the key in the range, oldest first as charts need them; of more than `pointsMax` those that a chart needs most.
- * Samples are read in batches, a second time when there are too many points; ends early when the signal is aborted.
+ * Every value of the key in the range, oldest first as charts need them; of more than `pointsMax`
+ * those that a chart needs most. Samples are read in batches, a second time when there are too many
+ * points; ends early when the signal is aborted.
  */
 export async function rawSeries(
   deviceId: string,
   { topic, dataKey, timestamp }: RawSeriesBody,
   store: Pick<ReadingStore, 'exportSamples'>,
-  signal?: AbortSignal,
-  pointsMax: number = valuePointsMax,
+  { signal, pointsMax = valuePointsMax }: RawSeriesOptions = {},
 ): Promise<ValueSeries> {
   const range = {
     deviceId,
@@ -44,23 +50,28 @@ export async function rawSeries(
     ...rangeOf(timestamp),
     unreadable: refuseUnreadable,
   };
+  const source = { range, dataKey, store, signal };
   const points: SeriesPoint[] = [];
   let total = 0;
-  await eachPoint(range, dataKey, store, signal, (point) => {
+  await eachPoint(source, (point) => {
     if (total++ < pointsMax) points.push(point);
   });
   if (total <= pointsMax) return { points, thinned: false };
   points.length = 0;
-  const thinner = thinning(total, pointsMax);
-  await eachPoint(range, dataKey, store, signal, thinner.add);
+  const thinner = createThinning(total, pointsMax);
+  await eachPoint(source, thinner.add);
   return { points: thinner.kept(), thinned: true };
 }
 
+interface PointSource {
+  readonly range: ReportedRange;
+  readonly dataKey: string;
+  readonly store: Pick<ReadingStore, 'exportSamples'>;
+  readonly signal: AbortSignal | undefined;
+}
+
 async function eachPoint(
-  range: ReportedRange,
-  dataKey: string,
-  store: Pick<ReadingStore, 'exportSamples'>,
-  signal: AbortSignal | undefined,
+  { range, dataKey, store, signal }: PointSource,
   take: (point: SeriesPoint) => void,
 ): Promise<void> {
   for await (const samples of store.exportSamples(range)) {
@@ -95,7 +106,10 @@ export interface AggregationBody {
   readonly timeZone?: string | null;
 }
 
-/** The older form of a raw time series; its callers mix up `from` and `to`, so their order does not count. */
+/**
+ * The older form of a raw time series; its callers mix up `from` and `to`, so their order does not
+ * count.
+ */
 export async function aggregationSeries(
   device: QueriedDevice,
   { data, timestamp, bucket, timeZone = null }: AggregationBody,
@@ -119,6 +133,10 @@ export async function aggregationSeries(
     bucketInterval: bucket.interval,
     timeZone,
   };
-  const { dataPoints, timestamps } = await deviceSeries(device, 'raw', body, now, parts);
+  const { dataPoints, timestamps } = await deviceSeries(
+    device,
+    { source: 'raw', body, now },
+    parts,
+  );
   return { data: { dataPoints, timestamps } };
 }

@@ -35,7 +35,9 @@ export function measuredProperties(
   return properties;
 }
 
-/** The keys of one object that is too wide for the store to take apart; nested objects stay whole. */
+/**
+ * The keys of one object that is too wide for the store to take apart; nested objects stay whole.
+ */
 export function keysOfWide(data: JsonObject): MeasuredTopic['keys'] {
   return Object.entries(data).map(([key, value]) => {
     if (value === null) return { path: [key], types: ['null'] };
@@ -48,8 +50,9 @@ export function keysOfWide(data: JsonObject): MeasuredTopic['keys'] {
 }
 
 /**
- * The topics and keys that a device has, as the limits of contract 36 count them; paths are joined by `/`. Objects that the store does not
- * take apart count with the keys of their topic's newest sample.
+ * The topics and keys that a device has, as the limits of contract 36 count them; paths are joined
+ * by `/`. Objects that the store does not take apart count with the keys of their topic's newest
+ * sample.
  */
 export async function storedNames(
   store: Pick<Samples, 'measuredKeys' | 'latestSample'>,

@@ -8,6 +8,7 @@ import {
   type QueriedDevice,
   type WorkspaceCalendar,
 } from './accumulation.ts';
+import type { Interval } from './bucket-plan.ts';
 import { countedSlots, type WorkingMasks } from './counted-slots.ts';
 import type { PublicHolidays } from './public-holidays.ts';
 import { checkWorkingInterval, countsWorkingTime, workingMasks } from './working-hours.ts';
@@ -21,22 +22,26 @@ export interface CalendarParts {
   readonly publicHolidays: PublicHolidays;
 }
 
+/** The buckets of a query together; no slot counts that begins after `now`. */
+export interface CountedSpan extends Interval {
+  readonly now: EpochMs;
+}
+
 /** For all other accumulators. */
 export const countNoSlots: SlotsOf = () => noSlots;
 
 /** Reads the calendars of the devices once, for all buckets between two moments. */
 export async function occupancySlots(
   devices: readonly QueriedDevice[],
-  from: EpochMs,
-  to: EpochMs,
-  now: EpochMs,
+  { from, to, now }: CountedSpan,
   parts: CalendarParts,
 ): Promise<SlotsOf> {
   const masks = new Map<string, WorkingMasks>();
   for (const workspaceId of new Set(devices.map((device) => device.workspaceId))) {
     const calendar = await parts.calendarOf(workspaceId);
     if (!countsWorkingTime(calendar)) continue;
-    masks.set(workspaceId, await masksOf(calendar, from, Math.max(from, Math.min(to, now)), parts));
+    const span = { from, to: Math.max(from, Math.min(to, now)) };
+    masks.set(workspaceId, await masksOf(calendar, span, parts));
   }
   const counted = new Map<WorkingMasks | undefined, Map<string, CountedSlots>>();
   return ({ workspaceId }, bucketFrom, bucketTo) => {
@@ -53,10 +58,10 @@ export async function occupancySlots(
 
 async function masksOf(
   calendar: WorkspaceCalendar,
-  from: EpochMs,
-  to: EpochMs,
+  span: Interval,
   { openZone, publicHolidays }: CalendarParts,
 ): Promise<WorkingMasks> {
+  const { from, to } = span;
   // The public holidays of an interval that is refused would be those of up to ten thousand years.
   checkWorkingInterval(from, to);
   const holidays = new Set((calendar.holidays ?? []).map(({ date }) => date));
@@ -69,5 +74,5 @@ async function masksOf(
     );
     for (const date of found) holidays.add(date);
   }
-  return workingMasks(from, to, calendar, holidays, calendarZone(calendar, openZone));
+  return workingMasks(span, calendar, holidays, calendarZone(calendar, openZone));
 }

@@ -2,7 +2,10 @@
 import { Worker } from 'node:worker_threads';
 import type { HolidayAnswer, HolidayQuestion } from './holiday-worker.ts';
 
-/** Local dates `YYYY-MM-DD` of a region such as `CH` or `CH-ZH` from one year to another; none for an unknown region. */
+/**
+ * Local dates `YYYY-MM-DD` of a region such as `CH` or `CH-ZH` from one year to another; none for
+ * an unknown region.
+ */
 export type PublicHolidays = (
   region: string,
   fromYear: number,
@@ -34,7 +37,10 @@ export function openPublicHolidays(): PublicHolidays {
   };
 }
 
-/** Undefined for a region that exists; else those that do: the countries, or the parts of the named country. */
+/**
+ * Undefined for a region that exists; else those that do: the countries, or the parts of the named
+ * country.
+ */
 export async function otherHolidayRegions(region: string): Promise<readonly string[] | undefined> {
   return ask(region, undefined);
 }

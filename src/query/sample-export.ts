@@ -25,8 +25,9 @@ export interface SampleExport {
 }
 
 /**
- * Resolves when the first piece is made. Samples that turn out unreadable later break the text off with Problem `samplesDamaged`, because
- * its reader was told that it is whole; the next export knows of them.
+ * Resolves when the first piece is made. Samples that turn out unreadable later break the text off
+ * with Problem `samplesDamaged`, because its reader was told that it is whole; the next export
+ * knows of them.
  */
 export async function sampleExport(
   range: SampleRange,
@@ -78,7 +79,8 @@ function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string 
   return `${JSON.stringify(line)}\n`;
 }
 
-// The samples are read twice: the header comes first and needs the keys of all of them. A key that is stored for the first
+// The samples are read twice: the header comes first and needs the keys of all of them. A key that
+// is stored for the first
 // time in between has no column.
 async function* csvText(range: ReportedRange, store: ExportingStore): AsyncGenerator<string> {
   const columns = csvColumns();

@@ -128,17 +128,13 @@ test('review behaviour 14: more points than the limit are thinned to it, and the
   const store = await storeOf(
     Array.from({ length: 50 }, (_, i) => sample(i, { a: i === 20 ? 99 : 1 })),
   );
-  const { points, thinned } = await rawSeries(
-    'd1',
-    { topic: 'default', dataKey: 'a' },
-    store,
-    undefined,
-    10,
-  );
+  const { points, thinned } = await rawSeries('d1', { topic: 'default', dataKey: 'a' }, store, {
+    pointsMax: 10,
+  });
   expect([thinned, points.length]).toEqual([true, 10]);
   expect(points.map(({ value }) => value)).toContain(99);
   expect(
-    (await rawSeries('d1', { topic: 'default', dataKey: 'a' }, store, undefined, 50)).thinned,
+    (await rawSeries('d1', { topic: 'default', dataKey: 'a' }, store, { pointsMax: 50 })).thinned,
   ).toBe(false);
 });
 

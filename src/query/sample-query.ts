@@ -38,7 +38,10 @@ export interface SampleAnswer {
   readonly meta?: JsonObject;
 }
 
-/** What the store is asked for; refuses (400) bounds that are no times and a limit outside 1 to `sampleLimitMax`. */
+/**
+ * What the store is asked for; refuses (400) bounds that are no times and a limit outside 1 to
+ * `sampleLimitMax`.
+ */
 export function sampleScan(deviceId: string, body: SampleQueryBody): SampleScan {
   const limit = body.limit ?? sampleLimitDefault;
   const skip = body.skip ?? 0;
@@ -81,7 +84,10 @@ export function rangeOf(
   };
 }
 
-/** The wire form of a sample; `aliased` adds the name that older clients read the device id from (contract 34). */
+/**
+ * The wire form of a sample; `aliased` adds the name that older clients read the device id from
+ * (contract 34).
+ */
 export function sampleAnswer(sample: Sample, aliased: boolean): SampleAnswer {
   const { deviceId, topic, data, meta } = sample;
   return {

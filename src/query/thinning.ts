@@ -15,10 +15,11 @@ export interface Thinning {
 }
 
 /**
- * Keeps the first and the last of `total` points, and of each bucket between them the one that spans the largest triangle with the point
- * kept before and the average of the next bucket. Only two buckets are in memory. `wanted` is at least 3 and at most `total`.
+ * Keeps the first and the last of `total` points, and of each bucket between them the one that
+ * spans the largest triangle with the point kept before and the average of the next bucket. Only
+ * two buckets are in memory. `wanted` is at least 3 and at most `total`.
  */
-export function thinning(total: number, wanted: number): Thinning {
+export function createThinning(total: number, wanted: number): Thinning {
   const kept: SeriesPoint[] = [];
   const pointsABucket = (total - 2) / (wanted - 2);
   let count = 0;
@@ -31,8 +32,9 @@ export function thinning(total: number, wanted: number): Thinning {
       ? wanted - 1
       : Math.min(wanted - 2, 1 + Math.floor((place - 1) / pointsABucket));
   const close = () => {
-    if (current.length > 0)
-      kept.push(largest(kept.at(-1)!, current, next.length > 0 ? next : current));
+    const before = kept.at(-1);
+    if (before !== undefined)
+      kept.push(...largest(before, current, next.length > 0 ? next : current));
     current = next;
     next = [];
     currentBucket++;
@@ -61,10 +63,11 @@ function largest(
   before: SeriesPoint,
   points: readonly SeriesPoint[],
   following: readonly SeriesPoint[],
-): SeriesPoint {
+): SeriesPoint[] {
   const at = mean(following, (point) => point.at);
   const level = mean(following, levelOf);
-  let [found, size] = [points[0]!, -1];
+  let [found] = points;
+  let size = -1;
   for (const point of points) {
     const area = Math.abs(
       (before.at - at) * (levelOf(point) - levelOf(before)) -
@@ -72,7 +75,8 @@ function largest(
     );
     if (area > size) [found, size] = [point, area];
   }
-  return found;
+  if (found === undefined) return [];
+  return [found];
 }
 
 function mean(points: readonly SeriesPoint[], of: (point: SeriesPoint) => number): number {

@@ -34,13 +34,16 @@ test('review behaviour 3: above the limit of points a list is refused, one devic
   const asked = body('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 'PT10S');
   const devices = Array.from({ length: 29 }, (_, i) => ({ id: `d${i}`, workspaceId: 'utc' }));
   expect(29 * 8_640).toBeGreaterThan(seriesPointsMax);
-  const refused = await seriesOfDevices(devices, 'raw', asked, 0, parts).catch(
-    (error: unknown) => error,
-  );
+  const refused = await seriesOfDevices(
+    { devices, source: 'raw', body: asked, now: 0 },
+    parts,
+  ).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(Problem);
   expect(refused).toMatchObject({ status: 400, code: '40036_TOO_MANY_POINTS' });
   expect((refused as Problem).message).toContain('250560 points');
-  expect(await seriesOfDevices(devices.slice(1), 'raw', asked, 0, parts)).toHaveLength(28);
+  expect(
+    await seriesOfDevices({ devices: devices.slice(1), source: 'raw', body: asked, now: 0 }, parts),
+  ).toHaveLength(28);
 });
 
 test('contract 36: without a zone in the request, days are those of each device, in the order of the list', async () => {
@@ -49,7 +52,7 @@ test('contract 36: without a zone in the request, days are those of each device,
     id: `d${i}`,
     workspaceId,
   }));
-  const series = await seriesOfDevices(devices, 'raw', asked, 0, parts);
+  const series = await seriesOfDevices({ devices, source: 'raw', body: asked, now: 0 }, parts);
   expect(
     series.map(({ deviceId, timestamps }) => [
       deviceId,

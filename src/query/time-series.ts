@@ -1,20 +1,16 @@
 // Time series: one number per bucket of an interval (interface 4.4 and 4.7, contract 21).
 import { accumulators } from '../summaries/accumulators.ts';
-import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import {
   type Accumulation,
   type AccumulationBody,
+  type DeviceQuery,
   type QueriedDevice,
   readAccumulation,
   zoneOf,
 } from './accumulation.ts';
-import {
-  type BucketPlan,
-  bucketIntervalDefault,
-  type Source,
-  seriesBuckets,
-} from './bucket-plan.ts';
+import { type BucketPlan, bucketIntervalDefault, planEnds, seriesBuckets } from './bucket-plan.ts';
 import { bucketRequest, type QueryParts, slotsFor } from './kpi.ts';
 
 export interface SeriesBody extends AccumulationBody {
@@ -32,35 +28,37 @@ export interface TimeSeries {
   readonly timestamps: string[];
 }
 
-/** The most points of one answer for many devices; above, fewer devices or longer buckets must be asked for. */
+/**
+ * The most points of one answer for many devices; above, fewer devices or longer buckets must be
+ * asked for.
+ */
 export const seriesPointsMax = 250_000;
-/** Tallies that one call of the store returns, so that a long list does not delay other requests. */
+/**
+ * Tallies that one call of the store returns, so that a long list does not delay other requests.
+ */
 const talliesPerCall = 50_000;
 
 /** The series of one device. Refuses (400) what `readAccumulation` and `seriesBuckets` refuse. */
 export async function deviceSeries(
   device: QueriedDevice,
-  source: Source,
-  body: SeriesBody,
-  now: EpochMs,
+  query: Omit<DeviceQuery<SeriesBody>, 'devices'>,
   parts: QueryParts,
 ): Promise<TimeSeries> {
-  const [series] = await seriesOfDevices([device], source, body, now, parts);
+  const [series] = await seriesOfDevices({ ...query, devices: [device] }, parts);
   if (series === undefined) throw new Error('A device has no series');
   return series;
 }
 
 /**
- * One series per device, in their order (contract 36). Without a time zone in the request, each device has the buckets of its
- * workspace's zone. Refuses (400) what `deviceSeries` refuses, and more than `seriesPointsMax` points in all.
+ * One series per device, in their order (contract 36). Without a time zone in the request, each
+ * device has the buckets of its workspace's zone. Refuses (400) what `deviceSeries` refuses, and
+ * more than `seriesPointsMax` points in all.
  */
 export async function seriesOfDevices(
-  devices: readonly QueriedDevice[],
-  source: Source,
-  body: SeriesBody,
-  now: EpochMs,
+  query: DeviceQuery<SeriesBody>,
   parts: QueryParts,
 ): Promise<TimeSeries[]> {
+  const { devices, source, body } = query;
   const accumulation = readAccumulation(body, parts.openZone);
   const plans = new Map<string, BucketPlan>();
   let points = 0;
@@ -84,24 +82,23 @@ export async function seriesOfDevices(
   const series = new Map<QueriedDevice, TimeSeries>();
   for (const [workspaceId, plan] of plans) {
     const planned = devices.filter((device) => device.workspaceId === workspaceId);
-    for (const one of await plannedSeries(planned, accumulation, plan, now, parts))
-      series.set(...one);
+    const found = await plannedSeries({ ...query, devices: planned }, accumulation, plan, parts);
+    for (const one of found) series.set(...one);
   }
   return devices.flatMap((device) => series.get(device) ?? []);
 }
 
 /** The series of devices that share one plan. */
 async function plannedSeries(
-  devices: readonly QueriedDevice[],
+  { devices, now }: DeviceQuery,
   accumulation: Accumulation,
   plan: BucketPlan,
-  now: EpochMs,
   parts: QueryParts,
 ): Promise<[QueriedDevice, TimeSeries][]> {
   const { topic, dataKey } = accumulation;
   const { edges, places } = plan;
   const { finish } = accumulators[accumulation.accumulator];
-  const slotsOf = await slotsFor(devices, accumulation, plan, now, parts);
+  const slotsOf = await slotsFor(devices, accumulation, { ...planEnds(plan), now }, parts);
   const timestamps = plan.starts.map(formatInstant);
   const devicesACall = Math.max(1, Math.floor(talliesPerCall / edges.length));
   const series: [QueriedDevice, TimeSeries][] = [];
@@ -111,10 +108,10 @@ async function plannedSeries(
     for (const [i, device] of some.entries()) {
       const tallies = found[i] ?? [];
       const dataPoints = places.map((place) => {
+        const [from, to] = [edges[place], edges[place + 1]];
         const tally = tallies[place];
-        return tally === undefined
-          ? null
-          : finish(tally, slotsOf(device, edges[place]!, edges[place + 1]!));
+        if (tally === undefined || from === undefined || to === undefined) return null;
+        return finish(tally, slotsOf(device, from, to));
       });
       series.push([device, { deviceId: device.id, topic, dataKey, dataPoints, timestamps }]);
     }

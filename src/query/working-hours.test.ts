@@ -61,7 +61,7 @@ test('contract 3: a slot counts when its start lies in a working period of a day
           from,
           to,
           to + dayMs,
-          workingMasks(from, to, calendar, holidays, openTimeZone(name)!),
+          workingMasks({ from, to }, calendar, holidays, openTimeZone(name)!),
         );
         let total = 0;
         for (let slot = from; slot < to; slot += slotMs) {
@@ -86,9 +86,7 @@ test('review security 6: an interval that is too long is refused before any holi
   const [from, to] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-01-01T00:00:00Z')];
   const answered = occupancySlots(
     [{ id: 'd', workspaceId: 'w' }],
-    from,
-    to,
-    Date.UTC(2026, 0, 1),
+    { from, to, now: Date.UTC(2026, 0, 1) },
     parts,
   );
   await expect(answered).rejects.toMatchObject({ problem: 'badInterval' });

@@ -5,7 +5,9 @@ import { problem } from '../model/problem.ts';
 import { momentOfLocal, type TimeZone, type ZonePiece } from '../model/time-zone.ts';
 import { weekdays, type WorkingPeriod } from '../model/workspace.ts';
 import type { WorkspaceCalendar } from './accumulation.ts';
+import type { Interval } from './bucket-plan.ts';
 import type { WorkingMasks } from './counted-slots.ts';
+import { missing } from '../structures/missing.ts';
 
 const slotsAnHour = hourMs / slotMs;
 /** Ten years; a longer interval of occupancy with working hours is refused. */
@@ -29,10 +31,12 @@ export function checkWorkingInterval(from: EpochMs, to: EpochMs): void {
   });
 }
 
-/** The working slots between two moments; a slot counts as its start does. `holidays` are local dates `YYYY-MM-DD`. */
+/**
+ * The working slots between two moments; a slot counts as its start does. `holidays` are local
+ * dates `YYYY-MM-DD`.
+ */
 export function workingMasks(
-  from: EpochMs,
-  to: EpochMs,
+  { from, to }: Interval,
   calendar: WorkspaceCalendar,
   holidays: ReadonlySet<string>,
   zone: TimeZone,
@@ -52,7 +56,7 @@ export function workingMasks(
 function spansOf(day: number, { workingHours }: WorkspaceCalendar): readonly WorkingPeriod[] {
   if (workingHours?.enabled !== true) return wholeDay;
   // 1970-01-01, day 0, was a Thursday.
-  const weekday = weekdays[(((day + 3) % 7) + 7) % 7]!;
+  const weekday = weekdays.at((day + 3) % 7) ?? missing('weekday');
   return workingHours.days[weekday] ?? [];
 }
 

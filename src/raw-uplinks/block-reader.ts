@@ -8,6 +8,7 @@ import { indexPath, openSegmentFile, type RawUplinkDamage, readBlock } from './s
 import { type BlockCount, type BlockPlace, readCounts } from './segment-index.ts';
 import type { WrittenSegment } from './segment-writer.ts';
 import type { TableCache } from './table-cache.ts';
+import { missing } from '../structures/missing.ts';
 
 export interface RawUplinkRange {
   readonly deviceId: string;
@@ -68,7 +69,7 @@ export async function listNewestFirst(
     let file: FileHandle | undefined;
     try {
       for (const { block, count } of counts.toReversed()) {
-        const place = blocks[block]!;
+        const place = blocks[block] ?? missing('block');
         if (place.to < from || place.from >= to) continue;
         const isWhole = place.from >= from && place.to < to;
         const isPassed = total + count <= skip || uplinks.length === limit;
@@ -109,7 +110,8 @@ async function closedBlocks(
 ): Promise<Blocks> {
   const table = await tables.get(path);
   const counts = table && (await readCounts(indexPath(path), table, deviceId));
-  // Without a sound index every block is looked into; their counts are not known, so none can be passed over.
+  // Without a sound index every block is looked into; their counts are not known, so none can be
+  // passed over.
   const all = head.blocks.map((_, block) => ({ block, count: Number.POSITIVE_INFINITY }));
   return { path, blocks: head.blocks, counts: counts ?? all };
 }

@@ -5,7 +5,10 @@ import type { Json, JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 import type { RadioMetrics } from '../model/uplink-metrics.ts';
 
-/** One uplink as it stands in a block: device id first, so that those of others are passed over unread. */
+/**
+ * One uplink as it stands in a block: device id first, so that those of others are passed over
+ * unread.
+ */
 type Line = readonly [
   deviceId: string,
   id: string,
@@ -22,7 +25,10 @@ type Line = readonly [
 ];
 type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, meta?: JsonObject];
 
-/** The line of an uplink. What its decoder made of it is left out when it takes more than `outcomeBytesMax`. */
+/**
+ * The line of an uplink. What its decoder made of it is left out when it takes more than
+ * `outcomeBytesMax`.
+ */
 export function lineOf(uplink: RawUplink, outcomeBytesMax: number): string {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
   const { topic, timestamp, body, bodyBytes, metrics } = payload;
@@ -54,7 +60,9 @@ export function compressLines(lines: readonly string[]): Buffer {
   });
 }
 
-/** The lines of a block. Throws when the bytes are no block, which a checksum has ruled out before. */
+/**
+ * The lines of a block. Throws when the bytes are no block, which a checksum has ruled out before.
+ */
 export function linesOf(block: Buffer): string[] {
   return zstdDecompressSync(block).toString('utf8').split('\n');
 }

@@ -11,6 +11,7 @@ import {
   scanSegmentFile,
 } from './segment-file.ts';
 import { encodeIndex, readHead, type SegmentHead } from './segment-index.ts';
+import { missing } from '../structures/missing.ts';
 
 export interface ClosedSegment extends SegmentName {
   readonly head: SegmentHead;
@@ -40,14 +41,17 @@ export async function openClosedSegments(
       const scanned = await scanSegmentFile(name.path, bytes);
       scanned.damage.forEach(damaged);
       await replaceFile(indexPath(name.path), encodeIndex(scanned.contents));
-      head = (await readHead(indexPath(name.path)))!;
+      head = (await readHead(indexPath(name.path))) ?? missing('index that was written');
     }
     closed.push({ ...name, head, bytes, to: Math.max(...head.blocks.map(({ to }) => to), 0) });
   }
   return { closed, left: undefined };
 }
 
-/** A segment is written anew under its next generation: the newest one with an index is whole, others are what a crash left over. */
+/**
+ * A segment is written anew under its next generation: the newest one with an index is whole,
+ * others are what a crash left over.
+ */
 async function withoutHalves(names: readonly SegmentName[]): Promise<SegmentName[]> {
   const bySequence = new Map<number, SegmentName[]>();
   for (const name of names)
@@ -55,13 +59,8 @@ async function withoutHalves(names: readonly SegmentName[]): Promise<SegmentName
   const whole: SegmentName[] = [];
   for (const generations of bySequence.values()) {
     const heads = await Promise.all(generations.map(({ path }) => readHead(indexPath(path))));
-    const kept =
-      generations[
-        Math.max(
-          heads.findLastIndex((head) => head !== undefined),
-          0,
-        )
-      ]!;
+    const newest = heads.findLastIndex((head) => head !== undefined);
+    const kept = generations[Math.max(newest, 0)] ?? missing('generation of a segment');
     for (const other of generations) if (other !== kept) await removeSegmentFile(other);
     whole.push(kept);
   }

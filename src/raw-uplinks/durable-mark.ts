@@ -32,7 +32,10 @@ export async function removeDurableMark(directory: string): Promise<void> {
   await syncDirectory(directory);
 }
 
-/** Undefined without one; a damaged mark is none, because nothing depends on it but a warning. Throws NewerFormatError for one of a newer version. */
+/**
+ * Undefined without one; a damaged mark is none, because nothing depends on it but a warning.
+ * Throws NewerFormatError for one of a newer version.
+ */
 export async function readDurableMark(directory: string): Promise<DurableMark | undefined> {
   const found = await readChecked(markPath(directory));
   if (found === undefined || found === 'damaged') return undefined;

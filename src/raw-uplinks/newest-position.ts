@@ -5,7 +5,10 @@ import { scanSegment } from '../log/segment-scan.ts';
 import { indexPath, listSegmentFiles } from './segment-file.ts';
 import { readHead } from './segment-index.ts';
 
-/** The position behind the newest uplink in the folder, 0 without any. Throws NewerFormatError for files of a newer version. */
+/**
+ * The position behind the newest uplink in the folder, 0 without any. Throws NewerFormatError for
+ * files of a newer version.
+ */
 export async function positionBehindUplinks(directory: string): Promise<number> {
   const newest = existsSync(directory) ? (await listSegmentFiles(directory)).at(-1) : undefined;
   if (newest === undefined) return 0;

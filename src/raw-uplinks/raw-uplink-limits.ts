@@ -5,9 +5,14 @@ export const rawUplinkLimits = {
   blockBytes: 256 * 1024,
   /** A segment is closed when it is longer; the unit in which old uplinks are dropped. */
   segmentBytes: 16 * 1024 * 1024,
-  /** A segment is closed when its first uplink is older than this part of the retention, so that few stay longer than they must. */
+  /**
+   * A segment is closed when its first uplink is older than this part of the retention, so that few
+   * stay longer than they must.
+   */
   segmentsInRetention: 28,
-  /** What was written is synced after so many bytes or so long; until then the journal holds it too. */
+  /**
+   * What was written is synced after so many bytes or so long; until then the journal holds it too.
+   */
   unsyncedBytesMax: 8 * 1024 * 1024,
   unsyncedMsMax: 30_000,
   /** Samples and states that take more are not kept beside their uplink. */

@@ -19,21 +19,29 @@ import {
   listSegmentFiles,
   type RawUplinkDamage,
   removeSegmentFile,
+  type SegmentName,
   scanSegmentFile,
   segmentName,
 } from './segment-file.ts';
 import { encodeIndex, readTable } from './segment-index.ts';
 import { SegmentWriter, type WrittenSegment } from './segment-writer.ts';
 import { createTableCache } from './table-cache.ts';
+import { missing } from '../structures/missing.ts';
 
 export interface RawUplinkStoreOptions {
   readonly directory: string;
   readonly now: () => EpochMs;
   readonly retentionMs: number;
   readonly bytesMax: number;
-  /** The journal gives uplinks again from this position on; undefined when nothing was ever followed. */
+  /**
+   * The journal gives uplinks again from this position on; undefined when nothing was ever
+   * followed.
+   */
   readonly followedFrom: number | undefined;
-  /** Whether the journal lost some of the entries from a position on and before another; what it cannot give again is not cut off. */
+  /**
+   * Whether the journal lost some of the entries from a position on and before another; what it
+   * cannot give again is not cut off.
+   */
   readonly isLost?: (from: number, to: number) => boolean;
   /** Is told of bytes that cannot be read, when opening and when reading meets them. */
   readonly damaged: (damage: RawUplinkDamage) => void;
@@ -41,7 +49,10 @@ export interface RawUplinkStoreOptions {
 }
 
 export interface RawUplinkStore {
-  /** Adds uplinks in the order of the journal; `through` is the position behind everything that was looked at. */
+  /**
+   * Adds uplinks in the order of the journal; `through` is the position behind everything that was
+   * looked at.
+   */
   add(uplinks: readonly RawUplink[], through: number): Promise<void>;
   /** Every uplink before this journal position is on disk. */
   readonly durable: number;
@@ -119,13 +130,13 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
     // A table that cannot be read may hold any of them.
     if (table !== undefined && ![...gone].some((id) => table.includes(id, 0, 'latin1'))) return 0;
     const next = segmentName(directory, segment.sequence, segment.generation + 1);
-    const copy = await copySegment(
-      segment.path,
-      segment.head.blocks,
-      next.path,
-      (line) => !gone.has(deviceOfLine(line)),
-      compressLines,
-    );
+    const copy = await copySegment({
+      from: segment.path,
+      blocks: segment.head.blocks,
+      to: next.path,
+      keep: (line) => !gone.has(deviceOfLine(line)),
+      compress: compressLines,
+    });
     copy.damage.forEach(damaged);
     await replaceFile(indexPath(next.path), encodeIndex(copy.contents));
     const at = closed.indexOf(segment);
@@ -156,7 +167,10 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
         await closeFull(now() - retentionMs / limits.segmentsInRetention);
         for (const segment of closed.filter(({ to }) => to < now() - retentionMs))
           bytes += await drop(segment);
-        while (closed.length > 0 && bytesHeld() > bytesMax) bytes += await drop(closed[0]!);
+        for (const segment of [...closed]) {
+          if (bytesHeld() <= bytesMax) break;
+          bytes += await drop(segment);
+        }
         return bytes;
       }),
     dropDevices: (deviceIds) =>
@@ -192,16 +206,21 @@ function closedSegment({ contents, ...name }: WrittenSegment): ClosedSegment {
   };
 }
 
+async function segmentNamed(directory: string, path: string): Promise<SegmentName> {
+  const names = await listSegmentFiles(directory);
+  return names.find((name) => name.path === path) ?? missing('segment that was open');
+}
+
 /**
- * The open segment when it is shorter than what was synced of it: told, and closed as it is, so that nothing is cut off it; undefined when it
- * is whole.
+ * The open segment when it is shorter than what was synced of it: told, and closed as it is, so
+ * that nothing is cut off it; undefined when it is whole.
  */
 async function closedShort(
   left: ClosedSegment['path'],
   mark: DurableMark | undefined,
   { directory, damaged }: RawUplinkStoreOptions,
 ): Promise<ClosedSegment | undefined> {
-  const name = (await listSegmentFiles(directory)).find(({ path }) => path === left)!;
+  const name = await segmentNamed(directory, left);
   if (mark === undefined || mark.sequence !== name.sequence) return undefined;
   const { size } = await stat(left);
   const scanned = await scanSegmentFile(left, size);
@@ -214,14 +233,15 @@ async function closedShort(
 }
 
 /**
- * What a stop left open. After a crash, blocks that the journal gives again are cut off, since not all of them need be there; where the
- * journal lost some of it, all blocks stay, and what it gives again is passed over.
+ * What a stop left open. After a crash, blocks that the journal gives again are cut off, since not
+ * all of them need be there; where the journal lost some of it, all blocks stay, and what it gives
+ * again is passed over.
  */
 async function resumed(
   left: ClosedSegment['path'],
   options: RawUplinkStoreOptions,
 ): Promise<WrittenSegment | undefined> {
-  const name = (await listSegmentFiles(options.directory)).find(({ path }) => path === left)!;
+  const name = await segmentNamed(options.directory, left);
   const { followedFrom, isLost = () => false } = options;
   const { size } = await stat(left);
   const whole = await scanSegmentFile(left, size);

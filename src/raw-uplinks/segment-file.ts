@@ -61,8 +61,9 @@ export interface ScannedSegment {
 }
 
 /**
- * Reads a segment of so many bytes, to its end or to the first block with uplinks from a position on. A torn tail lies behind `end`
- * and is no damage. Throws NewerFormatError for blocks of a newer version of the program.
+ * Reads a segment of so many bytes, to its end or to the first block with uplinks from a position
+ * on. A torn tail lies behind `end` and is no damage. Throws NewerFormatError for blocks of a newer
+ * version of the program.
  */
 export async function scanSegmentFile(
   path: string,
@@ -149,14 +150,25 @@ export async function openSegmentFile(path: string): Promise<FileHandle | undefi
   });
 }
 
-/** Writes the segment's uplinks to another file, but for lines that are not to be kept; durable when it resolves. */
-export async function copySegment(
-  from: string,
-  blocks: readonly BlockPlace[],
-  to: string,
-  keep: (line: string) => boolean,
-  compress: (lines: readonly string[]) => Buffer,
-): Promise<{ contents: SegmentContents; bytes: number; damage: readonly RawUplinkDamage[] }> {
+export interface SegmentCopy {
+  /** Path of the segment. */
+  readonly from: string;
+  readonly blocks: readonly BlockPlace[];
+  /** Path of the file to write. */
+  readonly to: string;
+  readonly keep: (line: string) => boolean;
+  readonly compress: (lines: readonly string[]) => Buffer;
+}
+
+/**
+ * Writes the segment's uplinks to another file, but for lines that are not to be kept; durable when
+ * it resolves.
+ */
+export async function copySegment({ from, blocks, to, keep, compress }: SegmentCopy): Promise<{
+  contents: SegmentContents;
+  bytes: number;
+  damage: readonly RawUplinkDamage[];
+}> {
   const contents = emptyContents();
   const damage: RawUplinkDamage[] = [];
   const source = await open(from, 'r');

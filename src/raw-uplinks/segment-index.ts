@@ -1,5 +1,6 @@
 // The index of a closed segment: its blocks, and for each device in which of them it has how many uplinks.
-// File: CRC32 u32 and length u32 of the head, the head as JSON, CRC32 of the table, the table of devices, then for each device its pairs.
+// File: CRC32 u32 and length u32 of the head, the head as JSON, CRC32 of the table, the table of
+// devices, then for each device its pairs.
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../model/instant.ts';
@@ -29,7 +30,9 @@ export interface BlockCount {
   readonly count: number;
 }
 
-/** What is known of a segment while it is being written, and whole when it is read from its file. */
+/**
+ * What is known of a segment while it is being written, and whole when it is read from its file.
+ */
 export interface SegmentContents {
   readonly blocks: BlockPlace[];
   readonly devices: Map<string, BlockCount[]>;
@@ -47,11 +50,11 @@ const prefixBytes = 8;
 const pairBytes = 8;
 
 export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentContents): Buffer {
-  const ids = [...devices.keys()].toSorted();
+  const rows = [...devices].toSorted(byId);
   const head: SegmentHead = {
     format: rawUplinkFormat,
     blocks,
-    devices: ids.length,
+    devices: rows.length,
     uplinks,
     lastPosition,
   };
@@ -59,11 +62,11 @@ export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentC
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUInt32LE(crc32(headBytes), 0);
   prefix.writeUInt32LE(headBytes.length, 4);
-  const table = Buffer.alloc(ids.length * rowBytes);
+  const table = Buffer.alloc(rows.length * rowBytes);
   const pairs: Buffer[] = [];
   let offset = prefixBytes + headBytes.length + 4 + table.length;
-  for (const [row, id] of ids.entries()) {
-    const own = pairsOf(devices.get(id)!);
+  for (const [row, [id, counts]] of rows.entries()) {
+    const own = pairsOf(counts);
     table.write(id.padEnd(idBytes, '\0'), row * rowBytes, 'latin1');
     table.writeUInt32LE(offset, row * rowBytes + idBytes);
     table.writeUInt32LE(own.length, row * rowBytes + idBytes + 4);
@@ -76,6 +79,10 @@ export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentC
   return Buffer.concat([prefix, headBytes, tableCrc, table, ...pairs]);
 }
 
+function byId([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return Number(a > b) - Number(a < b);
+}
+
 function pairsOf(counts: readonly BlockCount[]): Buffer {
   const bytes = Buffer.alloc(counts.length * pairBytes);
   for (const [at, { block, count }] of counts.entries()) {
@@ -85,7 +92,10 @@ function pairsOf(counts: readonly BlockCount[]): Buffer {
   return bytes;
 }
 
-/** The head of an index file; undefined when there is none or it is damaged. Throws NewerFormatError for one of a newer version. */
+/**
+ * The head of an index file; undefined when there is none or it is damaged. Throws NewerFormatError
+ * for one of a newer version.
+ */
 export async function readHead(path: string): Promise<SegmentHead | undefined> {
   return withFile(path, async (file) => {
     const found = await headOf(file);
@@ -105,7 +115,10 @@ export async function readTable(path: string): Promise<Buffer | undefined> {
   });
 }
 
-/** The blocks of one device; empty when it has none, undefined when what the table points to is damaged. */
+/**
+ * The blocks of one device; empty when it has none, undefined when what the table points to is
+ * damaged.
+ */
 export async function readCounts(
   path: string,
   table: Buffer,

@@ -30,7 +30,10 @@ export interface SegmentWriterParts {
   readonly lastPosition: number;
 }
 
-/** Everything here is called by one caller at a time. What fails may be called again and goes on where it stopped. */
+/**
+ * Everything here is called by one caller at a time. What fails may be called again and goes on
+ * where it stopped.
+ */
 export class SegmentWriter {
   readonly #parts: SegmentWriterParts;
   #segment: OpenSegment | undefined;
@@ -74,7 +77,10 @@ export class SegmentWriter {
     return this.#durable;
   }
 
-  /** Adds uplinks; those that came before are passed over. `through` is the position behind everything that was looked at. */
+  /**
+   * Adds uplinks; those that came before are passed over. `through` is the position behind
+   * everything that was looked at.
+   */
   async add(uplinks: readonly RawUplink[], through: number): Promise<void> {
     const { limits, now } = this.#parts;
     await this.#flushFull();

@@ -18,13 +18,19 @@ export interface AuditedRow {
   readonly workspaceId: string | null;
   readonly name: string | null;
   readonly fields: ReadonlyMap<string, Json>;
-  /** Fields whose values must not be shown: name to a fingerprint, which tells only whether they changed. */
+  /**
+   * Fields whose values must not be shown: name to a fingerprint, which tells only whether they
+   * changed.
+   */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** The table of each kind of record that can be changed. A kind that is changed and missing here is refused, not passed over. */
+/**
+ * The table of each kind of record that can be changed. A kind that is changed and missing here is
+ * refused, not passed over.
+ */
 const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   organization: 'organizations',
   workspace: 'workspaces',

@@ -70,7 +70,10 @@ export function contains(column: string, words: string): Expression<SqlBool> {
   return sql<SqlBool>`${sql.ref(column)} like ${pattern} escape '!'`;
 }
 
-/** Whether the column is one of the values. One value is compared by `=`, so that an index on it also gives the order. */
+/**
+ * Whether the column is one of the values. One value is compared by `=`, so that an index on it
+ * also gives the order.
+ */
 export function isOneOf(column: string, values: readonly string[]): Expression<SqlBool> {
   const [first, ...others] = values;
   if (first === undefined) return sql<SqlBool>`1 = 0`;

@@ -6,7 +6,7 @@ import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenRecords, openRecords } from './records.ts';
 import { listDevices } from './rows/device-lists.ts';
-import { type KeptList, changesLists, keptLists, keptListLimits } from './list-cache.ts';
+import { type CachedList, changesLists, createListCache, listCacheLimits } from './list-cache.ts';
 
 let directory: string;
 let records: OpenRecords;
@@ -147,17 +147,17 @@ test.each([
 
 describe('limits', () => {
   const query = (n: number | string) => CompiledQuery.raw('select "id" from "devices"', [n]);
-  const long = (rows: number): KeptList => ({
+  const long = (rows: number): CachedList => ({
     total: rows,
     rows: Array.from({ length: rows }, () => null),
   });
   test('the oldest make room', () => {
-    const lists = keptLists(() => 1);
-    for (let n = 0; n <= keptListLimits.listsMax; n++)
+    const lists = createListCache(() => 1);
+    for (let n = 0; n <= listCacheLimits.listsMax; n++)
       lists.keep(query(n), { total: n, rows: undefined }, 1);
     expect(lists.find(query(0))).toBeUndefined();
     expect(lists.find(query(1))).toEqual({ total: 1, rows: undefined });
-    const half = keptListLimits.rowsMax / 2;
+    const half = listCacheLimits.rowsMax / 2;
     lists.keep(query('a'), long(half), 1);
     lists.keep(query('b'), long(half), 1);
     lists.keep(query('b'), long(half), 1);
@@ -167,7 +167,7 @@ describe('limits', () => {
     expect(lists.find(query('b'))?.total).toBe(half);
   });
   test('a list that looks at a table that is not watched is not kept', () => {
-    const lists = keptLists(() => 1);
+    const lists = createListCache(() => 1);
     const looking = CompiledQuery.raw(
       'select "id" from "devices" where "id" in (select "x" from "somethingNew")',
     );
@@ -176,12 +176,12 @@ describe('limits', () => {
   });
   test('what was written while a list was read is not kept; neither are very long filters', () => {
     let revision = 1;
-    const lists = keptLists(() => revision);
+    const lists = createListCache(() => revision);
     const stamp = lists.stamp();
     revision = 2;
     lists.keep(query(1), long(1), stamp);
     expect(lists.find(query(1))).toBeUndefined();
-    lists.keep(query('x'.repeat(keptListLimits.keyLengthMax)), long(1), 2);
-    expect(lists.find(query('x'.repeat(keptListLimits.keyLengthMax)))).toBeUndefined();
+    lists.keep(query('x'.repeat(listCacheLimits.keyLengthMax)), long(1), 2);
+    expect(lists.find(query('x'.repeat(listCacheLimits.keyLengthMax)))).toBeUndefined();
   });
 });

@@ -1,26 +1,26 @@
-// Lists that were asked for, kept as long as nothing that they look at was written: to find and to count is most of what a page costs.
+// List cache: recent device lists until one of their tables changes, because finding and counting dominate a page's cost.
 import type { CompiledQuery } from 'kysely';
 
-export interface KeptList {
+export interface CachedList {
   /** Rows of all pages. */
   readonly total: number;
-  /** All of them, of lists that are short enough to be read whole. */
+  /** The rows of lists that are short enough to be read completely. */
   readonly rows: readonly unknown[] | undefined;
 }
 
-export interface KeptLists {
-  /** Taken before a list is read. */
+export interface ListCache {
+  /** The current revision. Call before reading a list. */
   readonly stamp: () => number;
-  /** What is known of the list as it stands now; `query` is the whole of it, in its order. */
-  readonly find: (query: CompiledQuery) => KeptList | undefined;
-  /** Keeps what was read since the stamp was taken, unless something was written meanwhile. */
-  readonly keep: (query: CompiledQuery, list: KeptList, stamp: number) => void;
+  /** The cached list, if it is current. `query` selects all pages in the order of the list. */
+  readonly find: (query: CompiledQuery) => CachedList | undefined;
+  /** Stores a list that was read after `stamp`, unless a table has changed since. */
+  readonly keep: (query: CompiledQuery, list: CachedList, stamp: number) => void;
 }
 
 /** About 20 MB when every list is long. */
-export const keptListLimits = { listsMax: 500, rowsMax: 200_000, keyLengthMax: 4_000 } as const;
+export const listCacheLimits = { listsMax: 500, rowsMax: 200_000, keyLengthMax: 4_000 } as const;
 
-/** What lists of devices look at; a list that looks at any other table, such as the status of devices, is read each time. */
+/** Tables of device lists. A list with another table, such as the device status, is not cached. */
 const watched: ReadonlySet<string> = new Set(
   'devices deviceTags tags deviceCustomFields customFieldMetas dataFlows deviceTypes'.split(' '),
 );
@@ -28,15 +28,18 @@ const tablesRead = /\b(?:from|join)\s+"(\w+)"/gi;
 const writes = /^\s*(?:insert\s+into|update|delete\s+from|replace\s+into)\s+"?(\w+)/i;
 const reads = /^\s*(?:select|pragma|savepoint|release|begin|commit|explain)\b/i;
 
-/** Whether a statement may change what is kept; a rollback does as well, because what it undoes may have been read within. */
+/**
+ * Whether a statement can change a cached list. A rollback can, because its transaction can have
+ * read uncommitted rows.
+ */
 export function changesLists(statement: string): boolean {
   const table = writes.exec(statement)?.[1];
   return table === undefined ? !reads.test(statement) : watched.has(table);
 }
 
 /** `revision` changes with every statement that `changesLists`. */
-export function keptLists(revision: () => number): KeptLists {
-  const lists = new Map<string, KeptList>();
+export function createListCache(revision: () => number): ListCache {
+  const lists = new Map<string, CachedList>();
   let rowsKept = 0;
   let keptAt = Number.NaN;
 
@@ -44,7 +47,7 @@ export function keptLists(revision: () => number): KeptLists {
     for (const [, table = ''] of sql.matchAll(tablesRead))
       if (!watched.has(table)) return undefined;
     const key = `${sql}\n${JSON.stringify(parameters)}`;
-    return key.length > keptListLimits.keyLengthMax ? undefined : key;
+    return key.length > listCacheLimits.keyLengthMax ? undefined : key;
   };
   const forget = (key: string): void => {
     rowsKept -= lists.get(key)?.rows?.length ?? 0;
@@ -70,9 +73,9 @@ export function keptLists(revision: () => number): KeptLists {
       forget(key);
       lists.set(key, list);
       rowsKept += list.rows?.length ?? 0;
-      // The oldest leaves first; lists that recur are soon back.
+      // Evicts the oldest lists first; frequent lists are soon cached again.
       for (const oldest of lists.keys()) {
-        if (lists.size <= keptListLimits.listsMax && rowsKept <= keptListLimits.rowsMax) return;
+        if (lists.size <= listCacheLimits.listsMax && rowsKept <= listCacheLimits.rowsMax) return;
         forget(oldest);
       }
     },

@@ -2,7 +2,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { PageRequest } from '../model/page.ts';
 import { refuseUnknownFields } from '../model/sort-order.ts';
-import type { KeptLists } from './list-cache.ts';
+import type { ListCache } from './list-cache.ts';
 import type { RecordTables } from './schema.ts';
 
 export interface Rows<O> {
@@ -11,7 +11,10 @@ export interface Rows<O> {
   readonly total: number;
 }
 
-/** Every list can be ordered by these; `name` means the search text, which begins with the name in lower case. */
+/**
+ * Every list can be ordered by these; `name` means the search text, which begins with the name in
+ * lower case.
+ */
 export const sortColumns: Readonly<Record<string, string>> = {
   id: 'id',
   name: 'searchText',
@@ -21,7 +24,9 @@ export const sortColumns: Readonly<Record<string, string>> = {
   version: 'version',
 };
 
-/** Rows of an unknown list that are read at once: most filters find fewer, and then need no count. */
+/**
+ * Rows of an unknown list that are read at once: most filters find fewer, and then need no count.
+ */
 const readAtOnceMax = 2_500;
 
 export interface ListOrder<T extends keyof RecordTables> {
@@ -52,9 +57,12 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
   return { rows, total: await countOf(query) };
 }
 
-/** One page of a list that may be long. The list is read or counted once, until one of its tables is written. */
+/**
+ * One page of a list that may be long. The list is read or counted once, until one of its tables is
+ * written.
+ */
 export async function pageOfLongList<T extends keyof RecordTables, O>(
-  lists: KeptLists,
+  lists: ListCache,
   query: Query<T, O>,
   request: PageRequest,
   order: ListOrder<T>,

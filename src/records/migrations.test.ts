@@ -75,7 +75,10 @@ function sqlite<T>(work: (database: DatabaseSync) => T): T {
   }
 }
 
-/** Tables with their columns, indexes and triggers; the order of columns depends on that of the migrations. */
+/**
+ * Tables with their columns, indexes and triggers; the order of columns depends on that of the
+ * migrations.
+ */
 function schemaOf(): unknown {
   return sqlite((database) => {
     const objects = database

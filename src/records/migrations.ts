@@ -30,7 +30,10 @@ import * as keyCheck from './migrations/0071-key-check.ts';
 import * as oldVersionMark from './migrations/0072-old-version-mark.ts';
 import type { RecordTables } from './schema.ts';
 
-/** By the name of its file. Each runs once; missing ones run in order of name. Rows are only ever added. */
+/**
+ * By the name of its file. Each runs once; missing ones run in order of name. Rows are only ever
+ * added.
+ */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-first-records': firstRecords,
   '0002-idempotency-keys': idempotencyKeys,
@@ -54,7 +57,10 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0072-old-version-mark': oldVersionMark,
 };
 
-/** Numbers of migrations, as programs before the Migrator stored them; a program that finds a later one refuses the database. */
+/**
+ * Numbers of migrations, as programs before the Migrator stored them; a program that finds a later
+ * one refuses the database.
+ */
 interface OldTables {
   schemaVersion: { version: number };
 }
@@ -64,8 +70,8 @@ interface MigratorTables {
 }
 
 /**
- * True when an older database was changed. Throws `DataFolderError` when the database is at a later version than this program
- * knows. A migration that fails leaves the database as it was.
+ * True when an older database was changed. Throws `DataFolderError` when the database is at a later
+ * version than this program knows. A migration that fails leaves the database as it was.
  */
 export async function migrate(
   db: Kysely<RecordTables>,
@@ -87,7 +93,10 @@ export async function migrate(
   return done.length > 0;
 }
 
-/** The names of the migrations that ran; those that only the old table knows are carried over to the Migrator's. */
+/**
+ * The names of the migrations that ran; those that only the old table knows are carried over to the
+ * Migrator's.
+ */
 async function namesDone(
   db: Kysely<RecordTables>,
   migrator: Migrator,

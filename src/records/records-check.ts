@@ -11,7 +11,10 @@ const checkWord = 'heliograph';
 
 export interface RecordsState {
   readonly path: string;
-  /** The sentence that refuses the start: what is wrong, and what to do; undefined when the records may be opened. */
+  /**
+   * The sentence that refuses the start: what is wrong, and what to do; undefined when the records
+   * may be opened.
+   */
   readonly refusal: string | undefined;
   readonly positions: RecordedPositions;
 }
@@ -26,7 +29,10 @@ export interface RecordsCheck {
 
 const nothingRecorded: RecordedPositions = { acknowledgedTo: 0, followFrom: 0 };
 
-/** Looks at the records of the folder without changing them; new and still empty records are fine where there are no samples. */
+/**
+ * Looks at the records of the folder without changing them; new and still empty records are fine
+ * where there are no samples.
+ */
 export function checkRecords({ directory, secretsKey, hasSamples }: RecordsCheck): RecordsState {
   const path = join(directory, 'records.sqlite');
   const refused = (refusal: string): RecordsState => ({
@@ -115,7 +121,10 @@ function canOpen(sealer: Sealer, sealed: string): boolean {
   }
 }
 
-/** Keeps a word sealed with the key, so that another key is noticed. Records that were opened with the right one get theirs now. */
+/**
+ * Keeps a word sealed with the key, so that another key is noticed. Records that were opened with
+ * the right one get theirs now.
+ */
 export async function keepCheckWord(db: Kysely<RecordTables>, sealer: Sealer): Promise<void> {
   const kept = await db.selectFrom('keyCheck').select('word').limit(1).executeTakeFirst();
   if (kept === undefined)

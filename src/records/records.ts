@@ -7,7 +7,7 @@ import { type Quotas, standardQuotas } from '../model/quota.ts';
 import type { RecordChange } from '../model/record.ts';
 import { syncFolder } from '../data-folder/data-folder.ts';
 import { openConnection } from './sqlite/connection.ts';
-import { changesLists, type KeptLists, keptLists } from './list-cache.ts';
+import { changesLists, type ListCache, createListCache } from './list-cache.ts';
 import { migrate } from './migrations.ts';
 import { keepCheckWord } from './records-check.ts';
 import type { RecordTables } from './schema.ts';
@@ -25,8 +25,8 @@ export interface Records {
   /** Sees what is committed, also while a transaction of `db` is under way. For reading alone. */
   readonly committed: RecordsDb;
   /**
-   * For reads that may take long, such as filters over all devices: they hold up nothing else, and of another organization only
-   * what is under way. Sees what is committed.
+   * For reads that may take long, such as filters over all devices: they hold up nothing else, and
+   * of another organization only what is under way. Sees what is committed.
    */
   readonly elsewhere: (organizationId: string) => RecordsDb;
   /** Resolves when the transactions that are open now have ended. */
@@ -34,20 +34,23 @@ export interface Records {
   /** In whose name the request under way changes things; undefined for the platform itself. */
   readonly actor: () => Actor | undefined;
   readonly now: () => number;
-  readonly lists: KeptLists;
+  readonly lists: ListCache;
   /** How many records an organization may have. */
   readonly quotas: Quotas;
 }
 
 export interface OpenRecords extends Records {
-  /** Waits only briefly from now on for another process that holds the write lock: for a stop, which must not hang on it. */
+  /**
+   * Waits only briefly from now on for another process that holds the write lock: for a stop, which
+   * must not hang on it.
+   */
   hurry(): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens `<directory>/records.sqlite`, creating what is missing. Every commit is on disk when it returns.
- * Throws when the folder was written by a newer version of the program.
+ * Opens `<directory>/records.sqlite`, creating what is missing. Every commit is on disk when it
+ * returns. Throws when the folder was written by a newer version of the program.
  */
 export async function openRecords(options: {
   readonly directory: string;
@@ -58,7 +61,10 @@ export async function openRecords(options: {
   readonly actor?: (() => Actor | undefined) | undefined;
   readonly now?: (() => number) | undefined;
   readonly quotas?: Quotas | undefined;
-  /** Told once, when the disk failed: from then on nothing is written any more, and writers are refused with `recordsStopped`. */
+  /**
+   * Told once, when the disk failed: from then on nothing is written any more, and writers are
+   * refused with `recordsStopped`.
+   */
   readonly stopped?: ((error: Error) => void) | undefined;
 }): Promise<OpenRecords> {
   mkdirSync(options.directory, { recursive: true });
@@ -89,7 +95,7 @@ export async function openRecords(options: {
       // Reads outside of a transaction never see what is not committed.
       committed: db,
       transactionsEnded: connection.idle,
-      lists: keptLists(() => written),
+      lists: createListCache(() => written),
       hurry: connection.hurry,
       close: () => db.destroy(),
     };
@@ -100,8 +106,9 @@ export async function openRecords(options: {
 }
 
 /**
- * A transaction whose commit does not wait for the disk, for what can be made again from the journal. After a power cut the newest
- * of them may be missing, whole; the next commit of any other kind makes them durable.
+ * A transaction whose commit does not wait for the disk, for what can be made again from the
+ * journal. After a power cut the newest of them may be missing, whole; the next commit of any other
+ * kind makes them durable.
  */
 export function lazyTransaction<T>(
   db: RecordsDb,
@@ -111,8 +118,9 @@ export function lazyTransaction<T>(
 }
 
 /**
- * Tells SQLite how many rows its indexes stand for, where that changed much: without, it walks whole lists where an index on a
- * custom field would find the device at once. PostgreSQL sees to that itself.
+ * Tells SQLite how many rows its indexes stand for, where that changed much: without, it walks
+ * whole lists where an index on a custom field would find the device at once. PostgreSQL sees to
+ * that itself.
  */
 export async function refreshStatistics(db: RecordsDb): Promise<void> {
   if (!(db.getExecutor().adapter instanceof SqliteAdapter)) return;

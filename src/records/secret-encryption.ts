@@ -14,11 +14,16 @@ const keyName = 'secrets.key';
 export interface Sealer {
   /** The text, unreadable without the key. */
   seal(text: string): string;
-  /** The text again; throws UnreadableRecord when the key is another one or the text was changed. */
+  /**
+   * The text again; throws UnreadableRecord when the key is another one or the text was changed.
+   */
   open(sealed: string): string;
 }
 
-/** The key given by the operator (any text), else the one in the data folder; what is wrong with it when it cannot be used. */
+/**
+ * The key given by the operator (any text), else the one in the data folder; what is wrong with it
+ * when it cannot be used.
+ */
 export function keptSecretsKey(directory: string, given?: string): Buffer | 'missing' | 'damaged' {
   if (given !== undefined && given !== '') return createHash('sha256').update(given).digest();
   const path = join(directory, keyName);
@@ -27,7 +32,10 @@ export function keptSecretsKey(directory: string, given?: string): Buffer | 'mis
   return /^[0-9a-f]{64}$/.test(kept) ? Buffer.from(kept, 'hex') : 'damaged';
 }
 
-/** The same; the first start makes one. Throws for a damaged file. What it makes is on disk before anything is sealed with it. */
+/**
+ * The same; the first start makes one. Throws for a damaged file. What it makes is on disk before
+ * anything is sealed with it.
+ */
 export function secretsKey(directory: string, given?: string): Buffer {
   const kept = keptSecretsKey(directory, given);
   if (kept === 'damaged')
@@ -75,7 +83,10 @@ export function sealerOf(key: Buffer): Sealer {
   };
 }
 
-/** How secrets are looked up: SHA-256, hexadecimal. Enough because they are long and random, and fast. */
+/**
+ * How secrets are looked up: SHA-256, hexadecimal. Enough because they are long and random, and
+ * fast.
+ */
 export function secretHash(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

@@ -11,7 +11,10 @@ export interface RecordsFindings {
   readonly damage: readonly string[];
 }
 
-/** Reads the whole database of a folder that nobody has open. `refusal` is why a start would refuse it. */
+/**
+ * Reads the whole database of a folder that nobody has open. `refusal` is why a start would refuse
+ * it.
+ */
 export function verifyRecords(directory: string, refusal?: string): RecordsFindings {
   const path = join(directory, 'records.sqlite');
   const refused = refusal === undefined ? [] : [refusal];

@@ -1,4 +1,4 @@
-// Comparison: conditions chained by AND and OR, of which AND binds tighter (contract 13, 35).
+// Comparison: conditions joined by AND and OR, of which AND has precedence (contract 13, 35).
 import type {
   ComparisonOperator,
   RuleCondition,
@@ -14,7 +14,7 @@ type Compare = (
   second: Exclude<Comparable, undefined>,
 ) => boolean;
 
-/** One row each; N is the opposite. Numbers by size, texts by their characters' codes, false before true. */
+/** N negates. Strings are compared by their character codes; false is less than true. */
 const operators: Readonly<Record<ComparisonOperator, Compare>> = {
   EQ: (a, b) => a === b,
   NEQ: (a, b) => a !== b,
@@ -28,12 +28,15 @@ const operators: Readonly<Record<ComparisonOperator, Compare>> = {
   NLTE: (a, b) => !(a <= b),
 };
 
-/** Whether a block holds; conditions without a value are added to `missing`, by their place among the block's conditions. */
+/** Returns whether a block is true. Adds the indexes of conditions without a value to `missing`. */
 export type BlockTest = (reading: Reading, missing: number[]) => boolean;
 
 type Read = (reading: Reading) => Comparable;
 
-/** Compiles the conditions of a block. A comparison with a missing value is false, also one of the negated kinds. */
+/**
+ * Compiles the conditions of a block. A comparison with a missing value is false, also a negated
+ * one.
+ */
 export function compileBlock(
   conditions: readonly RuleCondition[],
   sources: readonly RuleDataSource[],
@@ -50,11 +53,13 @@ export function compileBlock(
     };
   }
   return (reading, missing) => {
-    // Every condition is looked at, so that each missing value is told.
+    // Every condition is evaluated, so that each missing value is reported.
     let any = false;
     let all = true;
-    for (let i = 0; i < tests.length; i++) {
-      const holds = tests[i]!(reading);
+    let i = -1;
+    for (const test of tests) {
+      i += 1;
+      const holds = test(reading);
       if (holds === undefined) missing.push(i);
       all = all && holds === true;
       if (chains[i] === 'OR' || i === tests.length - 1) {
@@ -94,8 +99,8 @@ function compileOperand(
     return () => value;
   }
   const place = sources.findIndex(({ id }) => id === operand.dataSourceId);
-  const own = sources[place]?.dataKey;
-  const key = operand.dataKey === null || operand.dataKey === '' ? own : operand.dataKey;
+  // An operand without a key reads the key of its data source.
+  const key = operand.dataKey || sources[place]?.dataKey;
   if (key === undefined) return () => undefined;
   return (reading) => converted(reading.value(place, key), type);
 }

@@ -1,4 +1,4 @@
-// A rule compiled once: what each data source watches, how its logic is judged, and what its actions are.
+// Compiled rule: the watches of its data sources, its logic and its actions, computed once.
 import { type GeoFence, parseGeoFence } from '../model/geo-fence.ts';
 import type { OutputConnector } from '../model/output-connector.ts';
 import type { CustomLogicBlock, Rule, RuleDataSource } from '../model/rule.ts';
@@ -8,9 +8,9 @@ import { type BlockTest, compileBlock } from './comparison.ts';
 import type { Verdict } from './firing.ts';
 import { isWholeSample } from './rule-reading.ts';
 
-/** Which samples a data source takes: those of a topic that have one of the keys. */
+/** The samples that a data source takes: those of a topic that have one of the keys. */
 export interface Watch {
-  /** Topic and keys as one text; equal watches share what is remembered. */
+  /** Topic and keys as one string. Equal watches share their last samples. */
   readonly id: string;
   /** `*` for all topics. */
   readonly topic: string;
@@ -23,12 +23,12 @@ export interface CompiledSource {
   readonly watch: Watch;
   /** Whether its samples trigger the rule. */
   readonly triggers: boolean;
-  /** Devices that are inputs by themselves. */
+  /** Devices that are inputs by their id. */
   readonly deviceIds: readonly string[];
   /** Whether the device is an input by its tags. */
   readonly hasTagged: (tags: ReadonlySet<string>) => boolean;
   readonly byTag: boolean;
-  /** Every tag it looks at. */
+  /** Every tag of its inputs. */
   readonly tagIds: readonly string[];
 }
 
@@ -39,15 +39,15 @@ export type CompiledLogic =
         readonly test: BlockTest;
         readonly actionIds: readonly string[];
       }[];
-      /** Filled and emptied while a block is judged, so that no verdict makes a list of its own. */
+      /** Reused list of missing conditions, so that no evaluation allocates one. */
       readonly absent: number[];
-      /** The last verdict of which nothing came: the next one is the same mostly. */
+      /** The last verdict without a firing. It is reused, because the next one is mostly equal. */
       quiet: Verdict | undefined;
     }
   | {
       readonly type: 'GEO_FENCE';
       readonly fence: GeoFence;
-      /** Places of the data sources. */
+      /** Indexes of the data sources. */
       readonly latitude: number;
       readonly longitude: number;
       readonly insideActionIds: readonly string[];
@@ -63,23 +63,25 @@ export interface CompiledRule {
   readonly rule: Rule;
   readonly sources: readonly CompiledSource[];
   readonly logic: CompiledLogic;
-  /** Actions whose connectors exist, by id; the value tells whether they fire again and again. */
+  /** Actions whose connectors exist, by id. The value: fires in consecutive runs. */
   readonly consecutive: ReadonlyMap<string, boolean>;
   readonly schedule: RuleSchedule | undefined;
   /** Whether it needs more than the sample that triggers it. */
   readonly needsLastSamples: boolean;
-  /** Whether any input is a tag, which only a triggering sample can make definite. */
+  /** Whether any input is a tag. Then only a triggering sample determines the device. */
   readonly byTag: boolean;
 }
 
 export interface RuleParts {
   readonly connectors: ReadonlyMap<string, Pick<OutputConnector, 'sendConsecutiveAlerts'>>;
   readonly customLogic: ReadonlyMap<string, CustomLogicBlock>;
-  /** Whether the device is in the workspace still; inputs that were moved to another one are no inputs any more. */
+  /**
+   * Whether the device is in the workspace. A device that was moved to another one is not an input.
+   */
   readonly isInWorkspace?: (deviceId: string, workspaceId: string) => boolean;
 }
 
-/** Undefined when a part that it needs is gone. */
+/** Returns undefined when a part that the rule needs was deleted. */
 export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefined {
   const logic = compileLogic(rule, parts);
   if (logic === undefined) return undefined;
@@ -99,7 +101,7 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
       sources.length > 1 ||
       rule.timer.enabled ||
       logic.type === 'CUSTOM_LOGIC' ||
-      sources[0]!.source.lastSample,
+      sources.some(({ source }) => source.lastSample),
     byTag: sources.some(({ byTag }) => byTag),
   };
 }
@@ -107,7 +109,8 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
 function scheduleOf({ timer }: Rule): RuleSchedule | undefined {
   if (!timer.enabled) return undefined;
   const read = readSchedule(timer);
-  return 'schedule' in read ? read.schedule : undefined;
+  if ('schedule' in read) return read.schedule;
+  return undefined;
 }
 
 function compileSources(
@@ -115,23 +118,18 @@ function compileSources(
   { isInWorkspace }: RuleParts,
 ): CompiledSource[] {
   const { dataSources } = logic;
-  // A data source of previous values reads, and does not trigger, unless there is nothing else that could.
+  // A data source of previous values triggers only if no other data source can.
   const onlyReads = dataSources.every(
     ({ lastSample, triggerOnUplink }) => lastSample && !triggerOnUplink,
   );
   return dataSources.map((source) => {
     const own = inputs.filter(({ id }) => source.inputIds.includes(id));
-    const tags = own.flatMap(({ type, id, tagCombination }) => {
-      if (type === 'ASSET_TAG') return [{ joined: 'OR' as const, tagIds: [id] }];
-      return type === 'TAG_COMBINATION' ? (parseTagCombination(tagCombination ?? '') ?? []) : [];
-    });
-    const byUplink = timer.enabled
-      ? source.triggerOnUplink
-      : !source.lastSample || onlyReads || source.triggerOnUplink;
+    const tags = own.flatMap(tagCombinationOf);
+    const readsNew = !timer.enabled && (!source.lastSample || onlyReads);
     return {
       source,
       watch: watchOf(source, logic),
-      triggers: byUplink,
+      triggers: readsNew || source.triggerOnUplink,
       deviceIds: own
         .filter(({ type, id }) => type === 'DEVICE' && (isInWorkspace?.(id, workspaceId) ?? true))
         .map(({ id }) => id),
@@ -142,18 +140,26 @@ function compileSources(
   });
 }
 
-/** The keys that operands read; its own where they say none, or where no operand names the data source. */
+function tagCombinationOf({ type, id, tagCombination }: Rule['inputs'][number]) {
+  if (type === 'ASSET_TAG') return [{ joined: 'OR' as const, tagIds: [id] }];
+  if (type === 'TAG_COMBINATION') return parseTagCombination(tagCombination ?? '') ?? [];
+  return [];
+}
+
+/**
+ * The keys that the operands read; the key of the data source for operands without a key, or
+ * without any operand.
+ */
 function watchOf(source: RuleDataSource, { logicBlocks }: Rule['logic']): Watch {
   const operands = (logicBlocks ?? [])
     .flatMap(({ conditions }) =>
       conditions.flatMap(({ operandFirst, operandSecond }) => [operandFirst, operandSecond]),
     )
     .filter((operand) => operand.type === 'DATA_SOURCE' && operand.dataSourceId === source.id);
-  const named = operands.map(({ dataKey }) =>
-    dataKey === null || dataKey === '' ? source.dataKey : dataKey,
-  );
-  const keys = [...new Set(named.length === 0 ? [source.dataKey] : named)].sort();
-  const watched = keys.some(isWholeSample) ? [] : keys;
+  const named = new Set(operands.map(({ dataKey }) => dataKey || source.dataKey));
+  if (named.size === 0) named.add(source.dataKey);
+  const watched = [...named].sort();
+  if (watched.some(isWholeSample)) watched.length = 0;
   return { id: [source.dataTopic, ...watched].join('\n'), topic: source.dataTopic, keys: watched };
 }
 
@@ -177,8 +183,9 @@ function compileLogic(
     const block = blocks.get(customLogic?.customLogicId ?? '');
     return block && { type: 'CUSTOM_LOGIC', block, actionIds: customLogic?.actionIds ?? [] };
   }
-  const read = geoFenceLogicBlock === null ? undefined : parseGeoFence(geoFenceLogicBlock.geoJson);
-  if (geoFenceLogicBlock === null || read === undefined || 'reason' in read) return undefined;
+  if (geoFenceLogicBlock === null) return undefined;
+  const read = parseGeoFence(geoFenceLogicBlock.geoJson);
+  if ('reason' in read) return undefined;
   const { insideActionIds, outsideActionIds } = geoFenceLogicBlock;
   const place = (name: string) =>
     dataSources.findIndex(({ variableName }) => variableName === name);

@@ -1,27 +1,30 @@
-// What held at the last verdict, by rule and device: in cells that plans keep at hand, so that a verdict looks nothing up.
+// Condition states: the result of the last evaluation by rule and device, in cells that plans keep.
 
-/** What holds for one rule and device. */
+/** The conditions of one rule that are true for one device. */
 export interface ConditionState {
   readonly ruleId: string;
   /** Empty for timed runs. */
   readonly deviceId: string;
-  /** One character for each thing that can hold; empty when nothing is known. To be changed through `change` alone. */
+  /** One character per condition; empty when unknown. Change it only through `change`. */
   holds: string;
-  /** Where and since when it counts; see `isCurrent`. */
+  /** Identifies the states it belongs to, and their version; see `isCurrent`. */
   readonly epoch: object;
 }
 
 export interface ConditionStates {
   get(ruleId: string, deviceId: string): string;
   set(ruleId: string, deviceId: string, holds: string): void;
-  /** May be kept as long as it is current. */
+  /** Returns the cell, which the caller may keep as long as it is current. */
   cell(ruleId: string, deviceId: string): ConditionState;
-  /** False after anything was forgotten or loaded, and for cells of other memories; the cell is asked for again then. */
+  /**
+   * False after states were deleted or loaded, and for cells of other states. Call `cell` again
+   * then.
+   */
   isCurrent(cell: ConditionState): boolean;
-  /** Keeps what holds now. */
+  /** Stores the result of an evaluation. */
   change(cell: ConditionState, holds: string): void;
   load(ruleId: string, deviceId: string, holds: string): void;
-  /** What changed since the last call, and is then taken as saved. */
+  /** Returns the changes since the last call, and marks them as saved. */
   takeChanged(): readonly {
     readonly ruleId: string;
     readonly deviceId: string;
@@ -32,59 +35,51 @@ export interface ConditionStates {
 }
 
 export function createConditionStates(): ConditionStates {
-  // Cells in which nothing ever held are not kept here: there is one for each rule and device.
+  // Cells in which no condition was ever true are not kept here, because one exists per rule and
+  // device.
   const rules = new Map<string, Map<string, ConditionState>>();
   const changed = new Set<ConditionState>();
   let epoch = {};
 
-  const known = (ruleId: string, deviceId: string): ConditionState | undefined =>
-    rules.get(ruleId)?.get(deviceId);
-  const keep = (cell: ConditionState): void => {
-    const cells = rules.get(cell.ruleId);
-    if (cells === undefined) rules.set(cell.ruleId, new Map([[cell.deviceId, cell]]));
-    else cells.set(cell.deviceId, cell);
-  };
-  const cellOf = (ruleId: string, deviceId: string): ConditionState => {
-    const cell = known(ruleId, deviceId);
+  function cellOf(ruleId: string, deviceId: string): ConditionState {
+    const cell = rules.get(ruleId)?.get(deviceId);
     if (cell?.epoch === epoch) return cell;
     const current = { ruleId, deviceId, holds: cell?.holds ?? '', epoch };
     if (cell !== undefined) {
-      keep(current);
+      keepCell(rules, current);
       if (changed.delete(cell)) changed.add(current);
     }
     return current;
-  };
-  const change = (cell: ConditionState, holds: string): void => {
-    // Nothing known and nothing holding are the same.
+  }
+
+  function change(cell: ConditionState, holds: string): void {
+    // Unknown is the same as no true condition.
     if (cell.holds === holds || (cell.holds === '' && !holds.includes('1'))) return;
-    if (cell.holds === '') keep(cell);
+    if (cell.holds === '') keepCell(rules, cell);
     cell.holds = holds;
     changed.add(cell);
-  };
+  }
+
   return {
-    get: (ruleId, deviceId) => known(ruleId, deviceId)?.holds ?? '',
+    get: (ruleId, deviceId) => rules.get(ruleId)?.get(deviceId)?.holds ?? '',
     set(ruleId, deviceId, holds) {
-      // Somebody may have an empty cell of the same rule and device at hand.
-      if (known(ruleId, deviceId) === undefined) epoch = {};
+      // A plan may keep an empty cell of the same rule and device.
+      if (rules.get(ruleId)?.has(deviceId) !== true) epoch = {};
       change(cellOf(ruleId, deviceId), holds);
     },
     cell: cellOf,
     isCurrent: (cell) => cell.epoch === epoch,
     change,
     load(ruleId, deviceId, holds) {
-      const cell = known(ruleId, deviceId);
+      const cell = rules.get(ruleId)?.get(deviceId);
       if (cell !== undefined) cell.holds = holds;
       else {
         epoch = {};
-        keep({ ruleId, deviceId, holds, epoch });
+        keepCell(rules, { ruleId, deviceId, holds, epoch });
       }
     },
     takeChanged() {
-      const taken = [...changed].map(({ ruleId, deviceId, holds }) => ({
-        ruleId,
-        deviceId,
-        holds,
-      }));
+      const taken = [...changed].map(savedState);
       changed.clear();
       return taken;
     },
@@ -97,4 +92,14 @@ export function createConditionStates(): ConditionStates {
       epoch = {};
     },
   };
+}
+
+function keepCell(rules: Map<string, Map<string, ConditionState>>, cell: ConditionState): void {
+  const cells = rules.get(cell.ruleId);
+  if (cells === undefined) rules.set(cell.ruleId, new Map([[cell.deviceId, cell]]));
+  else cells.set(cell.deviceId, cell);
+}
+
+function savedState({ ruleId, deviceId, holds }: ConditionState) {
+  return { ruleId, deviceId, holds };
 }

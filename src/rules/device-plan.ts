@@ -1,26 +1,26 @@
-// The plan of a device: which rules its samples may trigger and which they are remembered for, by topic and key.
+// Device plan: the rules that samples of a device may trigger or update, by topic and key.
 import { dataValue } from '../model/data-value.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CompiledRule, Watch } from './compiled-rule.ts';
 import type { ConditionState } from './condition-states.ts';
 
-/** A rule as one device meets it. */
+/** A rule for one device. */
 export interface PlannedRule {
   readonly compiled: CompiledRule;
   /** Whether the device is an input of each data source. */
   readonly contains: readonly boolean[];
-  /** What holds for the device, kept at hand by whoever judges. */
+  /** The condition state of the device, cached by the evaluation. */
   cell?: ConditionState | undefined;
 }
 
 interface PlannedWatch {
   readonly watch: Watch;
-  /** Whether its last sample must be remembered. */
+  /** Whether its last sample must be kept. */
   readonly remembered: boolean;
   readonly uses: readonly RuleUse[];
 }
 
-/** A rule that a sample concerns, with the places of the data sources that take the sample. */
+/** A rule, with the indexes of its data sources that take a sample. */
 export interface RuleUse {
   readonly planned: PlannedRule;
   readonly places: readonly number[];
@@ -30,18 +30,21 @@ export interface RuleUse {
 
 export interface DevicePlan {
   readonly byTopic: ReadonlyMap<string, readonly PlannedWatch[]>;
-  /** Those of every topic. */
+  /** The watches of all topics. */
   readonly everywhere: readonly PlannedWatch[];
-  /** Whether anything has to be remembered for its rules. */
+  /** Whether its rules need last samples. */
   readonly needsLastSamples: boolean;
   /** Other devices whose last samples its rules read. */
   readonly otherDevices: readonly string[];
 }
 
-/** Told of a rule that threw while a device was planned. */
+/** Called for a rule that threw while a device was planned. */
 export type PlanningFailed = (compiled: CompiledRule, error: unknown) => void;
 
-/** Undefined when no rule looks at the device. A rule that throws is left out of the plan, and told. */
+/**
+ * Returns undefined when no rule reads the device. The plan omits a rule that throws, and `failed`
+ * is called.
+ */
 export function planDevice(
   deviceId: string,
   tags: ReadonlySet<string>,
@@ -87,7 +90,7 @@ const rethrow: PlanningFailed = (_compiled, error) => {
   throw error;
 };
 
-/** Whether the device is an input of each data source; empty when that cannot be told. */
+/** Whether the device is an input of each data source; empty after an error. */
 function inputsOf(
   compiled: CompiledRule,
   deviceId: string,
@@ -104,20 +107,20 @@ function inputsOf(
   }
 }
 
-/** The rules that remember what the watch takes. */
+/** The rules that need the last sample of the watch. */
 export function rulesOfWatch(
   { byTopic, everywhere }: DevicePlan,
   { id, topic }: Watch,
 ): readonly CompiledRule[] {
-  const group = topic === '*' ? everywhere : byTopic.get(topic);
-  const uses = group?.find(({ watch }) => watch.id === id)?.uses ?? [];
+  const groups = [everywhere, byTopic.get(topic) ?? []].flat();
+  const uses = groups.find(({ watch }) => watch.id === id)?.uses ?? [];
   return uses
     .map(({ planned }) => planned.compiled)
     .filter(({ needsLastSamples }) => needsLastSamples);
 }
 
 export interface MatchedSample {
-  /** The watches that take the sample and for which it is remembered. */
+  /** The watches that keep the sample as their last one. */
   readonly remembered: readonly Watch[];
   readonly uses: readonly RuleUse[];
 }
@@ -133,10 +136,11 @@ export function matchSample(plan: DevicePlan, topic: string, data: JsonObject): 
   const [first] = matched;
   if (first === undefined) return none;
   const remembered = matched.filter((planned) => planned.remembered).map(({ watch }) => watch);
-  return { remembered, uses: matched.length === 1 ? first.uses : merged(matched) };
+  if (matched.length === 1) return { remembered, uses: first.uses };
+  return { remembered, uses: merged(matched) };
 }
 
-/** A rule whose data sources take the sample by several watches is still triggered once. */
+/** A rule is triggered once, also when several of its watches take the sample. */
 function merged(matched: readonly PlannedWatch[]): RuleUse[] {
   const places = new Map<PlannedRule, number[]>();
   for (const { uses } of matched) {
@@ -146,18 +150,18 @@ function merged(matched: readonly PlannedWatch[]): RuleUse[] {
       else known.push(...use.places);
     }
   }
-  return [...places].map(([planned, of]) => useOf(planned, of));
+  return [...places].map(([planned, indexes]) => useOf(planned, indexes));
 }
 
 function useOf(planned: PlannedRule, places: readonly number[]): RuleUse {
   return {
     planned,
     places,
-    triggers: places.some((place) => planned.compiled.sources[place]!.triggers),
+    triggers: planned.compiled.sources.some((source, i) => source.triggers && places.includes(i)),
   };
 }
 
-/** Whether the data has one of the keys; a null counts, it is what the device says. */
+/** Whether the data has one of the keys. A null counts, because the device sent it. */
 export function takes({ keys }: Pick<Watch, 'keys'>, data: JsonObject): boolean {
   return keys.length === 0 || keys.some((key) => dataValue(data, key) !== undefined);
 }

@@ -1,12 +1,13 @@
 // Evaluation equals a slow evaluator written independently, on random rules and streams; and its corners by name.
-// 300 cases in the tests; `RULE_CASES=5000 RULE_SEED=7 npx vitest run src/rules/evaluation.test.ts` runs as many as wanted, others.
+// 300 cases in the tests; `RULE_CASES=5000 RULE_SEED=7 npx vitest run src/rules/evaluation.test.ts`
+// runs as many as wanted, others.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import type { Rule } from '../model/rule.ts';
 import { compileRule } from './compiled-rule.ts';
 import { type DevicePlan, planDevice } from './device-plan.ts';
-import { evaluateSample, evaluateTimed, type RuleMemory } from './evaluation.ts';
+import { evaluateSample, evaluateTimed, type RuleMemory, type Visit } from './evaluation.ts';
 import { createConditionStates } from './condition-states.ts';
 import { createLastSamples } from './last-samples.ts';
 import {
@@ -18,7 +19,7 @@ import { condition, constant, fromSource, ruleFor, sourceFor } from './testing-r
 import { randomWorld } from './testing-worlds.ts';
 
 const cases = Number(process.env['RULE_CASES'] ?? 300);
-/** The same worlds every time; another seed looks at others. */
+/** The same worlds every time; another seed reads others. */
 const seed = Number(process.env['RULE_SEED'] ?? 20_261_121);
 
 function compiled(rule: Rule, consecutive: Readonly<Record<string, boolean>>) {
@@ -41,10 +42,11 @@ function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[
     const plan = plans.get(deviceId) ?? planDevice(deviceId, new Set(tags[deviceId]), made);
     if (plan === undefined) continue;
     plans.set(deviceId, plan);
-    evaluateSample(plan, sample, memory, ({ rule }, _reading, _places, verdict) => {
+    const visit: Visit = ({ rule }, _reading, _places, verdict) => {
       for (const { cause, actionId } of verdict!.firings)
         fired.push(`${rule.id} ${at} ${cause} ${actionId}`);
-    });
+    };
+    evaluateSample(plan, sample, memory, { visit });
   }
   return fired;
 }
@@ -121,7 +123,7 @@ describe('contract 13: what a data source shows', () => {
     const values = [5, 6, 6, 4, 7].map((a, i) => sample('02a', { a }, i));
     expect(stream(rises, values, true)).toEqual([1, 4]);
   });
-  test('a data source of previous values triggers nothing beside one that can', () => {
+  test('a data source of previous values triggers nothing next to one that can', () => {
     const rule = withSources(sourceFor('s', '02a'), sourceFor('t', '02b', { lastSample: true }));
     const samples = [
       sample('02a', { a: 5 }),
@@ -162,11 +164,10 @@ describe('contract 13: timed runs', () => {
   const memoryWith = (rule: Rule, samples: readonly ReferenceSample[]): RuleMemory => {
     const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
     const plan = planDevice('02a', new Set(), [compiled(rule, { '09a': false })])!;
-    for (const one of samples) {
-      evaluateSample(plan, one, memory, () => {
-        throw new Error('an uplink triggered a timed rule');
-      });
-    }
+    const visit = () => {
+      throw new Error('an uplink triggered a timed rule');
+    };
+    for (const one of samples) evaluateSample(plan, one, memory, { visit });
     return memory;
   };
 

@@ -1,4 +1,4 @@
-// Evaluation: a sample or a due timer meets the rules, each once, with what they remember; nothing is performed here.
+// Evaluation: the rules of a sample or a due timer, each once, with the last samples; performs no action.
 import { isJsonObject } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { type DevicePlan, matchSample, type PlannedRule } from './device-plan.ts';
@@ -8,7 +8,7 @@ import type { LastSamples } from './last-samples.ts';
 import { type Reading, readingOf, type RuleSample } from './rule-reading.ts';
 import { evaluateRule } from './verdict.ts';
 
-/** What rules remember of devices; timed runs have the device ''. */
+/** State of the rules by device. Timed runs have the device ''. */
 export interface RuleMemory {
   readonly last: LastSamples;
   readonly states: ConditionStates;
@@ -18,13 +18,15 @@ export interface RuleMemory {
 export interface Triggered {
   readonly compiled: CompiledRule;
   readonly reading: Reading;
-  /** Places of the data sources that triggered it; empty for timed runs. */
+  /** Indexes of the data sources that triggered it; empty for timed runs. */
   readonly places: readonly number[];
-  /** Undefined for custom logic, which its script judges. */
+  /** Undefined for custom logic, which its script evaluates. */
   readonly verdict: Verdict | undefined;
 }
 
-/** Told of a triggered rule by its parts, see `Triggered`: most verdicts change nothing, and then nothing is made of them. */
+/**
+ * Called with the parts of `Triggered`, because most verdicts change nothing and need no object.
+ */
 export type Visit = (
   compiled: CompiledRule,
   reading: Reading,
@@ -32,20 +34,30 @@ export type Visit = (
   verdict: Verdict | undefined,
 ) => void;
 
-/** Told of a rule that threw: a mistake of ours or data that nobody thought of must not keep the others from being judged. */
+/**
+ * Called for a rule that threw. An internal error must not prevent the evaluation of other rules.
+ */
 export type VisitFailed = (
   compiled: CompiledRule,
   places: readonly number[],
   error: unknown,
 ) => void;
 
-/** Tells every rule that the sample triggers, then remembers the sample. Throws when the sample cannot be looked at at all. */
+export interface SampleVisitor {
+  readonly visit: Visit;
+  /** Rethrows by default. */
+  readonly failed?: VisitFailed;
+}
+
+/**
+ * Calls `visit` for every rule that the sample triggers, then keeps the sample. Throws when the
+ * sample cannot be matched.
+ */
 export function evaluateSample(
   plan: DevicePlan,
   sample: RuleSample,
   memory: RuleMemory,
-  visit: Visit,
-  failed: VisitFailed = rethrow,
+  { visit, failed = rethrow }: SampleVisitor,
 ): void {
   const { remembered, uses } = matchSample(plan, sample.topic, sample.data);
   const alone = readingOf([sample]);
@@ -53,9 +65,8 @@ export function evaluateSample(
     if (!triggers) continue;
     const { compiled } = planned;
     try {
-      const reading = compiled.needsLastSamples
-        ? readingFor(planned, places, sample, memory.last)
-        : alone;
+      let reading = alone;
+      if (compiled.needsLastSamples) reading = readingFor(planned, places, sample, memory.last);
       visit(
         compiled,
         reading,
@@ -73,19 +84,22 @@ const rethrow: VisitFailed = (_compiled, _places, error) => {
   throw error;
 };
 
-/** Remembers a sample that triggers no rule, so that it is the last one of its watches all the same. */
+/** Keeps a sample that must not trigger rules as the last one of its watches. */
 export function keepSample(plan: DevicePlan, sample: RuleSample, { last }: RuleMemory): void {
   for (const watch of matchSample(plan, sample.topic, sample.data).remembered)
     last.put(watch.id, sample);
 }
 
-/** The rule at a due time. Undefined if an input is a tag, because no single device is known then (contract 13). */
+/**
+ * Evaluates the rule at a due time. Returns undefined if an input is a tag, because no single
+ * device is known then (contract 13).
+ */
 export function evaluateTimed(compiled: CompiledRule, memory: RuleMemory): Triggered | undefined {
   if (compiled.byTag) return undefined;
   return evaluateWithoutDevice(compiled, memory);
 }
 
-/** The rule with the last samples of the devices that its data sources name. */
+/** Evaluates the rule with the last samples of the devices that its data sources name. */
 export function evaluateWithoutDevice(compiled: CompiledRule, memory: RuleMemory): Triggered {
   const samples = compiled.sources.map(({ watch, deviceIds }) =>
     newest(memory.last, deviceIds, watch.id),
@@ -114,8 +128,9 @@ function verdictFor(
 }
 
 /**
- * A data source shows the triggering sample when it takes it, and the one before when it asks for the last sample; else the last
- * of the same device, or, when that is none of its inputs, the newest of the devices it names.
+ * A data source reads the triggering sample if it takes it, or the previous one if it asks for the
+ * last sample. Else it reads the last sample of the same device. If that device is not an input, it
+ * reads the newest sample of the devices it names.
  */
 function readingFor(
   { compiled, contains }: PlannedRule,
@@ -145,7 +160,7 @@ function newest(
   return found;
 }
 
-/** A sample as the records keep it, read back; undefined when it is none. */
+/** Returns a sample that was stored in the records; undefined when the value is not a sample. */
 export function ruleSampleFrom(value: unknown): RuleSample | undefined {
   if (!isJsonObject(value) || !isJsonObject(value['data'])) return undefined;
   return value as unknown as RuleSample;

@@ -1,18 +1,18 @@
-// What judging a rule says: what holds now, and the actions that fire.
+// Verdict: the result of evaluating a rule, with the conditions that are true and the actions that fire.
 
-/** An action that is to be performed. */
+/** An action that must be performed. */
 export interface Firing {
   readonly actionId: string;
-  /** What made it fire; with rule and trigger it names the firing for ever. */
+  /** The reason of the firing. Rule, trigger and cause identify the firing permanently. */
   readonly cause: string;
 }
 
 export interface Verdict {
-  /** One character for each thing that can hold: logic blocks, or the inside of a fence. Kept for each device. */
+  /** One character per condition: logic blocks, or the inside of a fence. Kept per device. */
   readonly holds: string;
   readonly firings: readonly Firing[];
-  /** Something held before and holds still, and an action does not fire again for that. */
+  /** A condition was already true, and an action does not fire again. */
   readonly suppressed: boolean;
-  /** Where a value was missing. */
+  /** The conditions without a value. */
   readonly missing: readonly string[];
 }

@@ -19,7 +19,10 @@ import type { RuleSample } from './rule-reading.ts';
 
 export interface WantedDevice {
   readonly workspaceId: string;
-  /** Timestamp of the oldest sample of the device that is about to be evaluated; Infinity without one. */
+  /**
+   * Timestamp of the oldest sample of the device that is about to be evaluated; Infinity without
+   * one.
+   */
   readonly before: EpochMs;
 }
 
@@ -29,7 +32,10 @@ export interface LastSampleRequest {
   readonly batch: readonly DurableEntry[];
   /** Position of the first entry that is not evaluated. */
   readonly next: number;
-  /** The last sample that the rule reads of the device may be another than the newest. May be called several times. */
+  /**
+   * The last sample that the rule reads of the device may be another than the newest. May be called
+   * several times.
+   */
   readonly uncertain: (compiled: CompiledRule, deviceId: string, gap: SearchGap) => void;
 }
 
@@ -100,7 +106,10 @@ function keepNewer(
   if (known === undefined || sample.timestamp >= known.timestamp) samples.set(id, sample);
 }
 
-/** Rules that read the last sample of the watch: by tags of the device, or because they name the device. */
+/**
+ * Rules that read the last sample of the watch: by tags of the device, or because they name the
+ * device.
+ */
 function rulesReading(
   plans: Plans,
   index: RuleIndex,

@@ -47,9 +47,10 @@ export interface LastSampleSearch<W extends SearchedWatch> {
 }
 
 /**
- * Returns the newest evaluated sample of each watch, in their order; undefined if none of the newest hundred has its keys. Samples
- * are stored before they are evaluated, so the store also has samples of the batch and of later entries: each of them is left out.
- * When more than 2,000 entries wait, samples from `before` on are left out instead. This is reported, like unreadable samples.
+ * Returns the newest evaluated sample of each watch, in their order; undefined if none of the
+ * newest hundred has its keys. Samples are stored before they are evaluated, so the store also has
+ * samples of the batch and of later entries: each of them is left out. When more than 2,000 entries
+ * wait, samples from `before` on are left out instead. This is reported, like unreadable samples.
  */
 export async function searchLastSamples<W extends SearchedWatch>(
   search: LastSampleSearch<W>,
@@ -71,7 +72,10 @@ export async function searchLastSamples<W extends SearchedWatch>(
   return found;
 }
 
-/** Searches again while the candidate became durable during the search: then it is not evaluated yet. */
+/**
+ * Searches again while the candidate became durable during the search: then it is not evaluated
+ * yet.
+ */
 async function evaluatedOnly<W extends SearchedWatch>(
   search: LastSampleSearch<W>,
   watch: W,

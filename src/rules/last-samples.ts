@@ -8,14 +8,18 @@ export interface LastSamples {
   put(watchId: string, sample: RuleSample): void;
   /** Returns the changes since the last call, and marks them as saved. */
   takeChanged(): readonly { readonly watchId: string; readonly sample: RuleSample }[];
-  /** Returns the devices to `load`, and makes room for them. The other given devices stay in memory. */
+  /**
+   * Returns the devices to `load`, and makes room for them. The other given devices stay in memory.
+   */
   missing(deviceIds: readonly string[]): readonly string[];
   load(deviceId: string, samples: ReadonlyMap<string, RuleSample>): void;
   forget(deviceId: string): void;
   clear(): void;
 }
 
-/** Devices in memory. The least recently used ones are evicted, and read again when they are needed. */
+/**
+ * Devices in memory. The least recently used ones are evicted, and read again when they are needed.
+ */
 const devicesMax = 50_000;
 
 export function createLastSamples(): LastSamples {

@@ -16,12 +16,15 @@ export interface PlannedDevice {
 
 export interface Plans {
   /**
-   * Returns the devices that need a plan. The other given devices keep theirs while these are made. A plan without a rule that
-   * threw is made again.
+   * Returns the devices that need a plan. The other given devices keep theirs while these are made.
+   * A plan without a rule that threw is made again.
    */
   missing(devices: ReadonlyMap<string, { readonly workspaceId: string }>): readonly string[];
   make(device: PlannedDevice, failed: PlanningFailed): void;
-  /** Undefined when no rule reads the device. Throws when its plan was not made, because rules would be skipped without notice. */
+  /**
+   * Undefined when no rule reads the device. Throws when its plan was not made, because rules would
+   * be skipped without notice.
+   */
   find(deviceId: string): DevicePlan | undefined;
   /** As `find`, and undefined when the plan was not made. */
   known(deviceId: string): DevicePlan | undefined;

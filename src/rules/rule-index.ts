@@ -1,4 +1,4 @@
-// The index of the active rules: by device, by tag, by workspace and by what they use.
+// Rule index: the active rules by device, tag, workspace, output connector and custom logic block.
 import type { CompiledRule, Watch } from './compiled-rule.ts';
 
 export interface RuleIndex {
@@ -6,7 +6,7 @@ export interface RuleIndex {
   /** Whether any rule has a tag as an input. */
   readonly hasTags: boolean;
   add(compiled: CompiledRule): void;
-  /** The rule that was there. */
+  /** Returns the removed rule. */
   remove(ruleId: string): CompiledRule | undefined;
   rule(ruleId: string): CompiledRule | undefined;
   ids(): readonly string[];
@@ -17,11 +17,18 @@ export interface RuleIndex {
     tags: ReadonlySet<string>,
     workspaceId: string,
   ): readonly CompiledRule[];
-  /** What rules of the workspace may have to remember of the device: any of its devices may carry a tag. */
+  /**
+   * Watches that may need samples of the device, because any device of the workspace may get a tag.
+   */
   watchesOf(deviceId: string, workspaceId: string): readonly Watch[];
-  /** Ids of rules that name the device as an input, those whose workspace it left as well. */
+  /**
+   * Ids of rules that name the device as an input, also after it was moved to another workspace.
+   */
   namedBy(deviceId: string): readonly string[];
-  /** The workspace of the device for the rules that name it, '' when it is in none of theirs; undefined when none names it. */
+  /**
+   * The workspace of the device if a rule of it names the device, else ''; undefined when no rule
+   * names it.
+   */
   namedWorkspace(deviceId: string): string | undefined;
   /** Ids of rules that use the output connector or custom logic block. */
   using(id: string): readonly string[];
@@ -30,36 +37,45 @@ export interface RuleIndex {
 
 type Sets = Map<string, Set<CompiledRule>>;
 
+interface Indexes {
+  readonly byDevice: Sets;
+  readonly byTag: Sets;
+  readonly byNamed: Sets;
+  readonly byUsed: Sets;
+  /** Rules with tags, by workspace. */
+  readonly taggedOf: Sets;
+}
+
+/** The keys of a rule in each index. */
+function keysIn(
+  indexes: Indexes,
+  { rule, sources, byTag }: CompiledRule,
+): (readonly [Sets, readonly string[]])[] {
+  const { logic, actions, inputs, workspaceId } = rule;
+  const read = new Set(logic.dataSources.flatMap(({ inputIds }) => inputIds));
+  const named = inputs.filter(({ type, id }) => type === 'DEVICE' && read.has(id));
+  return [
+    [indexes.byDevice, sources.flatMap(({ deviceIds }) => deviceIds)],
+    [indexes.byTag, sources.flatMap(({ tagIds }) => tagIds)],
+    [indexes.byNamed, named.map(({ id }) => id)],
+    [
+      indexes.byUsed,
+      [...actions.map(({ id }) => id), logic.customLogic?.customLogicId ?? []].flat(),
+    ],
+    [indexes.taggedOf, [workspaceId].filter(() => byTag)],
+  ];
+}
+
 export function createRuleIndex(): RuleIndex {
   const rules = new Map<string, CompiledRule>();
-  const byDevice: Sets = new Map();
-  const byTag: Sets = new Map();
-  const byNamed: Sets = new Map();
-  const byUsed: Sets = new Map();
-  const taggedOf: Sets = new Map();
-
-  function placesOf({
-    rule,
-    sources,
-    byTag: isTagged,
-  }: CompiledRule): (readonly [Sets, readonly string[]])[] {
-    const { logic, actions, inputs, workspaceId } = rule;
-    const used = [
-      ...actions.map(({ id }) => id),
-      ...[logic.customLogic?.customLogicId ?? []].flat(),
-    ];
-    const read = new Set(logic.dataSources.flatMap(({ inputIds }) => inputIds));
-    return [
-      [byDevice, sources.flatMap(({ deviceIds }) => deviceIds)],
-      [byTag, sources.flatMap(({ tagIds }) => tagIds)],
-      [
-        byNamed,
-        inputs.filter(({ type, id }) => type === 'DEVICE' && read.has(id)).map(({ id }) => id),
-      ],
-      [byUsed, used],
-      [taggedOf, isTagged ? [workspaceId] : []],
-    ];
-  }
+  const indexes: Indexes = {
+    byDevice: new Map(),
+    byTag: new Map(),
+    byNamed: new Map(),
+    byUsed: new Map(),
+    taggedOf: new Map(),
+  };
+  const { byDevice, byTag, byNamed, byUsed, taggedOf } = indexes;
 
   return {
     get size() {
@@ -70,14 +86,14 @@ export function createRuleIndex(): RuleIndex {
     },
     add(compiled) {
       rules.set(compiled.rule.id, compiled);
-      for (const [sets, keys] of placesOf(compiled))
+      for (const [sets, keys] of keysIn(indexes, compiled))
         for (const key of keys) addTo(sets, key, compiled);
     },
     remove(ruleId) {
       const known = rules.get(ruleId);
       if (known === undefined) return undefined;
       rules.delete(ruleId);
-      for (const [sets, keys] of placesOf(known))
+      for (const [sets, keys] of keysIn(indexes, known))
         for (const key of keys) removeFrom(sets, key, known);
       return known;
     },
@@ -90,12 +106,8 @@ export function createRuleIndex(): RuleIndex {
       return [...found].filter(({ rule }) => rule.workspaceId === workspaceId);
     },
     watchesOf(deviceId, workspaceId) {
-      const watches = new Map<string, Watch>();
-      for (const sets of [byDevice.get(deviceId), taggedOf.get(workspaceId)]) {
-        for (const { sources } of sets ?? [])
-          for (const { watch } of sources) watches.set(watch.id, watch);
-      }
-      return [...watches.values()];
+      const rulesOf = [byDevice.get(deviceId) ?? [], taggedOf.get(workspaceId) ?? []];
+      return watchesOf(rulesOf.flatMap((found) => [...found]));
     },
     namedBy: (deviceId) => idsOf(byNamed.get(deviceId)),
     namedWorkspace(deviceId) {
@@ -109,6 +121,11 @@ export function createRuleIndex(): RuleIndex {
         tagIds.flatMap((id) => [...(byTag.get(id) ?? [])].map(({ rule }) => rule.workspaceId)),
       ),
   };
+}
+
+function watchesOf(rules: readonly CompiledRule[]): readonly Watch[] {
+  const watches = rules.flatMap(({ sources }) => sources.map(({ watch }) => watch));
+  return [...new Map(watches.map((watch) => [watch.id, watch])).values()];
 }
 
 function idsOf(rules: ReadonlySet<CompiledRule> | undefined): readonly string[] {

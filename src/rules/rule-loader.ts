@@ -36,7 +36,10 @@ async function readParts(db: RecordsDb, rules: readonly Rule[]): Promise<RulePar
   };
 }
 
-/** Returns which devices the rules may read: a device that was moved to another workspace is no longer an input. */
+/**
+ * Returns which devices the rules may read: a device that was moved to another workspace is no
+ * longer an input.
+ */
 export async function inputsInWorkspace(
   db: RecordsDb,
   rules: readonly Rule[],

@@ -1,9 +1,9 @@
-// A reading: what the data sources of a rule show at the moment it is triggered.
+// Reading: the samples of the data sources of a rule at the moment it is triggered.
 import { dataValue } from '../model/data-value.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 
-/** A sample as rules remember it. */
+/** A sample as rules keep it. */
 export interface RuleSample {
   readonly deviceId: string;
   readonly topic: string;
@@ -16,25 +16,25 @@ export interface RuleSample {
 export interface Reading {
   /** The sample of each data source, in their order; undefined where none is known. */
   readonly samples: readonly (RuleSample | undefined)[];
-  /** The value of a key in the sample of the data source at that place. */
+  /** Returns the value of a key in the sample of the data source with that index. */
   value(source: number, key: string): Json | undefined;
 }
 
-/** What tells a data source's own key. */
+/** Data sources with their keys. */
 type Keyed = readonly { readonly source: { readonly dataKey: string } }[];
 
 /** The value of the data source's own key; the whole data when it has none. */
 export function ownValue(reading: Reading, sources: Keyed, place: number): Json | undefined {
-  return reading.value(place, sources[place]!.source.dataKey);
+  return reading.value(place, sources[place]?.source.dataKey ?? '');
 }
 
-/** Whether a key stands for the whole sample. */
+/** Whether a key represents the entire sample. */
 export function isWholeSample(key: string): boolean {
   return key === '' || key === '*';
 }
 
 export function readingOf(samples: readonly (RuleSample | undefined)[]): Reading {
-  // Rules of one data source come one after the other and share the reading: what the one before asked for is at hand.
+  // Consecutive rules share the reading and often read the same key: the last value is cached.
   let lastSource = -1;
   let lastKey = '';
   let last: Json | undefined;
@@ -45,7 +45,8 @@ export function readingOf(samples: readonly (RuleSample | undefined)[]): Reading
       const data = samples[source]?.data;
       lastSource = source;
       lastKey = key;
-      last = data === undefined || isWholeSample(key) ? data : dataValue(data, key);
+      last = data;
+      if (data !== undefined && !isWholeSample(key)) last = dataValue(data, key);
       return last;
     },
   };

@@ -21,9 +21,15 @@ import { compileRules } from './rule-loader.ts';
 
 /** Failures while something is prepared. The rest is prepared all the same. */
 export interface PreparationFailures {
-  /** The rule threw while the device was planned: in this batch it does not evaluate samples of the device. */
+  /**
+   * The rule threw while the device was planned: in this batch it does not evaluate samples of the
+   * device.
+   */
   planningFailed(compiled: CompiledRule, deviceId: string, error: unknown): void;
-  /** The last sample that the rule reads of the device may be another than the newest. May be called several times. */
+  /**
+   * The last sample that the rule reads of the device may be another than the newest. May be called
+   * several times.
+   */
   lastSampleUncertain(compiled: CompiledRule, deviceId: string, gap: SearchGap): void;
 }
 
@@ -35,9 +41,15 @@ export interface RuleRegistry {
   recordChanged(change: RecordChange): void;
   /** Applies the record changes. Resolves to true when rules were added, removed or changed. */
   refresh(): Promise<boolean>;
-  /** Loads what the rules of the devices need. The entries, and those after them, are evaluated next. */
+  /**
+   * Loads what the rules of the devices need. The entries, and those after them, are evaluated
+   * next.
+   */
   prepare(entries: readonly DurableEntry[], failures: PreparationFailures): Promise<void>;
-  /** Loads the last samples that a timed run of the rule needs, of entries before the position `next`. */
+  /**
+   * Loads the last samples that a timed run of the rule needs, of entries before the position
+   * `next`.
+   */
   prepareRule(compiled: CompiledRule, next: number, failures: PreparationFailures): Promise<void>;
   /** Undefined when no rule reads the device. Throws for a device that was not prepared. */
   planOf(deviceId: string): DevicePlan | undefined;
@@ -56,7 +68,9 @@ interface RegistryState {
   readonly failed: (ruleId: string, error: unknown) => void;
 }
 
-/** `failed` is called for a rule that cannot be read or compiled. The others are used without it. */
+/**
+ * `failed` is called for a rule that cannot be read or compiled. The others are used without it.
+ */
 export function createRuleRegistry(
   records: Pick<Records, 'db'>,
   store: SearchedStore,
@@ -166,7 +180,10 @@ async function reloadRules(
   forgetWorkspaces(state, workspaces);
 }
 
-/** Discards what was made for the rules of the workspaces: a new rule may watch what none watched before. */
+/**
+ * Discards what was made for the rules of the workspaces: a new rule may watch what none watched
+ * before.
+ */
 function forgetWorkspaces({ plans, memory }: RegistryState, ids: Iterable<string>): void {
   for (const id of ids) for (const device of plans.forgetWorkspace(id)) memory.last.forget(device);
 }
@@ -197,7 +214,8 @@ async function makePlans(
   { planningFailed }: PreparationFailures,
 ): Promise<void> {
   const unplanned = plans.missing(devices);
-  const tags = await (index.hasTags ? tagsOfDevices(db, unplanned) : noTags);
+  let tags = noTags;
+  if (index.hasTags) tags = await tagsOfDevices(db, unplanned);
   for (const id of unplanned) {
     const workspaceId = devices.get(id)?.workspaceId ?? '';
     const own = new Set(tags.get(id)?.map((tag) => tag.id));

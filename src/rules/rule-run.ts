@@ -1,4 +1,4 @@
-// A run of a rule: what triggered it, what it saw, what came of it and why, as it is kept and as answers show it.
+// Rule run: its trigger, its samples, its outcome and the reason, as stored and as answers show it.
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
@@ -24,21 +24,21 @@ export interface RunOrigin {
   /** Empty for timed runs. */
   readonly deviceId: string;
   readonly correlationId: string;
-  /** When it was judged. */
+  /** Time of the evaluation. */
   readonly at: EpochMs;
 }
 
 export interface RuleRun extends RunOrigin {
   readonly samples: readonly (RuleSample | undefined)[];
-  /** Places of the data sources that triggered it. */
+  /** Indexes of the data sources that triggered it. */
   readonly places: readonly number[];
   readonly outcome: RunOutcome;
   readonly reason: string;
-  /** Ids of the actions that fired, each as often as it did. */
+  /** Ids of the actions that fired, one per firing. */
   readonly actionIds: readonly string[];
 }
 
-/** A judged rule before anybody asked about it. */
+/** An evaluated rule, not yet converted into a run. */
 export interface EvaluatedRun {
   readonly compiled: CompiledRule;
   readonly origin: RunOrigin;
@@ -47,7 +47,7 @@ export interface EvaluatedRun {
   readonly verdict: Verdict;
 }
 
-/** Tells the run in full. */
+/** Returns the complete run. */
 export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedRun): RuleRun {
   const { at, cause, deviceId, correlationId } = origin;
   const { firings, suppressed, missing, holds } = verdict;
@@ -69,13 +69,18 @@ export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedR
   return { ...base, outcome: 'NOT_FIRED', reason, actionIds: [] };
 }
 
+const fenceReasons: Readonly<Record<string, string>> & { readonly '0': string } = {
+  '0': 'outside the fence',
+  '1': 'inside the fence',
+};
+
 function reasonNotFired(
   { logic }: CompiledRule,
   holds: string,
   missing: readonly string[],
 ): string {
   if (missing.length > 0) return `no value for ${missing.join('; ')}`;
-  if (logic.type !== 'COMPARISON') return holds === '1' ? 'inside the fence' : 'outside the fence';
+  if (logic.type !== 'COMPARISON') return fenceReasons[holds] ?? fenceReasons['0'];
   if (holds.includes('1')) return 'holds, and has no action for it';
   return 'no logic block holds';
 }
@@ -92,8 +97,8 @@ export function runView(compiled: CompiledRule, run: RuleRun): JsonObject {
   return {
     timestamp: formatInstant(run.at),
     trigger: run.cause,
-    deviceId: run.deviceId === '' ? null : run.deviceId,
-    correlationId: run.correlationId === '' ? null : run.correlationId,
+    deviceId: run.deviceId || null,
+    correlationId: run.correlationId || null,
     inputs: compiled.sources.map(({ source }, place) => {
       const sample = run.samples[place];
       return {
@@ -102,7 +107,7 @@ export function runView(compiled: CompiledRule, run: RuleRun): JsonObject {
         trigger: run.places.includes(place),
         deviceId: sample?.deviceId ?? null,
         topic: sample?.topic ?? null,
-        timestamp: sample === undefined ? null : formatInstant(sample.timestamp),
+        timestamp: (sample && formatInstant(sample.timestamp)) ?? null,
         dataKey: source.dataKey,
         value: ownValue(reading, compiled.sources, place) ?? null,
       };

@@ -1,4 +1,4 @@
-// The last runs of each rule, kept as they happened and told when somebody asks: most are pushed out before anybody does.
+// Run log: the last runs of each rule, stored as verdicts and converted when they are read.
 import type { Json } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
@@ -6,7 +6,6 @@ import {
   type EvaluatedRun,
   type RuleRun,
   runOf,
-  type RunOrigin,
   runOutcomes,
   type RunOutcome,
   runView,
@@ -16,34 +15,30 @@ const runLogLimits = { runsMax: 50 } as const;
 
 export interface RunLog {
   add(compiled: CompiledRule, run: RuleRun): void;
-  /** A run by its parts, of which it makes nothing new. */
-  addEvaluated(
-    compiled: CompiledRule,
-    origin: RunOrigin,
-    samples: RuleRun['samples'],
-    places: readonly number[],
-    verdict: Verdict,
-  ): void;
-  /** Newest first, as answers show them; undefined when none has happened since the start. */
+  /** Adds a run whose parts are copied into a reused entry. */
+  addEvaluated(run: EvaluatedRun): void;
+  /**
+   * Returns the runs as answers show them, newest first; undefined without a run since the start.
+   */
   runsOf(ruleId: string): Json[] | undefined;
-  /** Begins a rule with runs of before, newest first. */
+  /** Adds the runs of before the start, newest first. */
   load(ruleId: string, runs: readonly Json[]): void;
   has(ruleId: string): boolean;
-  /** Rules with runs that were not saved yet, at most so many; they count as saved. */
+  /** Returns at most `max` rules with unsaved runs, and marks them as saved. */
   takeChanged(max: number): readonly string[];
   forget(ruleId: string): void;
   /** Runs since the start by outcome. */
   readonly counts: Readonly<Record<RunOutcome, number>>;
 }
 
-type Kept = { -readonly [K in keyof EvaluatedRun]: EvaluatedRun[K] };
-type Told = { readonly compiled: CompiledRule; readonly run: RuleRun };
+type ReusedRun = { -readonly [K in keyof EvaluatedRun]: EvaluatedRun[K] };
+type CompleteRun = { readonly compiled: CompiledRule; readonly run: RuleRun };
 
 interface Ring {
-  readonly runs: (Kept | Told)[];
+  readonly runs: (ReusedRun | CompleteRun)[];
   next: number;
   before: readonly Json[];
-  /** Whether it is among those that are to be saved. */
+  /** Whether it waits to be saved. */
   isChanged: boolean;
 }
 
@@ -54,66 +49,44 @@ export function createRunLog(): RunLog {
     RunOutcome,
     number
   >;
-  const ringOf = (ruleId: string): Ring => {
+
+  function ringOf(ruleId: string): Ring {
     let ring = rings.get(ruleId);
     if (ring === undefined)
       rings.set(ruleId, (ring = { runs: [], next: 0, before: [], isChanged: false }));
     return ring;
-  };
-  /** The place of the next run. */
-  const step = (ring: Ring, ruleId: string): number => {
-    const place = ring.next % runLogLimits.runsMax;
-    ring.next += 1;
+  }
+
+  function changedRing(ruleId: string): Ring {
+    const ring = ringOf(ruleId);
     if (!ring.isChanged) {
       ring.isChanged = true;
       changed.add(ruleId);
     }
-    return place;
-  };
+    return ring;
+  }
+
   return {
     counts,
     add(compiled, run) {
       counts[run.outcome] += 1;
-      const ring = ringOf(compiled.rule.id);
-      ring.runs[step(ring, compiled.rule.id)] = { compiled, run };
+      const ring = changedRing(compiled.rule.id);
+      ring.runs[nextIndex(ring)] = { compiled, run };
     },
-    addEvaluated(compiled, origin, samples, places, verdict) {
-      counts[outcomeOf(verdict)] += 1;
-      const ring = ringOf(compiled.rule.id);
-      const place = step(ring, compiled.rule.id);
-      const kept = ring.runs[place];
-      if (kept === undefined || 'run' in kept) {
-        ring.runs[place] = { compiled, origin, samples, places, verdict };
-        return;
-      }
-      kept.compiled = compiled;
-      kept.origin = origin;
-      kept.samples = samples;
-      kept.places = places;
-      kept.verdict = verdict;
+    addEvaluated(run) {
+      counts[outcomeOf(run.verdict)] += 1;
+      reuseNext(changedRing(run.compiled.rule.id), run);
     },
     runsOf(ruleId) {
       const ring = rings.get(ruleId);
-      if (ring === undefined) return undefined;
-      const told: Json[] = [];
-      const first = Math.max(0, ring.next - runLogLimits.runsMax);
-      for (let at = ring.next - 1; at >= first; at--) {
-        const kept = ring.runs[at % runLogLimits.runsMax]!;
-        told.push(runView(kept.compiled, 'run' in kept ? kept.run : runOf(kept)));
-      }
-      return [...told, ...ring.before].slice(0, runLogLimits.runsMax);
+      return ring && viewsOf(ring);
     },
     load(ruleId, runs) {
-      const ring = ringOf(ruleId);
-      ring.before = runs;
+      ringOf(ruleId).before = runs;
     },
     has: (ruleId) => rings.has(ruleId),
     takeChanged(max) {
-      const taken: string[] = [];
-      for (const id of changed) {
-        if (taken.length === max) break;
-        taken.push(id);
-      }
+      const taken = [...changed.values().take(max)];
       for (const id of taken) {
         changed.delete(id);
         const ring = rings.get(id);
@@ -126,6 +99,33 @@ export function createRunLog(): RunLog {
       changed.delete(ruleId);
     },
   };
+}
+
+function nextIndex(ring: Ring): number {
+  const index = ring.next % runLogLimits.runsMax;
+  ring.next += 1;
+  return index;
+}
+
+/** Overwrites the oldest run, so that a verdict without effect leaves no object behind. */
+function reuseNext(ring: Ring, run: EvaluatedRun): void {
+  const index = nextIndex(ring);
+  const oldest = ring.runs[index];
+  if (oldest === undefined || 'run' in oldest) ring.runs[index] = { ...run };
+  else Object.assign(oldest, run);
+}
+
+/** Newest first, with the runs of before the start last. */
+function viewsOf(ring: Ring): Json[] {
+  const oldest = ring.next % ring.runs.length || 0;
+  const inOrder = [...ring.runs.slice(oldest), ...ring.runs.slice(0, oldest)];
+  const views = inOrder.reverse().map((entry) => runView(entry.compiled, completeRun(entry)));
+  return [...views, ...ring.before].slice(0, runLogLimits.runsMax);
+}
+
+function completeRun(entry: ReusedRun | CompleteRun): RuleRun {
+  if ('run' in entry) return entry.run;
+  return runOf(entry);
 }
 
 function outcomeOf({ firings, suppressed }: Verdict): RunOutcome {

@@ -1,4 +1,4 @@
-// Custom logic: the event a script is given, and what its emits ask for (contract 15).
+// Custom logic: the event that a script receives, and the effects that its emits request (contract 15).
 import { dayMs, type EpochMs, formatInstant, parseInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
@@ -8,42 +8,59 @@ import { isWholeSample, ownValue, type Reading } from './rule-reading.ts';
 import type { Emit } from '../scripting/emit.ts';
 
 export const scriptRunLimits = {
-  /** A timer that a script sets is at least so far ahead (contract 15). */
+  /** Minimum time until a timer that a script sets (contract 15). */
   timerAheadMsMin: 15_000,
   timerAheadMsMax: 366 * dayMs,
-  /** Timers of a rule that may wait at once. */
+  /** Timers of a rule that may wait at the same time. */
   timersMax: 100,
+} as const;
+
+/** The type of event for each cause of a run. */
+export const scriptCauses = {
+  UPLINK: 'uplink',
+  TIMER: 'timer',
+  SCRIPT_TIMER: 'timer',
 } as const;
 
 export interface ScriptCause {
   readonly type: 'uplink' | 'timer';
-  /** What the script gave to its own timer; undefined for other causes. */
+  /** The value that the script passed to its timer; undefined for other causes. */
   readonly timerMeta?: JsonObject | null;
   readonly numberOfInvocations: number;
   readonly at: EpochMs;
 }
 
 /**
- * The event but for the state, which is read when the script runs. `device` and `dataSources` are as templates see them. The guest turns
- * `dataSourceNames` into aliases that are not enumerated (contract 36).
+ * The device and the data sources as templates see them; `dataSources` has the numbers of the
+ * sources as keys.
+ */
+export interface ScriptContext {
+  readonly device?: JsonObject | null | undefined;
+  readonly dataSources?: Readonly<Record<string, JsonObject>> | undefined;
+}
+
+/**
+ * Returns the event without the state, which is read when the script runs. `device` and
+ * `dataSources` are as in templates. The guest converts `dataSourceNames` into aliases that are not
+ * enumerated (contract 36).
  */
 export function scriptEvent(
   { rule, sources, logic }: CompiledRule,
   reading: Reading,
   cause: ScriptCause,
-  device: JsonObject | null,
-  dataSources: readonly JsonObject[],
+  { device = null, dataSources }: ScriptContext,
 ): JsonObject {
   const inputs: Record<string, Json> = {};
-  const told: Record<string, Json> = {};
+  const bySource: Record<string, Json> = {};
   const names: Record<string, string> = {};
   for (const [place, { source }] of sources.entries()) {
-    const value = ownValue(reading, sources, place);
-    const shown = isWholeSample(source.dataKey) ? value : converted(value, source.valueType);
+    let value = ownValue(reading, sources, place);
+    if (!isWholeSample(source.dataKey)) value = converted(value, source.valueType);
     const name = source.variableName ?? source.id;
-    inputs[name] = shown ?? null;
-    told[String(place + 1)] = dataSources[place]!;
-    names[name] = String(place + 1);
+    const number = String(place + 1);
+    inputs[name] = value ?? null;
+    bySource[number] = dataSources?.[number] ?? null;
+    names[name] = number;
   }
   const { id, name, description, workspaceId } = rule;
   return {
@@ -52,16 +69,21 @@ export function scriptEvent(
     inputs,
     properties: propertiesOf(rule, logic),
     // A timed run has no device (contract 36).
-    ...(device === null ? {} : { device }),
-    dataSources: told,
+    ...(device !== null && { device }),
+    dataSources: bySource,
     dataSourceNames: names,
     numberOfInvocations: cause.numberOfInvocations,
-    timer: cause.type === 'timer' ? { meta: cause.timerMeta ?? null } : null,
+    timer: timerEvent(cause),
     rule: { id, ruleId: id, name, description, workspaceId },
   };
 }
 
-/** The rule's values over the defaults of its block. */
+function timerEvent({ type, timerMeta = null }: ScriptCause): JsonObject | null {
+  if (type === 'timer') return { meta: timerMeta };
+  return null;
+}
+
+/** The values of the rule, or the defaults of its block. */
 function propertiesOf(
   { logic: { customLogic } }: CompiledRule['rule'],
   logic: CompiledRule['logic'],
@@ -78,17 +100,17 @@ function propertiesOf(
 }
 
 export interface ScriptOutcome {
-  /** What `emit('action', ...)` was given, in order. */
+  /** The events of `emit('action', ...)`, in order. */
   readonly actions: readonly JsonObject[];
   readonly timers: readonly { readonly runAt: EpochMs; readonly meta: JsonObject | null }[];
-  /** The last one emitted wins. */
+  /** The last emitted state. */
   readonly state?: JsonObject;
   readonly notes: readonly Note[];
   /** The first error's message. */
   readonly error?: string;
 }
 
-/** Reads the emits of a run. What a script does wrong is a note; what it emitted before counts. */
+/** Reads the emits of a run. An error of the script becomes a note; earlier emits are valid. */
 export function scriptOutcome(emits: readonly Emit[], now: EpochMs): ScriptOutcome {
   const actions: JsonObject[] = [];
   const timers: ScriptOutcome['timers'][number][] = [];
@@ -101,7 +123,7 @@ export function scriptOutcome(emits: readonly Emit[], now: EpochMs): ScriptOutco
   };
   for (const { type, event } of emits) {
     if (type === 'LOG') continue;
-    if (type === 'ERROR') wrong(isJsonObject(event) ? placed(event) : String(event));
+    if (type === 'ERROR') wrong(errorMessage(event));
     else if (!isJsonObject(event)) wrong(`emit('${type.toLowerCase()}', ...) needs an object`);
     else if (type === 'ACTION') actions.push(event);
     else if (type === 'STATE') state = event;
@@ -120,7 +142,9 @@ export function scriptOutcome(emits: readonly Emit[], now: EpochMs): ScriptOutco
   };
 }
 
-function placed({ message, line, column }: JsonObject): string {
+function errorMessage(event: Json): string {
+  if (!isJsonObject(event)) return String(event);
+  const { message, line, column } = event;
   if (typeof line === 'number')
     return `${String(message)} (line ${line}, column ${String(column)})`;
   return String(message);
@@ -128,19 +152,26 @@ function placed({ message, line, column }: JsonObject): string {
 
 function timerOf(event: JsonObject, now: EpochMs): ScriptOutcome['timers'][number] | string {
   const { runAt, meta } = event;
-  const at =
-    typeof runAt === 'string' ? parseInstant(runAt) : typeof runAt === 'number' ? runAt : undefined;
+  const at = instantFrom(runAt);
   if (at === undefined) return "emit('timer', ...) needs runAt, a date";
   if (at < now + scriptRunLimits.timerAheadMsMin)
     return "The runAt of emit('timer', ...) must be at least 15 seconds ahead";
   if (at > now + scriptRunLimits.timerAheadMsMax)
     return "The runAt of emit('timer', ...) must be at most 366 days ahead";
-  return { runAt: Math.round(at), meta: isJsonObject(meta) ? meta : null };
+  const runAtMs = Math.round(at);
+  if (isJsonObject(meta)) return { runAt: runAtMs, meta };
+  return { runAt: runAtMs, meta: null };
+}
+
+function instantFrom(value: Json | undefined): EpochMs | undefined {
+  if (typeof value === 'string') return parseInstant(value);
+  if (typeof value === 'number') return value;
+  return undefined;
 }
 
 /**
- * Which emitted actions go to an action: all, or, when it does not fire again and again, the first of a run after a run
- * without one (contract 35).
+ * Returns the emitted actions for an action of the rule. An action that does not fire in
+ * consecutive runs gets the first one, and only after a run without one (contract 35).
  */
 export function actionsFor(
   actions: readonly JsonObject[],

@@ -18,7 +18,10 @@ export interface ReferenceWorld {
   readonly tags: Readonly<Record<string, readonly string[]>>;
   /** Action id to whether it fires again and again. */
   readonly consecutive: Readonly<Record<string, boolean>>;
-  /** Rules that are deactivated or activated before the sample at that place; all are active at first. */
+  /**
+   * Rules that are deactivated or activated before the sample at that place; all are active at
+   * first.
+   */
   readonly switches?: readonly { readonly at: number; readonly ruleId: string }[];
 }
 

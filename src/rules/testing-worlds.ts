@@ -175,7 +175,9 @@ export const randomWorld: fc.Arbitrary<ReferenceWorld> = fc.record({
   consecutive: fc.constant({ '09once': false, '09again': true }),
 });
 
-/** The same with rules that are switched off and on in between, and samples that trigger nothing. */
+/**
+ * The same with rules that are switched off and on in between, and samples that trigger nothing.
+ */
 export const randomHistory: fc.Arbitrary<ReferenceWorld> = randomWorld.chain((world) =>
   fc.record({
     rules: fc.constant(world.rules),

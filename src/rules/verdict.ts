@@ -1,4 +1,4 @@
-// The verdict of a rule on a reading: what holds now, which actions that fires, and why; it performs none.
+// Verdict evaluation: the conditions of a rule that a reading makes true, and the actions that fire.
 import { isInside } from '../model/geo-fence.ts';
 import { converted } from '../model/rule-value.ts';
 import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
@@ -7,15 +7,18 @@ import { ownValue, type Reading } from './rule-reading.ts';
 
 const nothing: readonly never[] = [];
 
-/** Judges a comparison or a geofence. `before` is what held at the last verdict for the device; empty at first. */
+/**
+ * Evaluates a comparison or a geofence. `before`: the conditions of the last verdict for the
+ * device; empty at first.
+ */
 export function evaluateRule(compiled: CompiledRule, reading: Reading, before: string): Verdict {
   const { logic, consecutive } = compiled;
-  if (logic.type === 'COMPARISON') return judgeBlocks(logic, consecutive, reading, before);
-  if (logic.type === 'GEO_FENCE') return judgeFence(compiled, logic, reading, before);
-  throw new Error('Custom logic is judged by its script');
+  if (logic.type === 'COMPARISON') return evaluateBlocks(logic, consecutive, reading, before);
+  if (logic.type === 'GEO_FENCE') return evaluateFence(compiled, logic, reading, before);
+  throw new Error('Custom logic is evaluated by its script');
 }
 
-function judgeBlocks(
+function evaluateBlocks(
   logic: Extract<CompiledLogic, { type: 'COMPARISON' }>,
   consecutive: ReadonlyMap<string, boolean>,
   reading: Reading,
@@ -26,15 +29,15 @@ function judgeBlocks(
   let firings: Firing[] | undefined;
   let missing: string[] | undefined;
   let suppressed = false;
-  for (let i = 0; i < blocks.length; i++) {
-    const { test, actionIds } = blocks[i]!;
+  for (const { test, actionIds } of blocks) {
+    const i = holds.length;
     const isTrue = test(reading, absent);
     if (absent.length > 0) {
       for (const condition of absent)
         (missing ??= []).push(`logic block ${i + 1}, condition ${condition + 1}`);
       absent.length = 0;
     }
-    holds += isTrue ? '1' : '0';
+    holds += Number(isTrue);
     if (!isTrue) continue;
     const isNew = before[i] !== '1';
     for (const actionId of actionIds) {
@@ -53,8 +56,10 @@ function judgeBlocks(
   return logic.quiet;
 }
 
-/** A device that was never seen counts as outside, so that its first position inside is a crossing. */
-function judgeFence(
+/**
+ * A device without a position counts as outside, so that its first position inside is a crossing.
+ */
+function evaluateFence(
   { sources, consecutive }: CompiledRule,
   {
     fence,
@@ -73,21 +78,23 @@ function judgeFence(
   };
   const [lat, lng] = [degrees(latitude, 90), degrees(longitude, 180)];
   if (lat === undefined || lng === undefined) {
-    const missing = [
-      ...(lat === undefined ? ['latitude'] : []),
-      ...(lng === undefined ? ['longitude'] : []),
-    ];
+    const missing: string[] = [];
+    if (lat === undefined) missing.push('latitude');
+    if (lng === undefined) missing.push('longitude');
     return { holds: before, firings: nothing, suppressed: false, missing };
   }
   const inside = isInside(fence, lng, lat);
   const crossed = inside !== (before === '1');
   const firings: Firing[] = [];
   let suppressed = false;
-  for (const actionId of inside ? insideActionIds : outsideActionIds) {
+  const entered = { cause: 'inside', actionIds: insideActionIds };
+  const left = { cause: 'outside', actionIds: outsideActionIds };
+  const { cause, actionIds } = inside ? entered : left;
+  for (const actionId of actionIds) {
     const again = consecutive.get(actionId);
     if (again === undefined) continue;
-    if (crossed || again) firings.push({ actionId, cause: inside ? 'inside' : 'outside' });
+    if (crossed || again) firings.push({ actionId, cause });
     else suppressed = true;
   }
-  return { holds: inside ? '1' : '0', firings, suppressed, missing: nothing };
+  return { holds: String(Number(inside)), firings, suppressed, missing: nothing };
 }

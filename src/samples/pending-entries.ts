@@ -13,7 +13,10 @@ interface PendingDevice {
 }
 
 export interface PendingEntries {
-  /** Reserves the samples of the entry that repeat no other pending one. Release it when the entry is visible or refused. */
+  /**
+   * Reserves the samples of the entry that repeat no other pending one. Release it when the entry
+   * is visible or refused.
+   */
   readonly reserve: (entry: JournalEntry) => PendingEntry;
   readonly release: (entry: PendingEntry, refusal?: Refusal) => void;
   /** Forgets the samples of the device: what comes now repeats none of them. */
@@ -62,7 +65,10 @@ export function createPendingEntries(): PendingEntries {
 /** A class, because every entry makes one. */
 export class PendingEntry {
   readonly device: PendingDevice;
-  /** Samples that repeat no pending one, in their order, those that are not for the store among them. */
+  /**
+   * Samples that repeat no pending one, in their order, those that are not for the store among
+   * them.
+   */
   readonly fresh: EntrySamples;
   /** Pending entries with samples that this one repeats. */
   readonly repeated = new Set<PendingEntry>();
@@ -77,14 +83,20 @@ export class PendingEntry {
     this.fresh = samples.every(isFresh) ? samples : this.#freshOf(samples);
   }
 
-  /** Numbers `count` rows of the device from `nextOrder` on, after those of other pending entries; returns the first number. */
+  /**
+   * Numbers `count` rows of the device from `nextOrder` on, after those of other pending entries;
+   * returns the first number.
+   */
   takeOrders(nextOrder: number, count: number): number {
     const first = Math.max(this.device.nextOrder, nextOrder);
     this.device.nextOrder = first + count;
     return first;
   }
 
-  /** Resolves when the samples that this entry repeats are visible; rejects when one of them was refused. */
+  /**
+   * Resolves when the samples that this entry repeats are visible; rejects when one of them was
+   * refused.
+   */
   async repeatedDone(): Promise<void> {
     for (const other of this.repeated) await other.#done();
   }

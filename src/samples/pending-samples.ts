@@ -1,14 +1,16 @@
 // Samples on their way through the journal: a repetition of one of them is a duplicate too, once the first is durable.
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
-import { type DataSet, dataSet } from './same-data.ts';
+import { type DataSet, createDataSet } from './same-data.ts';
 
 interface PendingSample {
   readonly timestamp: EpochMs;
   readonly data: JsonObject;
 }
 
-/** Samples of one entry and topic. A class, because every entry makes one and most are never asked. */
+/**
+ * Samples of one entry and topic. A class, because every entry makes one and most are never asked.
+ */
 export class PendingSamples {
   readonly #samples: PendingSample[] = [];
   #oldest = Number.POSITIVE_INFINITY;
@@ -34,7 +36,7 @@ export class PendingSamples {
 }
 
 function note(byTime: Map<EpochMs, DataSet>, { timestamp, data }: PendingSample): void {
-  const found = byTime.get(timestamp) ?? dataSet();
+  const found = byTime.get(timestamp) ?? createDataSet();
   byTime.set(timestamp, found);
   found.add(data);
 }

@@ -32,7 +32,7 @@ export interface DataSet {
   readonly add: (data: JsonObject) => void;
 }
 
-export function dataSet(): DataSet {
+export function createDataSet(): DataSet {
   const list: JsonObject[] = [];
   let texts: Set<string> | undefined;
   return {
@@ -50,13 +50,19 @@ export function dataSet(): DataSet {
   };
 }
 
+function sortedEntries(object: object): [string, Json][] {
+  return Object.entries(object as Record<string, Json>).sort(
+    ([a], [b]) => Number(a > b) - Number(a < b),
+  );
+}
+
 /** The same text for objects that `sameData` holds for. */
 function canonicalText(data: Json): string {
   return JSON.stringify(data, (_, value: Json) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     // A null prototype takes every key, also the one that would set the prototype.
     const sorted: Record<string, Json> = Object.create(null);
-    for (const key of Object.keys(value).sort()) sorted[key] = (value as JsonObject)[key]!;
+    for (const [key, child] of sortedEntries(value)) sorted[key] = child;
     return sorted;
   });
 }

@@ -1,5 +1,6 @@
 // Sample store: the port behind which samples are kept and found. Only data crosses it, and no answer is synchronous.
-// The log makes entries durable before a store gets them, and gives them again after a crash. See `samples.ts` for what uses it.
+// The log makes entries durable before a store gets them, and gives them again after a crash. See
+// `samples.ts` for what uses it.
 import type { LoggedEntry } from '../log/logged-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -9,22 +10,28 @@ import type { Tally } from '../summaries/facet.ts';
 
 export interface SampleStore {
   /**
-   * Entries from this position on must be written again after a restart; all before are kept. Asked once, before the
-   * first write.
+   * Entries from this position on must be written again after a restart; all before are kept. Asked
+   * once, before the first write.
    */
   replayFrom(): Promise<number>;
 
   /**
-   * Resolves when the samples of the entries can be read. Calls come in the order of positions, the next one maybe
-   * before the last has resolved. `replayed` entries come after a restart and before all new ones; what was written
-   * of them before changes nothing.
+   * Resolves when the samples of the entries can be read. Calls come in the order of positions, the
+   * next one maybe before the last has resolved. `replayed` entries come after a restart and before
+   * all new ones; what was written of them before changes nothing.
    */
   write(entries: readonly LoggedEntry[], origin: 'new' | 'replayed'): Promise<void>;
 
-  /** Finds the samples of the device that are stored already. Resolves when the store can keep up with further writes. */
+  /**
+   * Finds the samples of the device that are stored already. Resolves when the store can keep up
+   * with further writes.
+   */
   compare(deviceId: string, samples: readonly ComparedSample[]): Promise<Comparison>;
 
-  /** Samples of one device, newest first; samples of one instant in reverse order of storing (interface 4.4). */
+  /**
+   * Samples of one device, newest first; samples of one instant in reverse order of storing
+   * (interface 4.4).
+   */
   samples(scan: SampleScan): Promise<FoundSamples>;
 
   /** The same range oldest first, in batches of bounded size, for exports of any length. */
@@ -36,15 +43,18 @@ export interface SampleStore {
   ): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
 
   /**
-   * One tally of the accumulator's facet per device and bucket, undefined exactly where no value of the key is present and not null.
-   * Buckets are half-open, `edges[i]` to `edges[i + 1]`. `raw` reads samples; `hours` reads hourly aggregates, whose edges must be
-   * whole UTC hours, and may differ only in speed. Throws Problem `samplesDamaged` when some of what is to be read cannot be read.
+   * One tally of the accumulator's facet per device and bucket, undefined exactly where no value of
+   * the key is present and not null. Buckets are half-open, `edges[i]` to `edges[i + 1]`. `raw`
+   * reads samples; `hours` reads hourly aggregates, whose edges must be whole UTC hours, and may
+   * differ only in speed. Throws Problem `samplesDamaged` when some of what is to be read cannot be
+   * read.
    */
   buckets(request: BucketRequest): Promise<readonly (readonly (Tally | undefined)[])[]>;
 
   /**
-   * The keys ever measured, for each of `topicsMax` topics, 50 without it, with the newest samples; no row is read for it. An object's
-   * keys have paths of their own, `object` stands for objects too deep or wide to be taken apart.
+   * The keys ever measured, for each of `topicsMax` topics, 50 without it, with the newest samples;
+   * no row is read for it. An object's keys have paths of their own, `object` stands for objects
+   * too deep or wide to be taken apart.
    */
   measuredKeys(deviceId: string, topicsMax?: number): Promise<readonly MeasuredTopic[]>;
 
@@ -52,8 +62,9 @@ export interface SampleStore {
   usage(): Promise<ReadonlyMap<string, WorkspaceUsage>>;
 
   /**
-   * Samples that the rules do not keep are hidden from every query until the next call says otherwise, also those that come later. What
-   * is hidden is dropped in blocks of up to some days, and its space given back, also on a full disk.
+   * Samples that the rules do not keep are hidden from every query until the next call says
+   * otherwise, also those that come later. What is hidden is dropped in blocks of up to some days,
+   * and its space given back, also on a full disk.
    */
   retain(rules: RetentionTimes): Promise<DroppedSamples>;
 
@@ -74,11 +85,17 @@ export interface ComparedSample {
 export interface Comparison {
   /** Indexes of the samples that are stored. */
   readonly identical: ReadonlySet<number>;
-  /** What the next row of the device is numbered at least: one more than its last row, 0 without any. */
+  /**
+   * What the next row of the device is numbered at least: one more than its last row, 0 without
+   * any.
+   */
   readonly nextOrder: number;
 }
 
-/** Times before which samples are not kept, by data flow, else by workspace; all are kept where neither has one. */
+/**
+ * Times before which samples are not kept, by data flow, else by workspace; all are kept where
+ * neither has one.
+ */
 export interface RetentionTimes {
   readonly workspaces: ReadonlyMap<string, EpochMs>;
   readonly dataFlows: ReadonlyMap<string, EpochMs>;
@@ -102,8 +119,8 @@ export interface SampleScan extends SampleRange {
 export interface FoundSamples {
   readonly samples: readonly Sample[];
   /**
-   * Each stretch of samples that the read left out because it cannot be read, once; the first batch of an export names those that are
-   * known before.
+   * Each stretch of samples that the read left out because it cannot be read, once; the first batch
+   * of an export names those that are known before.
    */
   readonly unreadable: readonly UnreadableSamples[];
 }

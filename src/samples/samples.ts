@@ -1,6 +1,6 @@
 // Samples: the log and the sample store as one. Entries go to the log first; everything else is asked of the store.
 import { join } from 'node:path';
-import { type ShapeInterner, shapeInterner } from '../log/data-shape.ts';
+import { type ShapeInterner, createShapeInterner } from '../log/data-shape.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-log.ts';
 import { journalStart } from '../log/segment-list.ts';
@@ -29,17 +29,22 @@ export type ReportedRange = SampleRange & Reported;
 export interface Samples
   extends Pick<SampleStore, 'topics' | 'buckets' | 'measuredKeys' | 'usage' | 'retain'> {
   /**
-   * Makes the entry durable and its samples visible to every later read, leaving out samples identical to stored ones.
-   * Resolves after the fsync; rejects without effect when the disk refuses (`storageFull`) or writing has stopped.
-   * Many calls in flight share one fsync. An entry of which nothing is left (all samples identical to stored ones, no note, no
-   * state, no metrics, no trace) is not written: its answer has no samples and the position that the next entry will get.
+   * Makes the entry durable and its samples visible to every later read, leaving out samples
+   * identical to stored ones. Resolves after the fsync; rejects without effect when the disk
+   * refuses (`storageFull`) or writing has stopped. Many calls in flight share one fsync. An entry
+   * of which nothing is left (all samples identical to stored ones, no note, no state, no metrics,
+   * no trace) is not written: its answer has no samples and the position that the next entry will
+   * get.
    */
   append(entry: JournalEntry): Promise<DurableEntry>;
 
   /** See `SampleStore.samples`. */
   samples(scan: SampleScan & Reported): Promise<readonly Sample[]>;
 
-  /** See `SampleStore.exportSamples`. `unreadable` is called before the first batch for what is known then. */
+  /**
+   * See `SampleStore.exportSamples`. `unreadable` is called before the first batch for what is
+   * known then.
+   */
   exportSamples(range: ReportedRange): AsyncIterable<readonly Sample[]>;
 
   /** The newest readable sample of the device, of one topic or of all; undefined without any. */
@@ -72,14 +77,22 @@ export interface SamplesOptions<Store extends SampleStore>
     EntryLogOptions,
     'now' | 'seen' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax'
   > {
-  /** Made when it does not exist. The log is in the folder `journal` of it. One process at a time, which the caller ensures. */
+  /**
+   * Made when it does not exist. The log is in the folder `journal` of it. One process at a time,
+   * which the caller ensures.
+   */
   readonly directory: string;
   readonly openStore: (surroundings: StoreSurroundings) => Promise<Store>;
-  /** A file of the journal is closed when it is longer: the unit in which the journal is dropped. */
+  /**
+   * A file of the journal is closed when it is longer: the unit in which the journal is dropped.
+   */
   readonly journalSegmentBytes?: number;
   /** Called for every damaged place, also those that are met later; once each. */
   readonly damaged?: ((damage: StoreDamage) => void) | undefined;
-  /** Called when sealed samples, segments or the positions of followers cannot be written; the journal has what they hold. */
+  /**
+   * Called when sealed samples, segments or the positions of followers cannot be written; the
+   * journal has what they hold.
+   */
   readonly failed?: ((error: unknown) => void) | undefined;
   /** Asked before each append; a disk without room refuses it with `storageFull`. */
   readonly hasRoom?: () => boolean;
@@ -96,13 +109,15 @@ export interface OpenSamples<Store extends SampleStore> extends Samples {
 
 const journalSegmentBytes = 16 * 1024 * 1024;
 
-/** Opens or creates the log and the store of the folder, and gives the store what only the log has. */
+/**
+ * Opens or creates the log and the store of the folder, and gives the store what only the log has.
+ */
 export async function openSamples<Store extends SampleStore>(
   options: SamplesOptions<Store>,
 ): Promise<OpenSamples<Store>> {
   const directory = join(options.directory, 'journal');
   for (const folder of [options.directory, directory]) await makeFolder(folder);
-  const shapes = shapeInterner();
+  const shapes = createShapeInterner();
   const { damage, damaged } = createDamageList(options.damaged);
   const failed = onlyNews(options.failed);
   const opened: { log?: EntryLog } = {};

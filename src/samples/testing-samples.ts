@@ -14,7 +14,10 @@ export interface TestSamples
   extends OpenSamples<EmbeddedStore>,
     Omit<EntryLog, 'append' | 'close'>,
     Pick<EmbeddedStore, 'sealAll'> {
-  /** Resolves when the background work in progress has ended and the positions of followers are saved. */
+  /**
+   * Resolves when the background work in progress has ended and the positions of followers are
+   * saved.
+   */
   readonly idle: () => Promise<void>;
 }
 

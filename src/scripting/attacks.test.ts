@@ -189,7 +189,8 @@ function errorsIn(entries: readonly { type: string; event: Json }[]): string[] {
     .map(({ event }) => (event as { message: string }).message);
 }
 
-// The machine that tests run on is busy with other things, so that the clock says little; CPU time is limited exactly.
+// The machine that tests run on is busy with other things, so that the clock says little; CPU time
+// is limited exactly.
 const wallMsMax = 5_000;
 
 async function endsWith(source: string, message: RegExp): Promise<void> {
@@ -208,7 +209,8 @@ for (const [name, body] of bombs) test(`bomb: ${name}`, () => endsWith(within(bo
 for (const [name, body] of recursions)
   test(`recursion: ${name}`, () => endsWith(within(body), refused));
 
-// Whole sources: what hurts is to read them. `consume` comes first, so that a source which is read to its end runs.
+// Whole sources: what hurts is to read them. `consume` comes first, so that a source which is read
+// to its end runs.
 const parsed: [string, string][] = [
   [
     'names that are compared with each other',

@@ -1,4 +1,4 @@
-// LoRa Alliance TS013 payload codecs run unchanged, whatever their style (architecture 6).
+// LoRa Alliance TS013 payload codecs run unchanged, whatever their style (interface 2.10).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
 import { runScript } from './run-script.ts';
@@ -85,7 +85,7 @@ test('the input has bytes, port and time of receipt', async () => {
   );
 });
 
-test('warnings are logs beside the sample, errors are ERROR entries without one', async () => {
+test('warnings are logs next to the sample, errors are ERROR entries without one', async () => {
   const warned =
     'function decodeUplink() { return { data: { a: 1 }, warnings: ["low battery"], errors: [] }; }';
   expect(await run(warned)).toEqual([

@@ -7,7 +7,10 @@ export interface Emit {
   readonly type: EmitType;
   /** The object passed to `emit`; for ERROR a `ScriptErrorEvent`. */
   readonly event: Json;
-  /** Paths of numbers that were NaN or infinite and are null in `event`; only with `nonFinite: 'marked'`. */
+  /**
+   * Paths of numbers that were NaN or infinite and are null in `event`; only with `nonFinite:
+   * 'marked'`.
+   */
   readonly nonFinite?: readonly string[];
   /** A warning of a payload codec; its LOG event has a `message`. */
   readonly warning?: true;

@@ -26,7 +26,10 @@ export interface CompiledScript {
 /** The entry point of a run: codecs have three, scripts with `consume` have one. */
 export interface RunMode {
   readonly entry: CodecEntry;
-  /** Numbers that are not finite: null with their paths reported, or strings such as "NaN" (contract 16). */
+  /**
+   * Numbers that are not finite: null with their paths reported, or strings such as "NaN" (contract
+   * 16).
+   */
   readonly nonFinite: 'text' | 'marked';
 }
 
@@ -41,8 +44,9 @@ export interface Engine {
   /** Compiles the script without running it. */
   compile(script: AnalyzedScript): CompiledScript | { readonly error: ScriptErrorEvent };
   /**
-   * Runs once, in memory as it was after compiling. The recorder gets what the script emits. `clean` removes every trace of
-   * earlier runs; use it when the tenant changes. Does not throw for anything that a script does.
+   * Runs once, in memory as it was after compiling. The recorder gets what the script emits.
+   * `clean` removes every trace of earlier runs; use it when the tenant changes. Does not throw for
+   * anything that a script does.
    */
   run(script: CompiledScript, eventText: string, mode: number, clean: boolean): RunEnd;
   /** The instance must be renewed: a run broke it or made its memory grow. */
@@ -71,7 +75,10 @@ interface EngineState extends EngineParts {
   worn: boolean;
 }
 
-/** Creates an engine with its base image. The images with provided modules follow when a script first imports them. */
+/**
+ * Creates an engine with its base image. The images with provided modules follow when a script
+ * first imports them.
+ */
 export async function createEngine(parts: EngineParts): Promise<Engine> {
   const instance = await instantiate(parts);
   const engine: EngineState = {

@@ -108,7 +108,10 @@ function numberFrom(value: unknown): unknown {
   return value;
 }
 
-/** Fields of a Date's text: those that count as given, and the defaults if none is given (ECMA-402, ToDateTimeOptions). */
+/**
+ * Fields of a Date's text: those that count as given, and the defaults if none is given (ECMA-402,
+ * ToDateTimeOptions).
+ */
 interface DateParts {
   readonly fields: readonly string[];
   readonly defaults: Options;

@@ -70,7 +70,8 @@ type ExportDeclaration =
   | acorn.ExportDefaultDeclaration
   | acorn.ExportAllDeclaration;
 
-// Scripts are not imported, so exports have no effect. They are accepted because editors and tests of decoders use them.
+// Scripts are not imported, so exports have no effect. They are accepted because editors and tests
+// of decoders use them.
 function keptFrom(statement: ExportDeclaration): number {
   if (statement.type === 'ExportAllDeclaration')
     return refuse(statement.start, 'Scripts cannot export from modules');

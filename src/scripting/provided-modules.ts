@@ -64,7 +64,8 @@ export function moduleExpression(name: ProvidedModuleName): string {
   const { file, global, warmUp } = providedModules[name];
   const main = createRequire(import.meta.url).resolve(name);
   const source = readFileSync(join(dirname(main), file), 'utf8');
-  // The build must find neither a module loader nor the global object of its host, so it sets a variable of this function.
+  // The build must find neither a module loader nor the global object of its host, so it sets a
+  // variable of this function.
   const build = `(function () { var exports, module, define; ${source}\n; return typeof ${global} === 'undefined' ? this.${global} : ${global}; }).call({})`;
   return `(function (m) { ${warmUp} return m; })(${build})`;
 }

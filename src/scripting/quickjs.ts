@@ -69,7 +69,10 @@ export interface QuickJsInstance {
 
 /** The stack's range; the heap follows it. It was chosen when the engine was built. */
 export const stackBytes = 5 * 1_048_576;
-/** What a run can use of the stack, from its end down: the guest's own limit and what the engine needs above it. */
+/**
+ * What a run can use of the stack, from its end down: the guest's own limit and what the engine
+ * needs above it.
+ */
 export const stackUsedBytesMax = 320 * 1_024;
 /** Addresses at the stack's far end that are free for texts on their way into the guest. */
 export const scratchStart = 131_072;
@@ -83,12 +86,16 @@ export async function compileQuickJs(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await readFile(new URL(url)));
 }
 
-/** Makes an instance with a fresh linear memory of `memoryBytesMax`. It prints nothing and has no files. */
+/**
+ * Makes an instance with a fresh linear memory of `memoryBytesMax`. It prints nothing and has no
+ * files.
+ */
 export async function instantiateQuickJs(
   module: WebAssembly.Module,
   memoryBytesMax: number,
 ): Promise<QuickJsInstance> {
-  // The memory has its greatest size from the start: growing would move it away from those who look at it.
+  // The memory has its greatest size from the start: growing would move it away from those who look
+  // at it.
   const memory = new WebAssembly.Memory({
     initial: memoryBytesMax / pageBytes,
     maximum: memoryBytesMax / pageBytes,
@@ -109,8 +116,10 @@ export async function instantiateQuickJs(
   return { js, memory, stackPointer: stackPointer() };
 }
 
-// Scripts see UTC as their local time wherever the platform runs: a decoder must not change its results with the host's
-// zone. Import `m` of this pinned build is localtime_r; the engine checks the effect when it builds its first image.
+// Scripts see UTC as their local time wherever the platform runs: a decoder must not change its
+// results with the host's
+// zone. Import `m` of this pinned build is localtime_r; the engine checks the effect when it builds
+// its first image.
 function inUtc(imports: WebAssembly.Imports, memory: WebAssembly.Memory): WebAssembly.Imports {
   const localTime = (seconds: bigint, result: Pointer): void => {
     const date = new Date(Number(seconds) * 1_000);

@@ -1,6 +1,9 @@
 // Lines of waiting runs: one per tenant and kind, with its account of measured time, in the rings of three lanes.
 
-/** Devices and rules wait for `live` runs. Users try out scripts with `trial` runs, which come after them. */
+/**
+ * Devices and rules wait for `live` runs. Users try out scripts with `trial` runs, which come after
+ * them.
+ */
 export type RunKind = 'live' | 'trial';
 
 /** `quick` and `slow` are lanes of live runs, by the duration of the tenant's recent runs. */
@@ -17,7 +20,9 @@ export interface QueueLimits {
   /** Waiting live runs of one tenant, and waiting runs of all. */
   readonly tenantQueueMax: number;
   readonly queueMax: number;
-  /** Trial runs of one tenant: running at the same time, waiting, and the bytes of the waiting ones. */
+  /**
+   * Trial runs of one tenant: running at the same time, waiting, and the bytes of the waiting ones.
+   */
   readonly trialsRunningMax: number;
   readonly trialsWaitingMax: number;
   readonly trialBytesMax: number;
@@ -35,7 +40,10 @@ export interface Line<Run> {
   bytes: number;
   underWay: number;
   lane: Lane;
-  /** Milliseconds that it may use before the next tenant's turn; negative after it used more than its share. */
+  /**
+   * Milliseconds that it may use before the next tenant's turn; negative after it used more than
+   * its share.
+   */
   balanceMs: number;
   /** Expected duration of its next run. */
   expectedMs: number;
@@ -107,7 +115,10 @@ function evictIdle(lines: Map<string, Line<unknown>>): void {
   }
 }
 
-/** Adds the line to its lane's ring or removes it, as its state requires. A line in the ring keeps its turn. */
+/**
+ * Adds the line to its lane's ring or removes it, as its state requires. A line in the ring keeps
+ * its turn.
+ */
 export function updateRing<Run>({ lanes, limits }: QueueState<Run>, line: Line<Run>): void {
   const { tenant, lane } = line;
   const { ring } = lanes[lane];

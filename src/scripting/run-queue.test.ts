@@ -34,7 +34,10 @@ function filled(tenants: string) {
 
 type Queue = ReturnType<typeof open>;
 
-/** Serves the queue with one thread that takes one run at a time, for so many milliseconds; what each tenant got of them. */
+/**
+ * Serves the queue with one thread that takes one run at a time, for so many milliseconds; what
+ * each tenant got of them.
+ */
 function serve(
   queue: Queue,
   costs: Readonly<Record<string, number>>,

@@ -27,11 +27,13 @@ export interface RunQueue<Run extends Waiting> {
   /** Adds a run at the end of its tenant's line. */
   push(run: Run): 'taken' | 'tenantFull' | 'full';
   /**
-   * Puts back runs that were taken and not started, at the front of their tenants' lines and in their old order. Tenants
-   * that already wait keep their turns.
+   * Puts back runs that were taken and not started, at the front of their tenants' lines and in
+   * their old order. Tenants that already wait keep their turns.
    */
   putBack(runs: readonly Run[]): void;
-  /** Takes up to `count` quick runs, or one other run if `alsoSlow` allows it and its lane is next. */
+  /**
+   * Takes up to `count` quick runs, or one other run if `alsoSlow` allows it and its lane is next.
+   */
   take(count: number, alsoSlow: boolean): { readonly lane: Lane; readonly runs: readonly Run[] };
   /** Charges a taken run to its tenant. Runs that are put back are not charged. */
   settle(run: Run, ms: number): void;
@@ -130,7 +132,10 @@ function take<Run extends Waiting>(state: QueueState<Run>, count: number, alsoSl
   return { lane, runs };
 }
 
-/** The line whose turn it is. A line that used its share gets the next one and goes to the end of the ring. */
+/**
+ * The line whose turn it is. A line that used its share gets the next one and goes to the end of
+ * the ring.
+ */
 function nextIn<Run>(ring: Map<string, Line<Run>>): Line<Run> | undefined {
   // A line that is moved to the end of the map is visited again.
   for (const line of ring.values()) {
@@ -168,7 +173,8 @@ function settle<Run extends Waiting>(state: QueueState<Run>, run: Run, ms: numbe
   line.balanceMs -= ms;
   line.expectedMs = expectedAfter(line.expectedMs, ms);
   changeLane(state, line);
-  // Charged to the tenant's present lane: quick tenants do not pay for the run that showed this one to be slow.
+  // Charged to the tenant's present lane: quick tenants do not pay for the run that showed this one
+  // to be slow.
   lanes[line.lane].spent += ms / weights[line.lane];
   updateRing(state, line);
   if (waitingIn(line) > 0 || line.underWay > 0) return;

@@ -1,5 +1,6 @@
 // The run recorder: memory that a worker and the main thread share.
-// What a run emitted is in it at once, so that it is kept even when the worker has to be ended, and the main thread sees from
+// What a run emitted is in it at once, so that it is kept even when the worker has to be ended, and
+// the main thread sees from
 // it whether the worker still lives.
 
 export const recorderPhases = { idle: 0, compiling: 1, running: 2 } as const;

@@ -9,9 +9,10 @@ export interface MirroredEmit {
 }
 
 /**
- * Runs a script once and mirrors its emits, in their order and as they are: no topic or key is checked, numbers that are
- * not finite are the texts "NaN", "Infinity" and "-Infinity". Whatever goes wrong in the script is an ERROR entry. The run comes
- * after those of devices, within limits of its own: above them `quotaBusy` is thrown (contract 36).
+ * Runs a script once and mirrors its emits, in their order and as they are: no topic or key is
+ * checked, numbers that are not finite are the texts "NaN", "Infinity" and "-Infinity". Whatever
+ * goes wrong in the script is an ERROR entry. The run comes after those of devices, within limits
+ * of its own: above them `quotaBusy` is thrown (contract 36).
  */
 export async function runScript(
   scripts: Pick<ScriptMachine, 'run'>,

@@ -43,8 +43,9 @@ export function createRunWatch({ limits, cpuMs, recorder }: RunWatchParts): RunW
   }
 
   /**
-   * The limit is CPU time, so that a busy machine does not end valid runs. Reading it is expensive: the wall clock is checked first.
-   * Wall time until the first poll counts as CPU time, unless it exceeds the limit: the machine may have stood still.
+   * The limit is CPU time, so that a busy machine does not end valid runs. Reading it is expensive:
+   * the wall clock is checked first. Wall time until the first poll counts as CPU time, unless it
+   * exceeds the limit: the machine may have stood still.
    */
   function checkCpuTime(): void {
     const passed = performance.now() - startedAt;
@@ -78,9 +79,7 @@ export function createRunWatch({ limits, cpuMs, recorder }: RunWatchParts): RunW
       cpuAtStart = undefined;
       startedAt = performance.now();
     },
-    stop() {
-      stopped = true;
-    },
+    stop: () => void (stopped = true),
     fail,
     poll() {
       recorder.beat();

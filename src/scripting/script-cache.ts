@@ -17,7 +17,10 @@ export interface ScriptCache {
   trim(): number[];
 }
 
-/** Makes a cache that keeps images and sources of `bytesMax` altogether, and at least the script used last. */
+/**
+ * Makes a cache that keeps images and sources of `bytesMax` altogether, and at least the script
+ * used last.
+ */
 export function createScriptCache(bytesMax: number): ScriptCache {
   // A Map keeps the order of insertion: a script that is used is put at its end.
   const scripts = new Map<number, CachedScript>();

@@ -8,7 +8,10 @@ export const scriptFile = 'script.js';
 
 const frame = /\bscript\.js:(\d{1,9}):(\d{1,9})/;
 
-/** Makes the error event from a message and the engine's stack, whose places are those of the edited and wrapped source. */
+/**
+ * Makes the error event from a message and the engine's stack, whose places are those of the edited
+ * and wrapped source.
+ */
 export function scriptError(
   message: string,
   stack: string,
@@ -53,8 +56,9 @@ const named = /property '([a-z_$][\w$]{0,99})' of|^ReferenceError: ([a-z_$][\w$]
 const statementCharsMax = 20_000;
 
 /**
- * The engine tells where a statement or call begins. When the message names something that the statement mentions once,
- * that is the place; statements that emit an object are often many lines long.
+ * The engine tells where a statement or call begins. When the message names something that the
+ * statement mentions once, that is the place; statements that emit an object are often many lines
+ * long.
  */
 function namedPlace(message: string, script: AnalyzedScript, told: number): number {
   const match = named.exec(message);

@@ -166,7 +166,8 @@ test('review security 4 (c): a source that takes too long to compile is refused,
 test('review behaviour 9: a pause of the machine before the first look at the clock ends no run', async () => {
   const module = await compileQuickJs();
   const recorder = createRunRecorder(createRecorderMemory(scriptLimits.outputBytesMax));
-  // The thread stands still, as it does when the machine has no time for it; its processor time does not move.
+  // The thread stands still, as it does when the machine has no time for it; its processor time
+  // does not move.
   const pauseOnce = { isDue: true };
   const standStill = (): void => {
     if (pauseOnce.isDue) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);

@@ -1,5 +1,6 @@
 // The script machine: runs users' scripts in worker threads, each run in a fresh realm and within limits.
-// It does not know devices, rules or stores: it gets a source and an event, and returns emits (interface 2.10, 4.8; contract 15, 16, 35).
+// It does not know devices, rules or stores: it gets a source and an event, and returns emits
+// (interface 2.10, 4.8; contract 15, 16, 35).
 import { availableParallelism } from 'node:os';
 import type { Json } from '../model/json.ts';
 import { type Problem, problem } from '../model/problem.ts';
@@ -22,11 +23,13 @@ export interface ScriptRun {
   readonly source: string;
   /** The argument of `consume`. */
   readonly event: Json;
-  /** For LoRa Alliance payload codecs: the function to call. Scripts with `consume` have one entry. */
+  /**
+   * For LoRa Alliance payload codecs: the function to call. Scripts with `consume` have one entry.
+   */
   readonly entry?: CodecEntry;
   /**
-   * Form of numbers that JSON does not have: `text` for "NaN", "Infinity" and "-Infinity", as run-script returns them;
-   * `marked` for null, with their paths in `Emit.nonFinite` (contract 16).
+   * Form of numbers that JSON does not have: `text` for "NaN", "Infinity" and "-Infinity", as
+   * run-script returns them; `marked` for null, with their paths in `Emit.nonFinite` (contract 16).
    */
   readonly nonFinite?: 'text' | 'marked';
   /** `trial` runs come after `live` ones and have separate limits. The default is `live`. */
@@ -36,7 +39,9 @@ export interface ScriptRun {
 }
 
 export interface ScriptResult {
-  /** In the order of emission. With `nonFinite: 'text'` exactly the array that run-script returns. */
+  /**
+   * In the order of emission. With `nonFinite: 'text'` exactly the array that run-script returns.
+   */
   readonly emits: readonly Emit[];
   /** Duration of the run in its worker. */
   readonly durationMs: number;
@@ -44,8 +49,9 @@ export interface ScriptResult {
 
 export interface ScriptMachine {
   /**
-   * Runs a script once. Errors of the script or its source are ERROR entries. Rejects only with the problem `intakeFull` (too
-   * many runs wait), `quotaBusy` (too many trials of the tenant wait) or `stopping`.
+   * Runs a script once. Errors of the script or its source are ERROR entries. Rejects only with the
+   * problem `intakeFull` (too many runs wait), `quotaBusy` (too many trials of the tenant wait) or
+   * `stopping`.
    */
   run(run: ScriptRun): Promise<ScriptResult>;
   /** Returns the errors of a source without running it: syntax, imports, a missing `consume`. */
@@ -84,7 +90,9 @@ interface MachineState {
   nextNumber: number;
 }
 
-/** Creates the machine, which starts in the background. Runs that arrive before it is ready wait. */
+/**
+ * Creates the machine, which starts in the background. Runs that arrive before it is ready wait.
+ */
 export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptMachine {
   const { ran = () => undefined, troubled = () => undefined } = options;
   const limits: ScriptLimits = { ...scriptLimits, ...options.limits };

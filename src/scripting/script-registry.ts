@@ -2,12 +2,17 @@
 import type { ScriptRegistration } from './worker-messages.ts';
 
 export interface ScriptRegistry {
-  /** Returns the registration of the tenant's source: the same as last time unless it was evicted. */
+  /**
+   * Returns the registration of the tenant's source: the same as last time unless it was evicted.
+   */
   of(tenant: string, source: string): ScriptRegistration;
   clear(): void;
 }
 
-/** `scriptsMax` and `charsMax` limit the registry. The least recently registered scripts are evicted. */
+/**
+ * `scriptsMax` and `charsMax` limit the registry. The least recently registered scripts are
+ * evicted.
+ */
 export function createScriptRegistry(scriptsMax: number, charsMax: number): ScriptRegistry {
   const byTenant = new Map<string, Map<string, ScriptRegistration>>();
   // In the order of registration. A script that is evicted while in use only gets another number.

@@ -58,7 +58,10 @@ export interface ThreadEnd {
   /** Its runs, without the one that caused the end. */
   readonly returned: readonly PendingRun[];
   readonly wasReady: boolean;
-  /** The run that caused the end, if it may be tried again: a machine that stood still looks the same. */
+  /**
+   * The run that caused the end, if it may be tried again: a machine that stood still looks the
+   * same.
+   */
   readonly again: PendingRun | undefined;
   /** A sentence. */
   readonly why: string;
@@ -250,7 +253,10 @@ interface SilenceClock {
   isTooLong(now: number): boolean;
 }
 
-/** Time since the last heartbeat of a run, measured on this thread: a stopped heartbeat is detected here. */
+/**
+ * Time since the last heartbeat of a run, measured on this thread: a stopped heartbeat is detected
+ * here.
+ */
 function createSilenceClock(recorder: RecorderView, limits: ScriptLimits): SilenceClock {
   let beat = 0;
   let beatAt = 0;

@@ -82,7 +82,10 @@ interface RunRequest {
 
 interface WorkerState {
   readonly engine: Engine;
-  /** The tenant that left traces in memory; undefined after compiling, whose traces are those of any tenant. */
+  /**
+   * The tenant that left traces in memory; undefined after compiling, whose traces are those of any
+   * tenant.
+   */
   lastTenant: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Sources: what is refused and where, imports and exports, and both dialects (interface 2.10, contract 15, architecture 6).
+// Sources: what is refused and where, imports and exports, and both dialects (interface 2.10, contract 15).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
 import { runScript } from './run-script.ts';

@@ -15,7 +15,10 @@ import { type EditedSource, editSource, markStatements, type SourceEdit } from '
 export interface AnalyzedScript {
   /** `consume` scripts emit; `codec` is a LoRa Alliance TS013 payload codec. */
   readonly dialect: 'consume' | 'codec';
-  /** The top level of the source gives `consume` a value. Without one, it can still get a value while it runs. */
+  /**
+   * The top level of the source gives `consume` a value. Without one, it can still get a value
+   * while it runs.
+   */
   readonly declaresConsume: boolean;
   /** The user's own source. */
   readonly source: string;
@@ -29,7 +32,7 @@ export interface AnalyzedScript {
 }
 
 /**
- * Returns an error with its position in the source (contract 16, architecture 6). Throws what `poll` throws.
+ * Returns an error with its position in the source (contract 16). Throws what `poll` throws.
  */
 export function analyzeSource(
   source: string,

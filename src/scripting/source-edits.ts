@@ -65,9 +65,9 @@ export function statementAt(
 }
 
 /**
- * Marks statements for the engine, which records positions only of calls and expression statements. An error in another
- * statement would be reported at the last of these, often lines away. So an expression statement without effect is inserted
- * before each statement.
+ * Marks statements for the engine, which records positions only of calls and expression statements.
+ * An error in another statement would be reported at the last of these, often lines away. So an
+ * expression statement without effect is inserted before each statement.
  */
 export function markStatements(program: acorn.Program): {
   edits: SourceEdit[];
@@ -138,7 +138,8 @@ const hasPlace = new Set([
   'TryStatement',
 ]);
 
-// Keys of single statements. The body of a label must not change, so that `continue` finds its loop.
+// Keys of single statements. The body of a label must not change, so that `continue` finds its
+// loop.
 const aloneAt: Readonly<Record<string, readonly string[]>> = {
   IfStatement: ['consequent', 'alternate'],
   ForStatement: ['body'],

@@ -37,7 +37,8 @@ function pollingParser(poll: AnalysisPoll): typeof acorn.Parser {
   );
 }
 
-// The parser searches all names of a scope for each new name, so a few hundred tokens can already take long.
+// The parser searches all names of a scope for each new name, so a few hundred tokens can already
+// take long.
 const tokensPerPoll = 256;
 
 interface InnerParser {
@@ -49,7 +50,10 @@ interface InnerParser {
 /** Words that are searched in the tokens. An array of all tokens is expensive for a long script. */
 const tokenWords = /\b(?:decodeUplink|encodeDownlink|decodeDownlink)\b|<!--|-->/;
 
-/** The tokens are given only if the source contains a name of a codec function or an HTML-like comment. */
+/**
+ * The tokens are given only if the source contains a name of a codec function or an HTML-like
+ * comment.
+ */
 export function parseSource(
   source: string,
   sourceType: 'module' | 'script',
@@ -70,7 +74,8 @@ export function parseSource(
   }
 }
 
-// The engine compiles the wrapped source as a script, where these are comments. In a module they are operators.
+// The engine compiles the wrapped source as a script, where these are comments. In a module they
+// are operators.
 function refuseHtmlComments(source: string, tokens: readonly Token[]): void {
   let previousEnd = 0;
   for (const { type, start, end } of tokens) {

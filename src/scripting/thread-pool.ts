@@ -14,14 +14,17 @@ import {
 } from './script-thread.ts';
 
 export interface ThreadPool {
-  /** Gives waiting runs to threads after the current turn of the event loop, so that they share messages. */
+  /**
+   * Gives waiting runs to threads after the current turn of the event loop, so that they share
+   * messages.
+   */
   dispatchSoon(): void;
   /** Why runs can no longer be taken. */
   error(): Error | undefined;
   readonly threads: number;
   /**
-   * Call periodically: ends and replaces threads that were idle for a long time. True if no remaining thread was ever given a
-   * script.
+   * Call periodically: ends and replaces threads that were idle for a long time. True if no
+   * remaining thread was ever given a script.
    */
   rest(now: number): boolean;
   close(): Promise<void>;
@@ -52,7 +55,10 @@ interface PoolState {
   wanted: number;
 }
 
-/** Starts the threads in the background. `troubled` gets the reason why a thread died, was ended, or cannot be started. */
+/**
+ * Starts the threads in the background. `troubled` gets the reason why a thread died, was ended, or
+ * cannot be started.
+ */
 export function createThreadPool(
   size: number,
   limits: ScriptLimits,
@@ -262,7 +268,8 @@ function end({ working, ending }: PoolState, thread: ScriptThread): void {
   ending.add(ended);
 }
 
-// A second batch keeps a thread busy while the first answer is on its way. With few waiting runs it would only delay them.
+// A second batch keeps a thread busy while the first answer is on its way. With few waiting runs it
+// would only delay them.
 function canTake(thread: ScriptThread, waiting: number, limits: ScriptLimits): boolean {
   if (!thread.isReady || thread.isSlow) return false;
   return (

@@ -10,7 +10,10 @@ export interface WorkerStart {
   readonly recorder: SharedArrayBuffer;
 }
 
-/** A script that a worker does not know yet. Scripts of different tenants are different scripts, whatever their source. */
+/**
+ * A script that a worker does not know yet. Scripts of different tenants are different scripts,
+ * whatever their source.
+ */
 export interface ScriptRegistration {
   readonly id: number;
   readonly tenant: string;
@@ -28,7 +31,10 @@ export interface ToWorker {
 export type FromWorker =
   | 'ready'
   | {
-      /** For each finished run three items: its number, its entries as a JSON array, its duration in ms. */
+      /**
+       * For each finished run three items: its number, its entries as a JSON array, its duration in
+       * ms.
+       */
       readonly results: readonly (number | string)[];
       /** How runs ended that did not end by themselves, by their numbers. */
       readonly ends: readonly (readonly [number, RunOutcome])[];
@@ -36,7 +42,10 @@ export type FromWorker =
       readonly cpuShare: number;
       /** Whether the batch is done; a slow one is answered in parts. */
       readonly last: boolean;
-      /** Runs of the batch that were not begun: the time was used up, or their script is not known any more. */
+      /**
+       * Runs of the batch that were not begun: the time was used up, or their script is not known
+       * any more.
+       */
       readonly returned: readonly number[];
       /** Scripts that were forgotten to make room. */
       readonly forgotten: readonly number[];
@@ -46,10 +55,13 @@ export const runItems = 4;
 export const resultItems = 3;
 
 /**
- * How a run ended: `late` by the limit of CPU time, `refused` because its source takes too long to compile, `stuck` with its
- * thread, which the main thread ended.
+ * How a run ended: `late` by the limit of CPU time, `refused` because its source takes too long to
+ * compile, `stuck` with its thread, which the main thread ended.
  */
 export type RunOutcome = 'ended' | 'late' | 'refused' | 'stuck';
 
-/** As a script's id: a source is only to be checked. It stands where the event would; the entries are its errors. */
+/**
+ * As a script's id: a source is only to be checked. It stands where the event would; the entries
+ * are its errors.
+ */
 export const checkOnly = -1;

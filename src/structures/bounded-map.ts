@@ -3,7 +3,10 @@
 export interface BoundedMap<K, V> extends Iterable<readonly [K, V]> {
   readonly size: number;
   get(key: K): V | undefined;
-  /** As `get`, and the entry becomes the newest. With `use` for every read, the map evicts the least recently used entry. */
+  /**
+   * As `get`, and the entry becomes the newest. With `use` for every read, the map evicts the least
+   * recently used entry.
+   */
   use(key: K): V | undefined;
   has(key: K): boolean;
   /** Stores the entry as the newest. Evicts the oldest entries beyond the limit, never this one. */
@@ -14,7 +17,10 @@ export interface BoundedMap<K, V> extends Iterable<readonly [K, V]> {
   values(): Iterable<V>;
 }
 
-/** `evicted` is called for entries that make room, not for those that are deleted or replaced. `max` is at least 1. */
+/**
+ * `evicted` is called for entries that make room, not for those that are deleted or replaced. `max`
+ * is at least 1.
+ */
 export function createBoundedMap<K, V>(
   max: number,
   evicted: (value: V, key: K) => void = () => undefined,

@@ -6,7 +6,8 @@ export interface Closers {
   /** Adds a part that was opened. `what` is its name in failures. */
   readonly push: (what: string, close: () => unknown) => void;
   /**
-   * Closes all parts, the newest first. Rejects with an AggregateError of the failures, of which a part that exceeds the limit is one.
+   * Closes all parts, the newest first. Rejects with an AggregateError of the failures, of which a
+   * part that exceeds the limit is one.
    */
   readonly closeAll: () => Promise<void>;
 }

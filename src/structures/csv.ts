@@ -1,10 +1,10 @@
-// CSV as RFC 4180 and spreadsheets write it: quoted cells, any line end, and a clear error where a row is torn.
+// CSV as RFC 4180 and spreadsheets write it: quoted cells, any line end, an error for a malformed row.
 
 export interface CsvRow {
-  /** Of the text, counted from 1: where the row begins. */
+  /** Line of the file where the row starts, counted from 1. */
   readonly line: number;
   readonly cells: readonly string[];
-  /** Why the row cannot be trusted, as a sentence without its line; the cells are those before the place. */
+  /** The error of a malformed row, without its line. `cells` has the cells before the error. */
   readonly fault?: string;
 }
 
@@ -15,29 +15,39 @@ interface Cell {
   readonly fault?: string;
 }
 
-/** The candidate that the first row of the text holds most of, outside of quotes; the first one when none occurs. */
+/**
+ * Returns the most frequent candidate in the first row outside of quotes; the first candidate when
+ * none occurs.
+ */
 export function separatorOf(
   text: string,
   candidates: readonly string[] = [',', ';', '\t'],
 ): string {
-  const counted = candidates.map((each) => ({ each, count: rowAt(text, 0, each).cells.length }));
-  return counted.reduce((best, other) => (other.count > best.count ? other : best)).each;
+  let best = ',';
+  let most = -1;
+  for (const candidate of candidates) {
+    const count = rowAt(text, 0, candidate).cells.length;
+    if (count <= most) continue;
+    best = candidate;
+    most = count;
+  }
+  return best;
 }
 
-/** Every row of the text, in order; a row of one empty cell is left out. A byte order mark is passed over. */
+/** Yields the rows in order. Skips empty rows and a byte order mark. */
 export function* csvRows(text: string, separator: string): Generator<CsvRow> {
-  let at = text.startsWith('\ufeff') ? 1 : 0;
+  let at = Number(text.startsWith('\ufeff'));
   let line = 1;
   while (at < text.length) {
     const { cells, fault, end, lines } = rowAt(text, at, separator);
     const isEmpty = cells.length === 1 && cells[0] === '' && fault === undefined;
-    if (!isEmpty) yield fault === undefined ? { line, cells } : { line, cells, fault };
+    if (!isEmpty) yield { line, cells, ...(fault !== undefined && { fault }) };
     line += lines;
     at = end;
   }
 }
 
-/** The cells of a text that is one row. Throws an Error that says what is wrong with it. */
+/** Returns the cells of one row. Throws an Error that describes a malformed row. */
 export function csvCells(row: string, separator: string): readonly string[] {
   const { cells, fault, end } = rowAt(row, 0, separator);
   if (fault !== undefined) throw new Error(fault);
@@ -49,9 +59,8 @@ function rowAt(text: string, start: number, separator: string) {
   const cells: string[] = [];
   let at = start;
   for (;;) {
-    const cell = text[at] === '"' ? quotedCell(text, at) : plainCell(text, at, separator);
-    const isTorn = cell.fault === undefined && !isCellEnd(text, cell.end, separator);
-    const fault = isTorn ? 'has text behind the closing quote of' : cell.fault;
+    const cell = cellAt(text, at, separator);
+    const { fault } = cell;
     if (fault !== undefined) {
       const end = afterLine(text, cell.end);
       return {
@@ -70,6 +79,13 @@ function rowAt(text: string, start: number, separator: string) {
   return { cells, fault: undefined, end, lines: linesIn(text, start, end) };
 }
 
+function cellAt(text: string, at: number, separator: string): Cell {
+  if (text[at] !== '"') return plainCell(text, at, separator);
+  const cell = quotedCell(text, at);
+  if (cell.fault !== undefined || isCellEnd(text, cell.end, separator)) return cell;
+  return { ...cell, fault: 'has text behind the closing quote of' };
+}
+
 function isCellEnd(text: string, at: number, separator: string): boolean {
   return at >= text.length || text[at] === separator || text[at] === '\n' || text[at] === '\r';
 }
@@ -80,7 +96,7 @@ function plainCell(text: string, start: number, separator: string): Cell {
   return { value: text.slice(start, end), end };
 }
 
-/** A quote within is written twice. */
+/** A quote in the cell is written twice. */
 function quotedCell(text: string, start: number): Cell {
   let value = '';
   let at = start + 1;
@@ -94,11 +110,12 @@ function quotedCell(text: string, start: number): Cell {
   }
 }
 
-/** Behind the line end at or after a place. */
+/** Returns the offset after the next line end. */
 function afterLine(text: string, from: number): number {
   let at = from;
   while (at < text.length && text[at] !== '\n' && text[at] !== '\r') at += 1;
-  return text.startsWith('\r\n', at) ? at + 2 : Math.min(at + 1, text.length);
+  if (text.startsWith('\r\n', at)) return at + 2;
+  return Math.min(at + 1, text.length);
 }
 
 function linesIn(text: string, start: number, end: number): number {
@@ -111,22 +128,31 @@ function linesIn(text: string, start: number, end: number): number {
 
 const special = /[",\r\n]/;
 
-/** One line with its end. Cells with a character of `quoted` are quoted: it must match at least quotes, commas and line ends. */
+/**
+ * One line with its end. Cells with a character of `quoted` are quoted: it must match at least
+ * quotes, commas and line ends.
+ */
 export function csvLine(cells: readonly string[], quoted = special): string {
-  const written = cells.map((cell) =>
-    quoted.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell,
-  );
+  const written = cells.map((cell) => {
+    if (quoted.test(cell)) return `"${cell.replaceAll('"', '""')}"`;
+    return cell;
+  });
   return `${written.join(',')}\r\n`;
 }
 
 const formulaStart = /^[=+\-@\t\r]/;
 
-/** Spreadsheets run cells that start like a formula, also texts that a device sent. An apostrophe makes them text. */
+/**
+ * Spreadsheets execute cells that start like a formula, also strings from a device. An apostrophe
+ * prevents it.
+ */
 export function withoutFormula(text: string): string {
-  return formulaStart.test(text) ? `'${text}` : text;
+  if (formulaStart.test(text)) return `'${text}`;
+  return text;
 }
 
 /** Removes the apostrophe of `withoutFormula`. */
 export function originalText(cell: string): string {
-  return cell.startsWith("'") && formulaStart.test(cell.slice(1)) ? cell.slice(1) : cell;
+  if (cell.startsWith("'") && formulaStart.test(cell.slice(1))) return cell.slice(1);
+  return cell;
 }

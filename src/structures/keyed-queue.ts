@@ -2,7 +2,10 @@
 import type { SetTimer } from './timers.ts';
 
 export interface KeyedQueueParts {
-  /** Does all work that waits for the key. `isImmediate`: the key was scheduled because something has changed for it. */
+  /**
+   * Does all work that waits for the key. `isImmediate`: the key was scheduled because something
+   * has changed for it.
+   */
   readonly work: (key: string, isImmediate: boolean) => Promise<void>;
   /** The work of a key failed. The key is scheduled again after `retryMs`. */
   readonly failed: (error: unknown) => void;
@@ -71,20 +74,20 @@ export function createKeyedQueue(parts: KeyedQueueParts): KeyedQueue {
     timers.set(key, cancel);
   }
 
-  async function idle(): Promise<void> {
-    while (running.size > 0) await Promise.all(running.values());
-  }
-
   return {
     schedule,
     scheduleLater,
-    idle,
+    idle: () => settled(running),
     async close() {
       closed = true;
       waiting.clear();
       for (const cancel of timers.values()) cancel();
       timers.clear();
-      await idle();
+      await settled(running);
     },
   };
+}
+
+async function settled(running: ReadonlyMap<string, Promise<void>>): Promise<void> {
+  while (running.size > 0) await Promise.all(running.values());
 }

@@ -3,7 +3,9 @@ import type { SetTimer } from './timers.ts';
 
 export interface RetryingWorkerParts {
   readonly hasWork: () => boolean;
-  /** Does all work that waits. `progressed` makes the next failure wait for the first delay again. */
+  /**
+   * Does all work that waits. `progressed` makes the next failure wait for the first delay again.
+   */
   readonly work: (progressed: () => void) => Promise<void>;
   readonly failed: (error: unknown) => void;
   /** Delay after the first, second, ... consecutive failure; the last one repeats. */
@@ -12,7 +14,9 @@ export interface RetryingWorkerParts {
 }
 
 export interface RetryingWorker {
-  /** Call when work was added. Does nothing while the work runs, waits for a retry, or is closed. */
+  /**
+   * Call when work was added. Does nothing while the work runs, waits for a retry, or is closed.
+   */
   wake(): void;
   /** As `wake`, and ends a wait for a retry. */
   retryNow(): void;
@@ -74,9 +78,7 @@ export function createRetryingWorker(parts: RetryingWorkerParts): RetryingWorker
       stopWaiting();
       wake();
     },
-    async idle() {
-      await running;
-    },
+    idle: async () => running,
     async close() {
       closed = true;
       stopWaiting();

@@ -7,8 +7,8 @@ export interface WorkingSet<K, V> {
   delete(key: K): boolean;
   clear(): void;
   /**
-   * Returns the keys without an entry, and makes room for theirs. Entries of the given keys, which are distinct, stay until
-   * the next claim, also when there are more than the limit.
+   * Returns the keys without an entry, and makes room for theirs. Entries of the given keys, which
+   * are distinct, stay until the next claim, also when there are more than the limit.
    */
   claim(keys: Iterable<K>): K[];
 }

@@ -29,7 +29,7 @@ const merge = (name: AccumulatorName, into: Tally, from: Tally): void =>
 function tallyOf(name: AccumulatorName, points: readonly Point[]): Tally {
   const tally = emptyTally(name);
   for (const { value, at, order } of points)
-    addValue(accumulators[name].facet, tally, value, at, order);
+    addValue(accumulators[name].facet, tally, value, { timestamp: at, order });
   return tally;
 }
 
@@ -136,16 +136,16 @@ describe.each(accumulatorNames)('interface 4.6: %s', (name) => {
 test('values of one instant: without orders, what was added or merged first was stored first', () => {
   const early = ends.start();
   const late = ends.start();
-  for (const value of [1, 2]) addValue(ends, early, value, 10);
-  for (const value of [3, 4]) addValue(ends, late, value, 10);
+  for (const value of [1, 2]) addValue(ends, early, value, { timestamp: 10 });
+  for (const value of [3, 4]) addValue(ends, late, value, { timestamp: 10 });
   mergeTallies(ends, early, late);
   expect([answer('FIRST', early), answer('LAST', early)]).toEqual([1, 4]);
 });
 
 test('FIRST and LAST of a value without a number are null, not the number before it', () => {
   const tally = ends.start();
-  addValue(ends, tally, 7, 1);
-  addValue(ends, tally, 'open', 2);
+  addValue(ends, tally, 7, { timestamp: 1 });
+  addValue(ends, tally, 'open', { timestamp: 2 });
   expect([answer('FIRST', tally), answer('LAST', tally)]).toEqual([7, null]);
 });
 
@@ -155,7 +155,7 @@ test('sums keep what rounding takes away, whatever the order of merging', () => 
     const joined = numbers.start();
     for (const term of [...terms.slice(shift), ...terms.slice(0, shift)]) {
       const one = numbers.start();
-      addValue(numbers, one, term, 0);
+      addValue(numbers, one, term, { timestamp: 0 });
       mergeTallies(numbers, joined, one);
     }
     expect(answer('SUM', joined)).toBe(2.25);
@@ -164,7 +164,7 @@ test('sums keep what rounding takes away, whatever the order of merging', () => 
 
 test('a sum beyond the largest number is null, for answers have no infinity', () => {
   const tally = numbers.start();
-  for (const value of [1.7e308, 1.7e308]) addValue(numbers, tally, value, 0);
+  for (const value of [1.7e308, 1.7e308]) addValue(numbers, tally, value, { timestamp: 0 });
   expect([answer('SUM', tally), answer('AVG', tally), answer('MAX', tally)]).toEqual([
     null,
     null,

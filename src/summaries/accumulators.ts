@@ -1,5 +1,6 @@
 // Accumulators: the table of how the values of one data key become one number (interface 4.6).
-// To add one, see CONTRIBUTING.md: a row here, and a facet when none of the present ones holds what it needs.
+// To add one, see CONTRIBUTING.md: a row here, and a facet when none of the present ones holds what
+// it needs.
 import { sumOf } from './compensated-sum.ts';
 import { countDistinct } from './distinct-set.ts';
 import type { Facet, Tally } from './facet.ts';

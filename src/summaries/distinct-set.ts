@@ -1,5 +1,6 @@
 // A set that can only be counted: exact up to a size, then a HyperLogLog sketch of fixed size.
-// It keeps 53-bit hashes instead of texts: two texts share one by chance with odds of 1 to 180 million in a full exact set.
+// It keeps 53-bit hashes instead of texts: two texts share one by chance with odds of 1 to 180
+// million in a full exact set.
 import {
   emptySketch,
   estimate,
@@ -16,7 +17,9 @@ const slotsMin = 16;
 export interface DistinctSet {
   /** Hashes in the table; of no meaning once there is a sketch. */
   size: number;
-  /** Open-addressing table of hashes, 0 where free, at most two thirds full, a power of two long. */
+  /**
+   * Open-addressing table of hashes, 0 where free, at most two thirds full, a power of two long.
+   */
   table: Float64Array;
   sketch: Sketch | undefined;
 }
@@ -48,8 +51,7 @@ export function mergeDistinct(into: DistinctSet, from: DistinctSet): void {
     for (const hash of from.table) if (hash !== 0) addDistinctHash(into, hash);
     return;
   }
-  if (into.sketch === undefined) turnIntoSketch(into);
-  mergeSketches(into.sketch!, from.sketch);
+  mergeSketches(into.sketch ?? turnIntoSketch(into), from.sketch);
 }
 
 export function copyDistinct(set: DistinctSet): DistinctSet {
@@ -78,14 +80,18 @@ function grow(set: DistinctSet): void {
   set.table = table;
 }
 
-function turnIntoSketch(set: DistinctSet): void {
+function turnIntoSketch(set: DistinctSet): Sketch {
   const sketch = emptySketch();
   for (const hash of set.table) if (hash !== 0) sketchHash(sketch, hash);
   set.sketch = sketch;
   set.table = new Float64Array(0);
+  return sketch;
 }
 
-/** A hash of `hashBits` bits, never 0: two independent multiplicative hashes, each mixed until every bit depends on all. */
+/**
+ * A hash of `hashBits` bits, never 0: two independent multiplicative hashes, each mixed until every
+ * bit depends on all.
+ */
 export function distinctHash(text: string): number {
   let low = 0x9e3779b9 ^ text.length;
   let high = 0x85ebca6b;

@@ -1,5 +1,6 @@
 // Tally: what is known of some values of one data key, mergeable with the tally of any others. Facet: what a tally holds.
-// A store makes one tally per device and time bucket. An accumulator names its facet, so that nothing else is collected.
+// A store makes one tally per device and time bucket. An accumulator names its facet, so that
+// nothing else is collected.
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 
@@ -24,7 +25,10 @@ export interface ColumnValues {
   readonly texts: readonly string[];
 }
 
-/** What a store knows of all values of a column without reading them. The sum and the range are of numeric kinds only. */
+/**
+ * What a store knows of all values of a column without reading them. The sum and the range are of
+ * numeric kinds only.
+ */
 export interface ColumnStatistics {
   readonly kind: ValueKind;
   readonly count: number;
@@ -34,8 +38,8 @@ export interface ColumnStatistics {
 }
 
 /**
- * What a store knows of a numeric column by UTC hour; the arrays have one item for each hour. An hour without a value
- * has a count of 0 and no meaning otherwise.
+ * What a store knows of a numeric column by UTC hour; the arrays have one item for each hour. An
+ * hour without a value has a count of 0 and no meaning otherwise.
  */
 export interface HourStatistics {
   readonly kind: ValueKind;
@@ -50,8 +54,9 @@ export interface HourStatistics {
 }
 
 /**
- * The count of a tally is not the business of a facet: whoever adds or merges counts. The members are methods, so that
- * a facet of any tally is a `Facet<Tally>`: a tally is only ever given to the facet that started it.
+ * The count of a tally is not the business of a facet: whoever adds or merges counts. The members
+ * are methods, so that a facet of any tally is a `Facet<Tally>`: a tally is only ever given to the
+ * facet that started it.
  */
 export interface Facet<T extends Tally> {
   /** The tally of no value, neutral when merged. */
@@ -59,11 +64,14 @@ export interface Facet<T extends Tally> {
   /** Adds a value that is not null. */
   add(tally: T, value: NonNullable<Json>, timestamp: EpochMs, order: number): void;
   /**
-   * Merges `from` into `into`. Associative, and commutative as long as values of one instant have different orders;
-   * without orders `into` must hold what was stored before.
+   * Merges `from` into `into`. Associative, and commutative as long as values of one instant have
+   * different orders; without orders `into` must hold what was stored before.
    */
   merge(into: T, from: T): void;
-  /** Whether values of the kind change the tally; others are counted only, and the members below never get them. */
+  /**
+   * Whether values of the kind change the tally; others are counted only, and the members below
+   * never get them.
+   */
   reads(kind: ValueKind): boolean;
   /** Adds the values from index `from` to before `to`. */
   fromColumn(tally: T, values: ColumnValues, from: number, to: number): void;
@@ -72,8 +80,8 @@ export interface Facet<T extends Tally> {
   /** Adds the hours from index `from` to before `to`. Without it the store reads the column. */
   fromHours?(tally: T, statistics: HourStatistics, from: number, to: number): void;
   /**
-   * Whether no value between the times, both inclusive, can change the tally. A facet that has it gets the outermost
-   * values first.
+   * Whether no value between the times, both inclusive, can change the tally. A facet that has it
+   * gets the outermost values first.
    */
   isSettled?(tally: T, oldest: EpochMs, newest: EpochMs): boolean;
 }

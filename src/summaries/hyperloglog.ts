@@ -30,7 +30,7 @@ export function mergeSketches(into: Sketch, from: Sketch): void {
 
 /** The estimated number of different hashes. */
 export function estimate(sketch: Sketch): number {
-  const counts = new Array<number>(restBits + 2).fill(0);
+  const counts = new Float64Array(restBits + 2);
   for (const rank of sketch) counts[rank]!++;
   let z = registers * tau(1 - counts[restBits + 1]! / registers);
   for (let rank = restBits; rank >= 1; rank--) z = 0.5 * (z + counts[rank]!);
@@ -38,7 +38,8 @@ export function estimate(sketch: Sketch): number {
   return (registers * registers) / (2 * Math.LN2 * z);
 }
 
-// The share of registers never touched, as the number of hashes that the missing small ranks stand for.
+// The share of registers never touched, as the number of hashes that the missing small ranks stand
+// for.
 function sigma(share: number): number {
   if (share === 1) return Number.POSITIVE_INFINITY;
   let power = share;

@@ -4,7 +4,10 @@ import { type EpochMs, hourMs } from '../model/instant.ts';
 export const slotMs = 300_000;
 const slotsAnHour = 12;
 
-/** Hour (`floor(timestamp / hourMs)`) to twelve bits, bit 0 for its first five minutes; 0 when seen but never occupied. */
+/**
+ * Hour (`floor(timestamp / hourMs)`) to twelve bits, bit 0 for its first five minutes; 0 when seen
+ * but never occupied.
+ */
 export type OccupiedSlots = Map<number, number>;
 
 /** The slots that an interval counts. */

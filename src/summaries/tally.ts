@@ -4,15 +4,20 @@ import type { Json } from '../model/json.ts';
 import type { Facet, Tally } from './facet.ts';
 
 /**
- * Adds one value; null and absent values change nothing. `order` is the place of the value in the order of storing. It
- * may be left out when values are added in that order.
+ * When a value was measured, and its place in the order of storing, which values added in that
+ * order do not need.
  */
+export interface ValuePlace {
+  readonly timestamp: EpochMs;
+  readonly order?: number | undefined;
+}
+
+/** Adds one value; null and absent values change nothing. */
 export function addValue<T extends Tally>(
   facet: Facet<T>,
   tally: T,
   value: Json | undefined,
-  timestamp: EpochMs,
-  order = 0,
+  { timestamp, order = 0 }: ValuePlace,
 ): void {
   if (value === null || value === undefined) return;
   tally.count++;

@@ -1,7 +1,10 @@
 // Damage of the data folder: each place is logged and counted once, however often it is met.
 import type { Log } from './log.ts';
 
-/** So many places are told apart; a disk with more of them fails as a whole, and its further places are counted only. */
+/**
+ * So many places are told apart; a disk with more of them fails as a whole, and its further places
+ * are counted only.
+ */
 const placesMax = 10_000;
 
 type MakeGauge = (name: string, help: string, read: () => number) => void;
@@ -18,7 +21,10 @@ export function damageEvents(counter: DamageCounter, gauge: MakeGauge, log: Log)
     () => places.size,
   );
   return {
-    /** Damage on disk: reported, passed over, never silently wrong. The same place may be told again. */
+    /**
+     * Damage on disk: reported, passed over, never silently wrong. The same place may be told
+     * again.
+     */
     damageFound(damage: Readonly<Record<string, unknown>>): void {
       const place = JSON.stringify(damage);
       if (places.has(place)) return;
@@ -35,7 +41,9 @@ export function damageEvents(counter: DamageCounter, gauge: MakeGauge, log: Log)
       return [`${what} in the data folder: see the log, or stop and run verify`];
     },
 
-    /** The rights of the data folder were changed, or could not be; undefined is nothing to tell. */
+    /**
+     * The rights of the data folder were changed, or could not be; undefined is nothing to tell.
+     */
     folderTightened(what: string | undefined): void {
       if (what !== undefined) log.warn(what);
     },

@@ -22,7 +22,10 @@ export function deliveryEvents(counter: MakeCounter, log: Log) {
       seconds.inc(tookSeconds);
     },
 
-    /** Call when a target begins or ceases to count as broken. The reason is the platform's own words, never the target's answer. */
+    /**
+     * Call when a target begins or ceases to count as broken. The reason is the platform's own
+     * words, never the target's answer.
+     */
     targetChanged(connectorId: string, isBroken: boolean, reason: string | null): void {
       if (isBroken) log.warn({ connectorId, reason }, 'target down');
       else log.info({ connectorId }, 'target back again');

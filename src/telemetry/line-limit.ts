@@ -5,7 +5,10 @@ import { createBoundedMap } from '../structures/bounded-map.ts';
 const keysMax = 10_000;
 
 export interface LineLimit {
-  /** Whether the line of this key is due: it was not written within the period. Counts as written then. */
+  /**
+   * Whether the line of this key is due: it was not written within the period. Counts as written
+   * then.
+   */
   readonly isDue: (key: string) => boolean;
 }
 

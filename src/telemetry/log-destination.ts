@@ -1,8 +1,8 @@
-// Where log lines go: written at once while the reader keeps up, kept within a bound while it does not, dropped and counted beyond.
+// Log destination: writes log lines to a file descriptor, keeps a bounded number for a slow reader, drops and counts the others.
 import { fstatSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 
-/** Of lines that the reader has not taken yet. */
+/** Bytes of lines that the reader has not taken. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const retryEveryMs = 20;
 
@@ -15,64 +15,32 @@ export interface LogDestination {
 }
 
 /**
- * Opens a file descriptor for writing. A pipe or socket never makes the process wait: a log collector that stands still must not stop
- * the platform. `now` stamps the line that tells how many were dropped.
+ * Opens a file descriptor for writing. A pipe or socket never blocks the process, because a hung
+ * log collector must not stop the platform. `now` is the time of the line that counts the dropped
+ * lines.
  */
 export function openLogDestination(
   fd = 2,
   bytesMax = waitingBytesMax,
   now: () => number = Date.now,
 ): LogDestination {
-  const waiting: Buffer[] = [];
-  let waitingBytes = 0;
-  let dropped = 0;
-  let untold = 0;
+  const lines = createLineBuffer(fd, bytesMax, now);
   let timer: NodeJS.Timeout | undefined;
   let isPrepared = false;
 
   function prepare(): void {
     isPrepared = true;
     neverBlock(fd);
-    // What waits goes out with the process as far as the reader takes it; this is the crash's case too.
-    process.once('exit', writeOn);
-  }
-
-  /** Writes what waits until the reader takes no more. */
-  function writeOn(): void {
-    while (waiting.length > 0) {
-      const line = waiting[0]!;
-      const written = writeSome(fd, line);
-      waitingBytes -= written;
-      if (written < line.length) {
-        waiting[0] = line.subarray(written);
-        return;
-      }
-      waiting.shift();
-      if (waiting.length === 0 && untold > 0) tellDropped();
-    }
-  }
-
-  function tellDropped(): void {
-    const line = {
-      level: 'warn',
-      time: new Date(now()).toISOString(),
-      lines: untold,
-      msg: 'log lines dropped',
-    };
-    untold = 0;
-    keep(Buffer.from(`${JSON.stringify(line)}\n`));
-  }
-
-  function keep(line: Buffer): void {
-    waiting.push(line);
-    waitingBytes += line.length;
+    // At the exit of the process, also after a crash, the reader gets as many waiting lines as it
+    // takes.
+    process.once('exit', lines.writeOn);
   }
 
   function retryLater(): void {
-    if (waiting.length === 0 || timer !== undefined) return;
+    if (lines.isEmpty() || timer !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
-      writeOn();
+      lines.writeOn();
       retryLater();
     }, retryEveryMs);
     timer.unref();
@@ -81,41 +49,84 @@ export function openLogDestination(
   return {
     write(line) {
       if (!isPrepared) prepare();
-      const bytes = Buffer.from(line);
-      if (waitingBytes + bytes.length > bytesMax) {
-        dropped++;
-        untold++;
-        return;
-      }
-      keep(bytes);
-      if (timer !== undefined) return;
-      writeOn();
+      if (!lines.add(Buffer.from(line)) || timer !== undefined) return;
+      lines.writeOn();
       retryLater();
     },
-    dropped: () => dropped,
+    dropped: lines.dropped,
     async flush(withinMs) {
       const until = performance.now() + withinMs;
-      for (writeOn(); waiting.length > 0 && performance.now() < until; writeOn()) {
+      for (lines.writeOn(); !lines.isEmpty() && performance.now() < until; lines.writeOn()) {
         await new Promise((resolve) => void setTimeout(resolve, retryEveryMs));
       }
     },
   };
 }
 
-/** How many bytes were taken; all of them when nobody can read them any more. */
+/** The lines that the reader has not taken. Lines beyond `bytesMax` are dropped and counted. */
+function createLineBuffer(fd: number, bytesMax: number, now: () => number) {
+  const waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  let dropped = 0;
+  let unreported = 0;
+
+  function append(line: Buffer): void {
+    waiting.push(line);
+    waitingBytes += line.length;
+  }
+
+  function reportDropped(): void {
+    const time = new Date(now()).toISOString();
+    const line = { level: 'warn', time, lines: unreported, msg: 'log lines dropped' };
+    unreported = 0;
+    append(Buffer.from(`${JSON.stringify(line)}\n`));
+  }
+
+  return {
+    isEmpty: () => waiting.length === 0,
+    dropped: () => dropped,
+    /** Returns false for a dropped line. */
+    add(line: Buffer): boolean {
+      if (waitingBytes + line.length > bytesMax) {
+        dropped++;
+        unreported++;
+        return false;
+      }
+      append(line);
+      return true;
+    },
+    /** Writes lines until the reader takes no more. */
+    writeOn(): void {
+      for (let [line] = waiting; line !== undefined; [line] = waiting) {
+        const written = writeSome(fd, line);
+        waitingBytes -= written;
+        if (written < line.length) {
+          waiting[0] = line.subarray(written);
+          return;
+        }
+        waiting.shift();
+        if (waiting.length === 0 && unreported > 0) reportDropped();
+      }
+    },
+  };
+}
+
+/** Returns the number of bytes taken; all of them when no reader is left. */
 function writeSome(fd: number, bytes: Buffer): number {
   try {
     return writeSync(fd, bytes);
   } catch (error) {
-    // A reader that is gone, or a full disk behind a file, must not end the platform either.
+    // A closed reader or a full disk must not end the platform.
     if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
     return bytes.length;
   }
 }
 
-/** Opening a socket on it is how Node is told not to wait for a pipe; files and terminals take what they are given. */
+/**
+ * Opens a socket on a pipe, so that Node does not block on it. Files and terminals do not block.
+ */
 function neverBlock(fd: number): void {
-  const about = fstatSync(fd);
-  if (about.isFIFO() || about.isSocket())
+  const stats = fstatSync(fd);
+  if (stats.isFIFO() || stats.isSocket())
     new Socket({ fd, readable: false, writable: true }).unref();
 }

@@ -22,7 +22,10 @@ export function processEvents(counter: MakeCounter, gauge: MakeGauge, log: Log) 
   );
   gauge('log_lines_dropped', 'Log lines dropped because their reader was too slow.', log.dropped);
   return {
-    /** Call with each probe; logs the changes. The operating system refuses connections meanwhile, unseen by the server. */
+    /**
+     * Call with each probe; logs the changes. The operating system refuses connections meanwhile,
+     * unseen by the server.
+     */
     descriptorsProbed(isOutNow: boolean): void {
       if (isOutNow === isOut) return;
       isOut = isOutNow;

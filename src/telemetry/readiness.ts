@@ -4,11 +4,16 @@
 export type ReadinessReason = () => string | undefined;
 
 export interface Readiness {
-  /** Adds a reason under a constant name, which is its label in `heliograph_not_ready`. Throws when the name is taken. */
+  /**
+   * Adds a reason under a constant name, which is its label in `heliograph_not_ready`. Throws when
+   * the name is taken.
+   */
   readonly add: (name: string, reason: ReadinessReason) => void;
   /** Names of all reasons, and whether each holds now. */
   readonly states: () => readonly { readonly name: string; readonly holds: boolean }[];
-  /** All reasons that hold now, joined by semicolons (interface 9); undefined when there is none. */
+  /**
+   * All reasons that hold now, joined by semicolons (interface 9); undefined when there is none.
+   */
   readonly notReadyBecause: () => string | undefined;
 }
 

@@ -46,7 +46,10 @@ export function scriptEvents(
       untold = 0;
     },
 
-    /** Outcomes: ended, error, late (CPU limit), refused (too long to compile), stuck (its thread was ended). */
+    /**
+     * Outcomes: ended, error, late (CPU limit), refused (too long to compile), stuck (its thread
+     * was ended).
+     */
     scriptRan({ kind, outcome, waitMs, durationMs }: ScriptRunFigures): void {
       runs.inc({ kind, outcome });
       seconds.observe({ kind }, durationMs / 1_000);

@@ -3,7 +3,10 @@ import type { Log } from './log.ts';
 
 type MakeGauge = (name: string, help: string, read: () => number) => void;
 
-/** Whether appends are accepted: `full` ends when there is room again, `stopped` ends with a restart. */
+/**
+ * Whether appends are accepted: `full` ends when there is room again, `stopped` ends with a
+ * restart.
+ */
 export type WritingState =
   | { readonly kind: 'writing' }
   | { readonly kind: 'full' | 'stopped'; readonly error: unknown };

@@ -1,4 +1,4 @@
-// Fills a template in: finds the value of each expression and writes it as its place asks (interface 2.11, contract 29).
+// Template rendering: replaces each expression with its value, encoded for its place (interface 2.11, contract 29).
 import { valueAt } from '../model/data-value.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
@@ -6,18 +6,23 @@ import type { TemplateContext } from '../model/template-context.ts';
 import { type Encoding, type Template, templateLimits } from './template.ts';
 
 /**
- * The text with every expression replaced. A missing value is `null` in JSON and nothing elsewhere. Throws Problem
- * `templateTooLarge` when the text becomes longer than may be sent.
+ * Replaces every expression. A missing value is `null` in JSON and nothing elsewhere. Throws
+ * Problem `templateTooLarge` when the text becomes longer than may be sent.
  */
 export function renderTemplate(template: Template, context: TemplateContext): string {
   let text = '';
   for (const part of template.parts) {
-    text += typeof part === 'string' ? part : encoders[part.encoding](valueAt(context, part.path));
+    text += renderPart(part, context);
     if (text.length > templateLimits.renderedCharactersMax) {
       throw problem('templateTooLarge', { charactersMax: templateLimits.renderedCharactersMax });
     }
   }
   return text;
+}
+
+function renderPart(part: Template['parts'][number], context: TemplateContext): string {
+  if (typeof part === 'string') return part;
+  return encoders[part.encoding](valueAt(context, part.path));
 }
 
 const encoders: Readonly<Record<Encoding, (value: Json | undefined) => string>> = {
@@ -30,5 +35,6 @@ const encoders: Readonly<Record<Encoding, (value: Json | undefined) => string>> 
 
 function plain(value: Json | undefined): string {
   if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value);
 }

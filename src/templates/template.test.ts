@@ -1,4 +1,4 @@
-// Templates: every place, every type, what is missing, what is old, what is wrong, and that nothing can break out of its place.
+// Templates: all places and types, missing values, invalid templates, and escaping in each place.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
@@ -142,7 +142,7 @@ describe('contract 35: what is wrong is refused when the template is made, with 
   }
 });
 
-test('a text that grows beyond what may be sent is refused, not cut', () => {
+test('a result longer than the limit is refused, not truncated', () => {
   const template = parseTemplate('{{data}}'.repeat(900), 'text');
   const large = { data: { x: 'y'.repeat(2_000) } };
   expect(() => renderTemplate(template, large)).toThrow(/longer than 1048576 characters/);
@@ -232,7 +232,7 @@ test('property: any text is read or refused with a Problem, quickly, and what is
   );
 });
 
-test('a long text of open braces is read in no time', () => {
+test('a long run of open braces is read in linear time', () => {
   const startedAt = performance.now();
   for (const text of [
     '{'.repeat(200_000),

@@ -1,4 +1,4 @@
-// Templates: text with `{{path}}` expressions (interface 2.11), read once and checked, filled in for every sample.
+// Templates: strings with `{{path}}` expressions, checked when it is parsed (interface 2.11).
 import { problem } from '../model/problem.ts';
 import { contextPrefixes } from '../model/template-context.ts';
 
@@ -13,7 +13,10 @@ export const templateLimits = {
 /** Where the text ends up decides how values are written into it. */
 export type TemplatePlace = 'json' | 'text' | 'html' | 'url';
 
-/** How one value is written: as JSON, inside a JSON string, as plain text, as text within HTML, or as a part of a URL. */
+/**
+ * How one value is written: as JSON, inside a JSON string, without encoding, within HTML, or as a
+ * part of a URL.
+ */
 export type Encoding = 'json' | 'jsonString' | 'text' | 'html' | 'url';
 
 export interface Expression {
@@ -33,8 +36,9 @@ interface Found extends Expression {
 }
 
 /**
- * Reads a template. Throws Problem `templateInvalid` (400) that names the expression and where it stands; `where` is the field it
- * came in. In JSON an expression between quotes of its own is read as without them, as old templates were written (contract 29).
+ * Reads a template. Throws Problem `templateInvalid` (400) that names the expression and where it
+ * stands; `where` is the field it came in. In JSON an expression between quotes of its own is read
+ * as without them, as old templates were written (contract 29).
  */
 export function parseTemplate(text: string, place: TemplatePlace, where = 'template'): Template {
   if (text.length > templateLimits.charactersMax) {
@@ -81,7 +85,10 @@ function refusalIn(text: string, where: string): Refuse {
   };
 }
 
-/** Braces that open an expression; of three the last two do, for `{{{data}}}` is an object around one. */
+/**
+ * Braces that open an expression; of three the last two do, for `{{{data}}}` is an object around
+ * one.
+ */
 const opening = /\{\{(?!\{)/g;
 
 function* expressionsOf(text: string, place: TemplatePlace, refuse: Refuse): Generator<Found> {
@@ -91,7 +98,7 @@ function* expressionsOf(text: string, place: TemplatePlace, refuse: Refuse): Gen
     const start = match.index;
     const end = text.indexOf('}}', start);
     const nested = text.indexOf('{{', start + 2);
-    const shown = text.slice(start, start + 40).split('\n')[0]!;
+    const [shown = ''] = text.slice(start, start + 40).split('\n');
     if (end < 0 || (nested >= 0 && nested < end)) refuse(start, shown, 'is not closed with }}');
     const expression = text.slice(start, end + 2);
     const path = readPath(expression, start, refuse);
@@ -102,7 +109,10 @@ function* expressionsOf(text: string, place: TemplatePlace, refuse: Refuse): Gen
   }
 }
 
-/** An expression within a JSON string: alone in it, it is a value and the quotes go; a key stays a string. */
+/**
+ * An expression within a JSON string: alone in it, it is a value and the quotes go; a key stays a
+ * string.
+ */
 function quoted(text: string, path: string, start: number, end: number): Found {
   const alone = text[start - 1] === '"' && text[start - 2] !== '\\' && text[end] === '"';
   const isKey = alone && /^\s*:/.test(text.slice(end + 1, end + 50));
@@ -123,15 +133,20 @@ function stringFinder(text: string): (position: number) => boolean {
   };
 }
 
+function shortened(expression: string): string {
+  if (expression.length <= 80) return expression;
+  return `${expression.slice(0, 77)}...`;
+}
+
 function readPath(expression: string, start: number, refuse: Refuse): string {
   const path = expression.slice(2, -2).trim();
-  const shown = expression.length > 80 ? `${expression.slice(0, 77)}...` : expression;
+  const shown = shortened(expression);
   if (path === '') refuse(start, shown, 'names no value');
   if (path.length > templateLimits.pathCharactersMax) refuse(start, shown, 'is too long');
   if (/[{}\n]/.test(path)) refuse(start, shown, 'holds a brace or a line break');
   const steps = path.split('.');
   if (steps.some((step) => step === '')) refuse(start, shown, 'has an empty step between dots');
-  const prefix = steps[0]!;
+  const [prefix = ''] = steps;
   if (!contextPrefixes.includes(prefix)) {
     refuse(
       start,
@@ -155,7 +170,10 @@ function refuseMovableHost(found: readonly Found[], text: string, refuse: Refuse
   );
 }
 
-/** Whether the filled-in text can be JSON at all: values may be texts or numbers. For templates of place `json`. */
+/**
+ * Whether the filled-in text can be JSON at all: values may be texts or numbers. For templates of
+ * place `json`.
+ */
 export function canBeJson({ parts }: Template): boolean {
   const values: Readonly<Record<Encoding, readonly string[]>> = {
     json: ['"x"', '1'],
@@ -166,7 +184,10 @@ export function canBeJson({ parts }: Template): boolean {
   };
   return [0, 1].some((which) => {
     const text = parts
-      .map((part) => (typeof part === 'string' ? part : values[part.encoding][which]))
+      .map((part) => {
+        if (typeof part === 'string') return part;
+        return values[part.encoding][which];
+      })
       .join('');
     try {
       JSON.parse(text);

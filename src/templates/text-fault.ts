@@ -1,10 +1,14 @@
-// Text fault: why a rendered text cannot be used in its place.
+// Text fault: the reason why a rendered template is not valid in its place.
 import type { TemplatePlace } from './template.ts';
 
-/** Returns null for a text that can be used. */
+/** Returns null for a valid text. */
 export function textFault(text: string, place: Exclude<TemplatePlace, 'html'>): string | null {
-  if (place === 'text') return null;
-  if (place === 'url') return URL.canParse(text) ? null : 'it is no URL';
+  if (place === 'json') return jsonFault(text);
+  if (place === 'url' && !URL.canParse(text)) return 'it is no URL';
+  return null;
+}
+
+function jsonFault(text: string): string | null {
   try {
     JSON.parse(text);
     return null;

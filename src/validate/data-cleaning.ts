@@ -36,11 +36,15 @@ export function isClean(value: Json, depth = 1): boolean {
     return true;
   }
   const object = value as JsonObject;
-  for (const key in object) if (!isDataKey(key) || !isClean(object[key]!, depth + 1)) return false;
+  for (const key in object)
+    if (!isDataKey(key) || !isClean(object[key] ?? null, depth + 1)) return false;
   return true;
 }
 
-/** Whether objects and arrays nest no deeper than the limit, so that the value can be written as JSON. */
+/**
+ * Whether objects and arrays nest no deeper than the limit, so that the value can be written as
+ * JSON.
+ */
 export function isShallow(value: Json, depth = 1): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (depth > validationLimits.depthMax) return false;
@@ -62,14 +66,13 @@ export function cleanData(data: JsonObject): CleanedData {
 
 function cleanObject(
   object: JsonObject,
-  parentPath: string,
+  prefix: string,
   depth: number,
   cleaning: Cleaning,
 ): JsonObject {
   const cleaned: Record<string, Json> = {};
-  for (const key of Object.keys(object)) {
-    const value = object[key]!;
-    const path = shortName(parentPath === '' ? key : `${parentPath}.${key}`);
+  for (const [key, value] of Object.entries(object)) {
+    const path = shortName(prefix + key);
     if (!isDataKey(key)) remove(path, `invalid data key ${shortName(key)}`, value, cleaning);
     else if (isTooDeep(value, depth)) removeTooDeep(path, cleaning);
     else cleaned[key] = cleanValue(value, path, depth + 1, cleaning);
@@ -86,7 +89,7 @@ function cleanValue(value: Json, path: string, depth: number, cleaning: Cleaning
     return (value as readonly Json[]).map((element, i) =>
       cleanElement(element, `${path}.${i}`, depth, cleaning),
     );
-  if (isJsonObject(value)) return cleanObject(value, path, depth, cleaning);
+  if (isJsonObject(value)) return cleanObject(value, `${path}.`, depth, cleaning);
   return value;
 }
 
@@ -106,7 +109,8 @@ function removeTooDeep(path: string, cleaning: Cleaning): void {
   remove(path, `nested deeper than ${validationLimits.depthMax} levels`, null, cleaning);
 }
 
-// Two keys can have one path: `a.b!` beside `b!` in `a`. The later one gets a number, so that no value is lost.
+// Two keys can have one path: `a.b!` beside `b!` in `a`. The later one gets a number, so that no
+// value is lost.
 function remove(path: string, message: string, value: Json, cleaning: Cleaning): void {
   const { removed } = cleaning;
   if (removed.size >= validationLimits.removedKeysMax) {

@@ -1,7 +1,10 @@
 // The data key check of interface 2.3: alphanumeric runs joined by single separators. No colon, unlike topics.
 import { isAlphanumeric } from '../model/topic.ts';
 
-/** Whether the text may be a key of `data`, at any depth: `^[a-zA-Z0-9]+([._-][a-zA-Z0-9]+)*$`, in linear time. */
+/**
+ * Whether the text may be a key of `data`, at any depth: `^[a-zA-Z0-9]+([._-][a-zA-Z0-9]+)*$`, in
+ * linear time.
+ */
 export function isDataKey(text: string): boolean {
   let afterAlphanumeric = false;
   for (let i = 0; i < text.length; i++) {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import { keyPaths } from '../model/key-paths.ts';
-import { deviceNames } from './device-names.ts';
+import { createDeviceNames } from './device-names.ts';
 import { validateSample } from './sample-validation.ts';
 
 const limits = { topics: 20, dataKeys: 100 };
@@ -11,7 +11,7 @@ const limits = { topics: 20, dataKeys: 100 };
 function bench() {
   const stored = new Map<string, Set<string>>();
   let asked = 0;
-  const { admit } = deviceNames(limits, async () => {
+  const { admit } = createDeviceNames(limits, async () => {
     asked += 1;
     return new Map([...stored].map(([topic, names]) => [topic, new Set(names)]));
   });

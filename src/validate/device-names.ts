@@ -1,4 +1,4 @@
-// How many topics and data keys a device may have: new ones beyond the limit are left out of the sample, noted, never lost in silence (contract 36).
+// Limits on the names of a device: topics and data keys beyond the limits are removed from the sample and noted (contract 36).
 import { hash, randomUUID } from 'node:crypto';
 import { keyPaths } from '../model/key-paths.ts';
 import { type Quotas, quotaTable } from '../model/quota.ts';
@@ -11,18 +11,22 @@ import {
 } from './sample-validation.ts';
 import { shortName } from './validation-limits.ts';
 import { withoutKeys } from './without-keys.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
 
 type Validated = ValidatedSample<Sample>;
 
-/** The names that a device has in the store, by topic; a key's path is the keys from the root, joined by `/`. */
+/**
+ * Returns the stored key paths of a device by topic. A path is the keys from the root, joined by
+ * `/`.
+ */
 export type StoredNames = (deviceId: string) => Promise<ReadonlyMap<string, Set<string>>>;
 
 export interface DeviceNames {
   /**
-   * Checks validated samples of a device, in their order. The very same list when all may be stored as they are; a promise only when the
-   * store must be asked. A new key beyond `dataKeys` goes to `meta.svcDataKeyValidation`, a sample of a new topic beyond `topics` to the
-   * topic `default`, as what interface 2.3 finds invalid.
+   * Checks validated samples of a device, in order. Returns the same objects for samples without a
+   * new name beyond a limit, and a promise only when the store must be read. A new key beyond
+   * `dataKeys` goes to `meta.svcDataKeyValidation`, a sample of a new topic beyond `topics` to the
+   * topic `default`, as invalid names do (interface 2.3).
    */
   readonly admit: (
     deviceId: string,
@@ -31,150 +35,72 @@ export interface DeviceNames {
 }
 
 interface Known {
-  /** Never less than what the device has; what they are exactly is known with `exact` alone. */
+  /** Upper bounds of the counts. They are exact only with `exact`. */
   topics: number;
   keys: number;
-  /** Signatures of the samples that came last: they have no new name. */
+  /** Signatures of the last samples, which have no new name. */
   readonly recent: string[];
-  /** Only for devices near their limits: the sets of all devices would not fit into memory. */
+  /**
+   * Only for devices near their limits, because the names of all devices do not fit into memory.
+   */
   exact: Map<string, Set<string>> | undefined;
 }
 
-/** Kinds of samples that most devices send. */
+/** Number of different samples that most devices send. */
 const recentMax = 4;
-/** Devices that are remembered, and names of those near their limits; the rest is read from the store's memory again. */
+/**
+ * Devices in memory, and names of devices near their limits. Others are read again from the store.
+ */
 const devicesMax = 200_000;
 const exactNamesMax = 1_000_000;
-/** Up to this part of a limit names are only counted, each as a new one; below the second it begins anew after an exact count. */
+/**
+ * Up to the first part of a limit every name counts as a new one. Below the second part, counting
+ * restarts after an exact count.
+ */
 const countedPart = 1 / 2;
-const anewPart = 1 / 4;
+const restartPart = 1 / 4;
 
-export function deviceNames(
-  limits: Pick<Quotas, 'topics' | 'dataKeys'>,
-  storedNames: StoredNames,
-): DeviceNames {
-  const devices = createBoundedMap<string, Known>(devicesMax);
-  const loading = new Map<string, Promise<Known>>();
-  const near = new Map<string, Known>();
-  let nearNames = 0;
-  // Nobody can look for two samples with one signature beforehand.
-  const salt = randomUUID();
+type Limits = Pick<Quotas, 'topics' | 'dataKeys'>;
 
-  async function load(deviceId: string): Promise<Known> {
-    try {
-      const exact = new Map(await storedNames(deviceId));
-      const keys = [...exact.values()].reduce((sum, { size }) => sum + size, 0);
-      const known = devices.get(deviceId) ?? { topics: 0, keys: 0, recent: [], exact };
-      devices.set(deviceId, Object.assign(known, { exact, keys, topics: exact.size }));
-      if (!near.has(deviceId)) nearNames += keys;
-      near.set(deviceId, known);
-      for (const [id, oldest] of near) {
-        if (nearNames <= exactNamesMax || id === deviceId) break;
-        leaveExact(id, oldest);
-      }
-      return known;
-    } finally {
-      loading.delete(deviceId);
-    }
-  }
+interface NamesState {
+  readonly limits: Limits;
+  readonly storedNames: StoredNames;
+  readonly devices: BoundedMap<string, Known>;
+  readonly loading: Map<string, Promise<Known>>;
+  /** Devices whose exact names are in memory, and the number of these names. */
+  readonly near: Map<string, Known>;
+  nearNames: number;
+  /** Keeps a sender from finding two samples with the same signature. */
+  readonly salt: string;
+}
 
-  function leaveExact(deviceId: string, known: Known): void {
-    if (near.delete(deviceId)) nearNames -= known.keys;
-    known.exact = undefined;
-  }
+/** A sample while its names are checked. */
+interface CheckedSample {
+  readonly deviceId: string;
+  readonly validated: Validated;
+  readonly paths: readonly string[];
+  readonly signature: string;
+}
 
-  function remember(known: Known, signature: string): void {
-    known.recent.push(signature);
-    if (known.recent.length > recentMax) known.recent.shift();
-  }
-
-  /** Undefined when the exact names are needed. */
-  function admitOne(deviceId: string, known: Known, validated: Validated): Validated | undefined {
-    const { topic, data } = validated.sample;
-    const paths = keyPaths(data);
-    const signature = hash('sha1', `${salt}${topic}\n${paths.join('\n')}`, 'base64').slice(0, 12);
-    if (known.recent.includes(signature)) return validated;
-    if (known.exact !== undefined)
-      return admitExactly(deviceId, known, known.exact, { validated, paths, signature });
-    // The topic `default` is always open.
-    const topics = topic === defaultTopic ? 0 : 1;
-    const isFar =
-      known.keys + paths.length <= limits.dataKeys * countedPart &&
-      known.topics + topics <= limits.topics * countedPart;
-    if (!isFar) return undefined;
-    known.keys += paths.length;
-    known.topics += topics;
-    remember(known, signature);
-    return validated;
-  }
-
-  function admitExactly(
-    deviceId: string,
-    known: Known,
-    exact: Map<string, Set<string>>,
-    {
-      validated,
-      paths,
-      signature,
-    }: { validated: Validated; paths: readonly string[]; signature: string },
-  ): Validated {
-    const { topic } = validated.sample;
-    const isTopicRefused =
-      topic !== defaultTopic && !exact.has(topic) && exact.size >= limits.topics;
-    const storedTopic = isTopicRefused ? defaultTopic : topic;
-    const names = exact.get(storedTopic) ?? new Set<string>();
-    exact.set(storedTopic, names);
-    const refused = new Set<string>();
-    const keysBefore = known.keys;
-    for (const path of paths) {
-      if (names.has(path)) continue;
-      if (known.keys >= limits.dataKeys) refused.add(path);
-      else {
-        names.add(path);
-        known.keys += 1;
-      }
-    }
-    nearNames += known.keys - keysBefore;
-    known.topics = exact.size;
-    const isWhole = !isTopicRefused && refused.size === 0;
-    if (isWhole) remember(known, signature);
-    if (known.keys <= limits.dataKeys * anewPart && known.topics <= limits.topics * anewPart)
-      leaveExact(deviceId, known);
-    if (isWhole) return validated;
-    return cutDown(validated, storedTopic, refused, limits);
-  }
-
-  async function admitSlowly(
-    deviceId: string,
-    samples: readonly Validated[],
-    from: number,
-  ): Promise<Validated[]> {
-    const admitted: Validated[] = [];
-    for (const validated of samples.slice(from)) {
-      let known = devices.get(deviceId);
-      let one = known && admitOne(deviceId, known, validated);
-      while (one === undefined) {
-        const loaded = loading.get(deviceId) ?? load(deviceId);
-        loading.set(deviceId, loaded);
-        known = await loaded;
-        one = admitOne(deviceId, known, validated);
-      }
-      admitted.push(one);
-    }
-    return admitted;
-  }
-
+export function createDeviceNames(limits: Limits, storedNames: StoredNames): DeviceNames {
+  const state: NamesState = {
+    limits,
+    storedNames,
+    devices: createBoundedMap<string, Known>(devicesMax),
+    loading: new Map(),
+    near: new Map(),
+    nearNames: 0,
+    salt: randomUUID(),
+  };
   return {
     admit(deviceId, samples) {
-      const known = devices.get(deviceId);
+      const known = state.devices.get(deviceId);
       const admitted: Validated[] = [];
       for (const validated of samples) {
-        const one = known && admitOne(deviceId, known, validated);
+        const one = known && admitOne(state, deviceId, known, validated);
         if (one === undefined) {
-          return admitSlowly(deviceId, samples, admitted.length).then((rest) => [
-            ...admitted,
-            ...rest,
-          ]);
+          const rest = samples.slice(admitted.length);
+          return admitSlowly(state, deviceId, rest).then((others) => [...admitted, ...others]);
         }
         admitted.push(one);
       }
@@ -183,12 +109,132 @@ export function deviceNames(
   };
 }
 
-/** The sample without the refused keys, in the topic that it may have; `meta` and notes tell. */
+async function loadNames(state: NamesState, deviceId: string): Promise<Known> {
+  const { devices, near, loading } = state;
+  try {
+    const exact = new Map(await state.storedNames(deviceId));
+    const keys = [...exact.values()].reduce((sum, { size }) => sum + size, 0);
+    const known = devices.get(deviceId) ?? { topics: 0, keys: 0, recent: [], exact };
+    devices.set(deviceId, Object.assign(known, { exact, keys, topics: exact.size }));
+    if (!near.has(deviceId)) state.nearNames += keys;
+    near.set(deviceId, known);
+    for (const [id, oldest] of near) {
+      if (state.nearNames <= exactNamesMax || id === deviceId) break;
+      evictExact(state, id, oldest);
+    }
+    return known;
+  } finally {
+    loading.delete(deviceId);
+  }
+}
+
+function evictExact(state: NamesState, deviceId: string, known: Known): void {
+  if (state.near.delete(deviceId)) state.nearNames -= known.keys;
+  known.exact = undefined;
+}
+
+function addRecent(known: Known, signature: string): void {
+  known.recent.push(signature);
+  if (known.recent.length > recentMax) known.recent.shift();
+}
+
+/** Undefined when the exact names are needed. */
+function admitOne(
+  state: NamesState,
+  deviceId: string,
+  known: Known,
+  validated: Validated,
+): Validated | undefined {
+  const { limits, salt } = state;
+  const { topic, data } = validated.sample;
+  const paths = keyPaths(data);
+  const signature = hash('sha1', `${salt}${topic}\n${paths.join('\n')}`, 'base64').slice(0, 12);
+  if (known.recent.includes(signature)) return validated;
+  const { exact } = known;
+  if (exact !== undefined)
+    return admitExactly(state, known, exact, { deviceId, validated, paths, signature });
+  // The topic `default` is always permitted.
+  const topics = Number(topic !== defaultTopic);
+  const isFar =
+    known.keys + paths.length <= limits.dataKeys * countedPart &&
+    known.topics + topics <= limits.topics * countedPart;
+  if (!isFar) return undefined;
+  known.keys += paths.length;
+  known.topics += topics;
+  addRecent(known, signature);
+  return validated;
+}
+
+function admitExactly(
+  state: NamesState,
+  known: Known,
+  exact: Map<string, Set<string>>,
+  { deviceId, validated, paths, signature }: CheckedSample,
+): Validated {
+  const { limits } = state;
+  const storedTopic = permittedTopic(validated.sample.topic, exact, limits);
+  const names = exact.get(storedTopic) ?? new Set<string>();
+  exact.set(storedTopic, names);
+  const refused = new Set<string>();
+  const keysBefore = known.keys;
+  for (const path of paths) {
+    if (names.has(path)) continue;
+    if (known.keys >= limits.dataKeys) refused.add(path);
+    else {
+      names.add(path);
+      known.keys += 1;
+    }
+  }
+  state.nearNames += known.keys - keysBefore;
+  known.topics = exact.size;
+  const isComplete = storedTopic === validated.sample.topic && refused.size === 0;
+  if (isComplete) addRecent(known, signature);
+  if (known.keys <= limits.dataKeys * restartPart && known.topics <= limits.topics * restartPart)
+    evictExact(state, deviceId, known);
+  if (isComplete) return validated;
+  return cutDown(validated, storedTopic, refused, limits);
+}
+
+/** Returns `default` instead of a new topic beyond the limit. */
+function permittedTopic(
+  topic: string,
+  known: ReadonlyMap<string, unknown>,
+  { topics }: Limits,
+): string {
+  if (known.has(topic) || known.size < topics) return topic;
+  return defaultTopic;
+}
+
+async function admitSlowly(
+  state: NamesState,
+  deviceId: string,
+  samples: readonly Validated[],
+): Promise<Validated[]> {
+  const { devices, loading } = state;
+  const admitted: Validated[] = [];
+  for (const validated of samples) {
+    let known = devices.get(deviceId);
+    let one = known && admitOne(state, deviceId, known, validated);
+    while (one === undefined) {
+      const loaded = loading.get(deviceId) ?? loadNames(state, deviceId);
+      loading.set(deviceId, loaded);
+      known = await loaded;
+      one = admitOne(state, deviceId, known, validated);
+    }
+    admitted.push(one);
+  }
+  return admitted;
+}
+
+/**
+ * Returns the sample in the permitted topic without the refused keys, which are added to `meta` and
+ * the notes.
+ */
 function cutDown(
   { sample, notes: before, metrics }: Validated,
   topic: string,
   refused: ReadonlySet<string>,
-  limits: Pick<Quotas, 'topics' | 'dataKeys'>,
+  limits: Limits,
 ): Validated {
   const notes = [...before];
   const meta = { ...sample.meta };

@@ -7,8 +7,9 @@ export type SampleMetrics = Pick<UplinkMetrics, 'sqi' | 'batteryLevel'>;
 const noMetrics: SampleMetrics = Object.freeze({});
 
 /**
- * Signal quality (1, 2 or 3; of `sqi`, `signalQuality`, `signalQualityIndicator` the first with such a value) and battery level (0 to
- * 100 percent). Values outside or of another type are measured values like any other, and no metrics.
+ * Signal quality (1, 2 or 3; of `sqi`, `signalQuality`, `signalQualityIndicator` the first with
+ * such a value) and battery level (0 to 100 percent). Values outside or of another type are
+ * measured values like any other, and no metrics.
  */
 export function sampleMetrics(data: JsonObject): SampleMetrics {
   const sqi =

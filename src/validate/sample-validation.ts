@@ -23,9 +23,10 @@ export interface ValidatedSample<S extends Sample> {
 const noNotes: readonly Note[] = Object.freeze([]);
 
 /**
- * Checks topic and data keys (interface 2.3) and reads the uplink metrics. Never throws.
- * An invalid topic becomes `default`, an invalid key is removed; `meta.svcTopicValidation` and `meta.svcDataKeyValidation` tell. Other
- * `meta` stays; in those two properties the platform's entries win over the script's of the same name.
+ * Checks topic and data keys (interface 2.3) and reads the uplink metrics. Never throws. An invalid
+ * topic becomes `default`, an invalid key is removed; `meta.svcTopicValidation` and
+ * `meta.svcDataKeyValidation` tell. Other `meta` stays; in those two properties the platform's
+ * entries win over the script's of the same name.
  */
 export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> {
   const topicOk = sample.topic === defaultTopic || isTopic(sample.topic);
@@ -38,7 +39,7 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
     notes.push(
       warning(`The meta nests deeper than ${validationLimits.depthMax} levels and was left out`),
     );
-  const meta: Record<string, Json> = metaOk ? { ...sample.meta } : {};
+  const meta: Record<string, Json> = { ...(metaOk && sample.meta) };
   if (!topicOk) {
     const message = `invalid topic ${shortName(sample.topic)}`;
     meta.svcTopicValidation = { message };
@@ -65,7 +66,10 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
   return { sample: checked as unknown as S, notes, metrics: sampleMetrics(cleaned.data) };
 }
 
-/** `svcDataKeyValidation` with what was removed added to it. Entries are defined, not assigned: a path can be `__proto__`. */
+/**
+ * `svcDataKeyValidation` with what was removed added to it. Entries are defined, not assigned: a
+ * path can be `__proto__`.
+ */
 export function removedKeysMeta(
   given: Json | undefined,
   removed: readonly RemovedKey[],

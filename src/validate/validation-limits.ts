@@ -1,7 +1,10 @@
 // Limits of the sample check. What lies beyond them is removed from the sample and noted, never a reason to lose the sample.
 
 export const validationLimits = {
-  /** Levels of objects and arrays in `data` and in `meta`; a deeper value cannot be written as JSON safely. */
+  /**
+   * Levels of objects and arrays in `data` and in `meta`; a deeper value cannot be written as JSON
+   * safely.
+   */
   depthMax: 64,
   /** Removed keys kept in `meta` with their values; further ones are removed and counted. */
   removedKeysMax: 1_000,
@@ -11,7 +14,10 @@ export const validationLimits = {
   nameLengthMax: 1_000,
 } as const;
 
-/** The text, its middle left out when it is longer than a name may be, so that many long paths cannot multiply. */
+/**
+ * The text, its middle left out when it is longer than a name may be, so that many long paths
+ * cannot multiply.
+ */
 export function shortName(text: string): string {
   const max = validationLimits.nameLengthMax;
   if (text.length <= max) return text;

@@ -12,7 +12,10 @@ export interface ReducedData {
   readonly removedMore: number;
 }
 
-/** A copy of the data without the values at these paths; objects that lose all their keys go with them. */
+/**
+ * A copy of the data without the values at these paths; objects that lose all their keys go with
+ * them.
+ */
 export function withoutKeys(
   data: JsonObject,
   refused: ReadonlySet<string>,
@@ -23,7 +26,7 @@ export function withoutKeys(
   const reduced = (object: JsonObject, prefix: string): JsonObject | undefined => {
     const kept: Record<string, Json> = {};
     for (const key in object) {
-      const value = object[key]!;
+      const value = object[key] ?? null;
       const path = prefix + key;
       if (isJsonObject(value) && hasKey(value)) {
         const inner = reduced(value, `${path}/`);

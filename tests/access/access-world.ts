@@ -30,7 +30,10 @@ export interface Fixtures {
   readonly tag: string;
   readonly deviceConnector: string;
   readonly integration: string;
-  /** Empty unless a test makes one: an installation that delivers nowhere refuses them over the interface. */
+  /**
+   * Empty unless a test makes one: an installation that delivers nowhere refuses them over the
+   * interface.
+   */
   readonly outputConnector: string;
   /** One of that connector. */
   readonly delivery: string;

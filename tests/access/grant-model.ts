@@ -42,7 +42,10 @@ export function rightsOf(text: string, places: readonly PlaceName[]): Right[] {
 /** Every member of the organization reads it, so this is never more than a caller has. */
 export const common: readonly Right[] = rightsOf('organization:r', ['organization']);
 
-/** A role or a credential in single workspaces reads what the organization has, such as device types. */
+/**
+ * A role or a credential in single workspaces reads what the organization has, such as device
+ * types.
+ */
 export function rightsInWorkspaces(text: string, places: readonly PlaceName[]): Right[] {
   const readings = text.replaceAll(/(\S+):(\w+)/g, (_, scope, letters) =>
     letters.includes('r') ? `${scope}:r` : `${scope}:`,

@@ -126,7 +126,10 @@ export async function tokenOf(
   return { authorization: `Bearer ${issued.access_token}` };
 }
 
-/** Accepts without hashing a password, which takes longer than all the rest; false when the link is dead. */
+/**
+ * Accepts without hashing a password, which takes longer than all the rest; false when the link is
+ * dead.
+ */
 export async function accepts({ records }: Ground, link: string): Promise<boolean> {
   const token = link.split('/').at(-1)!;
   const open = await findOpenInvitation(records, token).catch(() => undefined);
@@ -150,7 +153,10 @@ export async function call(
   return { done, status: answer.statusCode, body: done && answer.body !== '' ? answer.json() : {} };
 }
 
-/** What the program lets the caller do, asked of the very function that every route asks; undefined for one who is out. */
+/**
+ * What the program lets the caller do, asked of the very function that every route asks; undefined
+ * for one who is out.
+ */
 export async function effective(ground: Ground, headers: Headers): Promise<Holding | undefined> {
   const { access, organizationId, idOf } = ground;
   const authenticator = access.authenticators.find(({ header }) => headers[header] !== undefined)!;

@@ -124,6 +124,7 @@ const elsewhere = new Set([
   '/v3/capture/lora/:integrationId',
   '/v3/devices/:deviceId/backfill',
   '/v3/devices/:deviceId/backfill/bulk',
+  '/v3/samples/bulk',
   // They make nothing: sending again is what is asked for.
   '/v3/output-connectors/:id/deliveries/resend',
   '/v3/deliveries/:id/resend',

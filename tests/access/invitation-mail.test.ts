@@ -59,7 +59,8 @@ test('an invitation into an organization is mailed, and its link lets the person
   expect(text).toContain('Subject: Invitation to Organization\r\n');
   expect(text).toContain('From: heliograph@example.org\r\n');
   const link = /^http\S+\/invitations\/[\w-]+$/m.exec(text.replaceAll('\r', ''))?.[0];
-  // The mailed link is another one, because it proves that its holder reads the mail of that address.
+  // The mailed link is another one, because it proves that its holder reads the mail of that
+  // address.
   expect(link).not.toBe(invitationUrl);
   const path = `/v3/auth/invitations/${link!.split('/').at(-1)}`;
   expect((await at.nobody.call('GET', path)).body).toMatchObject({ newUser: true });

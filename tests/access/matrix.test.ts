@@ -106,7 +106,10 @@ afterAll(async () => {
   await at.close();
 });
 
-/** The effect of a permitted route is not tested here; lists check permissions themselves, so they run. */
+/**
+ * The effect of a permitted route is not tested here; lists check permissions themselves, so they
+ * run.
+ */
 function admittingOnly(route: Route): Route {
   const { access } = route;
   if ('scope' in access && access.resource === 'handler') return route;
@@ -296,7 +299,10 @@ async function everythingRefused(tokenOf: TokenOf) {
 
 const keyOf = (route: Route) => `${route.method} ${route.path}`;
 
-/** Not compared with the OpenAPI document: these handlers admit and do nothing, so that their bodies are not the platform's. */
+/**
+ * Not compared with the OpenAPI document: these handlers admit and do nothing, so that their bodies
+ * are not the platform's.
+ */
 async function statusOf(
   route: Route,
   cell: Cell,
@@ -323,7 +329,8 @@ function expected(cell: Cell, who: Somebody, place: PlaceName): number {
   const foreign = place === 'otherOrganization' && cell.level !== 'none';
   const may = who.may(scope, verb, place, cell.level);
   if (isList) return !may ? 403 : foreign ? 404 : outOfReach(cell, who, place) ? 403 : 200;
-  // The body names the place of creation. It is read only for callers who can create such records somewhere.
+  // The body names the place of creation. It is read only for callers who can create such records
+  // somewhere.
   const byBody = cell.path(places.own) === cell.path(places.otherOrganization);
   if (foreign) return byBody && !who.may(scope, verb, 'anywhere', 'workspace') ? 403 : 404;
   const mayToo = (cell.also ?? []).every((pair) => who.may(...pair, place, cell.level));
@@ -336,7 +343,9 @@ function outOfReach(cell: Cell, who: Somebody, place: PlaceName): boolean {
   return cell.level === 'organization' && cell.needs![1] !== 'read';
 }
 
-/** What the edge decided: an admitted request may still fail for reasons that are not this matrix's. */
+/**
+ * What the edge decided: an admitted request may still fail for reasons that are not this matrix's.
+ */
 function decided(status: number): number {
   return status === 401 || status === 403 || status === 404 ? status : 200;
 }

@@ -10,7 +10,10 @@ export interface Cell {
   /** Asked in the same place besides. */
   readonly also?: readonly (readonly [Scope, Verb])[];
   readonly who: 'anybody' | 'anyCredential' | 'anyUser' | 'permitted' | 'permittedUser';
-  /** Whether the record lives in a workspace or in the organization; lists are narrowed by their handlers. */
+  /**
+   * Whether the record lives in a workspace or in the organization; lists are narrowed by their
+   * handlers.
+   */
   readonly level: 'workspace' | 'organization' | 'workspaceList' | 'organizationList' | 'none';
   readonly path: (of: Fixtures) => string;
   readonly body?: (of: Fixtures) => unknown;

@@ -1,6 +1,7 @@
 // Expected cells of the authorization matrix for all routes, by hand (interface 2.7, contract 2 and 35).
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
+import { backfillCells } from './backfill-cells.ts';
 import { deliveryCells } from './delivery-cells.ts';
 import { type Bodies, type Paths, record } from './record-cell.ts';
 import type { Cell } from './route-cell.ts';
@@ -441,18 +442,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: () => '/v3/assets/list',
     body: (of) => ({ workspaceIds: [of.workspace] }),
   },
-  'POST /v3/devices/:deviceId/backfill': record(
-    'workspace',
-    ['asset', 'update'],
-    (of) => `/v3/devices/${of.device}/backfill`,
-    () => ({ data: { a: 1 } }),
-  ),
-  'POST /v3/devices/:deviceId/backfill/bulk': record(
-    'workspace',
-    ['asset', 'update'],
-    (of) => `/v3/devices/${of.device}/backfill/bulk`,
-    () => [],
-  ),
+  ...backfillCells,
   'GET /v3/device-types': {
     needs: ['deviceType', 'read'],
     who: 'permitted',

@@ -84,7 +84,10 @@ const changed = 'password after the change';
 const applicationKey = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Creates everything with a secret. Each is shown only once, in the answer of its creation, which is not kept. */
+/**
+ * Creates everything with a secret. Each is shown only once, in the answer of its creation, which
+ * is not kept.
+ */
 async function makeSecrets(base: string, owner: Acting) {
   const nobody = actingBy(base, {});
   const { organizationId } = await owner.must('GET', '/v3/auth/me');

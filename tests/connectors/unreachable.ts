@@ -7,8 +7,8 @@ import type { Target } from '../../src/connectors/target.ts';
 import { message, trySend } from '../../src/connectors/testing-targets.ts';
 
 /**
- * Declares the tests; `targetAt` makes a target whose server is at the loopback port, `goodPort` has a server that takes it.
- * `relayed` hears at which port that server is met.
+ * Declares the tests; `targetAt` makes a target whose server is at the loopback port, `goodPort`
+ * has a server that takes it. `relayed` hears at which port that server is met.
  */
 export function bearsBadServers(
   targetAt: (port: number) => Target,

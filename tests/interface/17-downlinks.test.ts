@@ -127,7 +127,8 @@ describe('contract 17: the command', () => {
       end_device_ids: { device_id: 'cellar-7', dev_eui: device.deviceEui },
       uplink_message: { f_port: 1, f_cnt: 1, frm_payload: 'AQ==', session_key_id: 's' },
     };
-    // At the webhook's own path, and where The Things Stack's console puts the secret (review behaviour 16).
+    // At the webhook's own path, and where The Things Stack's console puts the secret (review
+    // behaviour 16).
     expect((await device.webhook(uplink)).status).toBe(201);
     const again = { ...uplink, uplink_message: { ...uplink.uplink_message, f_cnt: 2 } };
     expect((await world.call('POST', `/v3/capture?secret=${device.secret}`, again)).status).toBe(

@@ -33,7 +33,10 @@ interface Emitted {
 }
 
 let second = 0;
-/** The stored samples, newest first; every call has its own time so that it reads only its own samples. */
+/**
+ * The stored samples, newest first; every call has its own time so that it reads only its own
+ * samples.
+ */
 async function emitted(...samples: object[]): Promise<Emitted> {
   const timestamp = new Date(Date.UTC(2026, 0, 1) + 1_000 * second++).toISOString();
   const { status, body } = await world.capture(scripted, { emit: samples }, { timestamp });

@@ -35,7 +35,10 @@ async function samplesOf(world: World) {
   return { texts, isIncomplete: headers.get('x-incomplete') === 'true' };
 }
 
-/** Two generations of sealed samples, and in the newer one samples that only the journal has, as a crash leaves them. */
+/**
+ * Two generations of sealed samples, and in the newer one samples that only the journal has, as a
+ * crash leaves them.
+ */
 beforeAll(async () => {
   const live = join(root, 'live');
   let world = await startWorld({ directory: live });

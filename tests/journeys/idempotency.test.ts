@@ -28,7 +28,10 @@ function onRecords(...statements: string[]): void {
   database.close();
 }
 
-/** Stops, takes the answers away, and starts: what a crash between the journal's fsync and the kept answer leaves behind. */
+/**
+ * Stops, takes the answers away, and starts: what a crash between the journal's fsync and the kept
+ * answer leaves behind.
+ */
 async function crashBeforeAnswersAreKept(): Promise<void> {
   await world.close();
   onRecords('update idempotencyKeys set answer = null');

@@ -16,7 +16,8 @@ test('review reliability 5: the end of the journal cut off, uplinks behind the f
   const [running, crashed] = [join(root, 'running'), join(root, 'crashed')];
   const world = await startWorld({ directory: running });
   const device = await world.device();
-  // Enough for a block in the file, which is not synced: the follower's saved position stays behind.
+  // Enough for a block in the file, which is not synced: the follower's saved position stays
+  // behind.
   for (let i = 0; i < uplinks; i++) await world.capture(device, { i, text: 'x'.repeat(8_000) });
   expect((await newest(world, device.id)).total).toBe(uplinks);
   cpSync(running, crashed, { recursive: true });

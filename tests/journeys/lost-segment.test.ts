@@ -27,7 +27,8 @@ async function restarted(change: () => unknown): Promise<void> {
 const samplesFrom = (from: number) =>
   Array.from({ length: 100 }, (_, i) => ({ timestamp: at(from + i), data: { level: i } }));
 
-// Minutes 0 to 99, 500 to 599 and 1000 to 1099 are in a segment each; the one in the middle is lost.
+// Minutes 0 to 99, 500 to 599 and 1000 to 1099 are in a segment each; the one in the middle is
+// lost.
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'heliograph-lost-segment-'));
   world = await startWorld({ directory });

@@ -1,6 +1,6 @@
 // Look-ups of senders: a capture over HTTP, CoAP or MQTT finds its device once (contract 18).
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { UplinkDirectory } from '../../src/inventory/devices/uplink-route-cache.ts';
+import type { UplinkRouteCache } from '../../src/inventory/devices/uplink-route-cache.ts';
 import { askCoap, freeUdpPort } from '../world/coap-device.ts';
 import { type MqttWorld, startMqttWorld, upTopic } from '../world/mqtt-world.ts';
 
@@ -12,8 +12,8 @@ vi.mock(import('../../src/inventory/devices/uplink-route-cache.ts'), async (impo
   const counted: ReadonlySet<string | symbol> = new Set(['bySecret', 'connector', 'byConnector']);
   return {
     ...original,
-    uplinkDirectory: (records) =>
-      new Proxy<UplinkDirectory>(original.uplinkDirectory(records), {
+    createUplinkRouteCache: (records) =>
+      new Proxy<UplinkRouteCache>(original.createUplinkRouteCache(records), {
         get(directory, name, receiver) {
           const member: unknown = Reflect.get(directory, name, receiver);
           if (!counted.has(name) || typeof member !== 'function') return member;

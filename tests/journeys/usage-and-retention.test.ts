@@ -65,7 +65,8 @@ test('usage shows samples and bytes of every workspace, also empty ones, and the
   });
   const device = await world.device();
   await backfill(device, 1, 500);
-  // Both were created at one instant of the test's clock, so a later start can name either as the first.
+  // Both were created at one instant of the test's clock, so a later start can name either as the
+  // first.
   const first = world.workspaceId;
   for (const round of ['unsealed', 'sealed']) {
     const { content, total } = await usage();

@@ -15,7 +15,10 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 interface Wrapped {
   readonly child: ChildProcess;
-  /** Resolves when wrapper and platform are gone, because both hold the pipes; with all that they wrote. */
+  /**
+   * Resolves when wrapper and platform are gone, because both hold the pipes; with all that they
+   * wrote.
+   */
   readonly ended: Promise<{
     readonly code: number | null;
     readonly signal: string | null;

@@ -39,7 +39,10 @@ export interface CaptureLoad {
   readonly stop: () => void;
 }
 
-/** Sends over this number of connections, one uplink at a time each, until the platform ends or `stop`. */
+/**
+ * Sends over this number of connections, one uplink at a time each, until the platform ends or
+ * `stop`.
+ */
 export async function startLoad(
   target: HttpTarget,
   devices: readonly LoadDevice[],

@@ -75,7 +75,10 @@ export function arrivalViolations(
   return violations;
 }
 
-/** How many deliveries are in each state once none waits: their outcomes are written a moment after the answer. */
+/**
+ * How many deliveries are in each state once none waits: their outcomes are written a moment after
+ * the answer.
+ */
 async function loggedStates(platform: PlatformProcess, connectorId: string) {
   const connection = await openConnection(platform.target);
   const count = async (state: string) => {

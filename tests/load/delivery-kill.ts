@@ -54,7 +54,8 @@ export async function deliveryKillRounds(
       const before = acknowledged();
       await until(() => acknowledged() >= before + acknowledgedEachRound);
       await delay(random() * roundMsMax);
-      // With a delivery that has arrived and is not answered yet, the kill is sure to cost one outcome.
+      // With a delivery that has arrived and is not answered yet, the kill is sure to cost one
+      // outcome.
       await until(() => sink.holding > 0);
       stop.abort();
       sink.killed();

@@ -35,7 +35,10 @@ export async function call<T>(
   return JSON.parse(mustSucceed(answer).toString()) as T;
 }
 
-/** Compares everything that the platform has of the device since `from` with the uplinks in the book sent since then. */
+/**
+ * Compares everything that the platform has of the device since `from` with the uplinks in the book
+ * sent since then.
+ */
 export async function checkDevice(
   connection: HttpConnection,
   device: LoadDevice,
@@ -100,7 +103,8 @@ function* sampleViolations(
       yield `acknowledged and lost: ${sequence}`;
 }
 
-// Sample and state are one journal entry, and entries are kept in order, so counters have neither gaps nor repetitions.
+// Sample and state are one journal entry, and entries are kept in order, so counters have neither
+// gaps nor repetitions.
 function* counterViolations(found: readonly FoundSample[]): Generator<string> {
   const counts = found.map(({ data }) => data.count!).sort((a, b) => a - b);
   for (const [i, count] of counts.entries())

@@ -49,7 +49,10 @@ export interface Killable {
   readonly remove: () => void;
 }
 
-/** Starts a platform on a new folder and makes devices, half of them with a script that counts in its state. */
+/**
+ * Starts a platform on a new folder and makes devices, half of them with a script that counts in
+ * its state.
+ */
 export async function startKillable(devicesOfEachKind = 3): Promise<Killable> {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-kill-'));
   const platform = await startProcess(directory);
@@ -161,7 +164,10 @@ async function killRound(
   await checkNextCount(killable, book, report.violations);
 }
 
-/** Compares every device with the book; answers how many samples are there without an answer having arrived. */
+/**
+ * Compares every device with the book; answers how many samples are there without an answer having
+ * arrived.
+ */
 export async function checkBook(
   { platform, devices }: Killable,
   book: Book,

@@ -273,7 +273,8 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
 
 test.each(worst)('%s', { timeout: 60_000 }, async (_, request) => {
   const seen: Waited[] = [];
-  // On a busy machine even processor time is stretched sometimes; a turn that is always long is a fault.
+  // On a busy machine even processor time is stretched sometimes; a turn that is always long is a
+  // fault.
   while (seen.length < tries && (seen.at(-1)?.turnMs ?? Infinity) >= turnMsMax) {
     seen.push(await waitsDuring(platform.target, directory, request));
   }

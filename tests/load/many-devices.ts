@@ -40,7 +40,10 @@ export function addDevices(directory: string, templateId: string, count: number)
   database.close();
 }
 
-/** An operation of the workspace with this number of completed actions. The platform must not run on the folder. */
+/**
+ * An operation of the workspace with this number of completed actions. The platform must not run on
+ * the folder.
+ */
 export function addOperation(
   directory: string,
   id: string,

@@ -39,7 +39,8 @@ export function seededRandom(seed: number): Random {
 }
 
 export async function malformedStreams(streams: number, random: Random): Promise<MalformedReport> {
-  // Broken logins are failed logins; time passes, so that they do not lock out those that are not broken.
+  // Broken logins are failed logins; time passes, so that they do not lock out those that are not
+  // broken.
   const clock = { now: Date.now() };
   const world = await startMqttWorld({ now: () => clock.now });
   const violations: string[] = [];
@@ -102,7 +103,10 @@ async function send(
   });
 }
 
-/** Packets, some of them broken, cut into pieces. No payload is JSON, so nothing of it may be stored. */
+/**
+ * Packets, some of them broken, cut into pieces. No payload is JSON, so nothing of it may be
+ * stored.
+ */
 function streamOf(device: MqttDevice, stranger: MqttDevice, random: Random): Buffer[] {
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
   const will = { topic: upTopic(pick([device, stranger])), payload: 'gone' };

@@ -67,7 +67,10 @@ function spawnPlatform(directory: string, settings: Settings = {}): Started {
   return { child, output: () => output, ended };
 }
 
-/** Starts it and waits for the block that says where it is. Throws with its output when it ends before that. */
+/**
+ * Starts it and waits for the block that says where it is. Throws with its output when it ends
+ * before that.
+ */
 export async function startProcess(
   directory: string,
   settings?: Settings,

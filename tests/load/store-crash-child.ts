@@ -1,5 +1,6 @@
 // Store crash, child process: writes as fast as possible and prints what was acknowledged.
-// Arguments: folder, first id. Each line is an id, or `+` and `-` around a moment that the parent may wait for; it kills at any time.
+// Arguments: folder, first id. Each line is an id, or `+` and `-` around a moment that the parent
+// may wait for; it kills at any time.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { entryOf } from '../../src/samples/conformance/sample-entries.ts';
@@ -12,7 +13,10 @@ if (folder === undefined || first === undefined)
   throw new Error('usage: store-crash-child.ts FOLDER FIRST_ID');
 let next = Number(first);
 
-/** A pipe whose reader is behind refuses for a moment; what it took is a whole line or nothing, as lines are short. */
+/**
+ * A pipe whose reader is behind refuses for a moment; what it took is a whole line or nothing, as
+ * lines are short.
+ */
 function tell(text: string): void {
   for (;;) {
     try {

@@ -29,8 +29,8 @@ interface Killed {
 }
 
 /**
- * Lets a child write, kills it, and gives the ids that it had acknowledged. With a moment, the kill comes some time after the child came
- * to it; else some time after it began to write.
+ * Lets a child write, kills it, and gives the ids that it had acknowledged. With a moment, the kill
+ * comes some time after the child came to it; else some time after it began to write.
  */
 async function killed(
   folder: string,

@@ -1,5 +1,6 @@
 // Turn meter, loaded into the process of the platform: prints the longest turn of the event loop.
-// Waits on a busy machine say nothing about the program; the processor time of its main thread does.
+// Waits on a busy machine say nothing about the program; the processor time of its main thread
+// does.
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { isMainThread } from 'node:worker_threads';

@@ -110,18 +110,23 @@ function refusalOf(work: () => unknown): Problem | undefined {
 }
 
 describe('every input is read or rejected as a Problem 400', () => {
+  /** The fixture with the value at a place replaced; the fixture itself is at place 0. */
+  function withValueAt(body: JsonObject, place: number, value: unknown): unknown {
+    let left = place;
+    const replace = (at: unknown): unknown => {
+      if (left-- === 0) return value;
+      if (Array.isArray(at)) return at.map(replace);
+      if (typeof at !== 'object' || at === null) return at;
+      return Object.fromEntries(Object.entries(at).map(([key, one]) => [key, replace(one)]));
+    };
+    return replace(body);
+  }
+
   /** The fixture with one value anywhere replaced. */
   const mangled = (body: JsonObject) =>
-    fc.tuple(fc.nat(), fc.jsonValue({ maxDepth: 2 })).map(([n, value]) => {
-      let left = n % (countValues(body) + 1);
-      const replace = (at: unknown): unknown => {
-        if (left-- === 0) return value;
-        if (Array.isArray(at)) return at.map(replace);
-        if (typeof at !== 'object' || at === null) return at;
-        return Object.fromEntries(Object.entries(at).map(([key, one]) => [key, replace(one)]));
-      };
-      return replace(body);
-    });
+    fc
+      .tuple(fc.nat(), fc.jsonValue({ maxDepth: 2 }))
+      .map(([n, value]) => withValueAt(body, n % (countValues(body) + 1), value));
 
   for (const { server, what, body, query = {} } of webhookFixtures) {
     test(`${server}: ${what}, with any value anywhere`, () => {
@@ -134,6 +139,14 @@ describe('every input is read or rejected as a Problem 400', () => {
       );
     });
   }
+
+  test('an object that cannot become a string, in place of each value of each webhook', () => {
+    for (const { server, body, query = {} } of webhookFixtures)
+      for (let place = 1; place <= countValues(body); place++) {
+        const broken = withValueAt(body, place, { toString: 0 }) as JsonObject;
+        refusalOf(() => servers[server].read(broken, query));
+      }
+  });
 
   test('any object, for every server', () => {
     const anything = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }));

@@ -122,10 +122,10 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
   const connectors = [];
   for (const connectivity of ['HTTP', 'MQTT'] as const) {
     const draft = { workspaceId: id, name: 'c', connectivity };
-    connectors.push(await createDeviceConnector(records, principal, draft, 1));
+    connectors.push(await createDeviceConnector({ ...records, now: () => 1 }, principal, draft));
   }
   const type = await createDeviceType(records, { organizationId: 'o', name: `Type ÄÖ ${name}` }, 1);
-  const showing = { vendorNames: false, connectorSecrets: false };
+  const viewer = { principal, viewOptions: { vendorNames: false, connectorSecrets: false } };
   const flows = [];
   for (const deviceType of [null, { id: type.id }]) {
     for (const { id: connectorId, connectivity } of connectors) {
@@ -135,7 +135,10 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
         deviceConnector: { id: connectorId },
         deviceType,
       };
-      flows.push({ ...(await createDataFlow(records, principal, showing, flow, 1)), connectivity });
+      flows.push({
+        ...(await createDataFlow({ ...records, now: () => 1 }, viewer, flow)),
+        connectivity,
+      });
     }
   }
   return { id, fields, tags, flows };

@@ -66,7 +66,7 @@ export async function oracleRun(
 
 async function productAnswer(
   query: OracleQuery,
-  parts: Parameters<typeof deviceSeries>[4],
+  parts: Parameters<typeof deviceSeries>[2],
 ): Promise<OracleAnswer> {
   const { source, topic, dataKey, accumulator, timeZone, now } = query;
   const interval = {
@@ -78,9 +78,7 @@ async function productAnswer(
   if (query.bucketInterval !== undefined) {
     const series = await deviceSeries(
       devices[0]!,
-      source,
-      { ...body, bucketInterval: query.bucketInterval },
-      now,
+      { source, body: { ...body, bucketInterval: query.bucketInterval }, now },
       parts,
     );
     return {
@@ -88,8 +86,8 @@ async function productAnswer(
       points: [series.dataPoints],
     };
   }
-  const kpis = (await deviceKpis(devices, source, body, now, parts)).map(({ kpi }) => kpi);
-  const { kpi: total } = await accumulatedKpi(devices, source, body, now, parts);
+  const kpis = (await deviceKpis({ devices, source, body, now }, parts)).map(({ kpi }) => kpi);
+  const { kpi: total } = await accumulatedKpi({ devices, source, body, now }, parts);
   const known = kpis.filter((kpi) => kpi !== null);
   const sum = known.length === 0 ? null : known.reduce((a, b) => a + b, 0);
   if (!isSame(total, sum))

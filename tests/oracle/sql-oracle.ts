@@ -123,7 +123,8 @@ function walkedStarts(from: number, to: number, interval: string, timeZone: stri
       starts.push(start);
     }
   }
-  // Every clock of these zones shows and changes whole quarters of an hour (Kathmandu's too) or of five minutes.
+  // Every clock of these zones shows and changes whole quarters of an hour (Kathmandu's too) or of
+  // five minutes.
   const bucketMs = duration.total('milliseconds');
   const step = Math.min(bucketMs, quarterMs);
   const local = (ms: number) => (bucketMs < hourMs ? ms : ms + zoned(ms).offsetNanoseconds / 1e6);

@@ -17,7 +17,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** `strict` leaves what was synced; `mixed` also a random part of the pages and names that were not. */
+/**
+ * `strict` leaves what was synced; `mixed` also a random part of the pages and names that were not.
+ */
 export type CutMode = 'strict' | 'mixed';
 
 const pageBytes = 4_096;
@@ -35,7 +37,10 @@ export interface PowerWorld {
   readonly data: string;
   /** Environment of the process that writes the folder. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Lets calls on paths that hold the text fail or wait from now on: `fsync journal 300`, `write records EIO`. */
+  /**
+   * Lets calls on paths that hold the text fail or wait from now on: `fsync journal 300`, `write
+   * records EIO`.
+   */
   faults(lines: readonly string[]): void;
   /** Puts in the place of the folder what a power cut leaves; the process must have ended. */
   cut(mode: CutMode, random: () => number): void;

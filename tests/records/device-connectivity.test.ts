@@ -22,10 +22,8 @@ beforeAll(async () => {
   const draft = { name: 'Network', type: 'TTN', workspaceId } as const;
   const made = await createIntegration(
     records,
-    ownerIn(organizationId),
+    { principal: ownerIn(organizationId), checkHost: () => {} },
     draft,
-    () => {},
-    world.clock.now,
   );
   flows['LORA'] = await makeFlow(workspaceId, 'LORA', made.deviceConnector.id);
   const other = { name: 'c', workspaceId: secondWorkspace, connectivity: 'HTTP' };

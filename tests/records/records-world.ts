@@ -253,7 +253,9 @@ function callerOf(
 
 export type RecordsWorld = Awaited<ReturnType<typeof startRecordsWorld>>;
 
-/** A connector, a flow with the database and a device of it; the caller may have fewer permissions. */
+/**
+ * A connector, a flow with the database and a device of it; the caller may have fewer permissions.
+ */
 export async function makeDevice(
   call: Call,
   workspaceId: string,

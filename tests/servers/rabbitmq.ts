@@ -69,7 +69,8 @@ export async function startRabbitMq(folder: string): Promise<RabbitMq> {
     ...foldersOf(folder, home),
     RABBITMQ_NODENAME: `test${port}@localhost`,
     RABBITMQ_DIST_PORT: String(nodePort),
-    // One scheduler that does not spin; and the node in place of its start script, so that its process id is known.
+    // One scheduler that does not spin; and the node in place of its start script, so that its
+    // process id is known.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1 +sbwt none',
     RUNNING_UNDER_SYSTEMD: '1',
   };

@@ -17,10 +17,15 @@ export function describeWith(program: ServerProgram, title: string, tests: () =>
   else console.log(`skipped: ${title}: ${missing}`);
 }
 
-/** Longer than the wait for servers, so that a server that does not start is stopped by its starter. */
+/**
+ * Longer than the wait for servers, so that a server that does not start is stopped by its starter.
+ */
 const startMsMax = 90_000;
 
-/** Starts a server before the tests of a block and stops it after them; it has its own temporary folder. */
+/**
+ * Starts a server before the tests of a block and stops it after them; it has its own temporary
+ * folder.
+ */
 export function startedBefore<S extends { stop(): Promise<void> }>(
   start: (folder: string) => Promise<S>,
 ): () => S {

@@ -2,8 +2,9 @@
 import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 
 /**
- * Every write to the open file whose path ends so fails with EIO from now on: the descriptor is that of this process's memory at
- * addresses that nothing is mapped at. Linux only. Throws when no such file is open.
+ * Every write to the open file whose path ends so fails with EIO from now on: the descriptor is
+ * that of this process's memory at addresses that nothing is mapped at. Linux only. Throws when no
+ * such file is open.
  */
 export function breakOpenFile(pathPart: string): void {
   const descriptor = readdirSync('/proc/self/fd').find((fd) => linkOf(fd).includes(pathPart));

@@ -6,7 +6,10 @@ import { rawCoapSocket } from './coap-device.ts';
 const groupSize = 50;
 const pingTriesMax = 20;
 
-/** Sends `count` datagrams; resolves with the number of answers per code, resets as `0.00`. Rejects without answers to pings. */
+/**
+ * Sends `count` datagrams; resolves with the number of answers per code, resets as `0.00`. Rejects
+ * without answers to pings.
+ */
 export async function stormOf(
   port: number,
   datagrams: Iterator<Buffer>,

@@ -14,7 +14,10 @@ export const anyUuid: unknown = expect.stringMatching(
 export const anyId = (kind: string): unknown =>
   expect.stringMatching(new RegExp(`^${kind}[0-9a-f]{14}$`));
 
-/** The error body of interface 7 with nothing missing and nothing more than the errorCode of contract 0.2. */
+/**
+ * The error body of interface 7 with nothing missing and nothing more than the errorCode of
+ * contract 0.2.
+ */
 export function expectRefusal(
   answer: Answered,
   status: number,

@@ -14,7 +14,9 @@ export interface LiveSocket {
   next(): Promise<LiveMessage>;
   /** Sends the message, text or object, and takes the next one that arrives. */
   ask(message: unknown): Promise<LiveMessage>;
-  /** Everything that arrived before the answer to a ping: what has not come by then was not sent. */
+  /**
+   * Everything that arrived before the answer to a ping: what has not come by then was not sent.
+   */
   sofar(): Promise<LiveMessage[]>;
   close(): void;
 }

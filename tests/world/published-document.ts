@@ -21,7 +21,10 @@ interface Answer {
 
 const documentId = 'https://heliograph.invalid/openapi.json';
 
-/** Throws an Error that says how the answer differs from the document; paths that it does not have answer as errors do. */
+/**
+ * Throws an Error that says how the answer differs from the document; paths that it does not have
+ * answer as errors do.
+ */
 export type CheckAnswer = (method: string, path: string, answer: Answer) => void;
 
 /** Reads the document of a platform; schemas are compiled when an answer first needs them. */
@@ -113,7 +116,10 @@ function escaped(step: string): string {
   return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
-/** Members that the document does not name are refused too: a test then shows what the document keeps quiet about. */
+/**
+ * Members that the document does not name are refused too: a test then shows what the document
+ * keeps quiet about.
+ */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

@@ -22,7 +22,9 @@ export interface OtherOrganization {
   readonly workspaceId: string;
 }
 
-/** Writes to the records of the running platform: call it before anything else happens in the world. */
+/**
+ * Writes to the records of the running platform: call it before anything else happens in the world.
+ */
 export async function besidesPlatform<T>(
   world: Pick<World, 'directory'>,
   work: (records: Records) => Promise<T>,

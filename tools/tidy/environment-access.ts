@@ -14,7 +14,10 @@ const clockCalls = new Set([
   'process.uptime',
 ]);
 
-/** Reads of the environment outside src/config.ts; clocks and output inside stages. Tests are exempt. */
+/**
+ * Reads of the environment outside src/config.ts; clocks and output inside stages. Tests are
+ * exempt.
+ */
 export function environmentViolations(file: ProjectFile): Violation[] {
   if (!file.path.startsWith('src/') || file.isTest) return [];
   const inStage = stageFolders.includes(folderOfSrc(file) ?? '');

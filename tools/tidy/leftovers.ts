@@ -8,7 +8,10 @@ const unfinishedMark = /\b(TODO|FIXME|XXX)\b(?!.*#\d+)/;
 const testFunction = /^(test|it|describe|suite)\b/;
 const narrowings = new Set(['only', 'skip', 'todo', 'fails']);
 
-/** Marks of unfinished work without an issue's number, and tests that are narrowed, skipped or only announced. */
+/**
+ * Marks of unfinished work without an issue's number, and tests that are narrowed, skipped or only
+ * announced.
+ */
 export function leftoverViolations(file: ProjectFile): Violation[] {
   const violations: Violation[] = [];
   for (const comment of commentsOf(file.syntax)) {

@@ -18,7 +18,10 @@ const bagWords = [
 const bagForm = new RegExp(`^(index|types|(.*[.-])?(${bagWords.join('|')}))$`);
 const nameForm = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
 
-/** Banned and badly formed names along a file's path, and folders of src that the import table does not know. */
+/**
+ * Banned and badly formed names along a file's path, and folders of src that the import table does
+ * not know.
+ */
 export function nameViolations(file: ProjectFile): Violation[] {
   const violations: Violation[] = [];
   for (const name of file.path.split('/')) {

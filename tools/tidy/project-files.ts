@@ -36,7 +36,10 @@ function readProjectFile(root: string, path: string): ProjectFile {
   };
 }
 
-/** Returns the folder of `src` that contains a file, or undefined for files elsewhere and at the root of src. */
+/**
+ * Returns the folder of `src` that contains a file, or undefined for files elsewhere and at the
+ * root of src.
+ */
 export function folderOfSrc(file: ProjectFile): string | undefined {
   return /^src\/([^/]+)\//.exec(file.path)?.[1];
 }

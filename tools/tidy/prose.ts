@@ -79,7 +79,9 @@ function isTitle(node: ts.Node): boolean {
   );
 }
 
-/** Comments of the scripts that run inside the sandbox. They are JavaScript and not project files. */
+/**
+ * Comments of the scripts that run inside the sandbox. They are JavaScript and not project files.
+ */
 export function guestProse(root: string): Passage[] {
   return globSync(guestScripts, { cwd: root }).flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8');
@@ -92,7 +94,10 @@ export function guestProse(root: string): Passage[] {
   });
 }
 
-/** Lines of the documents without code blocks, inline code, the code map, the CHANGELOG and decisions. */
+/**
+ * Lines of the documents without code blocks, inline code, the code map, the CHANGELOG and
+ * decisions.
+ */
 export function documentProse(root: string): Passage[] {
   return globSync(documents, { cwd: root })
     .map((path) => path.replaceAll('\\', '/'))

@@ -19,7 +19,10 @@ export interface Ratchet {
   readonly advice: string;
 }
 
-/** Counts that every area of the project has: what is counted in one file, and how many are in order. */
+/**
+ * Counts that every area of the project has: what is counted in one file, and how many are in
+ * order.
+ */
 interface AreaCount {
   readonly name: string;
   readonly advice: string;

@@ -73,7 +73,8 @@ function selfTest(seed: number, at: EpochMs) {
   return { batteryLevel: 100, fanHours, co2SensorOk: drift(seed, at, 9 * hourMs) > -0.985 };
 }
 
-// Sections of a frame: an id, the number of bytes, the bytes. A device may send any of them together.
+// Sections of a frame: an id, the number of bytes, the bytes. A device may send any of them
+// together.
 function encode(readings: StationReadings) {
   const { particulate, system } = readings;
   return radioFrame(10, [

@@ -34,7 +34,10 @@ export interface Place {
   readonly tags: readonly string[];
 }
 
-/** An EUI-64 from the locally administered range (02:48:45...), so that it can never be a real device's. */
+/**
+ * An EUI-64 from the locally administered range (02:48:45...), so that it can never be a real
+ * device's.
+ */
 export function physicalId(kind: number, device: number): string {
   const digits = (value: number) => value.toString(16).toUpperCase().padStart(4, '0');
   return `0248454C${digits(kind)}${digits(device + 1)}`;

@@ -102,7 +102,8 @@ export function circuitReadings(place: Circuit, meters: Meters, at: EpochMs): Ci
   };
 }
 
-// Counters go out in steps of 10 Wh and run over after 42.9 GWh, power in watts as a signed integer of three bytes.
+// Counters go out in steps of 10 Wh and run over after 42.9 GWh, power in watts as a signed integer
+// of three bytes.
 function encode(readings: CircuitReadings) {
   return radioFrame(4, [
     0x03,

@@ -37,7 +37,9 @@ export function spotReadings(place: Spot, at: EpochMs): SpotReadings {
   };
 }
 
-/** The instants in [from, to) at which the probe of a spot gets wet, still is, or gets dry again. */
+/**
+ * The instants in [from, to) at which the probe of a spot gets wet, still is, or gets dry again.
+ */
 function leakTimes(place: Spot, from: EpochMs, to: EpochMs): EpochMs[] {
   const instants: EpochMs[] = [];
   for (let week = Math.floor(from / weekMs); week * weekMs < to; week++) {

@@ -81,7 +81,8 @@ export function doorTraffic(place: Door): (at: EpochMs) => DoorReadings {
   };
 }
 
-// Of the people who entered during one slot, equal parts leave in each following slot; all have left at the end.
+// Of the people who entered during one slot, equal parts leave in each following slot; all have
+// left at the end.
 function leftBy(entered: TotalAt, at: EpochMs, staySlots: number): number {
   let sum = 0;
   for (let i = 1; i <= staySlots; i++) sum += entered(at - i * slotMs);

@@ -71,7 +71,8 @@ export function roomTemperature(
   );
 }
 
-// Twice a day the evaporator is heated free of ice for twenty minutes, and the air warms by three degrees.
+// Twice a day the evaporator is heated free of ice for twenty minutes, and the air warms by three
+// degrees.
 function defrost(seed: number, at: EpochMs): number {
   const minute = ((at / minuteMs + (seed % 700)) % 720) - 10;
   return 3 * Math.exp(-((minute / 14) ** 2));

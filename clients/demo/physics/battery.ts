@@ -3,7 +3,10 @@ import type { EpochMs } from '../../../src/model/instant.ts';
 import { dayMs } from './local-time.ts';
 import { uniform } from './seeded.ts';
 
-/** Level in percent of a battery that lasts `lifeDays`; every device is somewhere else in its battery's life. */
+/**
+ * Level in percent of a battery that lasts `lifeDays`; every device is somewhere else in its
+ * battery's life.
+ */
 export function batteryLevel(seed: number, at: EpochMs, lifeDays: number): number {
   const used = (at / (lifeDays * dayMs) + uniform(seed, 0)) % 1;
   return 100 - 88 * used;

@@ -1,6 +1,9 @@
 // Bytes of a radio frame: integers of a width and byte order, written the way a device's firmware packs them.
 
-/** Big-endian two's complement bytes of an integer. A value that does not fit is a mistake in the device model. */
+/**
+ * Big-endian two's complement bytes of an integer. A value that does not fit is a mistake in the
+ * device model.
+ */
 export function bigEndian(value: number, size: number): number[] {
   const range = 256 ** size;
   if (!Number.isInteger(value) || value < -range / 2 || value >= range) {

@@ -3,7 +3,10 @@ import type { EpochMs } from '../../../src/model/instant.ts';
 import { isFreeDay, localTime, weekdayOf } from './local-time.ts';
 import { gaussian } from './seeded.ts';
 
-/** Share of an office's people that are in, 0 to 1: from seven to half past six with a dip at lunch, fewer on Fridays. */
+/**
+ * Share of an office's people that are in, 0 to 1: from seven to half past six with a dip at lunch,
+ * fewer on Fridays.
+ */
 export function officePresence(seed: number, at: EpochMs): number {
   const { day, hour } = localTime(at);
   if (isFreeDay(day)) return 0;

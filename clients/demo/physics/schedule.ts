@@ -2,7 +2,10 @@
 import type { EpochMs } from '../../../src/model/instant.ts';
 import { uniform } from './seeded.ts';
 
-/** The instants in [from, to) of a device that sends every `intervalMs`; two devices never share their phase. */
+/**
+ * The instants in [from, to) of a device that sends every `intervalMs`; two devices never share
+ * their phase.
+ */
 export function periodic(seed: number, from: EpochMs, to: EpochMs, intervalMs: number): EpochMs[] {
   const phase = Math.floor(uniform(seed, 1) * intervalMs);
   const driftMs = Math.min(8_000, intervalMs / 4);

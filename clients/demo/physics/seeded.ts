@@ -1,7 +1,10 @@
 // Seeded randomness: every number is a pure function of a seed and an index, in any order.
 import type { EpochMs } from '../../../src/model/instant.ts';
 
-/** A 32-bit seed from a name (FNV-1a, then mixed). The same name gives the same device behaviour in every installation. */
+/**
+ * A 32-bit seed from a name (FNV-1a, then mixed). The same name gives the same device behaviour in
+ * every installation.
+ */
 export function seedOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
@@ -23,7 +26,10 @@ export function gaussian(seed: number, index: number): number {
   return radius * Math.cos(2 * Math.PI * uniform(seed ^ 0x5bd1e995, index));
 }
 
-/** How many of independent events of the expected number `mean` happen in slot `index` (Poisson, Knuth's product; mean up to some hundreds). */
+/**
+ * How many of independent events of the expected number `mean` happen in slot `index` (Poisson,
+ * Knuth's product; mean up to some hundreds).
+ */
 export function poisson(seed: number, index: number, mean: number): number {
   if (mean > 40) return Math.max(0, Math.round(mean + Math.sqrt(mean) * gaussian(seed, index)));
   const limit = Math.exp(-mean);
@@ -33,7 +39,10 @@ export function poisson(seed: number, index: number, mean: number): number {
   return count;
 }
 
-/** Smooth noise in [-1, 1] that wanders with about the given period: what the wind, a crowd or a thermostat adds to a rhythm. */
+/**
+ * Smooth noise in [-1, 1] that wanders with about the given period: what the wind, a crowd or a
+ * thermostat adds to a rhythm.
+ */
 export function drift(seed: number, at: EpochMs, periodMs: number): number {
   const place = at / periodMs;
   const index = Math.floor(place);

@@ -12,8 +12,8 @@ const daysKeptMax = 40;
 export const countingFromDay = Date.UTC(2025, 0, 1) / 86_400_000;
 
 /**
- * A total that grows from slot to slot by `amountOf(slotStart)`, evenly within a slot. Sums are kept as they are
- * computed, so ask for spans of at most some thousand slots.
+ * A total that grows from slot to slot by `amountOf(slotStart)`, evenly within a slot. Sums are
+ * kept as they are computed, so ask for spans of at most some thousand slots.
  */
 export function slotTotal(
   startedAt: EpochMs,
@@ -38,8 +38,8 @@ export interface DailyMeter {
 }
 
 /**
- * A meter with an amount per local day, spread over the day by weights (any unit, 15-minute slots). Years of past
- * days cost one `amountOf` each, so a total far from the start is still cheap.
+ * A meter with an amount per local day, spread over the day by weights (any unit, 15-minute slots).
+ * Years of past days cost one `amountOf` each, so a total far from the start is still cheap.
  */
 export function dailyMeter(
   amountOf: (day: number) => number,

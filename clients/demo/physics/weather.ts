@@ -39,7 +39,8 @@ export function weatherAt(at: EpochMs): Weather {
   const cloud = clamp(0.5 - 0.75 * front + 0.15 * drift(showerSeed, at, 2 * hourMs), 0, 1);
   const sun = sunHeight(at) <= 0 ? 0 : 1060 * sunHeight(at) ** 1.15 * (1 - 0.72 * cloud ** 1.6);
   const rain = rainAt(at, cloud);
-  // The warmest hour comes some three hours after noon, and a clear day swings more than a grey one.
+  // The warmest hour comes some three hours after noon, and a clear day swings more than a grey
+  // one.
   const solarHour = ((at / hourMs + campus.longitude / 15) % 24) - 15;
   const swing = (2 + (1 - cloud) * (3 + 2 * season)) * Math.cos((2 * Math.PI * solarHour) / 24);
   const temperature =

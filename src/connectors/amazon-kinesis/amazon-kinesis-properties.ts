@@ -1,4 +1,4 @@
-// Properties of Amazon Kinesis connectors (contract 9).
+// Amazon Kinesis properties: schemas and parser (contract 9).
 import type { PropertyReader } from '../property-parser.ts';
 import { anyText, optionalText, text } from '../property-schemas.ts';
 import { kinesisStream } from './kinesis-stream.ts';

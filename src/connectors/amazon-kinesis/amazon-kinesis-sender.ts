@@ -8,7 +8,9 @@ import type { OutboundMessage, Target } from '../target.ts';
 import type { AmazonKinesisProperties } from './amazon-kinesis-properties.ts';
 import { kinesisStream } from './kinesis-stream.ts';
 
-/** Rejections with status 400 that are temporary: the stream or its key is used too much or busy. */
+/**
+ * Rejections with status 400 that are temporary: the stream or its key is used too much or busy.
+ */
 const temporary =
   /ProvisionedThroughputExceeded|LimitExceeded|Throttling|KMSThrottling|ServiceUnavailable|InternalFailure|RequestExpired/;
 

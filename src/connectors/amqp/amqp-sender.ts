@@ -1,4 +1,4 @@
-// Sender to AMQP 0-9-1 brokers. Delivered once the broker confirmed the message and a queue took it.
+// AMQP 0-9-1 sender: a delivery succeeds when the broker confirms the message and a queue takes it.
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { tlsMaterial } from '../guarded-socket.ts';
@@ -119,7 +119,8 @@ async function connectTo(
   try {
     return await connect(address, socket);
   } catch (error) {
-    // Brokers answer unknown, stopped and full virtual hosts alike, and the client reports no details.
+    // Brokers answer unknown, stopped and full virtual hosts alike, and the client reports no
+    // details.
     const isHost = (error as Error).message.startsWith('Expected ConnectionOpenOk');
     if (!isHost) throw error;
     const told = `the broker does not open virtual host ${address.vhost}`;

@@ -1,4 +1,4 @@
-// Connection strings of Event Hubs.
+// Event Hub connection strings: parts in any order and case, and the host of the endpoint.
 import { expect, test } from 'vitest';
 import { eventHub } from './event-hub.ts';
 

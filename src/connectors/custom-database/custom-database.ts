@@ -1,4 +1,4 @@
-// Custom database: stores a sample made from the trigger, for a topic and a device of its own (contract 9, 35).
+// Custom database: stores a sample created from the trigger for another topic and device (contract 9, 35).
 import { connectorType } from '../connector-type.ts';
 import { createSampleTarget } from '../database/sample-target.ts';
 import { optionalFlag, optionalText, text } from '../property-schemas.ts';

@@ -1,4 +1,4 @@
-// Sample target: stores the sample of the trigger, or one made from it, in the platform itself (contract 9, 35, 36).
+// Sample target: stores the sample of the trigger, or one created from it, in the platform (contract 9, 35, 36).
 import { parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { TargetOptions } from '../connector-type.ts';
@@ -18,7 +18,9 @@ export interface CustomSample extends TargetOptions {
 
 type SampleContent = Pick<WrittenSample, 'data' | 'topic' | 'timestamp' | 'meta'>;
 
-/** `custom` is undefined for the global database connector, which stores the sample of the trigger. */
+/**
+ * `custom` is undefined for the global database connector, which stores the sample of the trigger.
+ */
 export function createSampleTarget(custom: CustomSample | undefined, write: WriteSample): Target {
   return { send: (message) => store(message, custom, write), close: async () => {} };
 }
@@ -49,8 +51,8 @@ function targetDevice(custom: CustomSample | undefined): string | null {
 }
 
 /**
- * Returns `result.data` of custom logic, else the custom payload, else the data of the trigger. Returns a reason when there is
- * nothing to store.
+ * Returns `result.data` of custom logic, else the custom payload, else the data of the trigger.
+ * Returns a reason when there is nothing to store.
  */
 function contentOf(
   message: OutboundMessage,
@@ -75,7 +77,10 @@ function contentOf(
   return { ...trigger, ...triggerMeta, ...ownParts(payload), data: payload['data'] };
 }
 
-/** The members of a sample that replace those of the connector, which replace those of the trigger (contract 36). */
+/**
+ * The members of a sample that replace those of the connector, which replace those of the trigger
+ * (contract 36).
+ */
 function ownParts(sample: JsonObject) {
   const { meta } = sample;
   const timestamp = instantOf(sample['timestamp']);

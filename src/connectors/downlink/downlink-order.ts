@@ -2,7 +2,10 @@
 import type { DownlinkCommand } from '../../model/downlink.ts';
 
 export interface DownlinkOrder {
-  /** Service device id of the device that triggered the rule; only devices of its workspace can receive the command. */
+  /**
+   * Service device id of the device that triggered the rule; only devices of its workspace can
+   * receive the command.
+   */
   readonly from: string;
   readonly to: string;
   readonly command: DownlinkCommand;

@@ -1,4 +1,4 @@
-// Properties of downlink connectors (contract 9).
+// Downlink properties: schemas and parser (contract 9).
 import Type from 'typebox';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { PropertyReader } from '../property-parser.ts';

@@ -1,4 +1,4 @@
-// Downlink target: orders a command for the devices of the properties, or for the device that triggered the rule (contract 17).
+// Downlink target: creates commands for devices of the properties, or for the device of the trigger (contract 17).
 import type { DownlinkCommand } from '../../model/downlink.ts';
 import type { Json } from '../../model/json.ts';
 import { Problem } from '../../model/problem.ts';

@@ -22,7 +22,10 @@ export const downlink = connectorType({
     createDownlinkTarget({ ...properties, hasCustomPayload }, orderDownlink),
 });
 
-/** Throws 400 for a downlink that no rule can send. A record that is stored without a payload can stay so. */
+/**
+ * Throws 400 for a downlink that no rule can send. A record that is stored without a payload can
+ * stay so.
+ */
 function checkRecord(record: ConnectorRecord, stored: ConnectorRecord | undefined): void {
   if (record.scope !== 'RULE_ACTION') {
     throw problem('invalidRequest', {

@@ -1,7 +1,6 @@
-// Properties of Google Cloud Pub/Sub connectors (contract 9).
+// Google Cloud Pub/Sub properties: schemas and parser (contract 9).
 import type { PropertyReader } from '../property-parser.ts';
 import { optionalText, text } from '../property-schemas.ts';
-import { isPrivateKey } from '../tls-properties.ts';
 import { serviceAccount } from './service-account.ts';
 
 export type GcpPubSubProperties = {
@@ -30,12 +29,15 @@ export function parseGcpPubSub(
   if (!topicForm.test(pubSubTopic))
     sent.refuse('pubSubTopic', 'must be projects/project/topics/topic');
   const serviceAccountKey = sent.text('serviceAccountKey') || null;
-  if (serviceAccountKey !== null && !isAccountKey(serviceAccountKey))
+  if (serviceAccountKey !== null && !isAccountKey(serviceAccountKey, sent))
     sent.refuse('serviceAccountKey', 'must be the JSON text of a service account key');
   return { pubSubTopic, serviceAccountKey, endpoint: sent.text('endpoint') };
 }
 
-function isAccountKey(text: string): boolean {
+function isAccountKey(
+  text: string,
+  { isPrivateKey }: Pick<PropertyReader, 'isPrivateKey'>,
+): boolean {
   const account = serviceAccount(text);
   return account !== undefined && isPrivateKey(account.privateKey);
 }

@@ -7,7 +7,7 @@ export interface ServiceAccount {
   readonly privateKey: string;
 }
 
-/** Undefined when the text is not JSON or a member is missing. */
+/** Undefined when the string is not JSON or a member is missing. */
 export function serviceAccount(text: string): ServiceAccount | undefined {
   const key = parsed(text);
   if (!isJsonObject(key)) return undefined;

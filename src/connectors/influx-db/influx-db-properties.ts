@@ -1,4 +1,4 @@
-// Properties of InfluxDB connectors (contract 9).
+// InfluxDB properties: schemas and parser (contract 9).
 import type { PropertyReader } from '../property-parser.ts';
 import { oneOf, optional, optionalText, text } from '../property-schemas.ts';
 import { parseUri } from '../target-uri.ts';

@@ -34,8 +34,9 @@ export const influxDb = connectorType({
 });
 
 /**
- * Returns the lines to write, or undefined when there are none. A payload that is not a JSON object is line protocol from
- * the template of the connector. The fields of an object are its `data` or, without one, its members.
+ * Returns the lines to write, or undefined when there are none. A payload that is not a JSON object
+ * is line protocol from the template of the connector. The fields of an object are its `data` or,
+ * without one, its members.
  */
 function linesOf(
   { payload, context, deviceId }: OutboundMessage,

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lineOf } from './line-protocol.ts';
 
-/** Splits where `at` stands unescaped; with `quotes` also outside of quoted values, which begin after an equals sign. */
+/**
+ * Splits where `at` stands unescaped; with `quotes` also outside of quoted values, which begin
+ * after an equals sign.
+ */
 function splitAt(text: string, at: string, quotes: boolean): string[] {
   const parts = [''];
   let quoted = false;

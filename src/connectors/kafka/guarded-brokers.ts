@@ -7,8 +7,9 @@ import { guardedAddress } from '../guarded-socket.ts';
 type Callback = (error: Error | null, connection: Connection) => void;
 
 /**
- * Makes a pool connect to checked addresses alone. Without TLS the name of a broker is replaced by an address that was checked; with
- * it the name is needed for the certificate, and the guard's own lookup, given with the TLS options, checks it at the connection.
+ * Makes a pool connect to checked addresses alone. Without TLS the name of a broker is replaced by
+ * an address that was checked; with it the name is needed for the certificate, and the guard's own
+ * lookup, given with the TLS options, checks it at the connection.
  */
 export function guardBrokers(
   pool: ConnectionPool,

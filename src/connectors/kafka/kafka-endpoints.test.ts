@@ -1,4 +1,4 @@
-// Bootstrap servers of Kafka.
+// Kafka endpoints: bootstrap servers in valid and invalid forms.
 import { expect, test } from 'vitest';
 import { kafkaEndpoints } from './kafka-endpoints.ts';
 

@@ -1,4 +1,4 @@
-// Properties of Kafka connectors (contract 9).
+// Kafka properties: schemas and parser (contract 9).
 import type { PropertyReader } from '../property-parser.ts';
 import { anyText, oneOf, optional, optionalText, text } from '../property-schemas.ts';
 import { parseTls, type TlsProperties, tlsProperties } from '../tls-properties.ts';

@@ -1,4 +1,4 @@
-// Sender to Kafka: one record per delivery, keyed by device to keep the order. Delivered once all in-sync replicas have it.
+// Kafka sender: one record per delivery, with the device as key, confirmed by all in-sync replicas.
 import * as kafka from '@platformatic/kafka';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { tlsMaterial } from '../guarded-socket.ts';

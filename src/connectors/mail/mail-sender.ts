@@ -12,7 +12,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Whether the text is HTML. */
+  /** Whether the body is HTML. */
   readonly isHtml?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Mail: subject and text are templates, sent through the SMTP server of the operator (contract 9).
+// Mail: subject and body are templates, sent through the SMTP server of the operator (contract 9).
 import Type from 'typebox';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate, type TemplatePlace } from '../../templates/template.ts';
@@ -76,7 +76,10 @@ function textKind(messageTemplate: string): TemplatePlace {
   return /^\s*<(!|[a-z][\w-]*[\s/>])/i.test(messageTemplate) ? 'html' : 'text';
 }
 
-/** Whether the server rejected this mail permanently: 5xx after the sender or the recipients were named. */
+/**
+ * Whether the server rejected this mail permanently: 5xx after the sender or the recipients were
+ * named.
+ */
 function isPermanent(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
   return responseCode >= 500 && ['MAIL FROM', 'RCPT TO', 'DATA'].includes(command);

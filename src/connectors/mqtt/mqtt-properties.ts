@@ -1,4 +1,4 @@
-// Properties of MQTT connectors (contract 9).
+// MQTT properties: schemas and parser (contract 9).
 import Type from 'typebox';
 import type { PropertyReader } from '../property-parser.ts';
 import { oneOf, optional, optionalFlag, optionalText, text } from '../property-schemas.ts';

@@ -13,8 +13,8 @@ const keepAliveSeconds = 30;
 const topicBytesMax = 65_535;
 
 /**
- * Reason codes that a retry would receive again: credentials or client rejected, version or packet not understood, topic not
- * allowed. The small ones are those of version 3.1.1.
+ * Reason codes that a retry would receive again: credentials or client rejected, version or packet
+ * not understood, topic not allowed. The small ones are those of version 3.1.1.
  */
 const permanentCodes = new Set([
   1, 2, 4, 5, 0x81, 0x82, 0x84, 0x85, 0x86, 0x87, 0x8a, 0x8c, 0x90, 0x95, 0x99, 0x9a, 0x9b,

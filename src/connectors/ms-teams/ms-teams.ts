@@ -21,7 +21,10 @@ export const msTeams = connectorType({
     createChatTarget({ url, message, body: cardOf }, services),
 });
 
-/** A card, which both kinds of incoming webhooks show, and the message for those that do not read cards. */
+/**
+ * A card, which both kinds of incoming webhooks show, and the message for those that do not read
+ * cards.
+ */
 function cardOf(text: string) {
   const content = {
     type: 'AdaptiveCard',

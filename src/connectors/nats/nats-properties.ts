@@ -1,4 +1,4 @@
-// Properties of NATS connectors (contract 9).
+// NATS properties: schemas and parser (contract 9).
 import type { PropertyReader } from '../property-parser.ts';
 import { optionalFlag, optionalText, text } from '../property-schemas.ts';
 import { parseUri } from '../target-uri.ts';

@@ -1,4 +1,4 @@
-// Sender to NATS. Delivered once the server has read the message or, with JetStream, once a stream has stored it.
+// NATS sender: a delivery succeeds when the server reads the message or, with JetStream, stores it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import {
@@ -127,7 +127,8 @@ function clientKind(properties: NatsProperties, egress: EgressGuard): Connection
         name: 'heliograph',
         timeout: connectTimeoutMs,
         pingInterval: pingIntervalMs,
-        // The next delivery replaces a lost connection, to the same server. Servers that it names are not checked.
+        // The next delivery replaces a lost connection, to the same server. Servers that it names
+        // are not checked.
         reconnect: false,
         ignoreClusterUpdates: true,
         resolve: false,

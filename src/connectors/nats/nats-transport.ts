@@ -18,7 +18,10 @@ interface GreetedSocket {
 /** Options of the client with the socket it is to use. */
 export type SocketOptions = ConnectionOptions & { readonly greeted: GreetedSocket };
 
-/** Connects, reads the greeting and starts TLS if `tls` is given. Rejects when `signal` aborts before. */
+/**
+ * Connects, reads the greeting and starts TLS if `tls` is given. Rejects when `signal` aborts
+ * before.
+ */
 export async function greetedSocket(
   egress: EgressGuard,
   endpoint: Endpoint,

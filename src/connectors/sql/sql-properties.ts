@@ -1,4 +1,4 @@
-// Properties of SQL connectors (contract 9).
+// SQL properties: schemas and parser (contract 9).
 import Type from 'typebox';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { PropertyReader } from '../property-parser.ts';

@@ -5,7 +5,10 @@ import { PermanentRefusal } from '../send-failure.ts';
 import type { OutboundMessage } from '../target.ts';
 import type { SqlColumn, SqlProperties } from './sql-properties.ts';
 
-/** The one path that is not part of the template context: the id, which is the same for every attempt. */
+/**
+ * The one path that is not part of the template context: the id, which is the same for every
+ * attempt.
+ */
 export const deliveryIdPath = 'deliveryId';
 
 /** The value of a column. */
@@ -28,7 +31,10 @@ export const postgresqlDialect: SqlDialect = {
   time: (epochMs) => new Date(epochMs).toISOString(),
 };
 
-/** Times have no zone; the session uses UTC. An update of a column to itself hides no other error, as IGNORE would. */
+/**
+ * Times have no zone; the session uses UTC. An update of a column to itself hides no other error,
+ * as IGNORE would.
+ */
 export const mariadbDialect: SqlDialect = {
   quote: (identifier) => `\`${identifier.replaceAll('`', '``')}\``,
   placeholder: () => '?',
@@ -48,7 +54,10 @@ export function insertStatement(dialect: SqlDialect, properties: SqlProperties):
   return statement + dialect.ignoreDuplicates(first);
 }
 
-/** Returns the values of the columns in their order. Missing values are NULL, objects and arrays are JSON strings. */
+/**
+ * Returns the values of the columns in their order. Missing values are NULL, objects and arrays are
+ * JSON strings.
+ */
 export function rowOf(
   dialect: SqlDialect,
   columns: readonly SqlColumn[],

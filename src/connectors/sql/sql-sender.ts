@@ -24,12 +24,16 @@ const systems: Readonly<
 };
 
 /**
- * Classes of SQL states that a retry would receive again: the data, its integrity, the credentials, the database, the schema,
- * the statement. Everything else is temporary, such as lost connections, locks and missing resources.
+ * Classes of SQL states that a retry would receive again: the data, its integrity, the credentials,
+ * the database, the schema, the statement. Everything else is temporary, such as lost connections,
+ * locks and missing resources.
  */
 const permanentClasses = new Set(['0A', '21', '22', '23', '28', '3D', '3F', '42', '44']);
 
-/** Of MariaDB: column without a default value, value out of range, truncated or of another type. Their class is not specific. */
+/**
+ * Of MariaDB: column without a default value, value out of range, truncated or of another type.
+ * Their class is not specific.
+ */
 const permanentNumbers = new Set([1264, 1265, 1364, 1366, 1406]);
 /** Of MariaDB: too many connections of a user, which has the class of a rejected statement. */
 const temporaryNumbers = new Set([1203, 1226]);

@@ -11,7 +11,9 @@ import type { SqlValue } from './sql-row.ts';
 const applicationName = 'heliograph';
 
 export interface SqlSession {
-  /** Runs a statement and resolves with the number of rows it wrote. Call it again only after that. */
+  /**
+   * Runs a statement and resolves with the number of rows it wrote. Call it again only after that.
+   */
   run(statement: string, values: readonly SqlValue[]): Promise<number>;
   close(): Promise<void>;
   destroy(): void;
@@ -30,7 +32,9 @@ export type OpenSession = (
   signal: AbortSignal,
 ) => Promise<SqlSession>;
 
-/** The clients expect to connect themselves, so the connected socket reports a connection once more. */
+/**
+ * The clients expect to connect themselves, so the connected socket reports a connection once more.
+ */
 function connectedSocket(socket: Socket): Socket {
   socket.connect = () => {
     process.nextTick(() => socket.emit('connect'));

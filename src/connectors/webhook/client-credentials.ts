@@ -13,7 +13,9 @@ const tokenLimits = {
 } as const;
 
 export interface TokenSource {
-  /** Resolves with a token that is valid for a while. Rejects when the token service issues none. */
+  /**
+   * Resolves with a token that is valid for a while. Rejects when the token service issues none.
+   */
   current(signal: AbortSignal): Promise<string>;
   /** Resolves with a token other than the rejected one. */
   renewed(rejected: string, signal: AbortSignal): Promise<string>;
@@ -62,7 +64,9 @@ function tokenRequest({ tokenUrl, clientId, clientSecret, scope }: ClientCredent
   return { method: 'POST', url: tokenUrl, headers, body: form.toString() };
 }
 
-/** Throws `PermanentRefusal` for an answer 4xx, else an Error, when the answer has no usable token. */
+/**
+ * Throws `PermanentRefusal` for an answer 4xx, else an Error, when the answer has no usable token.
+ */
 function issuedToken({ status, text }: HttpAnswer): IssuedToken {
   const { access_token: token, expires_in: seconds } = parseJsonObject(text) ?? {};
   if (status === 200 && typeof token === 'string' && token.length <= tokenLimits.charactersMax) {

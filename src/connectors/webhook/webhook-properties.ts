@@ -1,4 +1,4 @@
-// Properties of webhook connectors (contract 9).
+// Webhook properties: schemas and parser (contract 9).
 import Type from 'typebox';
 import type { PropertyReader } from '../property-parser.ts';
 import {

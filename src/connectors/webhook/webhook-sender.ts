@@ -63,7 +63,9 @@ function payloadTemplate({ useCustomPayload, customPayload }: WebhookProperties)
   return parseTemplate(customPayload, 'json');
 }
 
-/** Sends the request; with a new token once more, because the target may have revoked the first one. */
+/**
+ * Sends the request; with a new token once more, because the target may have revoked the first one.
+ */
 async function request(
   webhook: OpenWebhook,
   message: OutboundMessage,
@@ -111,8 +113,9 @@ function headerText(template: Template, { context }: OutboundMessage): string {
 }
 
 /**
- * Returns the URL of a message. Throws `urlSegmentRefused` when a value makes a path segment `.` or `..`, because the request
- * would reach another path of the target, with the credentials of the connector.
+ * Returns the URL of a message. Throws `urlSegmentRefused` when a value makes a path segment `.` or
+ * `..`, because the request would reach another path of the target, with the credentials of the
+ * connector.
  */
 function addressOf(uri: Template, { context }: OutboundMessage): string {
   let segment = '';

@@ -21,7 +21,10 @@ interface Declared<R extends TSchema> {
   readonly also?: Partial<Record<'create', readonly (readonly [Scope, Verb])[]>>;
 }
 
-/** The five endpoints. `list` and `create` are at the path, the others at `:id` below it; each part adds its summary and schemas. */
+/**
+ * The five endpoints. `list` and `create` are at the path, the others at `:id` below it; each part
+ * adds its summary and schemas.
+ */
 export function recordEndpoints<
   R extends TSchema,
   const L extends Part<'query' | 'response'>,

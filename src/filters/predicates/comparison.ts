@@ -1,4 +1,4 @@
-// Comparison predicates: equality, order, and dates before and after (interface 2.9).
+// Comparison predicates: equality and order (interface 2.9).
 import type { FilterType } from '../../model/filter-type.ts';
 import { inOrder } from '../filter-values.ts';
 import {
@@ -24,7 +24,8 @@ function equality(ask: 'any' | 'none', values: Predicate['values'], meaning: str
 
 type Order = Extract<ValueTest, { readonly value: unknown }>['test'];
 
-function order(test: Order, types: readonly FilterType[], meaning: string): Predicate {
+/** A predicate that compares the field with one value. */
+export function order(test: Order, types: readonly FilterType[], meaning: string): Predicate {
   const question = (sent: readonly FilterValue[]): Question => ({
     ask: 'any',
     test: { test, value: firstOf(sent) },
@@ -58,6 +59,4 @@ export const comparisonPredicates = {
       return { ask: 'any', test: { test: 'between', least, greatest } };
     },
   },
-  BEFORE: order('less', ['DATE'], 'The date lies before the value'),
-  AFTER: order('greater', ['DATE'], 'The date lies after the value'),
 } as const satisfies Readonly<Record<string, Predicate>>;

@@ -90,7 +90,10 @@ button { margin-top: 1rem; cursor: pointer; }
 :focus-visible { outline: 3px solid #3b82f6; outline-offset: 2px; }
 `;
 
-/** Adds `/invitations/<token>`, `/password-reset` and `/password-reset/<token>`, with their script and style. */
+/**
+ * Adds `/invitations/<token>`, `/password-reset` and `/password-reset/<token>`, with their script
+ * and style.
+ */
 export function addAccessPages(app: FastifyInstance): void {
   const pages = {
     '/invitations/:token': invitation,

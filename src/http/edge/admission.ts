@@ -18,7 +18,10 @@ export interface Guard {
     headers: Readonly<Record<string, string | string[] | undefined>>,
     method: string,
   ): Principal | Promise<Principal>;
-  /** Throws Problem 403, or 404 for a place of another organization. Without a place only scope and verb count. */
+  /**
+   * Throws Problem 403, or 404 for a place of another organization. Without a place only scope and
+   * verb count.
+   */
   authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void;
   /** The organization of what a request names; undefined when it names nothing that is there. */
   readonly organizationOf?: ((named: NamedPlaces) => Promise<string | undefined>) | undefined;
@@ -28,7 +31,10 @@ export interface Guard {
   readonly actAs?: <T>(actor: Actor, work: () => T) => T;
 }
 
-/** Checks the request of a route that needs a credential: 401, then 404 for the resource, then 403; all before the body is read. */
+/**
+ * Checks the request of a route that needs a credential: 401, then 404 for the resource, then 403;
+ * all before the body is read.
+ */
 export async function admit(
   route: Route,
   request: FastifyRequest,
@@ -90,7 +96,10 @@ export function actorOf(principal: Principal, request: FastifyRequest): Actor {
   return { type: kind, id, name, requestId: request.id, ip: request.ip };
 }
 
-/** A user of several organizations acts in that of what the request names; undecided when it names nothing. */
+/**
+ * A user of several organizations acts in that of what the request names; undecided when it names
+ * nothing.
+ */
 async function actingOn(
   principal: Principal,
   sent: unknown,
@@ -102,7 +111,10 @@ async function actingOn(
   return principalIn(principal, organizationId);
 }
 
-/** 404 and 403 for what only the body names. Returns the principal as it acts in the organization that is named by now. */
+/**
+ * 404 and 403 for what only the body names. Returns the principal as it acts in the organization
+ * that is named by now.
+ */
 export async function admitBody(
   route: Route,
   body: unknown,

@@ -6,7 +6,10 @@ interface KnownRoute {
   readonly methods: readonly string[];
 }
 
-/** Learns every route that is added from now on; the answer is sorted, and empty for an unknown path. */
+/**
+ * Learns every route that is added from now on; the answer is sorted, and empty for an unknown
+ * path.
+ */
 export function allowedMethods(app: FastifyInstance): (path: string) => readonly string[] {
   const routes: KnownRoute[] = [];
   app.addHook('onRoute', ({ url, method }) => {

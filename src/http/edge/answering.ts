@@ -21,7 +21,10 @@ export interface AnswerParts {
   };
 }
 
-/** Sends what a handler returned: 204 for undefined, the status for a body, and an `Answer` as it says. */
+/**
+ * Sends what a handler returned: 204 for undefined, the status for a body, and an `Answer` as it
+ * says.
+ */
 export function sendOutput(reply: FastifyReply, output: unknown, status: number): FastifyReply {
   if (output === undefined) return reply.code(204).send();
   if (!(output instanceof Answer)) return reply.code(status).send(output);
@@ -45,7 +48,10 @@ export function setEdgeHeaders(
   setSecurityHeaders(reply, publicUrl.startsWith('https:'));
 }
 
-/** Sends the error body; reports an error that is not a Problem, which the client sees as an internal error. */
+/**
+ * Sends the error body; reports an error that is not a Problem, which the client sees as an
+ * internal error.
+ */
 export function sendFailure(
   parts: AnswerParts,
   error: unknown,

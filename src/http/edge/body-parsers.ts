@@ -1,10 +1,15 @@
 // Body parsers: JSON and forms, by the content type and the endpoint.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { problem } from '../../model/problem.ts';
 import { parseJsonBody } from './json-body.ts';
 import { routeOf, stateOf } from './request-state.ts';
 
 export const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
+/** Values of JSON, one a line. */
+const ndjsonType = /^application\/x-ndjson(?:;|$)/;
+/** Types of bodies that routes read as a stream of values. */
+export const valuesType = new RegExp(`${jsonType.source}|${ndjsonType.source}`);
 const formType = 'application/x-www-form-urlencoded';
 
 /** Replaces the parsers of the framework. Another content type is a 415. */
@@ -27,6 +32,11 @@ export function addBodyParsers(app: FastifyInstance): void {
       return parseJson(request, body as Buffer, done);
     done(problem('unsupportedMediaType', { contentType: contentType ?? 'none' }));
   });
+}
+
+/** Whether the body is a value of JSON a line, and not one value of JSON. */
+export function isNdjson(headers: IncomingHttpHeaders): boolean {
+  return ndjsonType.test(headers['content-type'] ?? '');
 }
 
 type BodyDone = (error: Error | null, body?: unknown) => void;

@@ -6,7 +6,10 @@ import type { EdgeEvents } from './server.ts';
 
 type CoapEvents = Pick<EdgeEvents, 'failed' | 'credentialRefused'>;
 
-/** Returns the body of an error; `sender` is address and port. An error that is not a Problem is logged as internal. */
+/**
+ * Returns the body of an error; `sender` is address and port. An error that is not a Problem is
+ * logged as internal.
+ */
 export function createCoapErrors(
   events: CoapEvents,
   now: () => number,

@@ -4,7 +4,10 @@ import type { FastifyInstance } from 'fastify';
 
 const header = 'content-security-policy';
 
-/** Adds the hashes to the policy of `/docs/`, whose text is part of the program and holds nothing that a user wrote. */
+/**
+ * Adds the hashes to the policy of `/docs/`, whose text is part of the program and holds nothing
+ * that a user wrote.
+ */
 export function addDocsPolicy(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const isPage = String(reply.getHeader('content-type')).startsWith('text/html');

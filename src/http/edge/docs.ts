@@ -17,7 +17,10 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Adds `/v3/openapi.json` and `/docs`; document, page and its script are made at the first request for them. */
+/**
+ * Adds `/v3/openapi.json` and `/docs`; document, page and its script are made at the first request
+ * for them.
+ */
 export function addDocs(
   app: FastifyInstance,
   endpoints: readonly Endpoint[],

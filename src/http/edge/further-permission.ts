@@ -3,7 +3,10 @@ import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 
-/** Throws 403 when the principal, who may call the route in the workspace, lacks the further permission there. */
+/**
+ * Throws 403 when the principal, who may call the route in the workspace, lacks the further
+ * permission there.
+ */
 export function alsoNeeds(
   principal: Principal,
   scope: Scope,

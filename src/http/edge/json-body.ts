@@ -4,7 +4,10 @@ import type { Json } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
 import { problem } from '../../model/problem.ts';
 
-/** Parses a body; undefined for an empty one. Throws Problem `invalidJson` with the reason and place. */
+/**
+ * Parses a body; undefined for an empty one. Throws Problem `invalidJson` with the reason and
+ * place.
+ */
 export function parseJsonBody(text: string): Json | undefined {
   if (text.length === (text.charCodeAt(0) === 0xfeff ? 1 : 0)) return undefined;
   try {

@@ -30,7 +30,9 @@ function sortOrders(text: string): SortOrder[] {
   return words.filter((word) => !isDirection(word)).map((field) => ({ field, direction }));
 }
 
-/** A list parameter as `[a, b]`, `a,b`, repeated, or under `name[]`; undefined when none was sent. */
+/**
+ * A list parameter as `[a, b]`, `a,b`, repeated, or under `name[]`; undefined when none was sent.
+ */
 export function listOf(query: object, name: string): string[] | undefined {
   const parameters = query as Readonly<Record<string, unknown>>;
   const sent = [parameters[name], parameters[`${name}[]`]]

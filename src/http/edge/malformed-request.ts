@@ -9,7 +9,10 @@ const problemsByCode: Readonly<Record<string, () => Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: () => problem('requestTimeout'),
 };
 
-/** Answers with the error body of interface 7 and closes the connection; nothing is known of the request, not even its path. */
+/**
+ * Answers with the error body of interface 7 and closes the connection; nothing is known of the
+ * request, not even its path.
+ */
 export function refuseBrokenRequest(
   error: { readonly code?: string | undefined },
   socket: Socket,

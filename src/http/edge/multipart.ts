@@ -7,10 +7,14 @@ export interface UploadedFile {
   readonly content: Buffer;
 }
 
-// Not @fastify/multipart: it takes the body over, with other limits and error answers than those of the uploads without multipart.
+// Not @fastify/multipart: it takes the body over, with other limits and error answers than those of
+// the uploads without multipart.
 const headersLengthMax = 8 * 1024;
 
-/** The whole body as a file of the query's name, or the first file of a multipart body. Throws 400 when there is none. */
+/**
+ * The whole body as a file of the query's name, or the first file of a multipart body. Throws 400
+ * when there is none.
+ */
 export function uploadedFile(
   contentType: string | undefined,
   body: Buffer,

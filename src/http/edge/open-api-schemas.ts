@@ -3,7 +3,10 @@
 type Refer = (schema: unknown) => unknown;
 
 export interface ComponentSchemas {
-  /** The schema as the document writes it: references in place of named schemas, which become components. */
+  /**
+   * The schema as the document writes it: references in place of named schemas, which become
+   * components.
+   */
   readonly refer: Refer;
   /** All components that were referred to so far, by name. */
   readonly all: () => Readonly<Record<string, unknown>>;

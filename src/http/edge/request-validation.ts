@@ -1,15 +1,15 @@
 // Request validation: params, query and body against the schemas of an endpoint, compiled at first use.
 import { createRequire } from 'node:module';
 import Type, { type TSchema } from 'typebox';
-import type * as TypeBoxCompile from 'typebox/compile';
 import type * as TypeBoxValue from 'typebox/value';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
+import { compileSchema } from '../../structures/schema-compiler.ts';
 
 type Texts = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => unknown;
 
-// The compiler is the largest part of the schema library, and a starting server does not need it yet.
+// A starting server does not need it yet; see `compileSchema`.
 const load = createRequire(import.meta.url);
 const reasonsMax = 5;
 
@@ -19,7 +19,10 @@ export interface RequestChecks {
   readonly body: Check;
 }
 
-/** One check per part; each returns the value (query values converted to their types) or throws `invalidRequest`. */
+/**
+ * One check per part; each returns the value (query values converted to their types) or throws
+ * `invalidRequest`.
+ */
 export function requestChecks(endpoint: Endpoint): RequestChecks {
   return {
     params: checkOf(endpoint.params, 'path', true),
@@ -38,9 +41,8 @@ function checkOf(schema: TSchema | undefined, part: string, converted: boolean):
 }
 
 function compile(schema: TSchema, part: string, converted: boolean): Check {
-  const { Compile } = load('typebox/compile') as typeof TypeBoxCompile;
   const { Value } = load('typebox/value') as typeof TypeBoxValue;
-  const validator = Compile(schema);
+  const validator = compileSchema(schema);
   return (value) => {
     if (value === undefined && part === 'body') {
       if (Type.IsOptional(schema)) return undefined;
@@ -80,8 +82,9 @@ interface SchemaError {
 }
 
 /**
- * The errors that tell what to do. A value that fits no alternative has an error for every alternative and one for their list: of those at
- * one place, that the value is not null or fits no alternative says nothing, nor does anything about a place that has errors inside.
+ * The errors that tell what to do. A value that fits no alternative has an error for every
+ * alternative and one for their list: of those at one place, that the value is not null or fits no
+ * alternative says nothing, nor does anything about a place that has errors inside.
  */
 function tellingErrors(errors: readonly SchemaError[]): readonly SchemaError[] {
   const isNoise = ({ keyword, params }: SchemaError) =>

@@ -43,7 +43,10 @@ export class Answer<T> {
   }
 }
 
-/** The endpoint of a route with its server part, the type parameters forgotten so that routes of all kinds fit one list. */
+/**
+ * The endpoint of a route with its server part, the type parameters forgotten so that routes of all
+ * kinds fit one list.
+ */
 export interface Route extends Endpoint {
   /** The second argument is the principal, or what `admit` returned. */
   readonly handle: (input: never, admitted: never) => unknown;
@@ -85,14 +88,20 @@ export type HandlerOf<E extends Endpoint> = E['access'] extends OpenAccess
 
 type EndpointBy<A> = Endpoint & { readonly access: A };
 
-/** The handler of an open endpoint, of one for every credential, or of one that finds its resources itself. */
+/**
+ * The handler of an open endpoint, of one for every credential, or of one that finds its resources
+ * itself.
+ */
 export function route<
   E extends EndpointBy<OpenAccess | CredentialAccess | PermissionAccess<'handler'>>,
 >(endpoint: E, handle: HandlerOf<E>): Route {
   return { ...endpoint, handle };
 }
 
-/** The handler of an endpoint that names one resource; `findResource` throws Problem `notFound` for an unknown one. */
+/**
+ * The handler of an endpoint that names one resource; `findResource` throws Problem `notFound` for
+ * an unknown one.
+ */
 export function resourceRoute<E extends EndpointBy<PermissionAccess<'path' | 'body'>>>(
   endpoint: E,
   findResource: (
@@ -104,7 +113,10 @@ export function resourceRoute<E extends EndpointBy<PermissionAccess<'path' | 'bo
   return { ...endpoint, findResource, handle };
 }
 
-/** The handler of an open endpoint; `admit` runs before the body is read, may throw a Problem, and returns what the handler receives. */
+/**
+ * The handler of an open endpoint; `admit` runs before the body is read, may throw a Problem, and
+ * returns what the handler receives.
+ */
 export function admittedRoute<E extends EndpointBy<OpenAccess>, F>(
   endpoint: E,
   admit: (headers: IncomingHttpHeaders, query: Of<E, 'query'>) => F | Promise<F>,

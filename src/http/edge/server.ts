@@ -9,7 +9,7 @@ import { problem } from '../../model/problem.ts';
 import type { Guard } from './admission.ts';
 import { allowedMethods } from './allowed-methods.ts';
 import { bodyBytesMaxDefault, sendFailure, setEdgeHeaders } from './answering.ts';
-import { addBodyParsers, jsonType } from './body-parsers.ts';
+import { addBodyParsers, jsonType, valuesType } from './body-parsers.ts';
 import { addCors } from './cors.ts';
 import { refuseTwoHosts } from './host-header.ts';
 import { leaveBodies, readLargeBodies } from './large-bodies.ts';
@@ -21,7 +21,10 @@ import type { Route } from './route.ts';
 import { addContentPolicy } from './security-headers.ts';
 import { addRoute } from './serving.ts';
 
-/** How long a client may take; all three are checked once a second, where Node's own default is every 30 s. */
+/**
+ * How long a client may take; all three are checked once a second, where Node's own default is
+ * every 30 s.
+ */
 const standardTimeouts = {
   headersMs: 20_000,
   requestMs: 120_000,
@@ -107,7 +110,10 @@ function trustedBy({ trustedProxies = [] }: ServerParts): string[] | false {
   return trustedProxies.length > 0 && [...trustedProxies];
 }
 
-/** Paths without a route: 405 where another method has one; else 401 or 404 under `/v3/`, and 404 elsewhere. */
+/**
+ * Paths without a route: 405 where another method has one; else 401 or 404 under `/v3/`, and 404
+ * elsewhere.
+ */
 function addNotFound(app: FastifyInstance, guard: Guard): void {
   const methodsOf = allowedMethods(app);
   app.setNotFoundHandler(async (request) => {
@@ -134,7 +140,10 @@ function addReports(app: FastifyInstance, events: EdgeEvents): void {
   });
 }
 
-/** What the log says of a refused credential; `account` is the e-mail address that was typed, cut to the longest possible one. */
+/**
+ * What the log says of a refused credential; `account` is the e-mail address that was typed, cut to
+ * the longest possible one.
+ */
 function refusalOf(request: FastifyRequest) {
   const { refusedBy, principal } = stateOf(request);
   const { email } = (request.body ?? {}) as { readonly email?: unknown };
@@ -148,7 +157,10 @@ function refusalOf(request: FastifyRequest) {
   return { ...refused, ...(account !== undefined && { account }) };
 }
 
-/** Routes by how their bodies are read: whole, in many turns when they may be large, or by the handler. */
+/**
+ * Routes by how their bodies are read: whole, in many turns when they may be large, or by the
+ * handler.
+ */
 async function addRoutes(app: FastifyInstance, { routes, guard }: ServerParts): Promise<void> {
   const groups = Map.groupBy(routes, bodyReading);
   const addAll = (scope: FastifyInstance, reading: BodyReading) => {
@@ -162,7 +174,7 @@ async function addRoutes(app: FastifyInstance, { routes, guard }: ServerParts): 
     addAll(large, 'large');
   });
   await app.register(async (streamed) => {
-    leaveBodies(streamed, jsonType);
+    leaveBodies(streamed, valuesType);
     addAll(streamed, 'streamed');
   });
   await app.register(async (streamed) => {

@@ -1,7 +1,10 @@
 // Settled routes: a route that reads what followers write waits until they have written it.
 import type { Route } from './route.ts';
 
-/** `settled` resolves when everything that was acknowledged is readable. Its failures are reported by the follower itself. */
+/**
+ * `settled` resolves when everything that was acknowledged is readable. Its failures are reported
+ * by the follower itself.
+ */
 export function settledRoute(settled: () => Promise<void>, route: Route): Route {
   return {
     ...route,

@@ -5,10 +5,16 @@ import type { FastifyReply } from 'fastify';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { Problem, problem } from '../../model/problem.ts';
 
-/** What is read of a body after its request was refused, so that the sender gets to reading the answer. */
+/**
+ * What is read of a body after its request was refused, so that the sender gets to reading the
+ * answer.
+ */
 const restBytesMax = 64 * 1024 * 1024;
 
-/** Throws Problem `payloadTooLarge`, for a body that says its length before anything is read, else with the chunk that passes the limit. */
+/**
+ * Throws Problem `payloadTooLarge`, for a body that says its length before anything is read, else
+ * with the chunk that passes the limit.
+ */
 export async function* streamedBody(
   message: IncomingMessage,
   bytesMax: number | undefined,
@@ -26,8 +32,9 @@ export async function* streamedBody(
 }
 
 /**
- * Waits for the handler; when it refuses in the middle of the body, reads what is left, since many clients look for an answer only
- * when they have sent everything. Beyond a limit the connection is closed behind the answer.
+ * Waits for the handler; when it refuses in the middle of the body, reads what is left, since many
+ * clients look for an answer only when they have sent everything. Beyond a limit the connection is
+ * closed behind the answer.
  */
 export async function withRestRead<T>(
   handled: T | Promise<T>,
@@ -58,7 +65,10 @@ async function readRest(message: IncomingMessage): Promise<boolean> {
   }
 }
 
-/** Waits for a body; reads what is left of one that is refused, and a body that breaks off is the sender's fault (400). */
+/**
+ * Waits for a body; reads what is left of one that is refused, and a body that breaks off is the
+ * sender's fault (400).
+ */
 export async function withBodyRead<T>(body: Promise<T>, message: IncomingMessage): Promise<T> {
   try {
     return await body;

@@ -59,7 +59,10 @@ function filterOf(query: Static<typeof assetListQuery>): AssetFilter {
 
 const loraPrefix = 'loraProperties.';
 
-/** `loraProperties.carrier=TTN`: a field that is none of the open ones is refused, because passing over it would answer too much. */
+/**
+ * `loraProperties.carrier=TTN`: a field that is not an open one is rejected, because ignoring it
+ * would return too many assets.
+ */
 function loraFilterOf(query: object): AssetFilter['lora'] {
   const wanted: Partial<Record<LoraField, string>> = {};
   for (const [name, value] of Object.entries(query)) {

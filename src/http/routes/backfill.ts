@@ -1,27 +1,35 @@
-// Backfill of a device: one sample, or up to 100,000 read while they arrive (interface 4.3, contract 28, 35).
+// Backfill routes: one sample, or streams of samples of one or many devices (interface 4.3, contract 28, 35, 37).
 import { backfill } from '../../contract/endpoints/backfill.ts';
-import { type Backfill, backfillLimits, type BackfillReceipt } from '../../flows/backfill.ts';
+import {
+  type Backfill,
+  backfillLimits,
+  type BackfillReceipt,
+  type NamedBackfill,
+} from '../../flows/backfill.ts';
 import type { Attempt, Once } from '../../flows/idempotency.ts';
 import type { OnceStreamed } from '../../flows/streamed-idempotency.ts';
 import { jsonArrayGroups } from '../../ingest/http/json-array.ts';
+import { jsonLineGroups } from '../../ingest/http/json-lines.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
-import { type InputOf, resourceRoute, type Route, type RouteInput } from '../edge/route.ts';
+import { isNdjson } from '../edge/body-parsers.ts';
+import { type InputOf, resourceRoute, type Route, route, type RouteInput } from '../edge/route.ts';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
 export interface BackfillParts extends Pick<DeviceAccess, 'placeOfDevice'> {
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
+  readonly backfillNamed: (input: NamedBackfill) => Promise<BackfillReceipt>;
   readonly once: Once;
   readonly onceStreamed: OnceStreamed;
   readonly now: () => EpochMs;
 }
 
 export function backfillRoutes(parts: BackfillParts): Route[] {
-  return [singleRoute(parts), bulkRoute(parts)];
+  return [singleRoute(parts), ...bulkRoutes(parts)];
 }
 
 function singleRoute(parts: BackfillParts): Route {
@@ -49,33 +57,52 @@ async function storedSample(
   return answer.body as unknown as BackfillReceipt;
 }
 
-function bulkRoute(parts: BackfillParts): Route {
+type GroupedBody = Pick<Backfill, 'groups' | 'receivedAt' | 'attempt'>;
+type BulkInput = Pick<RouteInput<unknown, unknown, BodyStream>, 'headers' | 'path' | 'body'>;
+
+/** The two routes share the limit of concurrent requests. */
+function bulkRoutes(parts: BackfillParts): Route[] {
   let inProgress = 0;
-  return resourceRoute(backfill.bulk, deviceInPath(parts), async (input, principal) => {
-    const { deviceId } = input.params;
-    const work = (
-      body: BodyStream,
-      receivedAt: EpochMs,
-      attempt?: Attempt,
-    ): Promise<BackfillReceipt> =>
-      parts.backfill({ deviceId, groups: jsonArrayGroups(body), receivedAt, attempt });
+
+  /** Stores the samples of the body, once per Idempotency-Key. */
+  async function stored(
+    { headers, path, body }: BulkInput,
+    principal: Principal,
+    store: (grouped: GroupedBody) => Promise<BackfillReceipt>,
+  ): Promise<BackfillReceipt> {
+    const groupsOf = isNdjson(headers) ? jsonLineGroups : jsonArrayGroups;
     if (inProgress >= backfillLimits.requestsMax) throw problem('intakeFull');
     inProgress++;
     try {
-      const call = callOf(input, principal);
-      if (call === undefined) return await work(input.body, parts.now());
-      const answer = await parts.onceStreamed(call, input.body, async (body, attempt) =>
-        answerOf(await work(body, attempt.firstSeenAt, attempt)),
+      const call = callOf({ headers, path }, principal);
+      if (call === undefined)
+        return await store({ groups: groupsOf(body), receivedAt: parts.now() });
+      const answer = await parts.onceStreamed(call, body, async (bytes, attempt) =>
+        answerOf(
+          await store({ groups: groupsOf(bytes), receivedAt: attempt.firstSeenAt, attempt }),
+        ),
       );
       return answer.body as unknown as BackfillReceipt;
     } finally {
       inProgress--;
     }
-  });
+  }
+
+  return [
+    resourceRoute(backfill.bulk, deviceInPath(parts), (input, principal) => {
+      const { deviceId } = input.params;
+      return stored(input, principal, (grouped) => parts.backfill({ deviceId, ...grouped }));
+    }),
+    route(backfill.samples, ({ headers, path, body }, principal) => {
+      // A key of a user in one organization says nothing of another one.
+      const of = { headers, body, path: `${path} ${principal.organizationId}` };
+      return stored(of, principal, (grouped) => parts.backfillNamed({ principal, ...grouped }));
+    }),
+  ];
 }
 
 /** Undefined without an Idempotency-Key. */
-function callOf({ headers, path }: RouteInput<unknown, unknown, unknown>, principal: Principal) {
+function callOf({ headers, path }: Pick<BulkInput, 'headers' | 'path'>, principal: Principal) {
   const key = idempotencyKeyOf(headers);
   if (key === undefined) return undefined;
   return { credential: principal.id, route: `POST ${path}`, key };

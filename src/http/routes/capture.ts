@@ -14,7 +14,10 @@ export function receiptView({ id, receivedAt }: CaptureReceipt): Static<typeof r
 }
 
 export interface CaptureParts {
-  /** Finds the sender before the body is read, so that strangers cannot make the server read bodies. */
+  /**
+   * Finds the sender before the body is read, so that the server reads no bodies of unknown
+   * senders.
+   */
   readonly findSender: CaptureSenders['ofCapture'];
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   /** Takes what a network server sends for a connector with a decoding type. */

@@ -1,6 +1,6 @@
 // View options of connectors: names of types and secrets in answers, by settings and client (contract 34).
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Showing } from '../../inventory/flows/output-connector-view.ts';
+import type { ConnectorViewOptions } from '../../inventory/flows/output-connector-view.ts';
 
 export interface ViewOptionsParts {
   /** Whether an answer to these headers carries the names that older clients read (contract 34). */
@@ -9,6 +9,9 @@ export interface ViewOptionsParts {
   readonly revealConnectorSecrets: boolean;
 }
 
-export function viewOptionsOf(parts: ViewOptionsParts, headers: IncomingHttpHeaders): Showing {
+export function viewOptionsOf(
+  parts: ViewOptionsParts,
+  headers: IncomingHttpHeaders,
+): ConnectorViewOptions {
   return { vendorNames: parts.aliased(headers), connectorSecrets: parts.revealConnectorSecrets };
 }

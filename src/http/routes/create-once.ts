@@ -19,10 +19,16 @@ interface Call {
 /** Work that begins once the record is committed, such as a mail. */
 type Afterwards = (task: () => void) => void;
 
-/** Creates within the records that it is given: those of a transaction when the request has an Idempotency-Key. */
+/**
+ * Creates within the records that it is given: those of a transaction when the request has an
+ * Idempotency-Key.
+ */
 type Create<T> = (step: Inventory, afterwards: Afterwards) => Promise<T>;
 
-/** Creates the record, or reads the one that an earlier request with the same Idempotency-Key created. */
+/**
+ * Creates the record, or reads the one that an earlier request with the same Idempotency-Key
+ * created.
+ */
 export async function createdOnce<T extends { readonly id: string }>(
   parts: OnceParts,
   call: Call,
@@ -34,7 +40,10 @@ export async function createdOnce<T extends { readonly id: string }>(
   return created ?? read(stored);
 }
 
-/** For what cannot be read again, such as the secret of a new key: the first answer is stored encrypted, and returned again. */
+/**
+ * For what cannot be read again, such as the secret of a new key: the first answer is stored
+ * encrypted, and returned again.
+ */
 export async function answeredOnce<T extends object>(
   parts: OnceParts,
   call: Call,

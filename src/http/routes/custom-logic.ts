@@ -13,15 +13,15 @@ import { byOrganization, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function customLogicRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return recordRoutes(parts, customLogic, {
     kind: 'customLogic',
     createIn: byOrganization,
     list: ({ query }, principal) =>
       listCustomLogic(records, principal, query, pageRequestOf(query)),
-    create: (step, { body }, principal) => createCustomLogic(step, principal, body, now()),
+    create: (step, { body }, principal) => createCustomLogic(step, principal, body),
     read: (id, _input, principal) => readCustomLogic(records, principal, id),
-    update: (id, { body }, principal) => updateCustomLogic(records, principal, id, body, now()),
+    update: (id, { body }, principal) => updateCustomLogic(records, principal, id, body),
     remove: (id) => deleteCustomLogic(records, id),
   });
 }

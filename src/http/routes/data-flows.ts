@@ -1,4 +1,5 @@
 // Routes of data flows (contract 10).
+import type { IncomingHttpHeaders } from 'node:http';
 import { dataFlows } from '../../contract/endpoints/data-flows.ts';
 import {
   createDataFlow,
@@ -7,6 +8,7 @@ import {
   readDataFlow,
   updateDataFlow,
 } from '../../inventory/flows/data-flows.ts';
+import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
@@ -14,25 +16,22 @@ import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
+  const viewer = (headers: IncomingHttpHeaders, principal: Principal) => ({
+    principal,
+    viewOptions: viewOptionsOf(parts, headers),
+  });
   return recordRoutes(parts, dataFlows, {
     kind: 'dataFlow',
     list: ({ query, headers }, principal) => {
       const filter = { ...listScopeOf(query), search: query.search };
-      return listDataFlows(
-        records,
-        principal,
-        viewOptionsOf(parts, headers),
-        filter,
-        pageRequestOf(query),
-      );
+      return listDataFlows(records, viewer(headers, principal), filter, pageRequestOf(query));
     },
     create: (step, { body, headers }, principal) =>
-      createDataFlow(step, principal, viewOptionsOf(parts, headers), body, now()),
-    read: (id, { headers }, principal) =>
-      readDataFlow(records, principal, viewOptionsOf(parts, headers), id),
+      createDataFlow(step, viewer(headers, principal), body),
+    read: (id, { headers }, principal) => readDataFlow(records, viewer(headers, principal), id),
     update: (id, { body, headers }, principal) =>
-      updateDataFlow(records, principal, viewOptionsOf(parts, headers), id, body, now()),
+      updateDataFlow(records, viewer(headers, principal), id, body),
     remove: (id) => deleteDataFlow(records, id),
   });
 }

@@ -23,7 +23,10 @@ export interface DeliveryParts extends RecordParts {
   readonly renewed: Renewed;
   /** Whether default payloads carry the names that older clients read (contract 34). */
   readonly vendorNames: boolean;
-  /** Sends the last sample of a device, or an invented one. Throws 404 or 403 for a device that the principal may not see. */
+  /**
+   * Sends the last sample of a device, or an invented one. Throws 404 or 403 for a device that the
+   * principal may not see.
+   */
   readonly testConnector: (
     connectorId: string,
     deviceId: string | undefined,
@@ -33,7 +36,7 @@ export interface DeliveryParts extends RecordParts {
 }
 
 export function deliveryRoutes(parts: DeliveryParts): Route[] {
-  const { records, now, renewed, vendorNames } = parts;
+  const { records, renewed, vendorNames } = parts;
   const byConnector = byId(parts, 'outputConnector');
   return [
     resourceRoute(deliveries.list, byConnector, ({ params, query }, principal) => {
@@ -56,10 +59,10 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
         deviceId,
         ids: body?.deliveryIds ?? undefined,
       };
-      return resendDeliveries(records, principal, renewed, filter, now());
+      return resendDeliveries(records, principal, renewed, filter);
     }),
     resourceRoute(deliveries.resend, byId(parts, 'delivery'), ({ params }) =>
-      resendDelivery(records, renewed, params.id, { now: now(), vendorNames }),
+      resendDelivery(records, renewed, params.id, vendorNames),
     ),
     resourceRoute(deliveries.testConnector, byConnector, ({ params, body, signal }, principal) =>
       parts.testConnector(params.id, body?.deviceId ?? undefined, principal, signal),

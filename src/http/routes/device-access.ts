@@ -37,8 +37,8 @@ export function tagInPath({ placeOfTag }: Pick<DeviceAccess, 'placeOfTag'>) {
 }
 
 /**
- * The named devices, each once, in their order. Unknown ones, which those of other organizations are too, are left out (contract 36).
- * Throws Problem 404 when all are unknown, and 403 when one may not be read.
+ * The named devices, each once, in their order. Unknown ones, as those of other organizations, are
+ * omitted (contract 36). Throws Problem 404 when all are unknown, and 403 when one may not be read.
  */
 export async function readableDevices(
   deviceIds: readonly string[],

@@ -13,7 +13,7 @@ import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function deviceConnectorRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return recordRoutes(parts, deviceConnectors, {
     kind: 'deviceConnector',
     list: ({ query }, principal) =>
@@ -23,9 +23,9 @@ export function deviceConnectorRoutes(parts: RecordParts): Route[] {
         { ...listScopeOf(query), search: query.search },
         pageRequestOf(query),
       ),
-    create: (step, { body }, principal) => createDeviceConnector(step, principal, body, now()),
+    create: (step, { body }, principal) => createDeviceConnector(step, principal, body),
     read: (id, _input, principal) => readDeviceConnector(records, principal, id),
-    update: (id, { body }, principal) => updateDeviceConnector(records, principal, id, body, now()),
+    update: (id, { body }, principal) => updateDeviceConnector(records, principal, id, body),
     remove: (id) => deleteDeviceConnector(records, id),
   });
 }

@@ -14,7 +14,7 @@ import { createdOnce } from './create-once.ts';
 import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 
 export interface DeviceParts extends RecordParts {
-  /** Drops what a deleted device stored. */
+  /** Deletes the samples of a deleted device. */
   readonly dropSamples: (deviceId: string) => Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export interface DownlinkParts extends RecordParts {
     cause: DownlinkCause,
   ) => Promise<unknown>;
   readonly newId: () => string;
-  /** Resolves when what was noted so far can be read. */
+  /** Resolves when all entries so far can be read. */
   readonly settled: () => Promise<void>;
   readonly eventSources: EventSources;
 }
@@ -34,7 +34,7 @@ export function downlinkRoutes(parts: DownlinkParts): Route[] {
         else {
           const call = { credential: principal.id, route: `POST ${path}`, key, body: body as Json };
           await parts.once.stored(call, async ({ duplicateKey, firstSeenAt }) => {
-            // A retry after a crash makes downlinks of the same ids, which are queued once.
+            // A retry after a crash creates downlinks with the same ids, which are queued once.
             const idempotencyKey = `${duplicateKey('')} ${firstSeenAt}`;
             await parts.sendDownlink(params.id, body, { correlationId, idempotencyKey });
             return { status: 204, body: null };
@@ -51,7 +51,7 @@ export function downlinkRoutes(parts: DownlinkParts): Route[] {
       ),
     ),
     resourceRoute(downlinks.events, byId(parts, 'device'), async ({ params }) => {
-      // A failure to write is told by the one who writes; what is there can still be read.
+      // The writer reports its own failures. Stored entries can still be read.
       await parts.settled().catch(() => undefined);
       return deviceEvents(params.id, parts.eventSources);
     }),

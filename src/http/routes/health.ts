@@ -5,7 +5,7 @@ import { Answer, type Route, route } from '../edge/route.ts';
 export interface HealthParts {
   /** Undefined when ready, else why not. */
   readonly notReadyBecause: () => string | undefined;
-  /** What an operator should know although requests are served. */
+  /** Warnings for the operator while requests are served. */
   readonly notes: () => readonly string[];
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }

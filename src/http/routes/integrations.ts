@@ -15,7 +15,7 @@ import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function integrationRoutes(parts: RecordParts & { readonly checkHost: CheckHost }): Route[] {
-  const { records, now, checkHost } = parts;
+  const { records, checkHost } = parts;
   return recordRoutes(parts, integrations, {
     kind: 'integration',
     createIn: (body, principal) => placeOfNewIntegration(records, principal, body),
@@ -26,11 +26,10 @@ export function integrationRoutes(parts: RecordParts & { readonly checkHost: Che
         { ...listScopeOf(query), search: query.search },
         pageRequestOf(query),
       ),
-    create: (step, { body }, principal) =>
-      createIntegration(step, principal, body, checkHost, now()),
+    create: (step, { body }, principal) => createIntegration(step, { principal, checkHost }, body),
     read: (id, _input, principal) => readIntegration(records, principal, id),
     update: (id, { body }, principal) =>
-      updateIntegration(records, principal, id, body, checkHost, now()),
+      updateIntegration(records, { principal, checkHost }, id, body),
     remove: (id) => deleteIntegration(records, id),
   });
 }

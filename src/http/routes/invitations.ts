@@ -24,7 +24,8 @@ export function invitationRoutes({ records, attempts, actAs }: InvitationRoutePa
     route(invitations.read, async ({ params }) => {
       const open = await findOpenInvitation(records, params.token);
       const { user, organizationName, proves } = open;
-      // The inviter has the other link, and is not told whether the address has an account elsewhere.
+      // The inviter has the other link, and does not learn whether the address has an account
+      // elsewhere.
       return {
         email: user.email,
         organizationName,
@@ -42,7 +43,9 @@ export function invitationRoutes({ records, attempts, actAs }: InvitationRoutePa
   ];
 }
 
-/** Name and password hash of somebody who chooses them; undefined for one who has a password, after it was checked. */
+/**
+ * Name and password hash of a new user; undefined for a user with a password, after it was checked.
+ */
 async function chosenBy(
   open: OpenInvitation,
   sent: { readonly name?: string | null | undefined; readonly password: string },

@@ -25,7 +25,10 @@ export interface KpiQueryParts extends QueryParts, DeviceAccess {
   readonly now: () => number;
 }
 
-/** KPI of a device, of each device of a tag, of all of them together, and the same for lists of devices. */
+/**
+ * KPI of a device, of each device of a tag, of all of them together, and the same for lists of
+ * devices.
+ */
 export function kpiQueryRoutes(parts: KpiQueryParts): Route[] {
   return [
     ...sourceRoutes(sampleKpis, 'raw', parts),
@@ -39,21 +42,18 @@ function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryPa
   return [
     resourceRoute(endpoints.device, deviceInPath(parts), async ({ params, body }) => {
       const device = await queriedDevice(params.deviceId, parts);
-      const [kpi] = await deviceKpis([device], source, body, parts.now(), parts);
+      const [kpi] = await deviceKpis({ devices: [device], source, body, now: parts.now() }, parts);
       return kpi;
     }),
     resourceRoute(endpoints.tag, tagged, async ({ params: { tagId }, query, body }) =>
       devicePage(await parts.devicesOfTag(tagId), query, (shown) =>
-        deviceKpis(shown, source, body, parts.now(), parts),
+        deviceKpis({ devices: shown, source, body, now: parts.now() }, parts),
       ),
     ),
     resourceRoute(endpoints.tagAccumulated, tagged, async ({ params: { tagId }, body }) => {
       const devices = await parts.devicesOfTag(tagId);
       const { kpi, topic, dataKey } = await accumulatedKpi(
-        devices,
-        source,
-        body,
-        parts.now(),
+        { devices, source, body, now: parts.now() },
         parts,
       );
       return { kpi, tagId, topic, dataKey };
@@ -62,10 +62,7 @@ function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryPa
     route(endpoints.batchAccumulated, async ({ body }, principal) => {
       const devices = await readableDevices(body.deviceIds, principal, parts);
       const { kpi, topic, dataKey } = await accumulatedKpi(
-        devices,
-        source,
-        body,
-        parts.now(),
+        { devices, source, body, now: parts.now() },
         parts,
       );
       return { kpi, topic, dataKey, deviceIds: devices.map(({ id }) => id) };
@@ -76,7 +73,7 @@ function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryPa
 function batchRoute(endpoint: KpiEndpoints['batch'], source: Source, parts: KpiQueryParts): Route {
   return route(endpoint, async ({ query, body }, principal) =>
     devicePage(await readableDevices(body.deviceIds, principal, parts), query, (shown) =>
-      deviceKpis(shown, source, body, parts.now(), parts),
+      deviceKpis({ devices: shown, source, body, now: parts.now() }, parts),
     ),
   );
 }

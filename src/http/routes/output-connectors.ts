@@ -27,21 +27,16 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
       const { search, scope, global } = query;
       const types = listOf(query, 'type');
       const filter = { ...listScopeOf(query), search, scope, global, types };
-      return listOutputConnectors(
-        records,
-        principal,
-        viewOptionsOf(parts, headers),
-        filter,
-        pageRequestOf(query),
-      );
+      const viewer = { principal, viewOptions: viewOptionsOf(parts, headers) };
+      return listOutputConnectors(records, viewer, filter, pageRequestOf(query));
     },
     create: (step, { body, headers }) =>
-      createOutputConnector(step, { showing: viewOptionsOf(parts, headers), available }, body),
+      createOutputConnector(step, { viewOptions: viewOptionsOf(parts, headers), available }, body),
     read: (id, { headers }) => readOutputConnector(records, viewOptionsOf(parts, headers), id),
     update: (id, { body, headers }) =>
       updateOutputConnector(
         records,
-        { showing: viewOptionsOf(parts, headers), available },
+        { viewOptions: viewOptionsOf(parts, headers), available },
         id,
         body,
       ),

@@ -13,7 +13,7 @@ import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
 
-/** Requests at once, then one more every so many seconds. */
+/** Number of immediate requests, and the seconds until each further one. */
 const limits = {
   network: { capacity: 20, perSecond: 1 / 180 },
   // Above it the address gets no further mail, and the answer does not say so.

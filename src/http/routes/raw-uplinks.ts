@@ -57,7 +57,7 @@ async function codeOf(
   return (await readDeviceType(records, typeId)).uplinkScript?.code ?? null;
 }
 
-/** Named devices must be in reach for `asset` `update`; of the others those that are. */
+/** Named devices need `asset` `update` (403). Without names, the devices with that permission. */
 async function devicesOf(
   { records, authorize, placeOfDevice }: RawUplinkParts,
   typeId: string,

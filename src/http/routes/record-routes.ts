@@ -9,7 +9,7 @@ import { byId, byWorkspace, type Kind, type RecordParts } from './record-parts.t
 
 type In<R extends ResourceIn> = Endpoint & { readonly access: PermissionAccess<R> };
 
-/** As `recordEndpoints` of the contract makes them. */
+/** The result of `recordEndpoints` of the contract. */
 interface RecordEndpoints {
   readonly list: In<'handler'>;
   readonly create: In<'body'>;
@@ -29,7 +29,9 @@ interface RecordFunctions<E extends RecordEndpoints, R> {
   readonly list: HandlerOf<E['list']>;
   /** Throws a Problem for a body that the schema accepts; also for a repeated request. */
   readonly checkCreate?: (input: InputOf<E['create']>, principal: Principal) => unknown;
-  /** Creates within `step`: the records of a transaction when the request has an Idempotency-Key. */
+  /**
+   * Creates within `step`: the records of a transaction when the request has an Idempotency-Key.
+   */
   readonly create: (
     step: Inventory,
     input: InputOf<E['create']>,

@@ -12,7 +12,7 @@ import { byId, type RecordParts } from './record-parts.ts';
 
 type Run = Static<typeof ruleRunSchema>;
 
-/** Times of one form compare as text. */
+/** Times of the same format compare as strings. */
 const runSortKeys = {
   timestamp: (run: Run) => run.timestamp,
   trigger: (run: Run) => run.trigger,

@@ -17,7 +17,7 @@ import { byId, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function ruleRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   const findRule = byId(parts, 'rule');
   return recordRoutes(parts, rules, {
     kind: 'rule',
@@ -28,28 +28,25 @@ export function ruleRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
       ];
       const referenceIds = ids.length > 0 ? ids : undefined;
       const filter = { ...listScopeOf(query), search: query.search, referenceIds };
-      return listRules(
-        records,
-        principal,
-        viewOptionsOf(parts, headers),
-        filter,
-        pageRequestOf(query),
-      );
+      const viewer = { principal, viewOptions: viewOptionsOf(parts, headers) };
+      return listRules(records, viewer, filter, pageRequestOf(query));
     },
     checkCreate: ({ body }, principal) => checkReferences(principal, body, body.workspaceId),
-    create: (step, { body, headers }) =>
-      createRule(step, viewOptionsOf(parts, headers), body, now()),
+    create: (step, { body, headers }) => createRule(step, viewOptionsOf(parts, headers), body),
     read: (id, { headers }) => readRule(records, viewOptionsOf(parts, headers), id),
     update: async (id, { body, headers }, principal) => {
       const { workspaceId } = await findRule({ id });
       checkReferences(principal, body, workspaceId);
-      return updateRule(records, viewOptionsOf(parts, headers), id, body, now());
+      return updateRule(records, viewOptionsOf(parts, headers), id, body);
     },
     remove: (id) => deleteRule(records, id),
   });
 }
 
-/** A rule reads its inputs and uses its actions: `asset` and `dataFlow` `read`, when they are named (contract 36). */
+/**
+ * A rule reads its inputs and uses its actions: `asset` and `dataFlow` `read`, when they are named
+ * (contract 36).
+ */
 function checkReferences(
   principal: Principal,
   { inputs, logic, actions }: Pick<RuleUpdate, 'inputs' | 'logic' | 'actions'>,

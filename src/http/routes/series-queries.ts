@@ -27,7 +27,7 @@ export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
     ...sourceRoutes(sampleSeries, 'raw', parts),
     ...sourceRoutes(hourlySeries, 'hours', parts),
     resourceRoute(olderSeries.values, inPath, async ({ params: { deviceId }, body, signal }) => {
-      const series = await rawSeries(deviceId, body, parts.store, signal);
+      const series = await rawSeries(deviceId, body, parts.store, { signal });
       const thinned = series.thinned && { 'x-thinned': 'true' };
       const text = Readable.from(seriesText(series, body.dataKey));
       return new Answer<never>(200, text, { ...jsonAnswer, ...thinned });
@@ -45,16 +45,16 @@ function sourceRoutes(
 ): Route[] {
   return [
     resourceRoute(endpoints.device, deviceInPath(parts), async ({ params: { deviceId }, body }) =>
-      deviceSeries(await queriedDevice(deviceId, parts), source, body, parts.now(), parts),
+      deviceSeries(await queriedDevice(deviceId, parts), { source, body, now: parts.now() }, parts),
     ),
     route(endpoints.batch, async ({ body }, principal) => {
       const devices = await readableDevices(body.deviceIds, principal, parts);
-      return seriesOfDevices(devices, source, body, parts.now(), parts);
+      return seriesOfDevices({ devices, source, body, now: parts.now() }, parts);
     }),
     resourceRoute(endpoints.tag, tagInPath(parts), async ({ params: { tagId }, query, body }) => {
       const devices = await parts.devicesOfTag(tagId);
       return devicePage(devices, query, (shown) =>
-        seriesOfDevices(shown, source, body, parts.now(), parts),
+        seriesOfDevices({ devices: shown, source, body, now: parts.now() }, parts),
       );
     }),
   ];

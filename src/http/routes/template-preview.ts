@@ -14,8 +14,8 @@ export interface TemplatePreview {
 
 export interface TemplatePreviewParts extends RecordParts {
   /**
-   * Throws `templateInvalid` for a broken template, 404 or 403 for a device the principal may not read, 404 for one without samples.
-   * `context` members replace those of the sample.
+   * Throws `templateInvalid` for a broken template, 404 or 403 for a device the principal may not
+   * read, 404 for one without samples. `context` members replace those of the sample.
    */
   readonly preview: (
     wanted: {

@@ -19,14 +19,20 @@ import { type StreamSocket, openStreamSocket } from './stream-socket.ts';
 
 export interface DataStreamsOptions {
   readonly fanOut: FanOut;
-  /** Throws Problem `unauthorized`, `invalidToken` or `permissionDenied`. Called for the handshake and again for every `subscribe`. */
+  /**
+   * Throws Problem `unauthorized`, `invalidToken` or `permissionDenied`. Called for the handshake
+   * and again for every `subscribe`.
+   */
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
   readonly access: AccessChanges;
   /** The sample store's `replay`. */
   readonly replay: Replay;
-  /** Counts of what organizations have open, with their limits; by default nothing, with the limits of contract 36. */
+  /**
+   * Counts of what organizations have open, with their limits; by default nothing, with the limits
+   * of contract 36.
+   */
   readonly counts?: OpenCounts;
   /** Whether another server of the process serves the upgrades of a path. */
   readonly isElsewhere?: (path: string) => boolean;
@@ -61,7 +67,9 @@ export const dataStreamLimits = {
   sessionsMax: 20_000,
   /** Time for the check of the credential. */
   handshakeMs: 10_000,
-  /** Ticks between WebSocket pings; a connection that was silent since the last ping is terminated. */
+  /**
+   * Ticks between WebSocket pings; a connection that was silent since the last ping is terminated.
+   */
   ticksPerPing: 30,
 } as const;
 

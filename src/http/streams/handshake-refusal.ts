@@ -6,7 +6,10 @@ import type { Problem } from '../../model/problem.ts';
 import { errorBody, traceIdOf } from '../edge/error-body.ts';
 import { firstOf } from '../edge/request-id.ts';
 
-/** Answers the upgrade request with the problem's status and JSON body and closes the connection. Returns the body's `errorId`. */
+/**
+ * Answers the upgrade request with the problem's status and JSON body and closes the connection.
+ * Returns the body's `errorId`.
+ */
 export function refuseHandshake(
   request: IncomingMessage,
   socket: Duplex,

@@ -20,7 +20,10 @@ export interface MqttSocketOptions {
   readonly now: () => number;
 }
 
-/** Serves upgrades of the path; others are left to whoever serves them. The returned function ends that. */
+/**
+ * Serves upgrades of the path; others are left to whoever serves them. The returned function ends
+ * that.
+ */
 export function attachMqttSocket(server: Server, options: MqttSocketOptions): () => void {
   const addressOf = clientAddress(options.trustedProxies);
   const webSockets = new WebSocketServer({

@@ -12,8 +12,9 @@ export interface StreamCredentials {
 }
 
 /**
- * The credential of the request. URL parameters `xApiKey` and `access_token` win over headers `x-api-key` and `Authorization`; a key
- * beside a token is refused (interface 5.3). A cookie counts only from a page of this very host, so that no foreign page can listen in.
+ * The credential of the request. URL parameters `xApiKey` and `access_token` win over headers
+ * `x-api-key` and `Authorization`; a key beside a token is refused (interface 5.3). A cookie counts
+ * only from a page of this very host, so that no foreign page can listen in.
  */
 export function streamCredentials(request: IncomingMessage): StreamCredentials {
   const url = request.url ?? '';

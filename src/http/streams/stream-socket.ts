@@ -15,14 +15,19 @@ import type { StreamCredentials } from './stream-credentials.ts';
 
 export interface StreamSocket {
   readonly principal: Principal;
-  /** Called once a second; with `ping` sends a ping, or terminates the connection if nothing followed the last one. */
+  /**
+   * Called once a second; with `ping` sends a ping, or terminates the connection if nothing
+   * followed the last one.
+   */
   tick(ping: boolean): void;
   end(code: number, reason: string): void;
 }
 
 interface StreamSocketOptions {
   readonly webSocket: WebSocket;
-  /** The connection under the WebSocket. The frames of both are complete writes, so they never mix. */
+  /**
+   * The connection under the WebSocket. The frames of both are complete writes, so they never mix.
+   */
   readonly socket: Socket;
   readonly principal: Principal;
   readonly credentials: StreamCredentials;
@@ -110,7 +115,10 @@ function listen(connection: Connection, gone: () => void): void {
   });
 }
 
-/** The close frame waits behind the unsent bytes of the socket; the connection of a reader that takes nothing is terminated. */
+/**
+ * The close frame waits behind the unsent bytes of the socket; the connection of a reader that
+ * takes nothing is terminated.
+ */
 function end(connection: Connection, code: number, reason: string): void {
   const { webSocket, session, grace } = connection;
   session.close();

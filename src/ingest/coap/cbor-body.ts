@@ -1,16 +1,22 @@
-// Reads a CBOR body as what JSON could have said: text keys, byte strings as hex, no values that JSON does not have.
+// CBOR bodies as JSON: text keys, byte strings as hex, no values that JSON does not have.
 import { decode, type TagDecoder } from 'cborg';
 import type { Json } from '../../model/json.ts';
-import { problem } from '../../model/problem.ts';
+import { type Problem, problem } from '../../model/problem.ts';
 
 /** As deep as JSON bodies may nest. */
 const depthMax = 64;
 
-/** Tags that only say how a value is meant: times as text and number, URIs, "this is CBOR". Others are refused. */
+/**
+ * Tags that only say how a value is meant: times as text and number, URIs, "this is CBOR". Others
+ * are refused.
+ */
 const plain: TagDecoder = (content) => content();
 const tags: Record<number, TagDecoder> = { 0: plain, 1: plain, 32: plain, 55799: plain };
 
-/** Throws Problem `invalidCbor`. Integers beyond 2^53 lose digits as they do in JSON; NaN and the infinities become null. */
+/**
+ * Throws Problem `invalidCbor`. Integers beyond 2^53 lose digits as they do in JSON; NaN and the
+ * infinities become null.
+ */
 export function parseCborBody(bytes: Uint8Array): Json {
   return jsonOf(decoded(bytes), 0);
 }
@@ -20,20 +26,20 @@ function decoded(bytes: Uint8Array): unknown {
     // Maps, because a key `__proto__` must stay a key.
     return decode(bytes, { useMaps: true, rejectDuplicateMapKeys: true, tags });
   } catch (error) {
-    // A body that nests without end overflows the decoder's stack, which is the sender's fault too.
-    const reason =
-      error instanceof RangeError
-        ? `it nests deeper than ${depthMax} levels`
-        : (error as Error).message;
-    throw problem('invalidCbor', { reason });
+    // A body that nests without end overflows the stack of the decoder.
+    if (error instanceof RangeError) throw tooDeep();
+    throw problem('invalidCbor', { reason: (error as Error).message });
   }
 }
 
+function tooDeep(): Problem {
+  return problem('invalidCbor', { reason: `it nests deeper than ${depthMax} levels` });
+}
+
 function jsonOf(value: unknown, depth: number): Json {
-  if (depth > depthMax)
-    throw problem('invalidCbor', { reason: `it nests deeper than ${depthMax} levels` });
+  if (depth > depthMax) throw tooDeep();
   if (typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   if (Array.isArray(value)) return value.map((item) => jsonOf(item, depth + 1));

@@ -1,4 +1,4 @@
-// What CoAP requests are answered: the code of each outcome, a JSON body, and never much more bytes than were asked with.
+// CoAP answers: the code of each outcome and a JSON body, not much larger than the request.
 import type { Problem } from '../../model/problem.ts';
 import { type Block, blockOption, contentFormats, uintOption } from './coap-request.ts';
 import type { CoapOption } from './coap-message.ts';
@@ -17,7 +17,7 @@ export const coapCodes = {
   proxyingNotSupported: codeOf(5, 5),
 } as const;
 
-/** As text: `4.04`. */
+/** Formats a code: `4.04`. */
 export function codeText(code: number): string {
   return `${code >> 5}.${String(code & 31).padStart(2, '0')}`;
 }
@@ -52,7 +52,8 @@ const codesByStatus: Readonly<Record<number, number>> = {
 const retryAfterSeconds = 5;
 
 function codeOfStatus(status: number): number {
-  return codesByStatus[status] ?? (status < 500 ? coapCodes.badRequest : coapCodes.internal);
+  if (status < 500) return codesByStatus[status] ?? coapCodes.badRequest;
+  return codesByStatus[status] ?? coapCodes.internal;
 }
 
 export function jsonAnswer(
@@ -69,7 +70,10 @@ export function plainAnswer(code: number, text = ''): CoapAnswer {
   return { code, options: [], payload: Buffer.from(text) };
 }
 
-/** `body` is the error body of the interface. A body that is too large is told how large it may be (RFC 7959 section 2.9.3). */
+/**
+ * `body` is the error body of the interface. A body that is too large is told how large it may be
+ * (RFC 7959 section 2.9.3).
+ */
 export function refusalAnswer(
   refused: Problem | undefined,
   body: { readonly status: number },
@@ -77,12 +81,16 @@ export function refusalAnswer(
   const code = codeOfStatus(body.status);
   const options: CoapOption[] = [];
   if (code === coapCodes.unavailable) options.push(uintOption('maxAge', retryAfterSeconds));
-  const bytesMax = refused?.problem === 'payloadTooLarge' ? refused.details['bytesMax'] : undefined;
-  if (typeof bytesMax === 'number') options.push(uintOption('size1', bytesMax));
+  const bytesMax = refused?.details['bytesMax'];
+  if (refused?.problem === 'payloadTooLarge' && typeof bytesMax === 'number')
+    options.push(uintOption('size1', bytesMax));
   return jsonAnswer(code, body, options);
 }
 
-/** How many times larger than its request a refusal may be: whoever sends in another's name must not gain by it. */
+/**
+ * How many times larger than its request a refusal may be: whoever sends in another's name must not
+ * gain by it.
+ */
 const refusalFactorMax = 3;
 /** Header, token, options and marker of an answer, at most. */
 const overheadBytes = 32;
@@ -92,7 +100,10 @@ export function withinMeasure(answer: CoapAnswer, requestBytes: number): CoapAns
   return shortened(answer, requestBytes * refusalFactorMax - overheadBytes);
 }
 
-/** A refusal whose body is too large is told shorter, in the end by its code alone; other answers are left as they are. */
+/**
+ * A refusal whose body is too large is told shorter, in the end by its code alone; other answers
+ * are left as they are.
+ */
 export function shortened(answer: CoapAnswer, payloadBytesMax: number): CoapAnswer {
   if (codeClass(answer.code) < 4 || answer.payload.length <= payloadBytesMax) return answer;
   const { status, errorCode, message } = readBody(answer.payload);
@@ -100,14 +111,14 @@ export function shortened(answer: CoapAnswer, payloadBytesMax: number): CoapAnsw
     { status, errorCode, message },
     { status, errorCode },
   ].map((body) => Buffer.from(JSON.stringify(body)));
-  const fitting =
-    errorCode === undefined ? undefined : shorter.find(({ length }) => length <= payloadBytesMax);
-  if (fitting !== undefined) return { ...answer, payload: fitting };
+  const fitting = shorter.find(({ length }) => length <= payloadBytesMax);
+  if (errorCode !== undefined && fitting !== undefined) return { ...answer, payload: fitting };
   return { ...answer, options: answer.options.filter(isNoFormat), payload: Buffer.alloc(0) };
 }
 
 function readBody(payload: Buffer): { status?: number; errorCode?: string; message?: string } {
-  return payload[0] === 0x7b ? (JSON.parse(payload.toString()) as { errorCode?: string }) : {};
+  if (payload[0] !== 0x7b) return {};
+  return JSON.parse(payload.toString()) as { errorCode?: string };
 }
 
 const formatNumber = uintOption('contentFormat', 0).number;
@@ -115,7 +126,10 @@ const isNoFormat = ({ number }: CoapOption): boolean => number !== formatNumber;
 
 export const blockBytesMax = 1024;
 
-/** One block of an answer; undefined when the answer has no such block. Answers that fit and were not asked in blocks stay whole. */
+/**
+ * One block of an answer; undefined when the answer has no such block. Answers that fit and were
+ * not asked in blocks stay whole.
+ */
 export function blockOfAnswer(
   answer: CoapAnswer,
   asked: Block | undefined,

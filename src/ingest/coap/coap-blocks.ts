@@ -1,11 +1,11 @@
-// Bodies that come in blocks, put together in order, and answers that go out in blocks (RFC 7959); both bounded.
+// CoAP block transfers (RFC 7959): assembles bodies and keeps answers, both within limits.
 import type { EpochMs } from '../../model/instant.ts';
 import type { Block } from './coap-request.ts';
 
 export interface BlockLimits {
   readonly bodyBytesMax: number;
   readonly transfersMax: number;
-  /** Of all bodies that are being put together. */
+  /** Bytes of all bodies in progress. */
   readonly bytesMax: number;
   readonly idleMs: number;
 }
@@ -23,17 +23,20 @@ interface Transfer {
   touchedAt: EpochMs;
 }
 
-/** What a block makes of its body: `more` is to come, `tooLarge` and `incomplete` (a block is missing) end the transfer. */
+/**
+ * The body, or `more` until its last block. `tooLarge` and `incomplete` (a block is missing) end
+ * the transfer.
+ */
 export type Assembled = Buffer | 'more' | 'tooLarge' | 'incomplete';
 
 export interface BlockBodies {
-  /** `key` names sender and request without its blocks. */
+  /** `key` identifies the sender and the request without its block options. */
   add(key: string, block: Block, payload: Buffer, now: EpochMs): Assembled;
   readonly size: number;
   readonly bytes: number;
 }
 
-/** Beyond its limits the transfer that was idle longest is given up. */
+/** Beyond its limits the transfer that was idle longest is discarded. */
 export function createBlockBodies(limits: BlockLimits): BlockBodies {
   const transfers = new Map<string, Transfer>();
   let bytes = 0;
@@ -54,9 +57,9 @@ export function createBlockBodies(limits: BlockLimits): BlockBodies {
   const resumed = (key: string, block: Block): Transfer | undefined => {
     const transfer = transfers.get(key);
     transfers.delete(key);
-    if (block.number > 0)
-      return transfer?.bytes === block.number * block.bytes ? transfer : undefined;
-    // A first block begins the body anew, whatever came before.
+    if (block.number > 0 && transfer?.bytes !== block.number * block.bytes) return undefined;
+    if (block.number > 0) return transfer;
+    // A first block begins a new body.
     bytes -= transfer?.bytes ?? 0;
     return { parts: [], bytes: 0, touchedAt: 0 };
   };
@@ -73,13 +76,11 @@ export function createBlockBodies(limits: BlockLimits): BlockBodies {
         bytes -= transfer.bytes;
         return result;
       };
-      // Every block but the last is full, else what follows would not fit.
-      if (block.more ? payload.length !== block.bytes : payload.length > block.bytes)
-        return give('incomplete');
+      if (!isWellSized(block, payload)) return give('incomplete');
       if (transfer.bytes + payload.length > limits.bodyBytesMax) return give('tooLarge');
       if (!block.more) return give(Buffer.concat([...transfer.parts, payload]));
       makeRoom(now, payload.length);
-      // The payload is a view into a datagram whose memory the system uses again.
+      // The payload is a view into a datagram whose memory is reused.
       transfer.parts.push(Buffer.from(payload));
       transfer.bytes += payload.length;
       transfer.touchedAt = now;
@@ -96,12 +97,18 @@ export function createBlockBodies(limits: BlockLimits): BlockBodies {
   };
 }
 
+/** Every block but the last is full, because the number of a block determines its offset. */
+function isWellSized({ more, bytes }: Block, payload: Buffer): boolean {
+  if (more) return payload.length === bytes;
+  return payload.length <= bytes;
+}
+
 export interface KeptAnswers<A> {
   keep(key: string, answer: A, now: EpochMs): void;
   find(key: string, now: EpochMs): A | undefined;
 }
 
-/** Answers whose further blocks may be asked for; beyond the limit the oldest are forgotten. */
+/** Answers whose further blocks a client can request; beyond the limit the oldest are evicted. */
 export function createKeptAnswers<A>(
   limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>,
 ): KeptAnswers<A> {
@@ -117,7 +124,8 @@ export function createKeptAnswers<A>(
     },
     find(key, now) {
       const kept = answers.get(key);
-      return kept === undefined || kept.keptAt <= now - limits.idleMs ? undefined : kept.answer;
+      if (kept === undefined || kept.keptAt <= now - limits.idleMs) return undefined;
+      return kept.answer;
     },
   };
 }

@@ -1,4 +1,4 @@
-// POST /v3/capture over CoAP (contract 18): from one request, perhaps a block of a longer one, to its answer.
+// CoAP capture: answers POST /v3/capture, also with a body in blocks (contract 18).
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { Problem, problem } from '../../model/problem.ts';
@@ -15,7 +15,13 @@ import {
   refusalAnswer,
   shortened,
 } from './coap-answer.ts';
-import { blockLimits, createBlockBodies, createKeptAnswers } from './coap-blocks.ts';
+import {
+  type BlockBodies,
+  blockLimits,
+  createBlockBodies,
+  createKeptAnswers,
+  type KeptAnswers,
+} from './coap-blocks.ts';
 import type { CoapMessage } from './coap-message.ts';
 import {
   blockOption,
@@ -33,121 +39,151 @@ export interface CoapCapture<S> {
   readonly request: CaptureRequest;
   readonly body: JsonObject | readonly Json[];
   readonly bodyBytes: number;
-  /** Tells repetitions of one request. */
+  /** Identifies repetitions of one request. */
   readonly duplicateKey: string;
 }
 
 export interface CoapCaptureParts<S> {
-  /** Throws Problem for a wrong secret or device, so that strangers cannot make the server keep blocks. */
+  /**
+   * Throws Problem for a wrong secret or device, so that the server keeps blocks only of known
+   * devices.
+   */
   readonly admit: (request: CaptureRequest) => S | Promise<S>;
   /** Resolves when the payload is durable. */
   readonly capture: (
     input: CoapCapture<S>,
   ) => Promise<{ readonly id: string; readonly receivedAt: EpochMs }>;
-  /** Throws Problem `invalidJson`; undefined for an empty text. */
+  /** Throws Problem `invalidJson`. Returns undefined for an empty string. */
   readonly parseJson: (text: string) => Json | undefined;
-  /** The error body of interface 7; undefined instead of a Problem is a failure of our own. */
+  /** Returns the error body of interface 7; an error that is not a Problem is an internal error. */
   readonly errorBody: (error: unknown, path: string, sender: string) => { readonly status: number };
   readonly now: () => EpochMs;
 }
 
-/** Makes the handler of requests; `sender` is address and port. It never rejects. */
+interface CaptureState<S> {
+  readonly parts: CoapCaptureParts<S>;
+  readonly bodies: BlockBodies;
+  readonly keptAnswers: KeptAnswers<CoapAnswer>;
+}
+
+/** A request, perhaps with one block of its body. */
+interface Received {
+  readonly request: CoapRequest;
+  readonly payload: Buffer;
+  /** The sender and the request without its block options. */
+  readonly key: string;
+  readonly duplicateKey: string;
+}
+
+/** Returns the handler of requests; `sender` is address and port. The handler never rejects. */
 export function createCoapCapture<S>(
   parts: CoapCaptureParts<S>,
 ): (message: CoapMessage, sender: string, duplicateKey: string) => Promise<CoapAnswer> {
-  const bodies = createBlockBodies(blockLimits);
-  const keptAnswers = createKeptAnswers<CoapAnswer>(blockLimits);
-
-  const capture = async (
-    request: CoapRequest,
-    key: string,
-    payload: Buffer,
-    duplicateKey: string,
-  ) => {
-    const asked = checkedRequest(request);
-    const sender = await parts.admit(asked);
-    const body = await wholeBody(request, key, payload);
-    if (body === 'more') return continued(request);
-    const done = await parts.capture({
-      sender,
-      request: asked,
-      body: captureBodyOf(parsed(body, request.contentFormat)),
-      bodyBytes: body.length,
-      duplicateKey,
-    });
-    const { id, receivedAt } = done;
-    return jsonAnswer(coapCodes.created, {
-      id,
-      timestamp: formatInstant(receivedAt),
-      message: 'uplink received',
-    });
+  const state: CaptureState<S> = {
+    parts,
+    bodies: createBlockBodies(blockLimits),
+    keptAnswers: createKeptAnswers<CoapAnswer>(blockLimits),
   };
-
-  const wholeBody = async (
-    { block1, size1 }: CoapRequest,
-    key: string,
-    payload: Buffer,
-  ): Promise<Buffer | 'more'> => {
-    const { bodyBytesMax } = blockLimits;
-    if ((size1 ?? 0) > bodyBytesMax) throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
-    if (block1 === undefined) return payload;
-    const body = bodies.add(key, block1, payload, parts.now());
-    if (body === 'tooLarge') throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
-    if (body === 'incomplete') throw problem('coapBlocksIncomplete');
-    return body;
-  };
-
-  const parsed = (body: Buffer, contentFormat: number | undefined): Json | undefined =>
-    contentFormat === contentFormats.cbor
-      ? parseCborBody(body)
-      : parts.parseJson(body.toString('utf8'));
-
   return async (message, sender, duplicateKey) => {
     const request = coapRequestOf(message);
     if ('refused' in request) return plainAnswer(coapCodes[request.refused], request.reason);
     const key = `${sender} ${requestKey(message)}`;
+    const received = { request, payload: message.payload, key, duplicateKey };
     try {
       const { block2 } = request;
-      if (block2 !== undefined && block2.number > 0) return furtherBlock(key, request);
+      if (block2 !== undefined && block2.number > 0) return furtherBlock(state, received);
       if (message.code !== coapCodes.post || request.path !== capturePath)
         throw noSuchThing(message.code, request.path);
-      return firstBlock(await capture(request, key, message.payload, duplicateKey), request, key);
+      return firstBlock(state, received, await capture(state, received));
     } catch (error) {
-      const refused = error instanceof Problem ? error : undefined;
-      return firstBlock(
-        refusalAnswer(refused, parts.errorBody(error, request.path, sender)),
-        request,
-        key,
-      );
+      const body = parts.errorBody(error, request.path, sender);
+      return firstBlock(state, received, refusalAnswer(problemIn(error), body));
     }
   };
+}
 
-  function firstBlock(whole: CoapAnswer, request: CoapRequest, key: string): CoapAnswer {
-    const { block1, block2 } = request;
-    const ended =
-      block1 === undefined || whole.code === coapCodes.continue
-        ? []
-        : [blockOption('block1', block1)];
-    const answer = { ...whole, options: [...whole.options, ...ended] };
-    // Refusals go out in one message, however small: nothing is kept for whom they are.
-    if (codeClass(answer.code) >= 4) return shortened(answer, block2?.bytes ?? blockBytesMax);
-    const first = blockOfAnswer(answer, block2) ?? answer;
-    if (first.payload.length < answer.payload.length) keptAnswers.keep(key, answer, parts.now());
-    return first;
-  }
+function problemIn(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  return undefined;
+}
 
-  function furtherBlock(key: string, { block2 }: CoapRequest): CoapAnswer {
-    const whole = keptAnswers.find(key, parts.now());
-    const block = whole && blockOfAnswer(whole, block2);
-    if (block === undefined) throw problem('coapBlocksIncomplete');
-    return block;
-  }
+async function capture<S>(state: CaptureState<S>, received: Received): Promise<CoapAnswer> {
+  const { parts } = state;
+  const { request, duplicateKey } = received;
+  const asked = checkedRequest(request);
+  const sender = await parts.admit(asked);
+  const body = wholeBody(state, received);
+  if (body === 'more') return continued(request);
+  const { id, receivedAt } = await parts.capture({
+    sender,
+    request: asked,
+    body: captureBodyOf(parsed(body, request.contentFormat, parts.parseJson)),
+    bodyBytes: body.length,
+    duplicateKey,
+  });
+  return jsonAnswer(coapCodes.created, {
+    id,
+    timestamp: formatInstant(receivedAt),
+    message: 'uplink received',
+  });
+}
+
+/** Throws Problem for a body that is too large, or that lacks a block. */
+function wholeBody<S>(
+  { parts, bodies }: CaptureState<S>,
+  { request, key, payload }: Received,
+): Buffer | 'more' {
+  const { block1, size1 } = request;
+  const { bodyBytesMax } = blockLimits;
+  if ((size1 ?? 0) > bodyBytesMax) throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
+  if (block1 === undefined) return payload;
+  const body = bodies.add(key, block1, payload, parts.now());
+  if (body === 'tooLarge') throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
+  if (body === 'incomplete') throw problem('coapBlocksIncomplete');
+  return body;
+}
+
+function parsed(
+  body: Buffer,
+  contentFormat: number | undefined,
+  parseJson: CoapCaptureParts<unknown>['parseJson'],
+): Json | undefined {
+  if (contentFormat === contentFormats.cbor) return parseCborBody(body);
+  return parseJson(body.toString('utf8'));
+}
+
+function firstBlock<S>(
+  { parts, keptAnswers }: CaptureState<S>,
+  { request, key }: Received,
+  whole: CoapAnswer,
+): CoapAnswer {
+  const { block1, block2 } = request;
+  const options = [...whole.options];
+  if (block1 !== undefined && whole.code !== coapCodes.continue)
+    options.push(blockOption('block1', block1));
+  const answer = { ...whole, options };
+  // A refusal fits in one message, so nothing is kept for its sender.
+  if (codeClass(answer.code) >= 4) return shortened(answer, block2?.bytes ?? blockBytesMax);
+  const first = blockOfAnswer(answer, block2) ?? answer;
+  if (first.payload.length < answer.payload.length) keptAnswers.keep(key, answer, parts.now());
+  return first;
+}
+
+/** Throws Problem when the answer is no longer kept, or has no such block. */
+function furtherBlock<S>(
+  { parts, keptAnswers }: CaptureState<S>,
+  { request, key }: Received,
+): CoapAnswer {
+  const whole = keptAnswers.find(key, parts.now());
+  const block = whole && blockOfAnswer(whole, request.block2);
+  if (block === undefined) throw problem('coapBlocksIncomplete');
+  return block;
 }
 
 function checkedRequest({ query, accept, contentFormat }: CoapRequest): CaptureRequest {
   if (accept !== undefined && accept !== contentFormats.json)
     throw problem('coapAcceptUnsupported', { accept });
-  // Small devices leave the format out; JSON is what they mean then, and what is not JSON is refused as such.
+  // Small devices omit the format; then the body is read as JSON.
   if (
     contentFormat !== undefined &&
     contentFormat !== contentFormats.json &&
@@ -159,7 +195,9 @@ function checkedRequest({ query, accept, contentFormat }: CoapRequest): CaptureR
 }
 
 function continued({ block1 }: CoapRequest): CoapAnswer {
-  return { ...plainAnswer(coapCodes.continue), options: [blockOption('block1', block1!)] };
+  const answer = plainAnswer(coapCodes.continue);
+  if (block1 === undefined) return answer;
+  return { ...answer, options: [blockOption('block1', block1)] };
 }
 
 const methods: Readonly<Record<number, string>> = {

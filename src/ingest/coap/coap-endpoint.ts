@@ -1,4 +1,4 @@
-// The CoAP endpoint without its socket: datagrams in, datagrams out; each request done once, answered in time, all of it bounded.
+// CoAP endpoint without its socket: runs each request once and answers within a time limit.
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
 import {
@@ -23,17 +23,17 @@ import { createSeparateResponses } from './coap-separate.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 
 export interface CoapLimits extends ExchangeLimits {
-  /** Requests under way at once; beyond it confirmable ones are told to come later, others are dropped. */
+  /** Requests in progress. Further confirmable ones get 5.03, others are dropped. */
   readonly openMax: number;
 }
 
-/** RFC 7252 section 4.8: a sender repeats after two seconds at the earliest, so an acknowledgement leaves before. */
+/** A sender repeats after two seconds at the earliest (RFC 7252 section 4.8). */
 const acknowledgeAfterMs = 1_000;
 
 export interface CoapEvents {
   /** A request was answered; `code` is the byte of its answer. */
   answered(code: number, ms: number): void;
-  /** A datagram led to nothing new. */
+  /** A request failed with an internal error. */
   failed(error: unknown): void;
   ignored(reason: 'foreign' | 'malformed' | 'reply' | 'duplicate' | 'tooMany' | 'unanswered'): void;
 }
@@ -46,7 +46,7 @@ export interface CoapEndpointParts {
     duplicateKey: string,
   ) => Promise<CoapAnswer>;
   readonly send: (datagram: Buffer, sender: CoapSender) => void;
-  /** Runs the task later; the function it returns calls it off. */
+  /** Runs the task later; the returned function cancels it. */
   readonly schedule: SetTimer;
   readonly events: CoapEvents;
   readonly limits: CoapLimits;
@@ -56,13 +56,13 @@ export interface CoapEndpointParts {
 export interface CoapEndpoint {
   /** The datagram may be overwritten only when its exchange has ended. */
   receive(datagram: Buffer, sender: CoapSender): void;
-  /** Requests under way. */
+  /** Requests in progress. */
   readonly open: number;
-  /** Exchanges remembered. */
+  /** Exchanges in memory. */
   readonly remembered: number;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is in progress. */
   drained(): Promise<void>;
-  /** Gives up what waits for acknowledgements. */
+  /** Discards answers that wait for an acknowledgement. */
   close(): void;
 }
 
@@ -74,108 +74,20 @@ interface Asked {
   readonly key: string;
 }
 
+interface EndpointState {
+  readonly parts: CoapEndpointParts;
+  readonly exchanges: ReturnType<typeof createExchanges>;
+  readonly separate: ReturnType<typeof createSeparateResponses>;
+  readonly inProgress: Set<Promise<void>>;
+}
+
 export function createCoapEndpoint(parts: CoapEndpointParts): CoapEndpoint {
-  const { send, events, now } = parts;
   const exchanges = createExchanges(parts.limits);
   const separate = createSeparateResponses(parts);
-  const underWay = new Set<Promise<void>>();
-
-  const reset = (id: number, sender: CoapSender): void =>
-    send(encodeMessage(emptyMessage(coapTypes.reset, id)), sender);
-
-  /** Empty messages, replies and whatever else is no request (RFC 7252 sections 4.2 and 4.3). */
-  const receiveOther = ({ type, code, id }: CoapMessage, sender: CoapSender): void => {
-    if (type === coapTypes.acknowledgement || type === coapTypes.reset) separate.settle(sender, id);
-    // An empty confirmable message asks whether somebody is there, and the reset is the answer.
-    else if (type === coapTypes.confirmable) reset(id, sender);
-    if (code !== 0) events.ignored('reply');
-  };
-
-  const begin = (asked: Asked, digest: number): void => {
-    const before = exchanges.begin(asked.key, digest, now());
-    if (before !== 'new') {
-      events.ignored('duplicate');
-      if (before !== 'underWay' && before.length > 0) send(before, asked.sender);
-      return;
-    }
-    if (exchanges.open > parts.limits.openMax) {
-      exchanges.forget(asked.key);
-      events.ignored('tooMany');
-      if (asked.message.type === coapTypes.confirmable)
-        send(replyTo(asked, busyAnswer), asked.sender);
-      return;
-    }
-    const done = answer(asked, digest).catch((error: unknown) => {
-      // Our own fault: the sender hears nothing and tries again, the others are served.
-      exchanges.forget(asked.key);
-      events.failed(error);
-    });
-    underWay.add(done);
-    void done.finally(() => underWay.delete(done));
-  };
-
-  const answer = async (asked: Asked, digest: number): Promise<void> => {
-    const { message, sender, key } = asked;
-    const startedAt = now();
-    let isAcknowledged = false;
-    const callOff =
-      message.type === coapTypes.confirmable
-        ? parts.schedule(() => {
-            isAcknowledged = true;
-            send(encodeMessage(emptyMessage(coapTypes.acknowledgement, message.id)), sender);
-          }, acknowledgeAfterMs)
-        : () => undefined;
-    const from = `${sender.address} ${sender.port}`;
-    const whole = await parts.handle(
-      message,
-      from,
-      `coap ${from} ${message.id} ${digest.toString(36)}`,
-    );
-    callOff();
-    const fitting = withinMeasure(whole, asked.bytes);
-    events.answered(fitting.code, now() - startedAt);
-    const datagram = reply(asked, fitting, isAcknowledged);
-    if (codeClass(fitting.code) === 2) exchanges.accepted(key, datagram);
-    else exchanges.refused(key, datagram);
-  };
-
-  /** Sends the answer as the request wants it and returns what a repetition of the request is sent. */
-  const reply = (asked: Asked, answered: CoapAnswer, isAcknowledged: boolean): Buffer => {
-    const { message, sender } = asked;
-    const isConfirmable = message.type === coapTypes.confirmable;
-    if (isUnwanted(message, answered)) {
-      events.ignored('unanswered');
-      if (!isConfirmable) return Buffer.alloc(0);
-      const acknowledgement = encodeMessage(emptyMessage(coapTypes.acknowledgement, message.id));
-      if (!isAcknowledged) send(acknowledgement, sender);
-      return acknowledgement;
-    }
-    if (isConfirmable && !isAcknowledged) {
-      const datagram = replyTo(asked, answered);
-      send(datagram, sender);
-      return datagram;
-    }
-    // Refusals are sent once: whoever asks in another's name must not have them repeated.
-    const mustArrive = isConfirmable && codeClass(answered.code) === 2;
-    const type = mustArrive ? coapTypes.confirmable : coapTypes.nonConfirmable;
-    return separate.send((id) => encoded(answered, type, id, message.token), sender, mustArrive);
-  };
-
+  const inProgress = new Set<Promise<void>>();
+  const state: EndpointState = { parts, exchanges, separate, inProgress };
   return {
-    receive(datagram, sender) {
-      const message = parseMessage(datagram);
-      if (message === 'foreign') return events.ignored('foreign');
-      if ('malformed' in message) {
-        events.ignored('malformed');
-        if (message.type === coapTypes.confirmable) reset(message.id, sender);
-        return;
-      }
-      const { type, code, id } = message;
-      const isRequest = code !== 0 && codeClass(code) === 0 && type <= coapTypes.nonConfirmable;
-      if (!isRequest) return receiveOther(message, sender);
-      const key = `${sender.address} ${sender.port} ${id}`;
-      begin({ message, bytes: datagram.length, sender, key }, crc32(datagram));
-    },
+    receive: (datagram, sender) => receive(state, datagram, sender),
     get open() {
       return exchanges.open;
     },
@@ -183,13 +95,137 @@ export function createCoapEndpoint(parts: CoapEndpointParts): CoapEndpoint {
       return exchanges.size;
     },
     async drained() {
-      await Promise.all(underWay);
+      await Promise.all(inProgress);
     },
     close: () => separate.close(),
   };
 }
 
-/** Without a body, whatever it answers. */
+function receive(state: EndpointState, datagram: Buffer, sender: CoapSender): void {
+  const { events } = state.parts;
+  const message = parseMessage(datagram);
+  if (message === 'foreign') return events.ignored('foreign');
+  if ('malformed' in message) {
+    events.ignored('malformed');
+    if (message.type === coapTypes.confirmable) reset(state, message.id, sender);
+    return;
+  }
+  const { type, code, id } = message;
+  const isRequest = code !== 0 && codeClass(code) === 0 && type <= coapTypes.nonConfirmable;
+  if (!isRequest) return receiveOther(state, message, sender);
+  const key = `${sender.address} ${sender.port} ${id}`;
+  begin(state, { message, bytes: datagram.length, sender, key }, crc32(datagram));
+}
+
+/**
+ * Receives messages that are not requests: empty messages and replies (RFC 7252 sections 4.2 and
+ * 4.3).
+ */
+function receiveOther(
+  state: EndpointState,
+  { type, code, id }: CoapMessage,
+  sender: CoapSender,
+): void {
+  if (type === coapTypes.acknowledgement || type === coapTypes.reset)
+    state.separate.settle(sender, id);
+  // An empty confirmable message is a ping, and a reset is its answer.
+  else if (type === coapTypes.confirmable) reset(state, id, sender);
+  if (code !== 0) state.parts.events.ignored('reply');
+}
+
+function reset({ parts }: EndpointState, id: number, sender: CoapSender): void {
+  parts.send(encodeMessage(emptyMessage(coapTypes.reset, id)), sender);
+}
+
+function begin(state: EndpointState, asked: Asked, digest: number): void {
+  const { exchanges, inProgress, parts } = state;
+  const { send, events, now } = parts;
+  const before = exchanges.begin(asked.key, digest, now());
+  if (before !== 'new') {
+    events.ignored('duplicate');
+    if (before !== 'underWay' && before.length > 0) send(before, asked.sender);
+    return;
+  }
+  if (exchanges.open > parts.limits.openMax) {
+    exchanges.forget(asked.key);
+    events.ignored('tooMany');
+    if (asked.message.type === coapTypes.confirmable)
+      send(replyTo(asked, busyAnswer), asked.sender);
+    return;
+  }
+  const done = answer(state, asked, digest).catch((error: unknown) => {
+    // An internal error: the sender gets no answer and retries.
+    exchanges.forget(asked.key);
+    events.failed(error);
+  });
+  inProgress.add(done);
+  void done.finally(() => inProgress.delete(done));
+}
+
+async function answer(state: EndpointState, asked: Asked, digest: number): Promise<void> {
+  const { exchanges, parts } = state;
+  const { message, sender, key } = asked;
+  const startedAt = parts.now();
+  const acknowledgement = acknowledgeLater(asked, parts);
+  const from = `${sender.address} ${sender.port}`;
+  const duplicateKey = `coap ${from} ${message.id} ${digest.toString(36)}`;
+  const whole = await parts.handle(message, from, duplicateKey);
+  acknowledgement.cancel();
+  const fitting = withinMeasure(whole, asked.bytes);
+  parts.events.answered(fitting.code, parts.now() - startedAt);
+  const datagram = reply(state, asked, fitting, acknowledgement.isSent());
+  if (codeClass(fitting.code) === 2) exchanges.accepted(key, datagram);
+  else exchanges.refused(key, datagram);
+}
+
+/**
+ * Acknowledges a confirmable request whose answer takes long, so that its sender does not repeat
+ * it.
+ */
+function acknowledgeLater(
+  { message, sender }: Asked,
+  { schedule, send }: CoapEndpointParts,
+): { readonly isSent: () => boolean; readonly cancel: () => void } {
+  let isSent = false;
+  if (message.type !== coapTypes.confirmable)
+    return { isSent: () => false, cancel: () => undefined };
+  const cancel = schedule(() => {
+    isSent = true;
+    send(encodeMessage(emptyMessage(coapTypes.acknowledgement, message.id)), sender);
+  }, acknowledgeAfterMs);
+  return { isSent: () => isSent, cancel };
+}
+
+/**
+ * Sends the answer as the request wants it. Returns the datagram for repetitions of the request.
+ */
+function reply(
+  { parts, separate }: EndpointState,
+  asked: Asked,
+  answered: CoapAnswer,
+  isAcknowledged: boolean,
+): Buffer {
+  const { message, sender } = asked;
+  const isConfirmable = message.type === coapTypes.confirmable;
+  if (isUnwanted(message, answered)) {
+    parts.events.ignored('unanswered');
+    if (!isConfirmable) return Buffer.alloc(0);
+    const acknowledgement = encodeMessage(emptyMessage(coapTypes.acknowledgement, message.id));
+    if (!isAcknowledged) parts.send(acknowledgement, sender);
+    return acknowledgement;
+  }
+  if (isConfirmable && !isAcknowledged) {
+    const datagram = replyTo(asked, answered);
+    parts.send(datagram, sender);
+    return datagram;
+  }
+  // A refusal is sent once: a sender with a forged address must not cause repetitions.
+  const mustArrive = isConfirmable && codeClass(answered.code) === 2;
+  const type = mustArrive ? coapTypes.confirmable : coapTypes.nonConfirmable;
+  return separate.send((id) => encoded(answered, type, id, message.token), sender, mustArrive);
+}
+
+/** Without a body, because it must not exceed any request. */
 const busyAnswer = withinMeasure(refusalAnswer(undefined, { status: 503 }), 0);
 
 /** The piggybacked answer to a confirmable request. */
@@ -204,7 +240,7 @@ function encoded(answered: CoapAnswer, type: CoapType, id: number, token: Buffer
 }
 
 function isUnwanted(message: CoapMessage, { code }: CoapAnswer): boolean {
-  // Only what ends the request is left out: a sender of blocks waits for each 2.31.
+  // A sender of blocks waits for each 2.31.
   if (code === coapCodes.continue) return false;
   const request = coapRequestOf(message);
   return !('refused' in request) && (request.unwanted & (1 << (codeClass(code) - 1))) !== 0;

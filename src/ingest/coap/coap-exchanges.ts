@@ -1,4 +1,4 @@
-// Which CoAP requests were seen lately and what they were answered, so that a repeated datagram is answered alike and done once.
+// CoAP exchanges: recent requests and their answers, so that a repeated datagram gets the same answer.
 import type { EpochMs } from '../../model/instant.ts';
 
 /** RFC 7252 section 4.8.2: how long a message id of a sender means the same exchange. */
@@ -9,11 +9,17 @@ export interface ExchangeLimits {
   readonly acceptedMax: number;
   /** Of their answers, with what it costs to keep one. */
   readonly acceptedBytesMax: number;
-  /** Refused requests that are remembered. They changed nothing, so strangers must not crowd out what devices sent. */
+  /**
+   * Refused requests that are remembered. They changed nothing, so strangers must not crowd out
+   * what devices sent.
+   */
   readonly refusedMax: number;
 }
 
-/** Senders repeat within 45 s; at these limits 6,000 requests a second are remembered for nearly that long. */
+/**
+ * Senders repeat within 45 s; at these limits 6,000 requests a second are remembered for nearly
+ * that long.
+ */
 export const exchangeLimits: ExchangeLimits = {
   acceptedMax: 262_144,
   acceptedBytesMax: 96 * 1024 * 1024,
@@ -31,9 +37,9 @@ interface Exchange {
 
 export interface Exchanges {
   /**
-   * Begins the exchange of a datagram: `new` is to be done; of one that was seen, `underWay` or the answer it got. A message id
-   * that comes again with other contents is a sender that was restarted, so it begins anew. `key` names sender and message id,
-   * `digest` the datagram.
+   * Begins the exchange of a datagram: `new` is to be done; of one that was seen, `underWay` or the
+   * answer it got. A message id that comes again with other contents is a sender that was
+   * restarted, so it begins anew. `key` names sender and message id, `digest` the datagram.
    */
   begin(key: string, digest: number, now: EpochMs): 'new' | 'underWay' | Buffer;
   /** Ends an exchange; an empty answer says that the sender wanted none. */
@@ -115,7 +121,8 @@ function createMemory(entriesMax: number, bytesMax: number): Memory {
         drop(oldest);
       }
       const known = exchanges.get(key);
-      return known?.digest === digest ? Buffer.from(known.answer, 'latin1') : undefined;
+      if (known?.digest !== digest) return undefined;
+      return Buffer.from(known.answer, 'latin1');
     },
     size: () => exchanges.size,
   };

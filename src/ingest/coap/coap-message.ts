@@ -1,4 +1,4 @@
-// CoAP messages on the wire (RFC 7252 section 3): bytes to message and back; what is malformed is said, never thrown.
+// CoAP messages on the wire (RFC 7252 section 3): parsed and encoded. Malformed input is a result, not an error.
 
 export const coapTypes = {
   confirmable: 0,
@@ -24,7 +24,10 @@ export interface CoapMessage {
   readonly payload: Buffer;
 }
 
-/** A datagram that is no message: `foreign` is to be ignored, a malformed one has a type and id and is answered by a reset when confirmable. */
+/**
+ * A datagram that is no message: `foreign` is to be ignored, a malformed one has a type and id and
+ * is answered by a reset when confirmable.
+ */
 export type Unreadable =
   | 'foreign'
   | { readonly malformed: string; readonly type: CoapType; readonly id: number };
@@ -80,16 +83,19 @@ function parseOptions(
   return { options, payload: datagram.subarray(datagram.length) };
 }
 
-/** The value of a four-bit field with its extension; undefined for the reserved 15 and for an extension that is cut off. */
+/**
+ * The value of a four-bit field with its extension; undefined for the reserved 15 and for an
+ * extension that is cut off.
+ */
 function extended(
   bytes: Buffer,
   at: number,
   nibble: number,
 ): { value: number; end: number } | undefined {
   if (nibble < 13) return { value: nibble, end: at };
-  if (nibble === 13) return at < bytes.length ? { value: bytes[at]! + 13, end: at + 1 } : undefined;
-  if (nibble === 14)
-    return at + 1 < bytes.length ? { value: bytes.readUInt16BE(at) + 269, end: at + 2 } : undefined;
+  if (nibble === 13 && at < bytes.length) return { value: bytes[at]! + 13, end: at + 1 };
+  if (nibble === 14 && at + 1 < bytes.length)
+    return { value: bytes.readUInt16BE(at) + 269, end: at + 2 };
   return undefined;
 }
 

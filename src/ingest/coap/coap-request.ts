@@ -1,4 +1,4 @@
-// What a CoAP request asks for: path, query, formats and blocks, read from its options (RFC 7252 section 5.10, RFC 7959).
+// CoAP requests: path, query, formats and blocks, read from the options (RFC 7252 section 5.10, RFC 7959).
 import type { CoapMessage, CoapOption } from './coap-message.ts';
 
 export const optionNumbers = {
@@ -57,7 +57,9 @@ export interface OptionRefusal {
   readonly reason: string;
 }
 
-/** Reads the options. A critical option that is not known, or a value that cannot be, is a refusal. */
+/**
+ * Reads the options. A critical option that is not known, or a value that cannot be, is a refusal.
+ */
 export function coapRequestOf(message: CoapMessage): CoapRequest | OptionRefusal {
   const values = new Map<number, Buffer[]>();
   for (const { number, value } of message.options) {
@@ -102,14 +104,16 @@ function queryOf(parts: readonly Buffer[]): Record<string, string> {
   const query = new Map<string, string>();
   for (const part of parts) {
     const text = part.toString('utf8');
-    const at = text.indexOf('=');
-    const name = percentDecoded(at === -1 ? text : text.slice(0, at));
-    if (!query.has(name)) query.set(name, at === -1 ? '' : percentDecoded(text.slice(at + 1)));
+    const [, encodedName = text, value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+    const name = percentDecoded(encodedName);
+    if (!query.has(name)) query.set(name, percentDecoded(value));
   }
   return Object.fromEntries(query);
 }
 
-/** Options hold plain text, yet many clients put in what they would put into a URL. */
+/**
+ * Decodes options as in a URL, because many clients encode them although plain UTF-8 is expected.
+ */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -122,13 +126,18 @@ const uintBytesMax = 4;
 
 function uintOf(value: Buffer | undefined): number | undefined {
   if (value === undefined || value.length > uintBytesMax) return undefined;
-  return value.length === 0 ? 0 : value.readUIntBE(0, value.length);
+  return uintIn(value);
+}
+
+function uintIn(value: Buffer): number {
+  if (value.length === 0) return 0;
+  return value.readUIntBE(0, value.length);
 }
 
 function blockOf(value: Buffer | undefined): Block | 'bad' | undefined {
   if (value === undefined) return undefined;
   if (value.length > 3) return 'bad';
-  const bits = uintOf(value)!;
+  const bits = uintIn(value);
   const sizeExponent = bits & 7;
   // 7 means many blocks in one message, which only reliable transports have (RFC 8323).
   if (sizeExponent === 7) return 'bad';
@@ -143,5 +152,5 @@ export function uintOption(name: keyof typeof optionNumbers, value: number): Coa
 }
 
 export function blockOption(name: 'block1' | 'block2', { number, more, bytes }: Block): CoapOption {
-  return uintOption(name, number * 16 + (more ? 8 : 0) + (Math.log2(bytes) - 4));
+  return uintOption(name, number * 16 + Number(more) * 8 + (Math.log2(bytes) - 4));
 }

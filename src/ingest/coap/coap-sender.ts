@@ -1,4 +1,4 @@
-// Where a CoAP datagram came from, and where its answer goes.
+// CoAP sender: the address of a datagram and of its answer.
 
 export interface CoapSender {
   readonly address: string;

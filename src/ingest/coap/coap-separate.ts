@@ -1,4 +1,4 @@
-// Answers that leave after the acknowledgement: messages of our own, repeated until their receiver acknowledges them (RFC 7252 section 4.2).
+// CoAP separate responses: sent after the acknowledgement, and repeated until they are acknowledged (RFC 7252 section 4.2).
 import type { CoapSender } from './coap-sender.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 

@@ -1,4 +1,4 @@
-// The UDP socket of the CoAP endpoint: bound, its datagrams handed on, closed when what is under way has been answered.
+// CoAP server: the UDP socket of the endpoint, closed when requests in progress are answered.
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { EpochMs } from '../../model/instant.ts';

@@ -1,4 +1,4 @@
-// One sample of a backfill as a client writes it: {data, topic?, timestamp?, meta?} (interface 4.3, contract 28).
+// Backfill sample as a client writes it: {deviceId?, data, topic?, timestamp?, meta?} (interface 4.3, contract 28, 37).
 import { type EpochMs, isInstant, parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem, problems } from '../../model/problem.ts';
@@ -18,7 +18,7 @@ export interface SampleRefusal {
   readonly message: string;
 }
 
-export function isRefusal(read: BackfillSample | SampleRefusal): read is SampleRefusal {
+export function isRefusal<T extends object>(read: T | SampleRefusal): read is SampleRefusal {
   return 'errorCode' in read;
 }
 
@@ -27,10 +27,12 @@ const notAnObject = refusalOf(problems.sampleNotAnObject);
 const dataMissing = refusalOf(problems.sampleDataMissing);
 const topicNotText = refusalOf(problems.sampleTopicNotText);
 const metaNotAnObject = refusalOf(problems.sampleMetaNotAnObject);
+const deviceMissing = refusalOf(problems.sampleDeviceMissing);
 
 /**
- * Reads one element of a backfill. Without `timestamp` it is `now`, without `topic` `default`; null counts as absent. A timestamp is an
- * ISO-8601 date-time or a number of epoch milliseconds. An invalid topic text or data key is no reason to refuse: validation mends it.
+ * Reads one element of a backfill. Without `timestamp` it is `now`, without `topic` `default`; null
+ * counts as absent. A timestamp is an ISO-8601 date-time or a number of epoch milliseconds. An
+ * invalid topic text or data key is no reason to refuse: validation mends it.
  */
 export function readBackfillSample(element: Json, now: EpochMs): BackfillSample | SampleRefusal {
   if (!isJsonObject(element)) return notAnObject;
@@ -38,15 +40,36 @@ export function readBackfillSample(element: Json, now: EpochMs): BackfillSample 
   if (!isJsonObject(data)) return dataMissing;
   if (topic !== undefined && topic !== null && typeof topic !== 'string') return topicNotText;
   if (meta !== undefined && meta !== null && !isJsonObject(meta)) return metaNotAnObject;
-  const at = timestamp === undefined || timestamp === null ? now : instantOf(timestamp);
+  const at = instantOf(timestamp ?? now);
   if (at === undefined)
-    return refusalOf(problem('timestampInvalid', { value: shortText(timestamp!) }));
+    return refusalOf(problem('timestampInvalid', { value: shortText(timestamp ?? now) }));
   return { topic: topic ?? defaultTopic, timestamp: at, data, meta: meta ?? undefined };
 }
 
+/** The service or physical id by which an element names its device (contract 37). */
+export function deviceNameOf(element: Json): string | SampleRefusal {
+  if (!isJsonObject(element)) return notAnObject;
+  const { deviceId } = element;
+  if (typeof deviceId !== 'string' || deviceId === '') return deviceMissing;
+  return deviceId;
+}
+
+/**
+ * Reveals nothing: unknown devices and those out of the caller's reach are refused with the same
+ * words.
+ */
+export function deviceRefusal(deviceId: string): SampleRefusal {
+  return refusalOf(problem('sampleDeviceUnknown', { deviceId: shortText(deviceId) }));
+}
+
 function instantOf(timestamp: Json): EpochMs | undefined {
-  const ms = typeof timestamp === 'string' ? parseInstant(timestamp) : timestamp;
-  return typeof ms === 'number' && Number.isInteger(ms) && isInstant(ms) ? ms : undefined;
+  if (typeof timestamp === 'string') return wholeInstant(parseInstant(timestamp));
+  return wholeInstant(timestamp);
+}
+
+function wholeInstant(ms: Json | undefined): EpochMs | undefined {
+  if (typeof ms !== 'number' || !Number.isInteger(ms) || !isInstant(ms)) return undefined;
+  return ms;
 }
 
 function refusalOf({
@@ -63,5 +86,6 @@ const shownLengthMax = 100;
 
 function shortText(value: Json): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length <= shownLengthMax ? text : `${text.slice(0, shownLengthMax)}…`;
+  if (text.length <= shownLengthMax) return text;
+  return `${text.slice(0, shownLengthMax)}…`;
 }

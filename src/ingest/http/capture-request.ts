@@ -1,4 +1,4 @@
-// What an HTTP capture request says besides its body, in every header and query variant (contract 18).
+// Capture request over HTTP: what headers and query say besides the body (contract 18).
 import type { IncomingHttpHeaders } from 'node:http';
 import { type EpochMs, isInstant, parseInstant, plusRestored } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -15,7 +15,10 @@ export interface CaptureRequest {
 
 export type CaptureQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Throws Problem: 401 without a secret, 400 without a device id or with a timestamp that is no ISO-8601 date-time. */
+/**
+ * Throws Problem: 401 without a secret, 400 without a device id or with a timestamp that is no
+ * ISO-8601 date-time.
+ */
 export function captureRequestOf(
   query: CaptureQuery,
   headers: IncomingHttpHeaders,
@@ -28,7 +31,7 @@ export function captureRequestOf(
     secret,
     deviceId,
     topic: first(query['topic'], headers['x-topic']) ?? null,
-    timestamp: timestamp === undefined ? null : timestampOf(timestamp),
+    timestamp: timestampOf(timestamp),
   };
 }
 
@@ -72,12 +75,14 @@ function first(...values: readonly (string | readonly string[] | undefined)[]): 
   return undefined;
 }
 
-function timestampOf(text: string): EpochMs {
+function timestampOf(text: string | undefined): EpochMs | null {
+  if (text === undefined) return null;
   const ms = parseInstant(plusRestored(text)) ?? epochMsOf(text);
   if (ms === undefined || !isInstant(ms)) throw problem('timestampInvalid', { value: text });
   return ms;
 }
 
 function epochMsOf(text: string): EpochMs | undefined {
-  return /^\d{12,14}$/.test(text) ? Number(text) : undefined;
+  if (!/^\d{12,14}$/.test(text)) return undefined;
+  return Number(text);
 }

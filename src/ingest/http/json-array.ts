@@ -1,47 +1,24 @@
-// Reads a JSON array of any length while it arrives: the bytes are cut between elements, and groups of elements parsed at once.
-// Only a group is ever held. Cutting knows brackets and strings alone; whether the text is JSON, the parser says of each group.
+// JSON array reader: cuts the bytes between elements as they arrive, and parses groups of elements.
+// Only one group is in memory. The reader finds brackets and strings; the JSON parser validates
+// each group.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { Json } from '../../model/json.ts';
-
-export interface JsonArrayLimits {
-  /** A group ends with the element that makes it this long, or this many. */
-  readonly groupBytes: number;
-  readonly groupElementsMax: number;
-  /** A longer element breaks the array. */
-  readonly elementBytesMax: number;
-  /** Levels of nesting, the array itself being the first. */
-  readonly depthMax: number;
-}
-
-export const jsonArrayLimits: JsonArrayLimits = {
-  groupBytes: 256 * 1024,
-  groupElementsMax: 1_000,
-  elementBytesMax: 1024 * 1024,
-  depthMax: 64,
-};
-
-/** The bytes are no JSON array, or one beyond the limits; what came before the place was given out already. */
-export class BrokenJsonArray extends Error {
-  override readonly name = 'BrokenJsonArray';
-  /** Number of the element, from 0. */
-  readonly index: number;
-  /** Where in the body, in bytes from 0, as near as can be told. */
-  readonly byte: number;
-
-  constructor(reason: string, index: number, byte: number) {
-    super(reason);
-    this.index = index;
-    this.byte = byte;
-  }
-}
+import {
+  BrokenJson,
+  byteOrderMark,
+  type JsonGroupLimits,
+  jsonGroupLimits,
+  parseFault,
+} from './json-groups.ts';
 
 /**
- * The elements of the array in order, group by group, none of them empty. The next chunk is asked for when the elements before it
- * were taken. Throws BrokenJsonArray at the first place that breaks the array, after the elements before it.
+ * The elements of the array in order, group by group, none of them empty. The next chunk is asked
+ * for when the elements before it were taken. Throws BrokenJson at the first place that breaks the
+ * array, after the elements before it.
  */
 export async function* jsonArrayGroups(
   chunks: AsyncIterable<Uint8Array>,
-  limits: JsonArrayLimits = jsonArrayLimits,
+  limits: JsonGroupLimits = jsonGroupLimits,
 ): AsyncGenerator<readonly Json[]> {
   const reader = new ArrayReader(limits);
   for await (const chunk of chunks) {
@@ -52,11 +29,10 @@ export async function* jsonArrayGroups(
 }
 
 const { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes;
-const byteOrderMark = [0xef, 0xbb, 0xbf];
 
 // A class, because the scan keeps its place between chunks.
 class ArrayReader {
-  readonly #limits: JsonArrayLimits;
+  readonly #limits: JsonGroupLimits;
   #held: Buffer = Buffer.alloc(0);
   /** Bytes of the body before those held. */
   #dropped = 0;
@@ -73,17 +49,17 @@ class ArrayReader {
   #escaped = false;
   #ended = false;
   /** Found behind elements that are given out first. */
-  #broken: BrokenJsonArray | undefined;
+  #broken: BrokenJson | undefined;
 
-  constructor(limits: JsonArrayLimits) {
+  constructor(limits: JsonGroupLimits) {
     this.#limits = limits;
   }
 
   add(chunk: Uint8Array): void {
     const start = this.#groupStart;
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    this.#held =
-      start === this.#held.length ? bytes : Buffer.concat([this.#held.subarray(start), bytes]);
+    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (start !== this.#held.length) bytes = Buffer.concat([this.#held.subarray(start), bytes]);
+    this.#held = bytes;
     this.#dropped += start;
     this.#at -= start;
     this.#elementStart -= start;
@@ -109,8 +85,8 @@ class ArrayReader {
   end(): Json[] | undefined {
     if (this.#broken !== undefined) throw this.#broken;
     if (this.#ended) return undefined;
-    const reason = this.#depth === 0 ? 'the array is missing' : 'the array does not end';
-    return this.#breakOff(reason, this.#held.length);
+    if (this.#depth === 0) return this.#breakOff('the array is missing', this.#held.length);
+    return this.#breakOff('the array does not end', this.#held.length);
   }
 
   /** Passes over what may stand before and after the array; whether the scan is inside it now. */
@@ -209,14 +185,20 @@ class ArrayReader {
     return this.#takeGroup(at - 1);
   }
 
-  /** The array is broken in the element that began last; the ended ones of its group are given out before that is told. */
+  /**
+   * The array is broken in the element that began last; the ended ones of its group are given out
+   * before that is told.
+   */
   #breakOff(reason: string, at: number): Json[] {
     this.#broken = this.#error(reason, at);
     if (this.#inGroup === 0) throw this.#broken;
     return this.#takeGroup(this.#elementStart - 1);
   }
 
-  /** Parses the elements from the group's start to `end`; those before a broken one are given out before it is told. */
+  /**
+   * Parses the elements from the group's start to `end`; those before a broken one are given out
+   * before it is told.
+   */
   #takeGroup(end: number): Json[] {
     const start = this.#groupStart;
     const text = this.#held.toString('utf8', start, end);
@@ -249,23 +231,22 @@ class ArrayReader {
     throw new Error('A group of sound elements could not be parsed');
   }
 
-  #errorOf(inGroup: number, message: string, from: number, to: number): BrokenJsonArray {
-    const parsed = / in JSON at position (\d+)/.exec(message);
-    const reason = message.replace(/ in JSON at position .*$/s, '');
-    const text = this.#held.toString('utf8', from, to);
-    const within =
-      parsed === null
-        ? leadingWhitespace(text)
-        : Buffer.byteLength(text.slice(0, Number(parsed[1])));
-    return new BrokenJsonArray(reason, this.#given + inGroup, this.#dropped + from + within);
+  #errorOf(inGroup: number, message: string, from: number, to: number): BrokenJson {
+    const { reason, offset } = parseFault(message, this.#held.toString('utf8', from, to));
+    const index = this.#given + inGroup;
+    return new BrokenJson(reason, { index, byte: this.#dropped + from + offset });
   }
 
-  #error(reason: string, at: number): BrokenJsonArray {
-    return new BrokenJsonArray(reason, this.#given + this.#inGroup, this.#dropped + at);
+  #error(reason: string, at: number): BrokenJson {
+    const index = this.#given + this.#inGroup;
+    return new BrokenJson(reason, { index, byte: this.#dropped + at });
   }
 }
 
-/** Where the elements between the places begin and end; the bytes were scanned before, so brackets and strings are whole. */
+/**
+ * Where the elements between the places begin and end; the bytes were scanned before, so brackets
+ * and strings are whole.
+ */
 function* elementBounds(
   held: Buffer,
   start: number,
@@ -288,8 +269,4 @@ function* elementBounds(
     }
   }
   yield [from, end];
-}
-
-function leadingWhitespace(text: string): number {
-  return text.length - text.trimStart().length;
 }

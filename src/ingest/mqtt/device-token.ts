@@ -27,7 +27,8 @@ export function tokenAudiences(
   vendorAliases: 'header' | 'always' | 'off',
   deviceId: string,
 ): string[] {
-  const roots = vendorAliases === 'off' ? [root] : [root, 'https://akenza.io'];
+  const roots = [root];
+  if (vendorAliases !== 'off') roots.push('https://akenza.io');
   return roots.map((one) => `${one.replace(/\/+$/, '')}/devices/${deviceId}`);
 }
 
@@ -37,16 +38,19 @@ export function looksLikeToken(password: string): boolean {
 }
 
 function algorithmOf(algorithm: CredentialAlgorithm): 'RS256' | 'ES256' {
-  return algorithm.startsWith('RSA') ? 'RS256' : 'ES256';
+  if (algorithm.startsWith('RSA')) return 'RS256';
+  return 'ES256';
 }
 
 function keyOf({ algorithm, publicKey }: DeviceCredential): KeyObject {
-  return algorithm.includes('X509')
-    ? new X509Certificate(publicKey).publicKey
-    : createPublicKey(publicKey);
+  if (algorithm.includes('X509')) return new X509Certificate(publicKey).publicKey;
+  return createPublicKey(publicKey);
 }
 
-/** The credential that signed the token. Each key is only ever used with its own algorithm, whatever the token's header says. */
+/**
+ * The credential that signed the token. Each key is only ever used with its own algorithm, whatever
+ * the token's header says.
+ */
 export async function checkDeviceToken(token: string, check: TokenCheck): Promise<CheckedToken> {
   if (token.length > tokenLengthMax) return { refused: 'the token is too long' };
   const usable = check.credentials.filter(
@@ -86,10 +90,11 @@ async function checkWith(
       clockTolerance: clockSkewSeconds,
       currentDate: new Date(check.now),
     });
-    if (payload.iat !== undefined && payload.iat * 1_000 > check.now + clockSkewSeconds * 1_000) {
+    const { iat = 0, exp = 0 } = payload;
+    if (iat * 1_000 > check.now + clockSkewSeconds * 1_000) {
       return { refused: 'the token is from the future' };
     }
-    const expiresAt = (payload.exp! + clockSkewSeconds) * 1_000;
+    const expiresAt = (exp + clockSkewSeconds) * 1_000;
     return { credential, expiresAt: Math.min(expiresAt, credential.expiration ?? expiresAt) };
   } catch (error) {
     if (error instanceof errors.JOSEError) return { refused: error.message };

@@ -1,4 +1,4 @@
-// MQTT broker on demand: opened with the first connection, because an installation without MQTT devices saves its memory.
+// MQTT broker on demand: opened with the first connection, because a platform without MQTT devices saves its memory.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { MqttBroker } from './mqtt-broker.ts';
@@ -6,7 +6,10 @@ import type { MqttBroker } from './mqtt-broker.ts';
 export type AcceptMqtt = (conn: Duplex, address: string, request?: IncomingMessage) => void;
 
 export interface MqttBrokerOnDemand {
-  /** Hands a connection to the broker, also while the broker opens. Destroys it when the broker cannot be opened. */
+  /**
+   * Hands a connection to the broker, also while the broker opens. Destroys it when the broker
+   * cannot be opened.
+   */
   readonly accept: AcceptMqtt;
   /** Undefined until the broker is open. */
   readonly opened: () => MqttBroker | undefined;

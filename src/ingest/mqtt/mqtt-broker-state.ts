@@ -12,7 +12,9 @@ import type { SessionStore } from './mqtt-session-store.ts';
 
 export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
-  /** Counts a WebSocket until its connection closes; false when the organization may have no more. */
+  /**
+   * Counts a WebSocket until its connection closes; false when the organization may have no more.
+   */
   readonly countWebSocket: (organizationId: string, conn: Duplex) => boolean;
   /** Called when a session has subscribed for a device, and can be sent its messages. */
   readonly reachable: (session: MqttSession, subscription: DeviceSubscription) => void;

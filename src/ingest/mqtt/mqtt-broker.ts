@@ -80,7 +80,10 @@ async function openAedes({ persistence }: SessionStore): Promise<Aedes> {
   return aedes;
 }
 
-/** Publishes of devices go to the journal, and messages to devices are written directly, so the library's routing is not used. */
+/**
+ * Publishes of devices go to the journal, and messages to devices are written directly, so the
+ * library's routing is not used.
+ */
 function switchOffRouting(aedes: Aedes): void {
   const last = (args: readonly unknown[]) => {
     const done = args.findLast((arg) => typeof arg === 'function') as (() => void) | undefined;
@@ -161,7 +164,8 @@ function answerClients<R extends RoutedDevice>(state: BrokerState<R>): void {
     );
   };
   aedes.authorizePublish = (client, packet, done) => {
-    const session = client === null ? undefined : sessions.get(client);
+    if (client === null) return done(closed);
+    const session = sessions.get(client);
     if (session === undefined || session.endedBecause !== undefined) return done(closed);
     if (!session.client.closed) return publish(session, packet, done);
     // A closed client has only its will left, of which the library gets no answer.
@@ -169,7 +173,8 @@ function answerClients<R extends RoutedDevice>(state: BrokerState<R>): void {
     done(closed);
   };
   aedes.authorizeForward = (client, packet) => {
-    const number = packet.qos > 0 ? sessions.get(client)?.numbers.shift() : undefined;
+    if (packet.qos === 0) return packet;
+    const number = sessions.get(client)?.numbers.shift();
     if (number !== undefined) packet.messageId = number;
     return packet;
   };

@@ -42,7 +42,7 @@ test('review reliability 19: certificate files that change are read again on the
   await look();
   expect([await subject(first.cert), told]).toEqual(['first', []]);
 
-  // Half of the pair was written when it was looked at; the other half comes in time.
+  // Half of the pair was written when it was read; the other half follows.
   copyFileSync(second.certPath, files.cert);
   await look();
   expect([await subject(first.cert), told]).toEqual(['first', []]);

@@ -1,4 +1,4 @@
-// The certificate of MQTT: read from its files, and again when they change, so that renewing it needs no restart.
+// MQTT certificate: read from its files, and again when they change, so that a renewal needs no restart.
 import { readFile } from 'node:fs/promises';
 import type { Certificate } from './mqtt-listeners.ts';
 
@@ -15,8 +15,10 @@ export interface CertificateEvents {
 }
 
 /**
- * Returns what is to be called every few seconds: it reads the files and hands on what differs from the certificate in use. What cannot be
- * used, or a key that does not fit because only one of both was written yet, is told once and looked at again when a file changes; one that fits in time is not told.
+ * Returns what is to be called every few seconds: it reads the files and hands on what differs from
+ * the certificate in use. What cannot be used, or a key that does not fit because only one of both
+ * was written yet, is told once and looked at again when a file changes; one that fits in time is
+ * not told.
  */
 export function createCertificateWatch(
   files: CertificateFiles,
@@ -27,7 +29,9 @@ export function createCertificateWatch(
   let refused: { readonly text: string; isTold: boolean } | undefined;
   let underWay: Promise<void> | undefined;
 
-  /** A failure counts when it is met twice: files that are being replaced do not fit for a moment. */
+  /**
+   * A failure counts when it is met twice: files that are being replaced do not fit for a moment.
+   */
   const refuse = (text: string, error: unknown): void => {
     if (refused?.text !== text) refused = { text, isTold: false };
     else if (!refused.isTold) {

@@ -17,7 +17,10 @@ export interface InFlightTracker {
 }
 
 export interface FlowControl {
-  /** Call before anything reads the socket. `broken` is called once with the reason why the connection must end. */
+  /**
+   * Call before anything reads the socket. `broken` is called once with the reason why the
+   * connection must end.
+   */
   attach(conn: Duplex, broken: (why: string) => void): InFlightTracker;
   readonly inFlight: number;
   /** Stops reading from all connections. Resolves when nothing is in flight. */
@@ -130,11 +133,15 @@ function attach(state: FlowState, conn: Duplex, broken: (why: string) => void): 
   };
 }
 
-/** Returns everything that has arrived, null for nothing: the stream signals new bytes only, not pieces that were left behind. */
+/**
+ * Returns everything that has arrived, null for nothing: the stream signals new bytes only, not
+ * pieces that were left behind.
+ */
 function readAll(readNow: () => unknown): Buffer | null {
   const first = readNow() as Buffer | null;
   if (first === null) return null;
   const pieces = [first];
   for (let piece = readNow(); piece !== null; piece = readNow()) pieces.push(piece as Buffer);
-  return pieces.length > 1 ? Buffer.concat(pieces) : first;
+  if (pieces.length === 1) return first;
+  return Buffer.concat(pieces);
 }

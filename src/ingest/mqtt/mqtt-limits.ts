@@ -1,4 +1,4 @@
-// The limits of MQTT, each with what happens there.
+// MQTT limits, each with what happens when it is reached.
 import { dayMs } from '../../model/instant.ts';
 
 export const mqttLimits = {
@@ -6,11 +6,16 @@ export const mqttLimits = {
   packetBytesMax: 1024 * 1024,
   /** The same before the client has logged in: a token, a will. */
   loginPacketBytesMax: 96 * 1024,
-  /** Bytes of packets that have arrived in part, of all connections; whoever goes beyond is cut off. */
+  /**
+   * Bytes of packets that have arrived in part, of all connections; whoever goes beyond is cut off.
+   */
   partialBytesMax: 256 * 1024 * 1024,
   /** Connections at once; further ones are closed as they come. */
   connectionsMax: 20_000,
-  /** Publishes under way of one connection and of all; beyond, nothing more is read from the sockets until some have ended. */
+  /**
+   * Publishes under way of one connection and of all; beyond, nothing more is read from the sockets
+   * until some have ended.
+   */
   inFlightPerClientMax: 256,
   inFlightMax: 2_048,
   /** Packets that may come with the CONNECT, before its answer. */
@@ -21,23 +26,38 @@ export const mqttLimits = {
   topicLevelsMax: 32,
   /** A client identifier that is longer is refused. */
   clientIdLengthMax: 256,
-  /** The CONNECT must have come within this time, and so must the TLS handshake and the WebSocket upgrade. */
+  /**
+   * The CONNECT must have come within this time, and so must the TLS handshake and the WebSocket
+   * upgrade.
+   */
   connectWithinMs: 10_000,
-  /** A client that wants to be checked more often or more rarely is checked at these intervals; 0, never, is the longest. */
+  /**
+   * A client that wants to be checked more often or more rarely is checked at these intervals; 0,
+   * never, is the longest.
+   */
   keepaliveSecondsMin: 5,
   keepaliveSecondsMax: 65_535,
   /** Logins that are checked at once; others wait. */
   loginsUnderWayMax: 16,
-  /** Subscriptions of clients that asked for a session that outlives the connection: so many, so long. */
+  /**
+   * Subscriptions of clients that asked for a session that outlives the connection: so many, so
+   * long.
+   */
   sessionsKeptMax: 20_000,
   sessionKeptMs: dayMs,
   /** QoS 2 packets of one client between their two steps; one more ends the connection. */
   halfReceivedPerClientMax: 100,
-  /** Messages to one connection that wait for their acknowledgement; another one counts as not deliverable. */
+  /**
+   * Messages to one connection that wait for their acknowledgement; another one counts as not
+   * deliverable.
+   */
   outboundPerClientMax: 100,
   /** After this time without an acknowledgement a message counts as sent only. */
   acknowledgedWithinMs: 10_000,
-  /** Whether a client heard of an acknowledgement this shortly before its connection broke is in doubt; of so many at most. */
+  /**
+   * Whether a client heard of an acknowledgement this shortly before its connection broke is in
+   * doubt; of so many at most.
+   */
   confirmedAfterMs: 5_000,
   unconfirmedPerClientMax: 1_024,
   /** A connection that takes nothing for this time is closed. */

@@ -1,4 +1,4 @@
-// The ports of MQTT: plain TCP, and TLS when there is a certificate.
+// MQTT listeners: plain TCP, and TLS when there is a certificate.
 import { createServer, type Server, type Socket } from 'node:net';
 import {
   createServer as createTlsServer,
@@ -15,7 +15,10 @@ export interface Certificate {
 
 export interface MqttListener {
   readonly port: number;
-  /** New connections get this certificate. Throws, and changes nothing, when it cannot be used. Only of a port that speaks TLS. */
+  /**
+   * New connections get this certificate. Throws, and changes nothing, when it cannot be used. Only
+   * of a port that speaks TLS.
+   */
   renew(certificate: Certificate): void;
   /** Takes no more connections; those that are open are left alone. */
   close(): void;
@@ -68,7 +71,10 @@ export async function listenMqtt(
   };
 }
 
-/** The broker destroys what it ends. Without a close_notify the client takes that for an attack or an error. */
+/**
+ * The broker destroys what it ends. Without a close_notify the client takes that for an attack or
+ * an error.
+ */
 function endCleanly(socket: TLSSocket): void {
   const destroy = socket.destroy.bind(socket);
   let isEnding = false;

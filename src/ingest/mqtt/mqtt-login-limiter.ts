@@ -12,9 +12,14 @@ export const returnCodes = { serverUnavailable: 3, notAuthorized: 5 } as const;
 export type LoginRefusal = Error & { readonly returnCode: number };
 
 export interface LoginLimiter {
-  /** Reads the CONNECT apart from the credential. An error ends the connection without an answer. */
+  /**
+   * Reads the CONNECT apart from the credential. An error ends the connection without an answer.
+   */
   readConnect(session: MqttSession, packet: ConnectPacket): Error | null;
-  /** Makes the session that of its identity, or returns why it is rejected. Never rejects its promise. */
+  /**
+   * Makes the session that of its identity, or returns why it is rejected. Never rejects its
+   * promise.
+   */
   authenticate(
     session: MqttSession,
     userName: string,
@@ -58,7 +63,9 @@ function readConnect(session: MqttSession, packet: ConnectPacket): Error | null 
   return null;
 }
 
-/** Returns a function that runs work, at most `max` at the same time; further work waits in order. */
+/**
+ * Returns a function that runs work, at most `max` at the same time; further work waits in order.
+ */
 function createTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -102,9 +109,13 @@ async function authenticate(
   return undefined;
 }
 
-/** Client ids are unique only within a connector. Without the prefix, tenants could end each other's connections. */
+/**
+ * Client ids are unique only within a connector. Without the prefix, tenants could end each other's
+ * connections.
+ */
 function brokerIdOf(identity: MqttIdentity, clientId: string): string {
-  return identity.mode === 'token' ? identity.id : `${identity.connectorId}/${clientId}`;
+  if (identity.mode === 'token') return identity.id;
+  return `${identity.connectorId}/${clientId}`;
 }
 
 export function loginRefusal(returnCode: number, message: string): LoginRefusal {

@@ -1,4 +1,4 @@
-// Who an MQTT client is: a device connector by its uplink secret, or a device by a token that it signed (contract 18).
+// MQTT identity: a device connector by its uplink secret, or a device by a token that it signed (contract 18).
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';
@@ -45,7 +45,8 @@ export type LoginOutcome = { readonly identity: MqttIdentity } | { readonly refu
 /** A refusal says why, for the operator; the client is only told that it may not. */
 export async function logIn(login: Login, parts: LoginParts): Promise<LoginOutcome> {
   if (login.password === '') return { refused: 'no password' };
-  return looksLikeToken(login.password) ? byToken(login, parts) : bySecret(login, parts);
+  if (looksLikeToken(login.password)) return byToken(login, parts);
+  return bySecret(login, parts);
 }
 
 async function bySecret({ userName, password }: Login, parts: LoginParts): Promise<LoginOutcome> {
@@ -91,15 +92,14 @@ export async function lapseOf(
 ): Promise<string | undefined> {
   if (identity.mode === 'secret') {
     const connector = await parts.findConnector(identity.connectorId);
-    return connector?.uplinkSecret === identity.secret
-      ? undefined
-      : 'the device connector or its secret is gone';
+    if (connector?.uplinkSecret === identity.secret) return undefined;
+    return 'the device connector or its secret is gone';
   }
   const device = await parts.findDevice(identity.id);
   if (device?.deviceId !== identity.deviceId) return 'the device is gone or has another id';
   const credentials = await parts.findCredentials(identity.id);
-  const credential = credentials.find(({ id }) => id === identity.credentialId);
-  return credential === undefined ? 'the credential is gone' : undefined;
+  if (credentials.some(({ id }) => id === identity.credentialId)) return undefined;
+  return 'the credential is gone';
 }
 
 function isSame(one: string, other: string): boolean {

@@ -9,7 +9,10 @@ export interface WrittenMessage {
   readonly retain: boolean;
 }
 
-/** Resolves with `offline` when the connection is closed, or when too many messages wait for their acknowledgement. */
+/**
+ * Resolves with `offline` when the connection is closed, or when too many messages wait for their
+ * acknowledgement.
+ */
 export type WriteMessage = (
   session: MqttSession,
   topic: string,
@@ -23,7 +26,8 @@ export function createMessageWriter(setTimer: SetTimer): WriteMessage {
     if (client.closed) return 'offline';
     if (qos === 0) {
       await new Promise<void>((written) => client.publish(packet, () => written()));
-      return client.closed ? 'offline' : 'sent';
+      if (client.closed) return 'offline';
+      return 'sent';
     }
     const number = nextNumber(session);
     if (number === undefined) return 'offline';

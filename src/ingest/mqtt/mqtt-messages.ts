@@ -85,5 +85,6 @@ export function createDeliveries(retained: Retained, setTimer: SetTimer): Delive
 }
 
 function lowerOf(a: 0 | 1, b: 0 | 1): 0 | 1 {
-  return a < b ? a : b;
+  if (a === 0) return 0;
+  return b;
 }

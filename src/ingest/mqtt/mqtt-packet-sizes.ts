@@ -1,4 +1,4 @@
-// Watches the sizes of MQTT packets in a stream, so that a packet that is too large is refused before it is kept.
+// MQTT packet sizes, read from the stream, so that a packet over the limit is rejected before it is buffered.
 
 const lengthBytesMax = 4;
 

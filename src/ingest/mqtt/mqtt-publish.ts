@@ -1,6 +1,7 @@
-// A publish of a device: its topic checked, handed on in order, and answered when it is durable (contract 18).
+// MQTT publishes: each is checked, stored in order, and acknowledged when it is durable (contract 18).
 import { hash } from 'node:crypto';
 import type { PublishPacket } from 'aedes';
+import { errorMessage } from '../../model/error-message.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { Problem } from '../../model/problem.ts';
 import type { Deliveries } from './mqtt-messages.ts';
@@ -23,7 +24,9 @@ export interface MqttPayload {
 
 export interface PublishParts<R extends RoutedDevice> {
   readonly findRoute: FindRoute<R>;
-  /** Resolves when the payload is durable; rejects when it is not, and then it is not acknowledged. */
+  /**
+   * Resolves when the payload is durable; rejects when it is not, and then it is not acknowledged.
+   */
   readonly store: (route: R, payload: MqttPayload) => Promise<void>;
   readonly retained: Retained;
   readonly now: () => EpochMs;
@@ -34,7 +37,10 @@ type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'retain' | 'du
   readonly messageId?: number;
 };
 
-/** Takes the publishes of all sessions. An error as answer ends the connection, and the packet stays unacknowledged. */
+/**
+ * Takes the publishes of all sessions. An error as answer ends the connection, and the packet stays
+ * unacknowledged.
+ */
 export function createPublishHandler<R extends RoutedDevice>(
   parts: PublishParts<R>,
   deliveries: Deliveries,
@@ -42,6 +48,7 @@ export function createPublishHandler<R extends RoutedDevice>(
   return (session: MqttSession, packet: Incoming, answer: (error?: Error) => void): void => {
     const payload = bufferOf(packet.payload);
     const up = upTopicOf(packet.topic);
+    const levels = up?.levels ?? [];
     const settle = takeTurn(session, answer);
     session.inFlight.add(payload.length);
     const over = (outcome: Error | 'done') => {
@@ -51,14 +58,14 @@ export function createPublishHandler<R extends RoutedDevice>(
     const failed = (error: unknown) => over(refusalOf(session, packet.qos, error, parts));
     const store = (route: R) => {
       const echo = {
-        levels: up!.levels,
+        levels,
         payload,
         qos: packet.qos === 0 ? 0 : 1,
         retain: packet.retain,
       } as const;
       // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
       const isPayload = !(packet.retain && payload.length === 0);
-      const handedOn = payloadOf(session, packet, up!, payload);
+      const handedOn = payloadOf(session, packet, levels, payload);
       recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'in progress');
       const stored = isPayload ? parts.store(route, handedOn) : Promise.resolve();
       stored.then(() => {
@@ -71,7 +78,10 @@ export function createPublishHandler<R extends RoutedDevice>(
   };
 }
 
-/** Begins the work at once where it can; behind a look-up that takes time, everything of the session waits, so that order is kept. */
+/**
+ * Begins the work at once where it can; behind a look-up that takes time, everything of the session
+ * waits, so that order is kept.
+ */
 function inOrder<R>(
   session: MqttSession,
   find: () => R | Promise<R>,
@@ -100,11 +110,14 @@ function inOrder<R>(
 
 class ForeignTopic extends Error {
   constructor(cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause));
+    super(errorMessage(cause));
   }
 }
 
-/** What is answered to a publish that was not stored. Nobody waits for the answer to QoS 0, so only a foreign topic matters there. */
+/**
+ * What is answered to a publish that was not stored. Nobody waits for the answer to QoS 0, so only
+ * a foreign topic matters there.
+ */
 function refusalOf<R extends RoutedDevice>(
   session: MqttSession,
   qos: number,
@@ -112,27 +125,34 @@ function refusalOf<R extends RoutedDevice>(
   parts: PublishParts<R>,
 ): Error | 'done' {
   const { address, clientId } = session;
-  const isForeign = error instanceof ForeignTopic;
-  const reason = isForeign ? 'foreignTopic' : error instanceof Problem ? error.problem : 'internal';
+  const reason = reasonOf(error);
   parts.refused(reason, {
     address,
     clientId,
-    reason: error instanceof Error ? error.message : String(error),
+    reason: errorMessage(error),
   });
-  return isForeign || qos > 0 ? new Error(reason) : 'done';
+  if (qos > 0 || error instanceof ForeignTopic) return new Error(reason);
+  return 'done';
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ForeignTopic) return 'foreignTopic';
+  if (error instanceof Problem) return error.problem;
+  return 'internal';
 }
 
 function bufferOf(payload: string | Buffer): Buffer {
-  return typeof payload === 'string' ? Buffer.from(payload) : payload;
+  if (typeof payload === 'string') return Buffer.from(payload);
+  return payload;
 }
 
 function payloadOf(
   { client }: MqttSession,
   packet: Incoming,
-  up: UpTopic,
+  levels: UpTopic['levels'],
   payload: Buffer,
 ): MqttPayload {
-  const topic = up.levels.length === 0 ? null : up.levels.join('.');
+  const topic = levels.join('.') || null;
   if (packet.qos === 0 || packet.messageId === undefined)
     return { topic, payload, isRepeated: false };
   const text = `${client.id}\n${packet.messageId}\n${packet.topic}\n${payload.toString('latin1')}`;
@@ -170,7 +190,10 @@ export function createWillHandler<R extends RoutedDevice>(parts: PublishParts<R>
         const up = upTopicOf(will.topic);
         const route = await routeOf(session, up, parts.findRoute);
         const packet = { ...will, qos: 0, dup: false } as const;
-        await parts.store(route, payloadOf(session, packet, up!, bufferOf(will.payload)));
+        await parts.store(
+          route,
+          payloadOf(session, packet, up?.levels ?? [], bufferOf(will.payload)),
+        );
       } catch (error) {
         refusalOf(session, 0, error, parts);
       }

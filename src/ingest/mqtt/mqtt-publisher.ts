@@ -10,8 +10,9 @@ import { downLevelsOf } from './mqtt-topic.ts';
 const levelsBefore = 5;
 
 /**
- * Resolves with `acknowledged` when a subscriber confirmed a message of QoS 1, with `offline` when there is no subscriber or its
- * connection broke before. `topic` follows the device id. Throws `invalidRequest` for a topic with wildcards or too many levels.
+ * Resolves with `acknowledged` when a subscriber confirmed a message of QoS 1, with `offline` when
+ * there is no subscriber or its connection broke before. `topic` follows the device id. Throws
+ * `invalidRequest` for a topic with wildcards or too many levels.
  */
 export type PublishToDevice = (
   serviceDeviceId: string,

@@ -1,4 +1,4 @@
-// Retained messages: the last one of a topic, for whoever subscribes later. In memory and bounded.
+// Retained messages: the last one of each topic, for later subscribers. In memory and bounded.
 import { mqttLimits } from './mqtt-limits.ts';
 import { levelsMatch, type TopicFilter } from './mqtt-topic.ts';
 import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';

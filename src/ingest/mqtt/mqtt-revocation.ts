@@ -1,4 +1,4 @@
-// Ends MQTT connections whose credential was revoked or has expired, and those that listen to devices that are no longer theirs.
+// MQTT revocation: ends connections whose credential or subscribed device is no longer valid.
 import type { EpochMs } from '../../model/instant.ts';
 import type { RecordChange } from '../../model/record.ts';
 import type { MqttBroker } from './mqtt-broker.ts';

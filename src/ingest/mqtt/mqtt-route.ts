@@ -1,4 +1,4 @@
-// Whose device a topic speaks of, and whether the connection may speak for it (contract 18, 35).
+// MQTT routes: the device of a topic, if the connection may use it (contract 18, 35).
 import type { MqttIdentity } from './mqtt-login.ts';
 import type { MqttSession } from './mqtt-session.ts';
 import { tokenTopicKey } from './mqtt-topic.ts';
@@ -22,10 +22,15 @@ export function routeOf<R extends RoutedDevice>(
 ): R | Promise<R> {
   if (topic === undefined || identity === undefined) throw new Error('not a topic of a device');
   const { key, deviceId } = topic;
-  if (key !== (identity.mode === 'secret' ? identity.secret : tokenTopicKey)) {
+  if (key !== topicKeyOf(identity)) {
     throw new Error('the topic belongs to another kind of login');
   }
   if (identity.mode === 'token' && deviceId !== identity.deviceId)
     throw new Error('the topic belongs to another device');
   return findRoute(identity, deviceId);
+}
+
+function topicKeyOf(identity: MqttIdentity): string {
+  if (identity.mode === 'secret') return identity.secret;
+  return tokenTopicKey;
 }

@@ -17,7 +17,10 @@ interface Kept {
 }
 
 export interface SessionStore {
-  /** The interface of the broker library. Messages are not stored: their senders keep them until they are acknowledged. */
+  /**
+   * The interface of the broker library. Messages are not stored: their senders keep them until
+   * they are acknowledged.
+   */
   readonly persistence: object;
   readonly size: number;
   /** Stores a granted subscription of a client whose session outlives the connection. */
@@ -26,7 +29,9 @@ export interface SessionStore {
   dropOld(): void;
 }
 
-/** `acknowledged` is called with the message number of every acknowledgement that a client sends. */
+/**
+ * `acknowledged` is called with the message number of every acknowledgement that a client sends.
+ */
 export function createSessionStore(
   now: () => EpochMs,
   acknowledged: (client: Client, messageId: number) => void,

@@ -35,7 +35,7 @@ export interface MqttSession {
   identity: MqttIdentity | undefined;
   /** Why the platform ended the connection. Its will is not published then. */
   endedBecause: string | undefined;
-  /** By the filter's text. */
+  /** Subscriptions by topic filter. */
   readonly subscriptions: Map<string, DeviceSubscription>;
   /** Devices that were sent their configuration over this connection. */
   readonly configured: Set<string>;
@@ -43,7 +43,10 @@ export interface MqttSession {
   begun: Promise<unknown> | undefined;
   /** Publishes whose answers are due, in the order they came (MQTT-4.6.0-2). */
   readonly turns: Turn[];
-  /** Keys of publishes in progress, and of the last acknowledged ones with the time of the acknowledgement. */
+  /**
+   * Keys of publishes in progress, and of the last acknowledged ones with the time of the
+   * acknowledgement.
+   */
   readonly acknowledgedKeys: Map<string, EpochMs | undefined>;
   /** Message numbers for the messages that are about to be written. */
   readonly numbers: number[];
@@ -97,7 +100,10 @@ export function takeTurn(
   };
 }
 
-/** A message number that is not in use; undefined when too many messages wait for their acknowledgement. */
+/**
+ * A message number that is not in use; undefined when too many messages wait for their
+ * acknowledgement.
+ */
 export function nextNumber(session: MqttSession): number | undefined {
   if (session.unacknowledged.size >= mqttLimits.outboundPerClientMax) return undefined;
   do session.lastNumber = (session.lastNumber % 65_535) + 1;
@@ -122,7 +128,10 @@ export function recordAcknowledgement(
   }
 }
 
-/** Keys of publishes whose acknowledgement the client may not have received. Call after the connection was closed. */
+/**
+ * Keys of publishes whose acknowledgement the client may not have received. Call after the
+ * connection was closed.
+ */
 export function unconfirmedKeys({ acknowledgedKeys, client }: MqttSession, now: EpochMs): string[] {
   // A client that sends DISCONNECT has received everything before.
   const { _disconnected: hasDisconnected } = client as { readonly _disconnected?: boolean };

@@ -40,7 +40,10 @@ export function createSubscribers(): Subscribers {
   };
 }
 
-/** Returns the subscription for a message of the platform: to `down` before `up`, then with the higher QoS. */
+/**
+ * Returns the subscription for a message of the platform: to `down` before `up`, then with the
+ * higher QoS.
+ */
 export function bestSubscription(
   { subscriptions }: MqttSession,
   id: string,

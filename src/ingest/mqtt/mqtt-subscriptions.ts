@@ -1,5 +1,6 @@
-// MQTT subscriptions: each is checked against the login, granted or rejected, and followed by retained messages (contract 17, 18).
+// MQTT subscriptions: each is checked, granted or rejected, and followed by retained messages (contract 17, 18).
 import type { Subscription } from 'aedes';
+import { errorMessage } from '../../model/error-message.ts';
 import type { BrokerState, Done } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { type RoutedDevice, routeOf } from './mqtt-route.ts';
@@ -44,7 +45,7 @@ async function subscribe<R extends RoutedDevice>(
     const subscription = await subscriptionOf(session, wanted, parts.findRoute);
     if (!session.client.closed) deliveries.add(session, wanted.topic, subscription);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     parts.refused('foreignSubscription', { ...aboutSession(session), reason });
     return done(null, null);
   }

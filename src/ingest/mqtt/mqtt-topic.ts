@@ -1,6 +1,9 @@
-// The topics of MQTT: `/up/<secret>/id/<deviceId>[/<sub>...]` and `/down/...`, published and subscribed to (contract 17, 18).
+// MQTT topics: `/up/<secret>/id/<deviceId>[/<sub>...]` and `/down/...` (contract 17, 18).
 
-/** The topic of a device's messages: `key` is the uplink secret, or `device` for clients with a token. */
+/**
+ * The topic of a device's messages: `key` is the uplink secret, or `device` for clients with a
+ * token.
+ */
 interface DeviceTopic {
   readonly key: string;
   /** Physical device id. */
@@ -40,7 +43,8 @@ export function topicFilterOf(filter: string): TopicFilter | undefined {
       (level.includes('#') && (level !== '#' || i < parsed.levels.length - 1)) ||
       (level.includes('+') && level !== '+'),
   );
-  return wild ? undefined : parsed;
+  if (wild) return undefined;
+  return parsed;
 }
 
 function parse(text: string): TopicFilter | undefined {
@@ -51,7 +55,10 @@ function parse(text: string): TopicFilter | undefined {
   return { direction, slash, key, deviceId, levels };
 }
 
-/** Whether a filter's levels match a topic's (MQTT 3.1.1, 4.7): `+` is one level, `#` the parent and everything below. */
+/**
+ * Whether a filter's levels match a topic's (MQTT 3.1.1, 4.7): `+` is one level, `#` the parent and
+ * everything below.
+ */
 export function levelsMatch(filter: readonly string[], topic: readonly string[]): boolean {
   for (const [i, level] of filter.entries()) {
     if (level === '#') return true;
@@ -60,15 +67,19 @@ export function levelsMatch(filter: readonly string[], topic: readonly string[])
   return filter.length === topic.length;
 }
 
-/** The levels of a topic that the platform sends on; a leading slash is left out. Undefined for one that cannot be sent on. */
+/**
+ * The levels of a topic that the platform sends on; a leading slash is left out. Undefined for one
+ * that cannot be sent on.
+ */
 export function downLevelsOf(topic: string, levelsMax: number): readonly string[] | undefined {
   const levels = topic.replace(/^\/+/, '').split('/');
-  return /[+#\0]/.test(topic) || levels.length > levelsMax || topic.length > 1_024
-    ? undefined
-    : levels;
+  if (/[+#\0]/.test(topic) || levels.length > levelsMax || topic.length > 1_024) return undefined;
+  return levels;
 }
 
-/** The whole topic of a message that a filter matched, in the form in which the client subscribed. */
+/**
+ * The whole topic of a message that a filter matched, in the form in which the client subscribed.
+ */
 export function topicText(filter: TopicFilter, levels: readonly string[]): string {
   return [`${filter.slash}${filter.direction}`, filter.key, 'id', filter.deviceId, ...levels].join(
     '/',

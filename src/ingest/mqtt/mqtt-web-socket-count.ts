@@ -1,4 +1,4 @@
-// Count of MQTT WebSockets: one of an organization's WebSockets is taken until the connection closes (contract 36).
+// MQTT WebSocket count: each counts as a WebSocket of its organization until it closes (contract 36).
 import type { Duplex } from 'node:stream';
 import type { QuotaCount } from '../../model/quota-count.ts';
 

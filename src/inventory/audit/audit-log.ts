@@ -70,7 +70,9 @@ export async function readAuditLog(
   return pageOf(rows.map(view), total, page);
 }
 
-/** The entries of the filter, newest first, read while they are sent. Throws before the first line. */
+/**
+ * The entries of the filter, newest first, read while they are sent. Throws before the first line.
+ */
 export function exportAuditLog(
   records: Records,
   principal: Principal,

@@ -18,7 +18,10 @@ const actions = {
   deleted: 'DELETE',
 } as const satisfies Record<RecordChange['action'], AuditAction>;
 
-/** Kinds that are not records of an organization; their changes are logged as logins and memberships. */
+/**
+ * Kinds that are not records of an organization; their changes are logged as logins and
+ * memberships.
+ */
 const unlogged = new Set<RecordChange['kind']>(['session', 'user', 'invitation']);
 
 /** `step` sees the change, `records.committed` does not yet. */
@@ -67,7 +70,10 @@ interface AccountAction {
   readonly changes?: readonly FieldChange[];
 }
 
-/** Logs an action of a user on the own account, such as signing in, which changes no record of an organization. */
+/**
+ * Logs an action of a user on the own account, such as signing in, which changes no record of an
+ * organization.
+ */
 export async function auditAction(
   records: Pick<Records, 'db' | 'now'>,
   actor: Actor,

@@ -17,7 +17,10 @@ import { problem } from '../../model/problem.ts';
 const textLengthMax = 10_000;
 const jsonLengthMax = 64 * 1024;
 
-/** The sent values by field; null for those that are cleared. `fields` are those of the device's workspace. Throws 400. */
+/**
+ * The sent values by field; null for those that are cleared. `fields` are those of the device's
+ * workspace. Throws 400.
+ */
 export function customFieldsFrom(
   sent: readonly unknown[] | null | undefined,
   fields: readonly CustomFieldMeta[],
@@ -37,7 +40,10 @@ export function customFieldsFrom(
   return values;
 }
 
-/** Rejects a value under another type's name, which would be lost. Older clients send null and `{}` there. */
+/**
+ * Rejects a value under another type's name, which would be lost. Older clients send null and `{}`
+ * there.
+ */
 function refuseOtherType(item: JsonObject, field: CustomFieldMeta): void {
   const isFilled = (value: Json | undefined) =>
     value !== undefined &&
@@ -49,7 +55,10 @@ function refuseOtherType(item: JsonObject, field: CustomFieldMeta): void {
   throw problem('customFieldInvalid', { field: field.name, reason });
 }
 
-/** Throws 400 when a required field has no value. Unless `areAll`, fields without a new value keep theirs. */
+/**
+ * Throws 400 when a required field has no value. Unless `areAll`, fields without a new value keep
+ * theirs.
+ */
 export function checkRequired(
   fields: readonly CustomFieldMeta[],
   values: ReadonlyMap<CustomFieldMeta, Json>,

@@ -51,7 +51,9 @@ export interface DeviceUpdate extends DeviceFieldUpdate {
 export type DeviceDraft = DeviceUpdate &
   DeviceFieldDraft & { readonly workspaceId: string; readonly dataFlowId: string };
 
-/** A device references records of its workspace, and its connectivity fits that of its data flow. */
+/**
+ * A device references records of its workspace, and its connectivity fits that of its data flow.
+ */
 async function checkReferences(step: Step, device: Device, before: Device | null): Promise<void> {
   const flow = await findDataFlow(step.db, device.dataFlowId);
   if (flow?.workspaceId !== device.workspaceId)
@@ -68,7 +70,9 @@ async function checkReferences(step: Step, device: Device, before: Device | null
   await checkConnectivity(step, device, before);
 }
 
-/** Checks changes alone: a device stored before this check can still be changed in everything else. */
+/**
+ * Checks changes alone: a device stored before this check can still be changed in everything else.
+ */
 async function checkConnectivity(step: Step, device: Device, before: Device | null): Promise<void> {
   const { dataFlowId, connectivity } = device;
   if (dataFlowId === before?.dataFlowId && connectivity === before.connectivity) return;
@@ -204,7 +208,9 @@ export async function tagDeviceStep(
   return updateDeviceStep(step, id, { tags: tags.map((tag) => ({ id: tag })) });
 }
 
-/** Keeps the tags and custom fields that the other workspace has by name, and removes the others. */
+/**
+ * Keeps the tags and custom fields that the other workspace has by name, and removes the others.
+ */
 export async function moveDeviceStep(
   step: Step,
   id: string,

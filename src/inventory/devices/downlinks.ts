@@ -40,8 +40,9 @@ export async function listDownlinks(
 }
 
 /**
- * Queues the downlinks durably behind the waiting ones; a downlink that replaces ends all of these. Already queued downlinks,
- * as after a repeated request, stay unchanged. Throws Problem 409 when too many wait.
+ * Queues the downlinks durably behind the waiting ones; a downlink that replaces ends all of these.
+ * Already queued downlinks, as after a repeated request, stay unchanged. Throws Problem 409 when
+ * too many wait.
  */
 export async function addDownlinks(
   { db }: Pick<Records, 'db'>,

@@ -24,7 +24,10 @@ const keyFields = [
 const objectFields = ['actilityProperties', 'ttnProperties'] as const;
 const fields: readonly string[] = [...openFields, ...identityFields, ...keyFields, ...objectFields];
 
-/** The known members over the current ones. Null clears all; unknown members are ignored. Throws 400 for a wrong type. */
+/**
+ * The known members over the current ones. Null clears all; unknown members are ignored. Throws 400
+ * for a wrong type.
+ */
 export function loraPropertiesFrom(
   current: JsonObject | null,
   sent: Readonly<Record<string, unknown>> | null | undefined,
@@ -76,8 +79,9 @@ const ttnDefaults = {
 const loraVersionDefault = '1.0.2';
 
 /**
- * Every member for a LoRa device, so that strict clients can read it (contract 36): `carrier` is that of its connector where none is
- * stored. Keys only for those who may change the device. Null for other devices without any.
+ * Every member for a LoRa device, so that strict clients can read it (contract 36): `carrier` is
+ * that of its connector where none is stored. Keys only for those who may change the device. Null
+ * for other devices without any.
  */
 export function loraPropertiesView(
   device: Pick<Device, 'connectivity' | 'deviceId' | 'loraProperties'>,

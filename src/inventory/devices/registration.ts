@@ -8,12 +8,16 @@ import { findDevice, saveDevice } from '../../records/rows/devices.ts';
 import { found, nextVersion, type Step } from '../record-change.ts';
 
 /**
- * Tells the network server of the device's integration. It runs outside of any transaction, and after a crash again for the same
- * device, so that it must be harmless to repeat. A refusal is thrown as a Problem and becomes the outcome of that device alone.
+ * Tells the network server of the device's integration. It runs outside of any transaction, and
+ * after a crash again for the same device, so that it must be harmless to repeat. A refusal is
+ * thrown as a Problem and becomes the outcome of that device alone.
  */
 export type TellNetworkServer = (device: Device, work: NetworkWork) => Promise<void>;
 
-/** What network servers said about the next devices, by the action's id: a refusal, or undefined for consent. */
+/**
+ * What network servers said about the next devices, by the action's id: a refusal, or undefined for
+ * consent.
+ */
 export type NetworkAnswers = ReadonlyMap<string, Problem | undefined>;
 
 const wanted = {
@@ -40,7 +44,10 @@ interface NetworkQuestions {
   readonly isTimeUp: () => boolean;
 }
 
-/** Sends one request per device until the time is up. Undefined for operations without network servers. */
+/**
+ * Sends one request per device until the time is up. Undefined for operations without network
+ * servers.
+ */
 export async function askNetworkServers(
   records: Records,
   { operation, actions, tell, isTimeUp }: NetworkQuestions,
@@ -75,7 +82,10 @@ async function answerOf(
   }
 }
 
-/** A device that is as wanted already stays as it is. Throws 409 for a device that no network server could know. */
+/**
+ * A device that is as wanted already stays as it is. Throws 409 for a device that no network server
+ * could know.
+ */
 export async function registrationStep(step: Step, id: string, work: NetworkWork): Promise<Device> {
   const device = found(await findDevice(step, id), 'device', id);
   const { connectivity, deviceId } = device;

@@ -89,7 +89,10 @@ export async function updateTag(records: Records, id: string, sent: TagUpdate) {
   return readTag(records, id);
 }
 
-/** Devices with the tag lose it. A rule with the tag as input would evaluate no device, so it blocks the deletion (409). */
+/**
+ * Devices with the tag lose it. A rule with the tag as input would evaluate no device, so it blocks
+ * the deletion (409).
+ */
 export async function deleteTag(records: Records, id: string): Promise<void> {
   await crud.remove(records, id, ({ db }) => namesOfRulesUsing(db, 'tag', id, usersNamedMax));
 }

@@ -15,11 +15,11 @@ import { createDeviceConnector } from '../flows/device-connectors.ts';
 import { createDeviceType, updateDeviceType } from '../flows/device-types.ts';
 import { createDevice, deleteDevice, updateDevice } from './devices.ts';
 import { createTag, deleteTag, updateTag } from './tags.ts';
-import { type UplinkDirectory, uplinkDirectory } from './uplink-route-cache.ts';
+import { type UplinkRouteCache, createUplinkRouteCache } from './uplink-route-cache.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
 
 const now = 1;
-const showing = { vendorNames: false, connectorSecrets: false };
+const viewOptions = { vendorNames: false, connectorSecrets: false };
 const principal: Principal = {
   kind: 'USER',
   id: 'u',
@@ -30,7 +30,7 @@ const principal: Principal = {
 };
 let directory: string;
 let records: OpenRecords;
-let uplinks: UplinkDirectory;
+let uplinks: UplinkRouteCache;
 let workspaceId: string;
 let secret: string;
 let otherSecret: string;
@@ -48,7 +48,7 @@ beforeAll(async () => {
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
-  uplinks = uplinkDirectory({ ...records, db });
+  uplinks = createUplinkRouteCache({ ...records, db });
   const audit = { created: now, updated: null, version: 0 };
   await insertUser(records.db, {
     id: 'u',
@@ -83,12 +83,12 @@ beforeAll(async () => {
   });
   workspaceId = (await createWorkspace(records, { organizationId: 'o', name: 'w' })).id;
   const connector = { name: 'c', workspaceId, connectivity: 'HTTP' } as const;
-  const used = await createDeviceConnector(records, principal, connector, now);
+  const used = await createDeviceConnector(records, principal, connector);
   secret = used.uplinkSecret!;
-  otherSecret = (await createDeviceConnector(records, principal, connector, now)).uplinkSecret!;
+  otherSecret = (await createDeviceConnector(records, principal, connector)).uplinkSecret!;
   const outputConnectors = [{ id: databaseConnectorId, topic: 'alarm' }];
   const flow = { name: 'f', workspaceId, deviceConnector: { id: used.id }, outputConnectors };
-  flowId = (await createDataFlow(records, principal, showing, flow, now)).id;
+  flowId = (await createDataFlow(records, { principal, viewOptions }, flow)).id;
 });
 afterAll(async () => {
   await records.close();
@@ -146,7 +146,9 @@ test('every change is seen by the next look', async () => {
     { organizationId: 'o', name: 't', uplinkScript: { code: 'one' } },
     now,
   );
-  await updateDataFlow(records, principal, showing, flowId, { deviceType: { id: type.id } }, now);
+  await updateDataFlow(records, { principal, viewOptions }, flowId, {
+    deviceType: { id: type.id },
+  });
   expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('one');
   await updateDeviceType(records, type.id, { uplinkScript: { code: 'two' } }, now);
   expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('two');
@@ -189,7 +191,7 @@ test('review bug B4: a change costs reads for what it concerns, and none for any
   const made: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['tag', () => createTag(records, { workspaceId: theirs, name: 'Theirs' })],
     ['tag here', () => createTag(records, { workspaceId, name: 'New' })],
-    ['connector', () => createDeviceConnector(records, principal, connector, now)],
+    ['connector', () => createDeviceConnector(records, principal, connector)],
     ['type', () => createDeviceType(records, { organizationId: 'o', name: 'b4' }, now)],
     ['device', () => make('b4-new')],
   ];
@@ -204,7 +206,7 @@ test('review bug B4: a change costs reads for what it concerns, and none for any
   // Device, tags and custom fields of the one that carries it.
   expect(await readsFor(ids)).toBe(3);
   expect((await uplinks.byDevice(ids[0]!)).tags[0]!.name).toBe('Renamed');
-  await updateDataFlow(records, principal, showing, flowId, { name: 'renamed' }, now);
+  await updateDataFlow(records, { principal, viewOptions }, flowId, { name: 'renamed' });
   // The flow is read once for all its devices.
   expect(await readsFor(ids)).toBeLessThan(10);
   expect((await uplinks.byDevice(ids[9]!)).flow.name).toBe('renamed');

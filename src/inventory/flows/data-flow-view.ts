@@ -10,7 +10,12 @@ import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
 import { auditView } from '../record-change.ts';
 import { deviceConnectorView } from './device-connectors.ts';
 import { deviceTypeView, deviceTypeWithoutScripts } from './device-types.ts';
-import { isKnownTo, outputConnectorView, type Showing } from './output-connector-view.ts';
+import {
+  isKnownTo,
+  outputConnectorView,
+  type ConnectorViewer,
+  type ConnectorViewOptions,
+} from './output-connector-view.ts';
 
 /** The members that the single record and the items of a list have in common. */
 export function dataFlowHead(
@@ -37,8 +42,7 @@ export function dataFlowHead(
 
 export async function dataFlowView(
   records: Records,
-  principal: Principal,
-  showing: Showing,
+  { principal, viewOptions }: ConnectorViewer,
   flow: DataFlow,
 ) {
   const connectors = await findDeviceConnectors(records, [flow.deviceConnectorId]);
@@ -53,8 +57,8 @@ export async function dataFlowView(
     deviceType: typeFor(principal, type),
     outputConnectors: flow.outputs.flatMap(({ outputConnectorId, topic }) => {
       const output = outputs.get(outputConnectorId);
-      if (output === undefined || !isKnownTo(showing, output.type)) return [];
-      return [{ ...outputConnectorView(output, showing), topic }];
+      if (output === undefined || !isKnownTo(viewOptions, output.type)) return [];
+      return [{ ...outputConnectorView(output, viewOptions), topic }];
     }),
   };
 }
@@ -69,13 +73,15 @@ function typeFor(principal: Principal, type: DeviceType | undefined) {
 /** Ids of the outputs of the flows whose type the client does not know (contract 36). */
 export async function unknownOutputs(
   records: Parameters<typeof findOutputConnectors>[0],
-  showing: Pick<Showing, 'vendorNames'>,
+  viewOptions: Pick<ConnectorViewOptions, 'vendorNames'>,
   flows: readonly Pick<DataFlow, 'outputs'>[],
 ): Promise<ReadonlySet<string>> {
-  if (!showing.vendorNames) return new Set();
+  if (!viewOptions.vendorNames) return new Set();
   const ids = new Set(
     flows.flatMap(({ outputs }) => outputs.map((output) => output.outputConnectorId)),
   );
   const connectors = await findOutputConnectors(records, [...ids]);
-  return new Set(connectors.filter(({ type }) => !isKnownTo(showing, type)).map(({ id }) => id));
+  return new Set(
+    connectors.filter(({ type }) => !isKnownTo(viewOptions, type)).map(({ id }) => id),
+  );
 }

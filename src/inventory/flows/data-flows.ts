@@ -2,7 +2,6 @@
 import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
 import { newId } from '../../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
-import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import {
   findDataFlow,
@@ -30,7 +29,7 @@ import {
   usersNamedMax,
 } from '../record-change.ts';
 import { dataFlowHead, dataFlowView, unknownOutputs } from './data-flow-view.ts';
-import type { Showing } from './output-connector-view.ts';
+import type { ConnectorViewer, ConnectorViewOptions } from './output-connector-view.ts';
 import { isTopic } from '../../model/topic.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
@@ -74,7 +73,7 @@ function outputsFrom(sent: NonNullable<DataFlowUpdate['outputConnectors']>): Flo
   return [...outputs.values()];
 }
 
-/** What a flow names must be of its workspace, its organization or the installation. */
+/** Throws for a reference to a record of another workspace or organization. */
 async function checkReferences(step: Step, flow: DataFlow): Promise<void> {
   const connector = await findPlace(step.db, 'deviceConnector', flow.deviceConnectorId);
   if (connector?.workspaceId !== flow.workspaceId) {
@@ -115,10 +114,8 @@ function unknown(field: string, what: string, id: string, place: 'workspace' | '
 
 export async function createDataFlow(
   records: Records,
-  principal: Principal,
-  showing: Showing,
+  viewer: ConnectorViewer,
   draft: DataFlowDraft,
-  now: number,
 ) {
   const record = await change(records, async (step) => {
     const { organizationId } = found(
@@ -138,35 +135,24 @@ export async function createDataFlow(
       outputs: outputsFrom(draft.outputConnectors ?? []),
       passThrough: deviceTypeId === null || (draft.passThrough ?? draft.isPassThrough ?? false),
       retentionDays: draft.retentionDays ?? null,
-      ...firstVersion(now),
+      ...firstVersion(step.now()),
     };
     await checkReferences(step, flow);
     await insertDataFlow(step.db, flow);
     step.announce({ kind: 'dataFlow', id: flow.id, action: 'created' });
     return flow;
   });
-  return dataFlowView(records, principal, showing, record);
+  return dataFlowView(records, viewer, record);
 }
 
-export async function readDataFlow(
-  records: Records,
-  principal: Principal,
-  showing: Showing,
-  id: string,
-) {
-  return dataFlowView(
-    records,
-    principal,
-    showing,
-    found(await findDataFlow(records.db, id), 'data flow', id),
-  );
+export async function readDataFlow(records: Records, viewer: ConnectorViewer, id: string) {
+  return dataFlowView(records, viewer, found(await findDataFlow(records.db, id), 'data flow', id));
 }
 
 /** Items name device type and outputs only; the single record shows them whole. */
 export async function listDataFlows(
   records: Records,
-  principal: Principal,
-  showing: Pick<Showing, 'vendorNames'>,
+  { principal, viewOptions }: ConnectorViewer,
   filter: ListScope & { readonly search?: string | undefined },
   page: PageRequest,
 ) {
@@ -176,7 +162,7 @@ export async function listDataFlows(
   const typeIds = rows.flatMap((row) => row.deviceTypeId ?? []);
   const connectors = await findDeviceConnectors(records, connectorIds);
   const types = await findDeviceTypeNames(records.db, typeIds);
-  const hidden = await unknownOutputs(records, showing, rows);
+  const hidden = await unknownOutputs(records, viewOptions, rows);
   const items = rows.map((row) => ({
     ...dataFlowHead(row, connectors.get(row.deviceConnectorId), principal),
     deviceType: types.get(row.deviceTypeId ?? '') ?? null,
@@ -187,27 +173,25 @@ export async function listDataFlows(
   return pageOf(items, total, page) satisfies Page<unknown>;
 }
 
-/** Outputs that the client was not shown stay when it sends back the list that it was shown. */
+/** Hidden outputs stay when a client sends back the list that it received. */
 async function hiddenOutputs(
   step: Step,
-  showing: Showing,
+  viewOptions: ConnectorViewOptions,
   { outputs }: DataFlow,
   { outputConnectors }: DataFlowUpdate,
 ): Promise<FlowOutput[]> {
   const sent = new Set(outputConnectors?.map(({ id }) => id));
   const unsent = outputs.filter(({ outputConnectorId }) => !sent.has(outputConnectorId));
-  const hidden = await unknownOutputs(step, showing, [{ outputs: unsent }]);
+  const hidden = await unknownOutputs(step, viewOptions, [{ outputs: unsent }]);
   return unsent.filter(({ outputConnectorId }) => hidden.has(outputConnectorId));
 }
 
 /** The device connector cannot be changed. */
 export async function updateDataFlow(
   records: Records,
-  principal: Principal,
-  showing: Showing,
+  viewer: ConnectorViewer,
   id: string,
   sent: DataFlowUpdate,
-  now: number,
 ) {
   const saved = await change(records, async (step) => {
     const current = found(await findDataFlow(step.db, id), 'data flow', id);
@@ -227,18 +211,18 @@ export async function updateDataFlow(
           ? current.outputs
           : [
               ...outputsFrom(sent.outputConnectors ?? []),
-              ...(await hiddenOutputs(step, showing, current, sent)),
+              ...(await hiddenOutputs(step, viewer.viewOptions, current, sent)),
             ],
       passThrough: deviceTypeId === null || passThrough,
       retentionDays: orCurrent(sent.retentionDays, current.retentionDays),
-      ...nextVersion(current, sent.version, now),
+      ...nextVersion(current, sent.version, step.now()),
     };
     await checkReferences(step, record);
     await saveDataFlow(step.db, record);
     step.announce({ kind: 'dataFlow', id, action: 'updated' });
     return record;
   });
-  return dataFlowView(records, principal, showing, saved);
+  return dataFlowView(records, viewer, saved);
 }
 
 export async function deleteDataFlow(records: Records, id: string): Promise<void> {

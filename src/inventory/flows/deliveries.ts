@@ -1,4 +1,4 @@
-// The delivery log as its owner reads it, and what is sent again by hand (contract 35).
+// Deliveries: list the delivery log, and send deliveries again (contract 35).
 import { type Delivery, deliveryStates, type DeliveryState } from '../../model/delivery.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
@@ -15,10 +15,10 @@ import {
 import { found } from '../record-change.ts';
 
 const payloadShownMax = 64 * 1024;
-/** What one request sends again at most. */
+/** The most deliveries that one request sends again. */
 const resentMax = 10_000;
 
-/** `vendorNames` is false to leave aliases out of the default payload (contract 34). */
+/** `vendorNames` is false to omit aliases from the default payload (contract 34). */
 export function deliveryView(delivery: Delivery, vendorNames: boolean) {
   const { id, connectorId, workspaceId, deviceId, state, tries, cause, ruleId, correlationId } =
     delivery;
@@ -50,7 +50,7 @@ export interface DeliveryListFilter {
   readonly deviceId?: string | undefined;
 }
 
-/** Newest first. Of the global connector everybody sees the deliveries of their own workspaces. */
+/** Newest first. For the global connector, only deliveries of the principal's workspaces. */
 export async function listDeliveries(
   records: Records,
   principal: Principal,
@@ -85,36 +85,35 @@ function stateOf(text: string): DeliveryState {
   return state;
 }
 
-/** Tells the deliverer which deliveries wait again. */
+/** Notifies the delivery worker of deliveries that wait again. */
 export type Renewed = (sequences: readonly number[]) => Promise<void>;
 
-/** Sends a delivery again that arrived or was given up; one that waits already is left as it is. */
+/** Sends a delivered or dead delivery again. A waiting delivery stays unchanged. */
 export async function resendDelivery(
   records: Records,
   renewed: Renewed,
   id: string,
-  { now, vendorNames }: { readonly now: number; readonly vendorNames: boolean },
+  vendorNames: boolean,
 ) {
   const sequences = await records.db
     .transaction()
-    .execute((step) => renewDeliveries(step, { id }, now, 1));
+    .execute((step) => renewDeliveries(step, { id }, records.now(), 1));
   await renewed(sequences);
   return deliveryView(found(await findDelivery(records.db, { id }), 'delivery', id), vendorNames);
 }
 
-/** Sends the matching deliveries again, the dead ones unless another state is asked for, oldest first. */
+/** Sends the matching deliveries again, by default the dead ones, oldest first. */
 export async function resendDeliveries(
   records: Records,
   principal: Principal,
   renewed: Renewed,
   filter: DeliveryListFilter & { readonly ids?: readonly string[] | undefined },
-  now: number,
 ) {
   const states = filter.states ?? (filter.ids === undefined ? ['DEAD'] : undefined);
   const which = { ...filterOf(principal, { ...filter, states }), ids: filter.ids };
   const sequences = await records.db
     .transaction()
-    .execute((step) => renewDeliveries(step, which, now, resentMax));
+    .execute((step) => renewDeliveries(step, which, records.now(), resentMax));
   await renewed(sequences);
   return { resent: sequences.length };
 }

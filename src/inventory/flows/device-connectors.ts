@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../model/connector.ts';
 import type { DecodingType } from '../../model/integration.ts';
-import { newId } from '../../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -15,19 +14,18 @@ import {
   removeDeviceConnector,
   saveDeviceConnector,
 } from '../../records/rows/device-connectors.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
-import {
-  auditView,
-  change,
-  firstVersion,
-  found,
-  nextVersion,
-  orCurrent,
-  type RecordUpdate,
-  refuseWhenUsed,
-  usersNamedMax,
-} from '../record-change.ts';
+import { createCrud, placeIn } from '../record-crud.ts';
+import { auditView, type RecordUpdate, usersNamedMax } from '../record-change.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
+
+const crud = createCrud<DeviceConnector>({
+  kind: 'deviceConnector',
+  noun: 'device connector',
+  find: findDeviceConnector,
+  insert: insertDeviceConnector,
+  save: saveDeviceConnector,
+  remove: ({ db }, id) => removeDeviceConnector(db, id),
+});
 
 const uplinkSecretBytes = 16;
 
@@ -72,7 +70,6 @@ export async function createDeviceConnector(
   records: Records,
   principal: Principal,
   draft: DeviceConnectorDraft,
-  now: number,
 ) {
   if (draft.connectivity === 'LORA') {
     throw problem('invalidRequest', {
@@ -85,40 +82,25 @@ export async function createDeviceConnector(
       reason: 'body authType: DEVICE_CREDENTIALS is for MQTT; HTTP has BASIC',
     });
   }
-  const record = await change(records, async (step) => {
-    const { organizationId } = found(
-      await findWorkspace(step.db, draft.workspaceId),
-      'workspace',
-      draft.workspaceId,
-    );
-    const connector: DeviceConnector = {
-      id: newId('deviceConnector'),
-      organizationId,
-      workspaceId: draft.workspaceId,
-      name: draft.name,
-      description: draft.description ?? null,
-      connectivity: draft.connectivity,
-      authType,
-      uplinkSecret: authType === 'BASIC' ? newUplinkSecret() : null,
-      decodingType: draft.decodingType ?? 'NONE',
-      pushConfigurationAutomatically: draft.pushConfigurationAutomatically ?? false,
-      integrationId: null,
-      carrier: null,
-      provider: null,
-      ...firstVersion(now),
-    };
-    await insertDeviceConnector(step, connector);
-    step.announce({ kind: 'deviceConnector', id: connector.id, action: 'created' });
-    return connector;
-  });
+  const record = await crud.create(records, async (step, fields) => ({
+    ...fields,
+    ...(await placeIn(step, draft.workspaceId)),
+    name: draft.name,
+    description: draft.description ?? null,
+    connectivity: draft.connectivity,
+    authType,
+    uplinkSecret: authType === 'BASIC' ? newUplinkSecret() : null,
+    decodingType: draft.decodingType ?? 'NONE',
+    pushConfigurationAutomatically: draft.pushConfigurationAutomatically ?? false,
+    integrationId: null,
+    carrier: null,
+    provider: null,
+  }));
   return deviceConnectorView(record, principal);
 }
 
 export async function readDeviceConnector(records: Records, principal: Principal, id: string) {
-  return deviceConnectorView(
-    found(await findDeviceConnector(records, id), 'device connector', id),
-    principal,
-  );
+  return deviceConnectorView(await crud.read(records, id), principal);
 }
 
 export async function listDeviceConnectors(
@@ -142,36 +124,22 @@ export async function updateDeviceConnector(
   principal: Principal,
   id: string,
   sent: DeviceConnectorUpdate,
-  now: number,
 ) {
-  const saved = await change(records, async (step) => {
-    const current = found(await findDeviceConnector(step, id), 'device connector', id);
-    const record: DeviceConnector = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      pushConfigurationAutomatically:
-        sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
-      ...nextVersion(current, sent.version, now),
-    };
-    await saveDeviceConnector(step, record);
-    step.announce({ kind: 'deviceConnector', id, action: 'updated' });
-    return record;
-  });
+  const saved = await crud.update(records, id, sent, (current) => ({
+    pushConfigurationAutomatically:
+      sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
+  }));
   return deviceConnectorView(saved, principal);
 }
 
+/**
+ * The connector of an integration is deleted with the integration, which receives webhooks through
+ * it.
+ */
 export async function deleteDeviceConnector(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    const { integrationId } = found(await findDeviceConnector(step, id), 'device connector', id);
-    // It goes with its integration, which without it could take no webhook.
-    if (integrationId !== null)
-      throw problem('inUse', { what: 'device connector', users: [`integration ${integrationId}`] });
-    refuseWhenUsed(
-      'device connector',
-      await dataFlowsUsing(step.db, { deviceConnectorId: id }, usersNamedMax),
-    );
-    await removeDeviceConnector(step.db, id);
-    step.announce({ kind: 'deviceConnector', id, action: 'deleted' });
+  await crud.remove(records, id, async (step) => {
+    const { integrationId } = await crud.read(step, id);
+    if (integrationId !== null) return [`integration ${integrationId}`];
+    return dataFlowsUsing(step.db, { deviceConnectorId: id }, usersNamedMax);
   });
 }

@@ -141,7 +141,9 @@ export function deviceTypeView(record: DeviceType) {
   };
 }
 
-/** As `deviceTypeView`, for those who may read data flows but not device types: without the scripts. */
+/**
+ * As `deviceTypeView`, for those who may read data flows but not device types: without the scripts.
+ */
 export function deviceTypeWithoutScripts(record: DeviceType) {
   return { ...deviceTypeView(record), uplinkScript: null, downlinkScript: null };
 }
@@ -178,7 +180,7 @@ export async function readDeviceType(records: Records, id: string) {
   return deviceTypeView(found(await findDeviceType(records.db, id), 'device type', id));
 }
 
-/** The organization's own and the library's; without `details` schemas and scripts are left out. */
+/** The organization's own and the library's; without `details`, schemas and scripts are omitted. */
 export async function listDeviceTypes(
   records: Records,
   principal: Principal,

@@ -1,12 +1,15 @@
-// The devices of a device type that a principal may change, for what is tried on all of them.
+// Devices of a device type that a principal may change, for tests of a decoder on all of them.
 import { holds, type Principal } from '../../model/principal.ts';
 import type { Records } from '../../records/records.ts';
 import { findDevicesOfType } from '../../records/rows/devices.ts';
 
-/** Of a type with more devices than these, the first by id are looked at. */
+/** Of a type with more devices, the first by id are checked. */
 const candidatesMax = 1_000;
 
-/** Service ids, at most `max`, of devices whose data flow has the type and that are in reach for `asset` `update`. */
+/**
+ * Service ids, at most `max`, of devices whose data flow has the type and that are in reach for
+ * `asset` `update`.
+ */
 export async function devicesOfType(
   records: Records,
   principal: Principal,

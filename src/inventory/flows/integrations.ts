@@ -1,4 +1,4 @@
-// Integrations with LoRaWAN network servers, each with the device connector it makes: create, read, list, update, delete (contract 35).
+// Integrations with LoRaWAN network servers and their device connectors: create, read, list, update, delete (contract 35).
 import type { DeviceConnector } from '../../model/connector.ts';
 import { newId } from '../../model/ids.ts';
 import {
@@ -28,7 +28,7 @@ import {
   removeIntegration,
   saveIntegration,
 } from '../../records/rows/integrations.ts';
-import { findWorkspace, oldestWorkspaceOf } from '../../records/rows/workspaces.ts';
+import { oldestWorkspaceOf } from '../../records/rows/workspaces.ts';
 import {
   auditView,
   change,
@@ -40,17 +40,24 @@ import {
   type Step,
   usersNamedMax,
 } from '../record-change.ts';
+import { placeIn } from '../record-crud.ts';
 import { deviceConnectorView, newUplinkSecret } from './device-connectors.ts';
 import { placeInWorkspace } from '../resource-lookup.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
-/** What stands in an answer for a secret; sent back in an update it keeps the stored one. */
+/** Replaces a secret in answers. In an update it keeps the stored secret. */
 const secretMask = '********';
 
 type SentProperties = Readonly<Record<string, unknown>> | null | undefined;
 
 /** Throws Problem 400 for a forbidden address of a network server. */
 export type CheckHost = (host: string) => void;
+
+/** What creating and updating need in addition to the request. */
+export interface IntegrationContext {
+  readonly principal: Principal;
+  readonly checkHost: CheckHost;
+}
 
 export interface IntegrationUpdate {
   readonly name?: string | undefined;
@@ -67,12 +74,15 @@ export interface IntegrationDraft extends IntegrationUpdate {
   readonly workspaceId?: string | null | undefined;
 }
 
-/** Without a workspace an integration lives in the oldest one of its organization. Throws 404 or 400. */
+/**
+ * Without a workspace an integration belongs to the oldest one of its organization. Throws 404 or
+ * 400.
+ */
 export async function placeOfNewIntegration(
   records: Records,
   principal: Principal,
   draft: Pick<IntegrationDraft, 'organizationId' | 'workspaceId'>,
-): Promise<Place> {
+): Promise<Place & { readonly workspaceId: string }> {
   const organizationId = draft.organizationId ?? principal.organizationId;
   const workspaceId = draft.workspaceId ?? (await oldestWorkspaceOf(records.db, organizationId));
   if (workspaceId === undefined)
@@ -81,14 +91,14 @@ export async function placeOfNewIntegration(
   if (draft.organizationId && place.organizationId !== draft.organizationId) {
     throw problem('notFound', { what: 'workspace', id: workspaceId });
   }
-  return place;
+  return { ...place, workspaceId };
 }
 
 function refuse(name: string, reason: string): never {
   throw problem('invalidRequest', { reason: `body properties.${name}: ${reason}` });
 }
 
-/** The sent settings; a mask keeps the stored secret, null and an empty string leave a setting out. */
+/** The sent settings; a mask keeps the stored secret, null and an empty string remove a setting. */
 function propertiesFrom(
   sent: SentProperties,
   stored: Integration['properties'],
@@ -139,7 +149,7 @@ function shownProperties(properties: Integration['properties']): Record<string, 
   );
 }
 
-/** As devices carry it (contract 4). */
+/** The integration in the answer for a device (contract 4). */
 export function nestedIntegration({ id, name, type, provider }: Integration) {
   return { id, name, type, global: false, deleted: false, readOnly: false, provider };
 }
@@ -165,8 +175,8 @@ async function view(
   };
 }
 
-function connectorOf(integration: Integration, now: number): DeviceConnector {
-  const { organizationId, workspaceId, name, description, type, provider } = integration;
+function connectorOf(integration: Integration): DeviceConnector {
+  const { organizationId, workspaceId, name, description, type, provider, created } = integration;
   return {
     id: newId('deviceConnector'),
     organizationId,
@@ -181,37 +191,31 @@ function connectorOf(integration: Integration, now: number): DeviceConnector {
     integrationId: integration.id,
     carrier: carrierOf(type),
     provider,
-    ...firstVersion(now),
+    ...firstVersion(created),
   };
 }
 
-/** Makes the integration and the LORA device connector that its devices come in by. */
+/** Creates the integration and the LORA device connector of its devices. */
 export async function createIntegration(
   records: Records,
-  principal: Principal,
+  { principal, checkHost }: IntegrationContext,
   draft: IntegrationDraft,
-  checkHost: CheckHost,
-  now: number,
 ) {
   const { workspaceId } = await placeOfNewIntegration(records, principal, draft);
   return change(records, async (step) => {
-    const { id, organizationId } = found(
-      await findWorkspace(step.db, workspaceId!),
-      'workspace',
-      workspaceId!,
-    );
+    const { organizationId } = await placeIn(step, workspaceId);
     const integration: Integration = {
       id: newId('integration'),
       organizationId,
-      workspaceId: id,
+      workspaceId,
       name: draft.name,
       description: draft.description ?? null,
       type: draft.type,
       provider: draft.provider ?? providerOf(draft.type),
       properties: propertiesFrom(draft.properties, {}, checkHost),
-      ...firstVersion(now),
+      ...firstVersion(step.now()),
     };
-    const connector = connectorOf(integration, now);
+    const connector = connectorOf(integration);
     await insertIntegration(step, integration);
     await insertDeviceConnector(step, connector);
     step.announce({ kind: 'integration', id: integration.id, action: 'created' });
@@ -240,11 +244,9 @@ export async function listIntegrations(
 /** The type cannot be changed; settings are replaced as a whole when they are sent. */
 export async function updateIntegration(
   records: Records,
-  principal: Principal,
+  { principal, checkHost }: IntegrationContext,
   id: string,
   sent: IntegrationUpdate,
-  checkHost: CheckHost,
-  now: number,
 ) {
   return change(records, async (step) => {
     const current = found(await findIntegration(step, id), 'integration', id);
@@ -254,7 +256,7 @@ export async function updateIntegration(
       description: orCurrent(sent.description, current.description),
       provider: orCurrent(sent.provider, current.provider),
       properties: propertiesFrom(sent.properties, current.properties, checkHost),
-      ...nextVersion(current, sent.version, now),
+      ...nextVersion(current, sent.version, step.now()),
     };
     await saveIntegration(step, record);
     step.announce({ kind: 'integration', id, action: 'updated' });
@@ -262,7 +264,7 @@ export async function updateIntegration(
   });
 }
 
-/** With its device connector; throws 409 naming what still uses either. */
+/** Deletes its device connector too. Throws 409 naming the users of either. */
 export async function deleteIntegration(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await findIntegration(step, id), 'integration', id);

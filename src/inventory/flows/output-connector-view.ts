@@ -8,34 +8,52 @@ import { masked } from '../../connectors/secret-mask.ts';
 import { databaseConnectorId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { OutputConnector } from '../../model/output-connector.ts';
+import type { Principal } from '../../model/principal.ts';
 import { auditView } from '../record-change.ts';
 
 /** Names and secrets in an answer. */
-export interface Showing {
-  /** Whether types have the names of the original vendor, which old clients require (contract 34). */
+export interface ConnectorViewOptions {
+  /**
+   * Whether types have the names of the original vendor, which old clients require (contract 34).
+   */
   readonly vendorNames: boolean;
   /** Whether secrets of output connectors are shown in clear (`REVEAL_CONNECTOR_SECRETS`). */
   readonly connectorSecrets: boolean;
 }
 
+/** The client that an answer is for. */
+export interface ConnectorViewer {
+  readonly principal: Principal;
+  readonly viewOptions: ConnectorViewOptions;
+}
+
 /**
- * Whether the client knows the type. Clients of the vendor reject a whole list that contains a type they do not know
- * (contract 36).
+ * Whether the client knows the type. Clients of the vendor reject a whole list that contains a type
+ * they do not know (contract 36).
  */
-export function isKnownTo({ vendorNames }: Pick<Showing, 'vendorNames'>, type: string): boolean {
+export function isKnownTo(
+  { vendorNames }: Pick<ConnectorViewOptions, 'vendorNames'>,
+  type: string,
+): boolean {
   return !vendorNames || typeof findConnectorType(type)?.vendorName === 'string';
 }
 
 /** The type as an answer names it. */
-export function typeName(type: string, { vendorNames }: Pick<Showing, 'vendorNames'>): string {
+export function typeName(
+  type: string,
+  { vendorNames }: Pick<ConnectorViewOptions, 'vendorNames'>,
+): string {
   if (!vendorNames) return type;
   return findConnectorType(type)?.vendorName ?? type;
 }
 
 type PropertyObjects = Readonly<Record<PropertiesKey, JsonObject | null>>;
 
-function propertyObjects(record: OutputConnector, showing: Showing): PropertyObjects {
-  const shown = shownProperties(record, showing);
+function propertyObjects(
+  record: OutputConnector,
+  viewOptions: ConnectorViewOptions,
+): PropertyObjects {
+  const shown = shownProperties(record, viewOptions);
   const entries = typesWithProperties.flatMap(({ type, properties: { key, alias } }) => {
     const value = type === record.type ? shown : null;
     return [key, alias].filter((member) => member !== undefined).map((member) => [member, value]);
@@ -43,14 +61,14 @@ function propertyObjects(record: OutputConnector, showing: Showing): PropertyObj
   return Object.fromEntries(entries) as PropertyObjects;
 }
 
-function shownProperties({ type, properties }: OutputConnector, showing: Showing) {
+function shownProperties({ type, properties }: OutputConnector, viewOptions: ConnectorViewOptions) {
   const rules = findConnectorType(type)?.properties ?? null;
-  if (properties === null || rules === null || showing.connectorSecrets) return properties;
+  if (properties === null || rules === null || viewOptions.connectorSecrets) return properties;
   return masked(rules, properties);
 }
 
 /** The whole record; also nested in data flows. */
-export function outputConnectorView(record: OutputConnector, showing: Showing) {
+export function outputConnectorView(record: OutputConnector, viewOptions: ConnectorViewOptions) {
   const {
     id,
     name,
@@ -69,11 +87,11 @@ export function outputConnectorView(record: OutputConnector, showing: Showing) {
     deleted: false,
     global: id === databaseConnectorId,
     scope,
-    type: typeName(record.type, showing),
+    type: typeName(record.type, viewOptions),
     sendConsecutiveAlerts,
     invokeRuleEngine,
     useCustomPayload,
     customPayload,
-    ...propertyObjects(record, showing),
+    ...propertyObjects(record, viewOptions),
   };
 }

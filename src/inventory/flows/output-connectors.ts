@@ -10,7 +10,6 @@ import { parseProperties } from '../../connectors/sent-properties.ts';
 import { databaseConnectorId, newId } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
-import type { Principal } from '../../model/principal.ts';
 import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
 import { problem } from '../../model/problem.ts';
 import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
@@ -33,7 +32,12 @@ import {
   refuseWhenUsed,
   usersNamedMax,
 } from '../record-change.ts';
-import { isKnownTo, outputConnectorView, type Showing } from './output-connector-view.ts';
+import {
+  isKnownTo,
+  outputConnectorView,
+  type ConnectorViewer,
+  type ConnectorViewOptions,
+} from './output-connector-view.ts';
 import { checkTargetDevices } from './output-references.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
@@ -55,11 +59,14 @@ export interface OutputConnectorDraft extends OutputConnectorUpdate {
 
 /** What creating and updating need in addition to the request. */
 export interface OutputConnectorContext {
-  readonly showing: Showing;
+  readonly viewOptions: ConnectorViewOptions;
   readonly available: AvailableOutputs;
 }
 
-/** The properties that a request sends under the key of the type or its alias; else those that are stored. */
+/**
+ * The properties that a request sends under the key of the type or its alias; else those that are
+ * stored.
+ */
 function propertiesIn(
   sent: object,
   type: string,
@@ -83,7 +90,10 @@ function updatedProperties(sent: object, { type, properties: stored }: OutputCon
   return propertiesIn(sent, type, row, stored);
 }
 
-/** The row of a type that clients can create here. Throws a Problem that says why for any other type. */
+/**
+ * The row of a type that clients can create here. Throws a Problem that says why for any other
+ * type.
+ */
 function creatableType({ type: name }: OutputConnectorDraft, available: AvailableOutputs) {
   const type = typeNamed(name);
   const row = findConnectorType(type);
@@ -99,12 +109,12 @@ function creatableType({ type: name }: OutputConnectorDraft, available: Availabl
 }
 
 /**
- * Creates a connector of a type that this installation delivers to. Throws for any other type, because a connector that does
- * nothing would lose data silently.
+ * Creates a connector of a type that this installation delivers to. Throws for any other type,
+ * because a connector that does nothing would lose data silently.
  */
 export async function createOutputConnector(
   records: Records,
-  { showing, available }: OutputConnectorContext,
+  { viewOptions, available }: OutputConnectorContext,
   draft: OutputConnectorDraft,
 ) {
   const { type, row } = creatableType(draft, available);
@@ -134,21 +144,24 @@ export async function createOutputConnector(
     step.announce({ kind: 'outputConnector', id: connector.id, action: 'created' });
     return connector;
   });
-  return outputConnectorView(record, showing);
+  return outputConnectorView(record, viewOptions);
 }
 
-export async function readOutputConnector(records: Records, showing: Showing, id: string) {
+export async function readOutputConnector(
+  records: Records,
+  viewOptions: ConnectorViewOptions,
+  id: string,
+) {
   return outputConnectorView(
     found(await findOutputConnector(records, id), 'output connector', id),
-    showing,
+    viewOptions,
   );
 }
 
 /** Those of the workspaces and the global database connector. */
 export async function listOutputConnectors(
   records: Records,
-  principal: Principal,
-  showing: Showing,
+  { principal, viewOptions }: ConnectorViewer,
   filter: ListScope & {
     readonly search?: string | undefined;
     readonly scope?: OutputScope | undefined;
@@ -159,25 +172,28 @@ export async function listOutputConnectors(
 ): Promise<Page<ReturnType<typeof outputConnectorView>>> {
   const reach = await listReach(records, principal, filter);
   const { scope, search, global } = filter;
-  const types = listedTypes(showing, filter.types?.map(typeNamed));
+  const types = listedTypes(viewOptions, filter.types?.map(typeNamed));
   const { rows, total } = await listRows(records, { ...reach, scope, search, global, types }, page);
   return pageOf(
-    rows.map((row) => outputConnectorView(row, showing)),
+    rows.map((row) => outputConnectorView(row, viewOptions)),
     total,
     page,
   );
 }
 
-/** The types of a list, of which clients of the vendor receive only those they know; undefined for all. */
-function listedTypes(showing: Showing, wanted: readonly string[] | undefined) {
-  if (!showing.vendorNames) return wanted;
-  return (wanted ?? connectorTypeNames).filter((type) => isKnownTo(showing, type));
+/**
+ * The types of a list, of which clients of the vendor receive only those they know; undefined for
+ * all.
+ */
+function listedTypes(viewOptions: ConnectorViewOptions, wanted: readonly string[] | undefined) {
+  if (!viewOptions.vendorNames) return wanted;
+  return (wanted ?? connectorTypeNames).filter((type) => isKnownTo(viewOptions, type));
 }
 
 /** Type and scope cannot be changed. */
 export async function updateOutputConnector(
   records: Records,
-  { showing, available }: OutputConnectorContext,
+  { viewOptions, available }: OutputConnectorContext,
   id: string,
   sent: OutputConnectorUpdate,
 ) {
@@ -199,7 +215,7 @@ export async function updateOutputConnector(
     step.announce({ kind: 'outputConnector', id, action: 'updated' });
     return record;
   });
-  return outputConnectorView(saved, showing);
+  return outputConnectorView(saved, viewOptions);
 }
 
 export async function deleteOutputConnector(records: Records, id: string): Promise<void> {

@@ -9,9 +9,9 @@ import type { Step } from '../record-change.ts';
 type Connector = Pick<OutputConnector, 'type' | 'properties' | 'workspaceId'>;
 
 /**
- * Throws `unknownReference` for the first device that does not exist or is in another workspace. The two cases have the same
- * message, so that a caller learns nothing about other tenants. Devices that `stored` names are not checked, because one of them
- * may have been deleted since.
+ * Throws `unknownReference` for the first device that does not exist or is in another workspace.
+ * The two cases have the same message, so that a caller learns nothing about other tenants. Devices
+ * that `stored` names are not checked, because one of them may have been deleted since.
  */
 export async function checkTargetDevices(
   step: Step,

@@ -20,7 +20,9 @@ export function checkedDeviceId(
   return undefined;
 }
 
-/** The valid values of the other fields; invalid ones are reported. A null value counts as absent. */
+/**
+ * The valid values of the other fields; invalid ones are reported. A null value counts as absent.
+ */
 export function checkedFields(values: JsonObject, report: ReportProblem): JsonObject {
   const checked: Record<string, Json> = {};
   for (const { wireName, type } of otherFields) {

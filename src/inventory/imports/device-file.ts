@@ -52,7 +52,10 @@ export interface DeviceFile {
   readonly problems: readonly FileProblem[];
 }
 
-/** A JSON array of objects, or lines of CSV under a line of column names, in UTF-8. The bytes may not be used any more afterwards. */
+/**
+ * A JSON array of objects, or lines of CSV under a line of column names, in UTF-8. The bytes may
+ * not be used any more afterwards.
+ */
 export async function readDeviceFile(
   bytes: Uint8Array,
   format: 'csv' | 'json',
@@ -212,7 +215,10 @@ export function csvDeviceLine(values: JsonObject, customFieldNames: readonly str
   return fileLine([...cells, ...customFieldNames.map((name) => text(customFields[name]))]);
 }
 
-/** Readers of the file may take a semicolon for the separator. A number that starts with a minus is not a formula. */
+/**
+ * Readers of the file may take a semicolon for the separator. A number that starts with a minus is
+ * not a formula.
+ */
 function fileLine(cells: readonly string[]): string {
   const safe = cells.map((cell) => (/^-?\d+(\.\d+)?$/.test(cell) ? cell : withoutFormula(cell)));
   return csvLine(safe, /[",;\r\n]/);

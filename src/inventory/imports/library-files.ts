@@ -57,10 +57,10 @@ export function identityOf(libraryPath: string): string {
   return libraryPath.replace(/^(?:.*\/)?types\//, '');
 }
 
-/** What stands at a path: a JSON document, or why it is none. */
+/** The content of a path: a JSON document, or why it is not one. */
 type Documents = ReadonlyMap<string, Json | NoDocument>;
 
-/** The message goes on from the path: `is not JSON: ...`. */
+/** The message continues the path: `is not JSON: ...`. */
 class NoDocument extends Error {}
 class TooLong extends NoDocument {}
 

@@ -75,8 +75,9 @@ function isSame(current: DeviceType, content: Content): boolean {
 }
 
 /**
- * Creates new types and updates changed ones. An invalid type is a problem in the summary and does not stop the others.
- * The same files again change nothing. Problems of schemas and pictures are warnings (contract 36).
+ * Creates new types and updates changed ones. An invalid type is a problem in the summary and does
+ * not stop the others. The same files again change nothing. Problems of schemas and pictures are
+ * warnings (contract 36).
  */
 export async function importLibrary(
   records: Records,

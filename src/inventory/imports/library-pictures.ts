@@ -38,7 +38,10 @@ export function picturesByFolder(pictures: LibraryPictures): ReadonlyMap<string,
 
 const urlPattern = /^\/v3\/blobs\/([0-9a-f]+)\/content$/;
 
-/** The URL of the type's picture after the import. A new blob replaces the old one; an invalid picture is a warning. */
+/**
+ * The URL of the type's picture after the import. A new blob replaces the old one; an invalid
+ * picture is a warning.
+ */
 export async function pictureOf(
   step: Step,
   type: {

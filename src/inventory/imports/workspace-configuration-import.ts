@@ -46,7 +46,10 @@ export interface ConfigurationImport {
   readonly available: AvailableOutputs;
 }
 
-/** The same document again changes nothing. Throws 400 or 409 naming the item, and then changes nothing. */
+/**
+ * The same document again changes nothing. Throws 400 or 409 naming the item, and then changes
+ * nothing.
+ */
 export async function importConfiguration(
   records: Records,
   principal: Principal,
@@ -103,7 +106,10 @@ async function reasonToLeaveOut(
   return undefined;
 }
 
-/** Device types and custom logic serve all workspaces: a credential limited to some can use but not change them (contract 35). */
+/**
+ * Device types and custom logic serve all workspaces: a credential limited to some can use but not
+ * change them (contract 35).
+ */
 function checkReach({ workspaces }: Principal, section: SectionName): void {
   if (workspaces !== 'all' && (section === 'deviceTypes' || section === 'customLogic'))
     throw problem('permissionDenied');

@@ -1,4 +1,4 @@
-// Rules and custom logic blocks in a workspace's document: names and physical device ids stand where records have ids.
+// Rules and custom logic blocks in a workspace's document, with names and physical device ids instead of ids.
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { RuleInputType } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag-combination.ts';
@@ -7,7 +7,10 @@ import { physicalIdsOf, serviceIdsOf } from '../../records/rows/devices.ts';
 import type { RuleDraft } from '../rules/rule-draft.ts';
 import type { RuleView } from '../rules/rule-view.ts';
 
-/** An input of a rule in a document. Its id is a label that only the data sources of the same rule use. */
+/**
+ * An input of a rule in a document. Its id is a label that only the data sources of the same rule
+ * use.
+ */
 export interface ConfiguredInput {
   readonly id: string;
   readonly type: RuleInputType;
@@ -39,7 +42,7 @@ interface RuleNames {
   readonly customLogic: Naming;
 }
 
-/** What a document says of each rule, by the rule's id. */
+/** The document form of each rule, by the rule's id. */
 export async function configuredRules(
   records: Pick<Records, 'db'>,
   rules: readonly RuleView[],

@@ -35,7 +35,10 @@ export async function configuredTargets<T extends Item>(
   return items.map((item) => withTargets(item, physical));
 }
 
-/** The output connector with the ids of this workspace, and the devices that the workspace does not have. */
+/**
+ * The output connector with the ids of this workspace, and the devices that the workspace does not
+ * have.
+ */
 export async function targetsFromConfigured<T extends Item>(
   { db }: Pick<Records, 'db'>,
   { organizationId, workspaceId }: Place,

@@ -8,12 +8,13 @@ import { createDataFlow, updateDataFlow } from '../flows/data-flows.ts';
 import { createDeviceConnector, updateDeviceConnector } from '../flows/device-connectors.ts';
 import { createDeviceType, updateDeviceType } from '../flows/device-types.ts';
 import { createOutputConnector, updateOutputConnector } from '../flows/output-connectors.ts';
+import type { ConnectorViewer } from '../flows/output-connector-view.ts';
 import type { Step } from '../record-change.ts';
 import { createCustomLogic, updateCustomLogic } from '../rules/custom-logic.ts';
 import { createRule, updateRule } from '../rules/rules.ts';
 import {
   type ConfigurationItem,
-  configurationShowing,
+  configurationViewOptions,
   type KnownSections,
   type SectionName,
 } from './workspace-configuration.ts';
@@ -58,55 +59,59 @@ export const writers: Readonly<Record<SectionName, Writer>> = {
     update: ({ step, now }, { library: _, ...item }, id) => updateDeviceType(step, id, item, now),
   },
   deviceConnectors: {
-    create: ({ step, principal, workspaceId, now }, item) =>
-      createDeviceConnector(step, principal, { ...item, workspaceId } as never, now),
-    update: ({ step, principal, now }, item, id) =>
-      updateDeviceConnector(step, principal, id, item, now),
+    create: ({ step, principal, workspaceId }, item) =>
+      createDeviceConnector(step, principal, { ...item, workspaceId } as never),
+    update: ({ step, principal }, item, id) => updateDeviceConnector(step, principal, id, item),
   },
   outputConnectors: {
     create: async (context, configured) => {
       const { step, workspaceId, available } = context;
       const { item } = await targetsFromConfigured(step, context, configured);
-      const options = { showing: configurationShowing, available };
+      const options = { viewOptions: configurationViewOptions, available };
       return createOutputConnector(step, options, { ...item, workspaceId } as never);
     },
     update: async (context, configured, id) => {
       const { step, available } = context;
       const { item } = await targetsFromConfigured(step, context, configured);
-      return updateOutputConnector(step, { showing: configurationShowing, available }, id, item);
+      return updateOutputConnector(
+        step,
+        { viewOptions: configurationViewOptions, available },
+        id,
+        item,
+      );
     },
   },
   dataFlows: {
     create: (context, item) => {
-      const { step, principal, workspaceId, now } = context;
-      const draft = { ...flowFromConfigured(context, item), workspaceId };
-      return createDataFlow(step, principal, configurationShowing, draft, now);
+      const draft = { ...flowFromConfigured(context, item), workspaceId: context.workspaceId };
+      return createDataFlow(context.step, viewerOf(context), draft);
     },
     update: (context, item, id) => {
-      const { step, principal, now } = context;
-      const sent = flowFromConfigured(context, item);
-      return updateDataFlow(step, principal, configurationShowing, id, sent, now);
+      return updateDataFlow(context.step, viewerOf(context), id, flowFromConfigured(context, item));
     },
   },
   customLogic: {
-    create: ({ step, principal, organizationId, now }, item) =>
-      createCustomLogic(step, principal, { ...item, organizationId } as never, now),
-    update: ({ step, principal, now }, item, id) =>
-      updateCustomLogic(step, principal, id, item, now),
+    create: ({ step, principal, organizationId }, item) =>
+      createCustomLogic(step, principal, { ...item, organizationId } as never),
+    update: ({ step, principal }, item, id) => updateCustomLogic(step, principal, id, item),
   },
   rules: {
     create: async (context, item) => {
-      const { step, workspaceId, now } = context;
+      const { step, workspaceId } = context;
       const draft = { ...(await ruleOf(context, item)), workspaceId };
-      return createRule(step, configurationShowing, draft, now);
+      return createRule(step, configurationViewOptions, draft);
     },
     update: async (context, item, id) => {
       const current = context.known.rules.get(item.name)?.item;
       const sent = await ruleOf(context, { ...current, ...item });
-      return updateRule(context.step, configurationShowing, id, sent, context.now);
+      return updateRule(context.step, configurationViewOptions, id, sent);
     },
   },
 };
+
+function viewerOf({ principal }: ImportContext): ConnectorViewer {
+  return { principal, viewOptions: configurationViewOptions };
+}
 
 function ruleOf(context: ImportContext, item: ConfigurationItem) {
   const { step, organizationId } = context;
@@ -134,7 +139,10 @@ function flowFromConfigured(
   };
 }
 
-/** The id of a record that a document names, also of one that the import created. Throws 400 for an unknown name. */
+/**
+ * The id of a record that a document names, also of one that the import created. Throws 400 for an
+ * unknown name.
+ */
 function idOf({ created, known }: ImportContext, section: SectionName, name: string): string {
   const id = created.get(`${section} ${name}`) ?? known[section].get(name)?.id;
   if (id !== undefined) return id;

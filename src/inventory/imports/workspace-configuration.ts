@@ -1,4 +1,4 @@
-// A workspace as one JSON document: settings, fields, tags, types, connectors without secrets, flows, rules; names instead of ids.
+// Workspace configuration: a workspace as one JSON document with names instead of ids, and without secrets.
 import type { Json, JsonObject } from '../../model/json.ts';
 import { propertiesAliases } from '../../connectors/connector-table.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../../model/page.ts';
@@ -19,7 +19,7 @@ import { readWorkspace } from '../workspaces/workspaces.ts';
 import { configuredTargets } from './workspace-configuration-targets.ts';
 
 export const configurationFormat = 'heliograph-workspace/1';
-/** In the order in which they can be made: what stands later names what stands before. */
+/** In order of creation: later sections refer to earlier ones. */
 export const configurationSections = [
   'customFields',
   'tags',
@@ -45,7 +45,7 @@ export interface KnownItem {
 export type KnownSections = Readonly<Record<SectionName, ReadonlyMap<string, KnownItem>>>;
 
 // Names of the neutral dialect, and secrets masked whatever the installation shows.
-export const configurationShowing = { vendorNames: false, connectorSecrets: false } as const;
+export const configurationViewOptions = { vendorNames: false, connectorSecrets: false } as const;
 const workspaceScopes: readonly Scope[] = ['asset', 'dataFlow', 'rule'];
 /** Scopes of records that belong to the organization. */
 const organizationScopes: readonly Scope[] = ['deviceType', 'customLogic'];
@@ -94,23 +94,53 @@ function naming(rows: readonly Row[]): (id: string) => string {
 
 const script = (sent: { readonly code: string } | null) => sent && { code: sent.code };
 
-/** Everything of the workspace that a document tells, by section and name; device types are those of the organization. */
+type Listed<F extends (...of: never[]) => Promise<Page<unknown>>> =
+  Awaited<ReturnType<F>> extends Page<infer T> ? T : never;
+
+function deviceTypeItem(type: Listed<typeof listDeviceTypes>): object {
+  return {
+    library: type.type === 'library',
+    description: type.description,
+    meta: type.meta,
+    pictureUrl: type.pictureUrl,
+    ...('schemas' in type && {
+      schemas: type.schemas,
+      sampleData: type.sampleData,
+      uplinkScript: script(type.uplinkScript),
+      downlinkScript: script(type.downlinkScript),
+    }),
+  };
+}
+
+/** Members of a stored connector that a document does not contain. */
+const storedMembers: ReadonlySet<string> = new Set(
+  'id name created updated version workspaceId deleted'.split(' '),
+);
+
+function outputConnectorItem(output: object): object {
+  const contained = Object.entries(output).filter(
+    ([name, value]) => value !== null && !storedMembers.has(name) && !propertiesAliases.has(name),
+  );
+  return Object.fromEntries(contained);
+}
+
+/**
+ * The content of a document for the workspace, by section and name. Device types are those of the
+ * organization.
+ */
 export async function knownSections(
   records: Records,
   principal: Principal,
   workspaceId: string,
 ): Promise<KnownSections> {
   const scope = { workspaceIds: [workspaceId] };
+  const viewer = { principal, viewOptions: configurationViewOptions };
   const fields = await all((page) => listCustomFields(records, principal, scope, page));
   const tags = await all((page) => listTags(records, principal, scope, page));
   const types = await all((page) => listDeviceTypes(records, principal, { details: true }, page));
   const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
-  const outputs = await all((page) =>
-    listOutputConnectors(records, principal, configurationShowing, scope, page),
-  );
-  const flows = await all((page) =>
-    listDataFlows(records, principal, configurationShowing, scope, page),
-  );
+  const outputs = await all((page) => listOutputConnectors(records, viewer, scope, page));
+  const flows = await all((page) => listDataFlows(records, viewer, scope, page));
   const outputName = naming(outputs);
   return {
     customFields: section(fields, ({ type, description, required, selectOptions }) => ({
@@ -120,18 +150,7 @@ export async function knownSections(
       selectOptions,
     })),
     tags: section(tags, ({ description, color }) => ({ description, color })),
-    deviceTypes: section(types, (type) => ({
-      library: type.type === 'library',
-      description: type.description,
-      meta: type.meta,
-      pictureUrl: type.pictureUrl,
-      ...('schemas' in type && {
-        schemas: type.schemas,
-        sampleData: type.sampleData,
-        uplinkScript: script(type.uplinkScript),
-        downlinkScript: script(type.downlinkScript),
-      }),
-    })),
+    deviceTypes: section(types, deviceTypeItem),
     deviceConnectors: section(connectors, (connector) => ({
       description: connector.description,
       connectivity: connector.connectivity,
@@ -139,16 +158,7 @@ export async function knownSections(
       decodingType: connector.decodingType,
       pushConfigurationAutomatically: connector.pushConfigurationAutomatically,
     })),
-    outputConnectors: section(
-      await configuredTargets(records, outputs),
-      ({ id: _, name: __, created: ___, updated: ____, version: _____, ...output }) => {
-        const { workspaceId: _workspace, deleted: _deleted, ...rest } = output;
-        const told = Object.entries(rest).filter(
-          ([name, value]) => value !== null && !propertiesAliases.has(name),
-        );
-        return Object.fromEntries(told);
-      },
-    ),
+    outputConnectors: section(await configuredTargets(records, outputs), outputConnectorItem),
     dataFlows: section(flows, (flow) => ({
       description: flow.description,
       deviceConnector: flow.deviceConnector.name,
@@ -175,7 +185,7 @@ async function ruleSections(
   const scope = { workspaceIds: [workspaceId] };
   const blocks = await all((page) => listCustomLogic(records, principal, {}, page));
   const rules = await all((page) =>
-    listRules(records, principal, configurationShowing, scope, page),
+    listRules(records, { principal, viewOptions: configurationViewOptions }, scope, page),
   );
   const configured = await configuredRules(records, rules, {
     ...names,
@@ -196,7 +206,10 @@ async function ruleSections(
   };
 }
 
-/** Device types and custom logic come along as far as the workspace uses them; the global database connector is everywhere anyway. */
+/**
+ * Contains only the device types and custom logic that the workspace uses, and not the global
+ * database connector.
+ */
 export async function exportConfiguration(
   records: Records,
   principal: Principal,

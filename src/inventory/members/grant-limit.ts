@@ -28,7 +28,10 @@ function isReadingOrganization(scope: Scope, verb: Verb): boolean {
   return scope === 'organization' && verb === 'read';
 }
 
-/** Throws 403 for a credential that may do what the caller may not. An empty list of workspaces means all of them. */
+/**
+ * Throws 403 for a credential that may do what the caller may not. An empty list of workspaces
+ * means all of them.
+ */
 export function refuseHigherGrant(
   principal: Principal,
   {
@@ -57,8 +60,9 @@ export function refuseHigherWorkspaceRole(
 }
 
 /**
- * Throws 403 when the open invitation of this person would grant more than the caller holds. The caller is about to get its link
- * or to change what it grants, and whoever has the link gets all of it.
+ * Throws 403 when the open invitation of this person would grant more than the caller holds. The
+ * caller is about to get its link or to change what it grants, and whoever has the link gets all of
+ * it.
  */
 export async function refuseHigherInvitation(
   step: Pick<Step, 'db'>,

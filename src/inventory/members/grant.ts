@@ -18,8 +18,8 @@ export interface GrantDraft {
 }
 
 /**
- * Throws 400 for a workspace of another organization, none at all, and a verb that does not apply to its scope; 403 for more than
- * the caller holds.
+ * Throws 400 for a workspace of another organization, none at all, and a verb that does not apply
+ * to its scope; 403 for more than the caller holds.
  */
 export async function grantFrom(
   step: Step,

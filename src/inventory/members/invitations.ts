@@ -21,7 +21,10 @@ const tokenBytes = 32;
 const tokenLengthMax = 100;
 const lifetimeMs = 7 * dayMs;
 
-/** Two links of one invitation: the user of the mailed one reads the mail of the address, which proves it. */
+/**
+ * Two links of one invitation: the user of the mailed one reads the mail of the address, which
+ * proves it.
+ */
 export interface InvitationLinks {
   /** Forwarded by the inviter. */
   readonly invitationUrl: string;
@@ -29,7 +32,10 @@ export interface InvitationLinks {
   readonly mailedUrl: string | undefined;
 }
 
-/** Creates an invitation and returns its links, which cannot be read again; those of an older one stop working. */
+/**
+ * Creates an invitation and returns its links, which cannot be read again; those of an older one
+ * stop working.
+ */
 export async function invite(
   step: Step,
   { organizationId, userId }: Pick<Invitation, 'organizationId' | 'userId'>,
@@ -115,8 +121,8 @@ function unknownInvitation() {
 }
 
 /**
- * Whether the user chooses a name and a password. An account with an unproven address may be that of another person, so the owner of
- * the address takes it over.
+ * Whether the user chooses a name and a password. An account with an unproven address may be that
+ * of another person, so the owner of the address takes it over.
  */
 export function choosesPassword({
   user,
@@ -126,8 +132,8 @@ export function choosesPassword({
 }
 
 /**
- * The membership counts from now on. `chosen` is the name and password hash of a user who chooses them; others keep theirs. Ends every
- * session that began with an older password.
+ * The membership counts from now on. `chosen` is the name and password hash of a user who chooses
+ * them; others keep theirs. Ends every session that began with an older password.
  */
 export async function acceptInvitation(
   records: Records,

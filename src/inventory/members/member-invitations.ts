@@ -56,7 +56,10 @@ export async function userOfAddress(step: Step, email: string): Promise<User> {
   return user;
 }
 
-/** Throws 409 for a user who has accepted, and 403 for an open invitation to more than the caller may do. */
+/**
+ * Throws 409 for a user who has accepted, and 403 for an open invitation to more than the caller
+ * may do.
+ */
 export async function pendingMember(
   step: Step,
   principal: Principal,
@@ -95,7 +98,10 @@ async function insertPendingMember(
   return member;
 }
 
-/** A new invitation for a user who has not accepted the last; undefined for a member. Throws 403 for one beyond the caller. */
+/**
+ * A new invitation for a user who has not accepted the last; undefined for a member. Throws 403 for
+ * one beyond the caller.
+ */
 export async function renewedLink(
   step: Step,
   { principal, publicUrl, sendMail }: Inviter,
@@ -106,7 +112,9 @@ export async function renewedLink(
   return invite(step, member, { publicUrl, byMail: sendMail !== undefined });
 }
 
-/** Mails a link that is committed, and returns the member with the link that the caller may forward. */
+/**
+ * Mails a link that is committed, and returns the member with the link that the caller may forward.
+ */
 export async function mailInvitation(
   records: Records,
   { organizationId, link, member }: Invited,

@@ -12,7 +12,10 @@ import { found, type Step } from '../record-change.ts';
 
 export type MemberView = ReturnType<typeof memberView>;
 
-/** Shows the name only after the invitation is accepted: before, it could be that of a user of another organization. */
+/**
+ * Shows the name only after the invitation is accepted: before, it could be that of a user of
+ * another organization.
+ */
 export function memberView(member: NamedMember) {
   const { id, userId, email, role, created, acceptedAt } = member;
   const pending = acceptedAt === null;

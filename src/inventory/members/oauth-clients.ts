@@ -79,8 +79,9 @@ export async function listOAuthClients(
 }
 
 /**
- * The old secret is rejected immediately; issued tokens stay valid (interface 5 rule 8). Throws 403 for a client that may do more
- * than the caller, because the new secret lets the caller act as the client.
+ * The old secret is rejected immediately; issued tokens stay valid (interface 5 rule 8). Throws 403
+ * for a client that may do more than the caller, because the new secret lets the caller act as the
+ * client.
  */
 export async function rotateClientSecret(records: Records, principal: Principal, id: string) {
   const clientSecret = newSecret();

@@ -30,7 +30,10 @@ interface MemberOfOrganization {
   readonly userId: string;
 }
 
-/** Creates a membership that counts once the invitation is accepted; repeated before that, it renews the invitation. */
+/**
+ * Creates a membership that counts once the invitation is accepted; repeated before that, it renews
+ * the invitation.
+ */
 export async function addOrganizationMember(
   records: Records,
   organizationId: string,
@@ -51,8 +54,9 @@ export async function addOrganizationMember(
 }
 
 /**
- * A caller gives and takes only roles that may do no more than the caller; the last owner stays one. A user who has not accepted gets a
- * new link, because the holder of the old one may do less than the new role.
+ * A caller gives and takes only roles that may do no more than the caller; the last owner stays
+ * one. A user who has not accepted gets a new link, because the holder of the old one may do less
+ * than the new role.
  */
 export async function changeOrganizationRole(
   records: Records,
@@ -100,7 +104,10 @@ async function memberOf(
   return found(await findOrganizationMember(step.db, organizationId, userId), 'member', userId);
 }
 
-/** The organization names the owner who stayed longest after its owner has left. Throws 409 when no owner remains. */
+/**
+ * The organization names the owner who stayed longest after its owner has left. Throws 409 when no
+ * owner remains.
+ */
 async function passOnOwnership(
   step: Step,
   organizationId: string,

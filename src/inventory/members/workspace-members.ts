@@ -29,7 +29,10 @@ interface MemberOfWorkspace {
   readonly userId: string;
 }
 
-/** A user who is new to the organization becomes a plain member of it as well; the role counts once that is accepted. */
+/**
+ * A user who is new to the organization becomes a plain member of it as well; the role counts once
+ * that is accepted.
+ */
 export async function addWorkspaceMember(
   records: Records,
   workspaceId: string,

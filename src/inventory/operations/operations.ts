@@ -72,7 +72,7 @@ function view(operation: Operation, actions: readonly OperationAction[]) {
   };
 }
 
-/** So many items are made ready in one turn of the event loop. */
+/** Items that are prepared in one turn of the event loop. */
 const itemsPerTurn = 1_000;
 
 /** Durable when it returns; the work is the runner's. Throws 400 for no items or too many. */
@@ -142,8 +142,8 @@ const shownStates = {
 } as const satisfies Readonly<Record<string, readonly ActionState[]>>;
 
 /**
- * The operation as JSON, in pieces, because it can have 50,000 actions. `actions` selects the ended items that it contains.
- * Throws Problem `notFound` before the first piece.
+ * The operation as JSON, in pieces, because it can have 50,000 actions. `actions` selects the ended
+ * items that it contains. Throws Problem `notFound` before the first piece.
  */
 export async function operationPieces(
   records: Records,
@@ -192,8 +192,9 @@ export async function listOperations(
 }
 
 /**
- * Works on the next items in one transaction until `isTimeUp`; true when none is left. After a crash the items of a chunk are
- * either all done and told, or none of them is, so that to go on repeats nothing.
+ * Works on the next items in one transaction until `isTimeUp`; true when none is left. After a
+ * crash the items of a chunk are either all done and told, or none of them is, so that to go on
+ * repeats nothing.
  */
 export async function runOperationChunk(
   records: Records,
@@ -266,7 +267,8 @@ async function runAction(
     const data = { ...action.data, name: device.name, id: device.id, deviceId: device.deviceId };
     return { ...ended, state: 'SUCCEEDED', data };
   } catch (error) {
-    // A full or failing disk is not an error of the item: the operation continues when the disk works again.
+    // A full or failing disk is not an error of the item: the operation continues when the disk
+    // works again.
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     await sql`rollback to savepoint item`.execute(step.db);
     await sql`release savepoint item`.execute(step.db);

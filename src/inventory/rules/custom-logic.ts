@@ -1,6 +1,5 @@
 // Custom logic blocks: create, read, list, update, delete (contract 14).
 import { isDeepStrictEqual } from 'node:util';
-import { newId } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -21,19 +20,20 @@ import {
 } from '../../records/rows/custom-logic.ts';
 import type { Records } from '../../records/records.ts';
 import { namesOfRulesUsing, rulesUsing } from '../../records/rows/rules.ts';
-import {
-  auditView,
-  change,
-  firstVersion,
-  found,
-  nextVersion,
-  orCurrent,
-  refuseWhenUsed,
-  usersNamedMax,
-} from '../record-change.ts';
+import { auditView, type Step, usersNamedMax } from '../record-change.ts';
+import { createCrud } from '../record-crud.ts';
 import { ownOrganization } from '../list-scope.ts';
 
-const limits = { scriptBytesMax: 1024 * 1024, variablesMax: 50, rulesToldMax: 1_000 } as const;
+const limits = { scriptBytesMax: 1024 * 1024, variablesMax: 50, rulesListedMax: 1_000 } as const;
+const crud = createCrud<CustomLogicBlock>({
+  kind: 'customLogic',
+  noun: 'custom logic block',
+  find: ({ db }, id) => findCustomLogic(db, id),
+  insert: ({ db }, record) => insertCustomLogic(db, record),
+  save: ({ db }, record) => saveCustomLogic(db, record),
+  remove: ({ db }, id) => removeCustomLogic(db, id),
+  check: checkUsers,
+});
 const variablePattern = /^[A-Za-z_$][\w$]{0,99}$/;
 
 type Sent<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
@@ -134,9 +134,12 @@ function view(record: CustomLogicBlock) {
   return { ...record, ...auditView(record), customLogicId: record.id };
 }
 
-/** With the rules that use it, as far as the principal reaches: a block is the organization's, its rules are of workspaces. */
+/**
+ * With the rules that use it, as far as the principal reaches: a block is the organization's, its
+ * rules are of workspaces.
+ */
 async function detail(records: Records, { workspaces }: Principal, record: CustomLogicBlock) {
-  const rules = await rulesUsing(records.db, 'customLogic', record.id, limits.rulesToldMax);
+  const rules = await rulesUsing(records.db, 'customLogic', record.id, limits.rulesListedMax);
   return {
     ...view(record),
     rules: rules.filter(({ workspaceId }) => workspaces === 'all' || workspaces.has(workspaceId)),
@@ -147,31 +150,21 @@ export async function createCustomLogic(
   records: Records,
   principal: Principal,
   draft: CustomLogicDraft,
-  now: number,
 ) {
-  const record: CustomLogicBlock = {
-    id: newId('customLogic'),
+  const record = await crud.create(records, async (_step, fields) => ({
+    ...fields,
     organizationId: draft.organizationId,
     name: draft.name,
     description: draft.description ?? null,
     dataSources: sourcesFrom(draft.dataSources ?? []),
     properties: propertiesFrom(draft.properties ?? []),
     script: scriptFrom(draft.script),
-    ...firstVersion(now),
-  };
-  await change(records, async (step) => {
-    await insertCustomLogic(step.db, record);
-    step.announce({ kind: 'customLogic', id: record.id, action: 'created' });
-  });
+  }));
   return detail(records, principal, record);
 }
 
 export async function readCustomLogic(records: Records, principal: Principal, id: string) {
-  return detail(
-    records,
-    principal,
-    found(await findCustomLogic(records.db, id), 'custom logic block', id),
-  );
+  return detail(records, principal, await crud.read(records, id));
 }
 
 export async function listCustomLogic(
@@ -195,46 +188,36 @@ export async function updateCustomLogic(
   principal: Principal,
   id: string,
   sent: CustomLogicUpdate,
-  now: number,
 ) {
-  const saved = await change(records, async (step) => {
-    const current = found(await findCustomLogic(step.db, id), 'custom logic block', id);
-    const record: CustomLogicBlock = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      dataSources:
-        sent.dataSources === undefined ? current.dataSources : sourcesFrom(sent.dataSources ?? []),
-      properties:
-        sent.properties === undefined ? current.properties : propertiesFrom(sent.properties ?? []),
-      script: sent.script === undefined ? current.script : scriptFrom(sent.script),
-      ...nextVersion(current, sent.version, now),
-    };
-    const asked = ({ dataSources, properties }: CustomLogicBlock) => ({ dataSources, properties });
-    if (!isDeepStrictEqual(asked(record), asked(current))) {
-      const rules = await rulesUsing(step.db, 'customLogic', id, limits.rulesToldMax);
-      const users = rules
-        .filter(({ active }) => active)
-        .map((rule) => `rule ${rule.name} (${rule.id})`);
-      if (users.length > 0)
-        throw problem('customLogicInUse', { users: users.slice(0, usersNamedMax) });
-    }
-    await saveCustomLogic(step.db, record);
-    step.announce({ kind: 'customLogic', id, action: 'updated' });
-    return record;
-  });
+  const saved = await crud.update(records, id, sent, (current) => ({
+    dataSources:
+      sent.dataSources === undefined ? current.dataSources : sourcesFrom(sent.dataSources ?? []),
+    properties:
+      sent.properties === undefined ? current.properties : propertiesFrom(sent.properties ?? []),
+    script: sent.script === undefined ? current.script : scriptFrom(sent.script),
+  }));
   return detail(records, principal, saved);
 }
 
 /** Throws 409 while any rule uses it. */
 export async function deleteCustomLogic(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await findCustomLogic(step.db, id), 'custom logic block', id);
-    refuseWhenUsed(
-      'custom logic block',
-      await namesOfRulesUsing(step.db, 'customLogic', id, usersNamedMax),
-    );
-    await removeCustomLogic(step.db, id);
-    step.announce({ kind: 'customLogic', id, action: 'deleted' });
-  });
+  await crud.remove(records, id, ({ db }) =>
+    namesOfRulesUsing(db, 'customLogic', id, usersNamedMax),
+  );
+}
+
+/** Data sources and properties cannot change while an active rule uses them. */
+async function checkUsers(
+  step: Step,
+  record: CustomLogicBlock,
+  current: CustomLogicBlock | undefined,
+): Promise<void> {
+  if (current === undefined) return;
+  const used = ({ dataSources, properties }: CustomLogicBlock) => ({ dataSources, properties });
+  if (isDeepStrictEqual(used(record), used(current))) return;
+  const rules = await rulesUsing(step.db, 'customLogic', record.id, limits.rulesListedMax);
+  const users = rules
+    .filter(({ active }) => active)
+    .map((rule) => `rule ${rule.name} (${rule.id})`);
+  if (users.length > 0) throw problem('customLogicInUse', { users: users.slice(0, usersNamedMax) });
 }

@@ -1,4 +1,4 @@
-// Limits of rules, and how one of their fields is refused.
+// Rule checks: limits of rules, and the error for an invalid field.
 import { problem } from '../../model/problem.ts';
 
 export const ruleLimits = {
@@ -9,7 +9,7 @@ export const ruleLimits = {
   actionsMax: 20,
 } as const;
 
-/** A refusal of one field of a rule. */
+/** The error for an invalid field of a rule. */
 export function invalidRule(field: string, reason: string) {
   return problem('ruleInvalid', { field, reason });
 }

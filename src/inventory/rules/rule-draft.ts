@@ -1,4 +1,4 @@
-// What requests say of a rule as a whole: inputs, timer and actions, made whole and checked field by field (contract 13).
+// Rule draft: inputs, timer and actions of a request, checked and with defaults (contract 13).
 import { parseInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type {
@@ -62,8 +62,8 @@ export function inputsFrom(sent: readonly InputDraft[]): RuleInput[] {
         `${id} is there twice; a device or tag can be an input only once`,
       );
     seen.add(id);
-    const isCombination = type === 'TAG_COMBINATION';
-    if (isCombination && parseTagCombination(tagCombination ?? '') === undefined) {
+    const combination = combinationOf(type, tagCombination);
+    if (combination !== null && parseTagCombination(combination) === undefined) {
       throw invalidRule(
         `inputs.${i}.tagCombination`,
         `must be AND:<tag id>,<tag id> or OR:<tag id>,<tag id> with 1 to ${tagCombinationMax} tags`,
@@ -73,10 +73,15 @@ export function inputsFrom(sent: readonly InputDraft[]): RuleInput[] {
       id,
       name: name ?? null,
       type,
-      tagCombination: isCombination ? tagCombination! : null,
+      tagCombination: combination,
       workspaceId: workspaceId ?? null,
     };
   });
+}
+
+function combinationOf(type: string, tagCombination: string | null | undefined): string | null {
+  if (type === 'TAG_COMBINATION') return tagCombination ?? '';
+  return null;
 }
 
 const noTimer: RuleTimer = {
@@ -87,7 +92,7 @@ const noTimer: RuleTimer = {
   timeZone: null,
 };
 
-/** A timer that is switched off is kept as it was sent and checked when it is switched on. */
+/** A disabled timer is stored as sent, and checked when it is enabled. */
 export function timerFrom(sent: TimerDraft | null | undefined): RuleTimer {
   if (sent === null || sent === undefined) return noTimer;
   const startAt = typeof sent.startAt === 'string' ? parseInstant(sent.startAt) : null;
@@ -109,11 +114,12 @@ export function timerFrom(sent: TimerDraft | null | undefined): RuleTimer {
   return timer;
 }
 
-/** When the timer of an active rule is due next; null without one. */
+/** Returns the next due time of the timer of an active rule; null without one. */
 export function nextExecutionOf(active: boolean, timer: RuleTimer, now: number): number | null {
   if (!active || !timer.enabled) return null;
   const read = readSchedule(timer);
-  return 'schedule' in read ? (read.schedule.next(now) ?? null) : null;
+  if ('schedule' in read) return read.schedule.next(now) ?? null;
+  return null;
 }
 
 export function actionsFrom(sent: RuleUpdate['actions']): RuleActionRef[] {

@@ -1,4 +1,4 @@
-// The logic of a rule as requests say it: data sources, and comparison, geofence or custom logic (contract 13).
+// Rule logic in requests: data sources, and comparison, geofence or custom logic (contract 13).
 import { parseGeoFence } from '../../model/geo-fence.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type {
@@ -82,7 +82,7 @@ export interface LogicDraft {
     | undefined;
 }
 
-/** Parts that the type of logic does not use are left out. */
+/** Omits parts that the type of logic does not use. */
 export function logicFrom(
   sent: LogicDraft,
   inputs: readonly RuleInput[],
@@ -107,7 +107,10 @@ export function logicFrom(
   return { ...base, customLogic: customFrom(sent, actionIds) };
 }
 
-/** Without a timer a data source triggers unless it reads previous values and another one triggers; what is stored says so. */
+/**
+ * Without a timer a data source triggers unless it reads previous values and another one triggers;
+ * what is stored says so.
+ */
 function triggering(
   sources: readonly RuleDataSource[],
   isTimed: boolean,

@@ -1,4 +1,4 @@
-// What a rule refers to must be of its workspace, and its custom logic of its organization (contract 13).
+// Reference checks of rules: inputs and actions belong to the workspace, custom logic to the organization (contract 13).
 import { problem } from '../../model/problem.ts';
 import type { Rule } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag-combination.ts';
@@ -33,24 +33,34 @@ async function checkInputs(step: Step, { inputs, workspaceId }: Rule): Promise<v
       );
     }
     if (input.type === 'DEVICE')
-      await inWorkspace(step, 'device', input.id, `inputs.${i}.id`, workspaceId);
+      await checkWorkspace(
+        step,
+        { kind: 'device', id: input.id, field: `inputs.${i}.id` },
+        workspaceId,
+      );
     else if (input.type === 'ASSET_TAG')
-      await inWorkspace(step, 'tag', input.id, `inputs.${i}.id`, workspaceId);
+      await checkWorkspace(
+        step,
+        { kind: 'tag', id: input.id, field: `inputs.${i}.id` },
+        workspaceId,
+      );
     else {
       const { tagIds } = parseTagCombination(input.tagCombination ?? '') ?? { tagIds: [] };
-      for (const id of tagIds)
-        await inWorkspace(step, 'tag', id, `inputs.${i}.tagCombination`, workspaceId);
+      const field = `inputs.${i}.tagCombination`;
+      for (const id of tagIds) await checkWorkspace(step, { kind: 'tag', id, field }, workspaceId);
     }
   }
 }
 
-async function inWorkspace(
+async function checkWorkspace(
   step: Step,
-  kind: 'device' | 'tag',
-  id: string,
-  field: string,
+  {
+    kind,
+    id,
+    field,
+  }: { readonly kind: 'device' | 'tag'; readonly id: string; readonly field: string },
   workspaceId: string,
-) {
+): Promise<void> {
   const place = await findPlace(step.db, kind, id);
   if (place?.workspaceId === workspaceId) return;
   throw problem('unknownReference', { field: `body ${field}`, what: kind, id, place: 'workspace' });

@@ -1,5 +1,5 @@
-// Rules as answers show them: with the names of what they refer to (contract 13).
-import { formatInstant } from '../../model/instant.ts';
+// Rule view: rules in answers, with the names of the records that they refer to (contract 13).
+import { formatInstantOrNull } from '../../model/instant.ts';
 import type { Rule, RuleInput } from '../../model/rule.ts';
 import { findCustomLogics } from '../../records/rows/custom-logic.ts';
 import type { Records } from '../../records/records.ts';
@@ -7,11 +7,15 @@ import { findDeviceNames } from '../../records/rows/devices.ts';
 import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
 import { findTags } from '../../records/rows/tags.ts';
 import { auditView } from '../record-change.ts';
-import { type Showing, typeName } from '../flows/output-connector-view.ts';
+import { type ConnectorViewOptions, typeName } from '../flows/output-connector-view.ts';
 
 export type RuleView = Awaited<ReturnType<typeof ruleViews>>[number];
 
-export async function ruleViews(records: Records, showing: Showing, rules: readonly Rule[]) {
+export async function ruleViews(
+  records: Records,
+  viewOptions: ConnectorViewOptions,
+  rules: readonly Rule[],
+) {
   const inputs = rules.flatMap((rule) => rule.inputs);
   const idsOf = (type: RuleInput['type']) =>
     inputs.filter((input) => input.type === type).map(({ id }) => id);
@@ -19,12 +23,8 @@ export async function ruleViews(records: Records, showing: Showing, rules: reado
   const tags = await findTags(records.db, idsOf('ASSET_TAG'));
   const names = new Map([...devices, ...tags].map(({ id, name }) => [id, name]));
   const actionIds = rules.flatMap(({ actions }) => actions.map(({ id }) => id));
-  const connectors = new Map(
-    (await findOutputConnectors(records, [...new Set(actionIds)])).map((connector) => [
-      connector.id,
-      connector,
-    ]),
-  );
+  const found = await findOutputConnectors(records, [...new Set(actionIds)]);
+  const connectors = new Map(found.map((connector) => [connector.id, connector]));
   const blockIds = rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []);
   const blocks = new Map(
     (await findCustomLogics(records.db, [...new Set(blockIds)])).map((block) => [
@@ -44,9 +44,9 @@ export async function ruleViews(records: Records, showing: Showing, rules: reado
       active,
       deleted: false,
       ...auditView(rule),
-      nextExecution: nextExecution === null ? null : formatInstant(nextExecution),
+      nextExecution: formatInstantOrNull(nextExecution),
       inputs: rule.inputs.map((input) => inputView(rule, input, names.get(input.id))),
-      timer: { ...timer, startAt: timer.startAt === null ? null : formatInstant(timer.startAt) },
+      timer: { ...timer, startAt: formatInstantOrNull(timer.startAt) },
       logic: {
         ...logic,
         customLogic: customLogic && {
@@ -57,14 +57,9 @@ export async function ruleViews(records: Records, showing: Showing, rules: reado
       actions: rule.actions.flatMap(({ id: actionId, configuration }) => {
         const connector = connectors.get(actionId);
         if (connector === undefined) return [];
-        return [
-          {
-            id: actionId,
-            name: connector.name,
-            type: typeName(connector.type, showing),
-            configuration,
-          },
-        ];
+        const { name: connectorName } = connector;
+        const type = typeName(connector.type, viewOptions);
+        return [{ id: actionId, name: connectorName, type, configuration }];
       }),
     };
   });

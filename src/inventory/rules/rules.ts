@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
-import type { Principal } from '../../model/principal.ts';
 import type { Rule } from '../../model/rule.ts';
 import type { Records } from '../../records/records.ts';
 import { clearRuleState } from '../../records/rows/rule-state.ts';
@@ -16,7 +15,7 @@ import {
 } from '../../records/rows/rules.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
 import { change, firstVersion, found, nextVersion, orCurrent } from '../record-change.ts';
-import type { Showing } from '../flows/output-connector-view.ts';
+import type { ConnectorViewer, ConnectorViewOptions } from '../flows/output-connector-view.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { checkRecordQuota } from '../workspaces/record-quota.ts';
 import {
@@ -31,16 +30,21 @@ import { logicFrom } from './rule-logic.ts';
 import { checkRuleReferences } from './rule-references.ts';
 import { type RuleView, ruleViews } from './rule-view.ts';
 
-async function view(records: Records, showing: Showing, rule: Rule): Promise<RuleView> {
-  return (await ruleViews(records, showing, [rule]))[0]!;
+async function view(
+  records: Records,
+  viewOptions: ConnectorViewOptions,
+  rule: Rule,
+): Promise<RuleView> {
+  const [shown] = await ruleViews(records, viewOptions, [rule]);
+  if (shown === undefined) throw new Error(`Rule ${rule.id} has no view`);
+  return shown;
 }
 
-/** Active unless it says otherwise. */
+/** The rule is active by default. */
 export async function createRule(
   records: Records,
-  showing: Showing,
+  viewOptions: ConnectorViewOptions,
   draft: RuleDraft,
-  now: number,
 ): Promise<RuleView> {
   const record = await change(records, async (step) => {
     const { organizationId } = found(
@@ -48,6 +52,7 @@ export async function createRule(
       'workspace',
       draft.workspaceId,
     );
+    const now = step.now();
     const active = draft.active ?? true;
     const inputs = inputsFrom(draft.inputs);
     const actions = actionsFrom(draft.actions);
@@ -73,17 +78,20 @@ export async function createRule(
     step.announce({ kind: 'rule', id: rule.id, action: 'created' });
     return rule;
   });
-  return view(records, showing, record);
+  return view(records, viewOptions, record);
 }
 
-export async function readRule(records: Records, showing: Showing, id: string): Promise<RuleView> {
-  return view(records, showing, found(await findRule(records.db, id), 'rule', id));
+export async function readRule(
+  records: Records,
+  viewOptions: ConnectorViewOptions,
+  id: string,
+): Promise<RuleView> {
+  return view(records, viewOptions, found(await findRule(records.db, id), 'rule', id));
 }
 
 export async function listRules(
   records: Records,
-  principal: Principal,
-  showing: Showing,
+  { principal, viewOptions }: ConnectorViewer,
   filter: ListScope & {
     readonly search?: string | undefined;
     /** Ids of custom logic blocks, or of inputs: old clients send those under the same name. */
@@ -94,28 +102,30 @@ export async function listRules(
   const reach = await listReach(records, principal, filter);
   const { search, referenceIds } = filter;
   const { rows, total } = await listRows(records.db, { ...reach, search, referenceIds }, page);
-  return pageOf(await ruleViews(records, showing, rows), total, page);
+  return pageOf(await ruleViews(records, viewOptions, rows), total, page);
 }
 
-/** What it remembers is cleared when it is deactivated and when its inputs or logic change. */
+/** Clears the state of the rule when it is deactivated and when its inputs or logic change. */
 export async function updateRule(
   records: Records,
-  showing: Showing,
+  viewOptions: ConnectorViewOptions,
   id: string,
   sent: RuleUpdate,
-  now: number,
 ): Promise<RuleView> {
   const saved = await change(records, async (step) => {
     const current = found(await findRule(step.db, id), 'rule', id);
+    const now = step.now();
     const active = sent.active ?? current.active;
-    const inputs = sent.inputs ? inputsFrom(sent.inputs) : current.inputs;
-    const actions = sent.actions ? actionsFrom(sent.actions) : current.actions;
-    const timer = sent.timer === undefined ? current.timer : timerFrom(sent.timer);
+    let { inputs, actions, timer } = current;
+    if (sent.inputs) inputs = inputsFrom(sent.inputs);
+    if (sent.actions) actions = actionsFrom(sent.actions);
+    if (sent.timer !== undefined) timer = timerFrom(sent.timer);
     // Logic that was not sent is checked again, because its inputs and actions may have changed.
     const logic = logicFrom(sent.logic ?? current.logic, inputs, actions, timer.enabled);
-    const judged = ({ inputs, logic }: Pick<Rule, 'inputs' | 'logic'>) => ({ inputs, logic });
-    const forgets =
-      (current.active && !active) || !isDeepStrictEqual(judged({ inputs, logic }), judged(current));
+    const evaluated = (rule: Pick<Rule, 'inputs' | 'logic'>) => [rule.inputs, rule.logic];
+    const clearsState =
+      (current.active && !active) ||
+      !isDeepStrictEqual(evaluated({ inputs, logic }), evaluated(current));
     const keepsDue = active === current.active && isDeepStrictEqual(timer, current.timer);
     const record: Rule = {
       ...current,
@@ -126,17 +136,17 @@ export async function updateRule(
       timer,
       logic,
       actions,
-      activation: current.activation + (forgets ? 1 : 0),
+      activation: current.activation + Number(clearsState),
       nextExecution: keepsDue ? current.nextExecution : nextExecutionOf(active, timer, now),
       ...nextVersion(current, sent.version, now),
     };
     await checkRuleReferences(step, record);
     await saveRule(step.db, record);
-    if (forgets) await clearRuleState(step.db, id);
+    if (clearsState) await clearRuleState(step.db, id);
     step.announce({ kind: 'rule', id, action: 'updated' });
     return record;
   });
-  return view(records, showing, saved);
+  return view(records, viewOptions, saved);
 }
 
 export async function deleteRule(records: Records, id: string): Promise<void> {

@@ -53,7 +53,10 @@ const shownInline: ReadonlySet<string> = new Set([
   'image/webp',
 ]);
 
-/** The content type without parameters. Throws 415 for a type that is not accepted, 400 for bytes of another type. */
+/**
+ * The content type without parameters. Throws 415 for a type that is not accepted, 400 for bytes of
+ * another type.
+ */
 export function checkedContentType(sent: string | undefined, content: Uint8Array): string {
   const [named = ''] = (sent ?? 'application/octet-stream').split(';', 1);
   const type = named.trim().toLowerCase();

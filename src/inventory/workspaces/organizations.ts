@@ -64,13 +64,17 @@ export async function readOrganization(records: Records, id: string) {
   return view(records, await crud.read(records, id));
 }
 
-/** The user who creates an organization owns it. Throws 403 for a user who has not proven the address. */
+/**
+ * The user who creates an organization owns it. Throws 403 for a user who has not proven the
+ * address.
+ */
 export async function createOrganization(
   records: Records,
   principal: Principal,
   draft: OrganizationDraft,
 ) {
-  // Without this check an invited user could take any address, and the owner of the address could not.
+  // Without this check an invited user could take any address, and the owner of the address could
+  // not.
   if ((await findUser(records.db, principal.id))?.proven !== true)
     throw problem('addressNotProven');
   const record = await change(records, async (step) => {

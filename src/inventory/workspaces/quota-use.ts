@@ -3,7 +3,7 @@ import { type QuotaName, type Quotas, quotaNames, quotaTable } from '../../model
 import type { Records } from '../../records/records.ts';
 import { recordCount } from '../../records/rows/organization-counts.ts';
 
-/** Reads a count that is kept already; it may not scan. */
+/** Reads a stored count; it must not scan. */
 export type QuotaReader = (organizationId: string) => number | Promise<number>;
 
 export interface QuotaView {

@@ -4,7 +4,7 @@ import { quotaDetails } from '../../model/quota.ts';
 import { type CountedRecord, recordCount } from '../../records/rows/organization-counts.ts';
 import type { Step } from '../record-change.ts';
 
-/** To be asked in the transaction that is about to insert one. Throws 409 `quotaReached` when there is no room for it. */
+/** Call in the transaction that inserts the record. Throws 409 `quotaReached` at the limit. */
 export async function checkRecordQuota(
   step: Step,
   organizationId: string,

@@ -3,7 +3,7 @@ import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { RetentionRules } from '../../records/rows/retention-rules.ts';
 import type { RetentionTimes } from '../../samples/sample-store.ts';
 
-/** The times before which samples are not kept now. A data flow that was deleted has no rule any more. */
+/** The times before which samples are not kept now. A deleted data flow has no rule. */
 export function retentionTimes(
   { workspaces, dataFlows }: RetentionRules,
   now: EpochMs,

@@ -15,8 +15,9 @@ export interface UsageSources {
 const nothing: WorkspaceUsage = { samples: 0, bytes: 0 };
 
 /**
- * Every workspace that the scope names, without any every one that the principal reaches, in order of name; those without samples too.
- * Throws 404 for what is of another organization and 403 for a named workspace out of reach.
+ * Every workspace that the scope names, without any every one that the principal reaches, in order
+ * of name; those without samples too. Throws 404 for what is of another organization and 403 for a
+ * named workspace out of reach.
  */
 export async function readUsage(
   records: Records,

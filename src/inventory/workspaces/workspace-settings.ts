@@ -2,7 +2,10 @@
 import { problem } from '../../model/problem.ts';
 import { type WorkspaceSettings, weekdays } from '../../model/workspace.ts';
 
-/** Throws 400 for a day that is no weekday and for a date that is in no calendar, naming what is known. */
+/**
+ * Throws 400 for a day that is no weekday and for a date that is in no calendar, naming what is
+ * known.
+ */
 export function checkCalendar({ workingHours, holidays }: WorkspaceSettings): void {
   for (const day of Object.keys(workingHours?.days ?? {})) {
     if ((weekdays as readonly string[]).includes(day)) continue;

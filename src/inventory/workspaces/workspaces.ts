@@ -121,7 +121,9 @@ export function deleteWorkspace(records: Records, id: string): Promise<void> {
   return crud.remove(records, id, (step) => workspaceContents(step.db, id));
 }
 
-/** Where the principal may do the verb (`GET /v3/workspace-access`): nowhere without the permission. */
+/**
+ * Where the principal may do the verb (`GET /v3/workspace-access`): nowhere without the permission.
+ */
 export function workspaceAccess(
   principal: Principal,
   scope: Scope,

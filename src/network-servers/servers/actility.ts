@@ -101,7 +101,8 @@ const downlinks: DownlinkApi = {
       AS_ID: asId,
       Time: formatInstant(now).replace('Z', '+00:00'),
     });
-    // The signature covers the parameters before their encoding, in this order, followed by the key.
+    // The signature covers the parameters before their encoding, in this order, followed by the
+    // key.
     const plain = parameters.map(([name, value]) => `${name}=${value}`).join('&');
     const token = createHash('sha256')
       .update(plain + asKey.toLowerCase())

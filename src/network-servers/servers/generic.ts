@@ -19,8 +19,9 @@ import {
 const states = ['SENT', 'ACKNOWLEDGED', 'FAILED'] as const;
 
 /**
- * `{deviceEui, port, payloadHex | payloadBase64, frameCountUp?, deviceAddress?, time?, rssi?, snr?, sf?, ...}` for uplinks,
- * `{event: "join", deviceEui, deviceAddress?}`, and `{event: "downlink", deviceEui, downlinkId, state, reason?}`.
+ * `{deviceEui, port, payloadHex | payloadBase64, frameCountUp?, deviceAddress?, time?, rssi?, snr?,
+ * sf?, ...}` for uplinks, `{event: "join", deviceEui, deviceAddress?}`, and `{event: "downlink",
+ * deviceEui, downlinkId, state, reason?}`.
  */
 function read(body: JsonObject): readonly ServerEvent[] {
   const deviceEui = euiAt(body, 'deviceEui', 'devEui', 'dev_eui', 'devEUI', 'EUI');

@@ -29,7 +29,8 @@ function read(body: JsonObject): readonly ServerEvent[] {
   const payloadHex = hexAt(body, 'data');
   if (payloadHex === undefined) {
     const isService = valueAt(body, 'batt') !== undefined || valueAt(body, 'temp') !== undefined;
-    // Service callbacks report voltage and temperature of the radio. Acknowledgements and locations also arrive alone.
+    // Service callbacks report voltage and temperature of the radio. Acknowledgements and locations
+    // also arrive alone.
     if (
       !isService &&
       valueAt(body, 'computedLocation') === undefined &&
@@ -52,7 +53,8 @@ function read(body: JsonObject): readonly ServerEvent[] {
     {
       kind: 'uplink',
       deviceEui,
-      // Decoders get the operator's callback, and the payload under the name that LoRaWAN devices use.
+      // Decoders get the operator's callback, and the payload under the name that LoRaWAN devices
+      // use.
       body: { ...body, payloadHex },
       metrics: {
         ...placeAt(body, 'computedLocation.lat', 'computedLocation.lng', 'computedLocation.radius'),
@@ -62,7 +64,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
           rssi: measureAt(body, 'rssi'),
           snr: measureAt(body, 'snr'),
           numberOfGateways: itemCountAt(body, 'duplicates'),
-          sqi: signalQualities[String(valueAt(body, 'lqi')).toUpperCase()],
+          sqi: signalQualityOf(valueAt(body, 'lqi')),
         }),
       },
       time: epochAt(body, 'time'),
@@ -71,6 +73,11 @@ function read(body: JsonObject): readonly ServerEvent[] {
       }),
     },
   ];
+}
+
+/** Undefined for a value that is not one of the names. */
+function signalQualityOf(name: unknown): number | undefined {
+  return typeof name === 'string' ? signalQualities[name.toUpperCase()] : undefined;
 }
 
 export const sigfox: NetworkServer = { read };

@@ -46,7 +46,8 @@ function read(body: JsonObject): readonly ServerEvent[] {
   }
   for (const [member, state] of Object.entries(downlinkStates)) {
     const told = objectAt(body, member);
-    if (told !== undefined) return [downlinkReport(body, deviceEui, state, member, told)];
+    if (told !== undefined)
+      return [downlinkEvent(body, { deviceEui, state, member, report: told })];
   }
   if (valueAt(body, 'location_solved') !== undefined || valueAt(body, 'service_data') !== undefined)
     return [];
@@ -109,22 +110,24 @@ function deviceLocation(message: JsonObject) {
   return placeAt(location, 'latitude', 'longitude', 'accuracy');
 }
 
-function downlinkReport(
+interface DownlinkReport {
+  readonly deviceEui: string;
+  readonly state: (typeof downlinkStates)[keyof typeof downlinkStates];
+  readonly member: string;
+  readonly report: JsonObject;
+}
+
+function downlinkEvent(
   body: JsonObject,
-  deviceEui: string,
-  state: (typeof downlinkStates)[keyof typeof downlinkStates],
-  member: string,
-  told: JsonObject,
+  { deviceEui, state, member, report }: DownlinkReport,
 ): ServerEvent {
-  const downlink = objectAt(told, 'downlink') ?? told;
+  const downlink = objectAt(report, 'downlink') ?? report;
   const ids = [valueAt(downlink, 'correlation_ids'), valueAt(body, 'correlation_ids')].flat();
   const own = ids.find((id) => typeof id === 'string' && id.startsWith(correlationPrefix)) as
     | string
     | undefined;
-  const reason =
-    member === 'downlink_nack'
-      ? 'the device did not acknowledge it'
-      : textAt(told, 'error.message_format');
+  let reason = textAt(report, 'error.message_format');
+  if (member === 'downlink_nack') reason = 'the device did not acknowledge it';
   return {
     kind: 'downlink',
     deviceEui,

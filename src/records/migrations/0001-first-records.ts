@@ -145,6 +145,10 @@ async function inventory(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('place', 'integer', (column) => column.notNull())
     .addPrimaryKeyConstraint('dataFlowOutputsPlace', ['dataFlowId', 'place'])
     .execute();
+  await inventoryIndexes(db);
+}
+
+async function inventoryIndexes(db: Kysely<RecordTables>): Promise<void> {
   for (const table of ['tags', 'deviceConnectors', 'outputConnectors', 'dataFlows'] as const) {
     await index(db, table, ['organizationId', 'workspaceId', 'searchText', 'id']);
   }
@@ -185,7 +189,8 @@ async function devices(db: Kysely<RecordTables>): Promise<void> {
 
 async function runtime(db: Kysely<RecordTables>): Promise<void> {
   const { schema } = db;
-  // A device's status, state and log are written by followers that may lag behind its deletion, so they name no foreign row.
+  // A device's status, state and log are written by followers that may lag behind its deletion, so
+  // they name no foreign row.
   await text(schema.createTable('deviceStatus') as Table, 'uplinkMetrics')
     .addColumn('deviceId', 'text', (column) => column.primaryKey())
     .addColumn('lastUplinkAt', 'bigint', (column) => column.notNull())

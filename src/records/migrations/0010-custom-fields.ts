@@ -73,7 +73,8 @@ async function addKeys(db: Kysely<RecordTables>): Promise<void> {
     .on('devices')
     .column('integrationId')
     .execute();
-  // Lists walk one of these two and touch no row for what is asked most: in order of name, or by the ids a filter found.
+  // Lists walk one of these two and touch no row for what is asked most: in order of name, or by
+  // the ids a filter found.
   const asked = ['nameKey', 'onlineTimeoutSeconds'] as const;
   await schema.dropIndex('devicesByorganizationIdworkspaceIdsearchTextid').execute();
   await schema
@@ -86,7 +87,8 @@ async function addKeys(db: Kysely<RecordTables>): Promise<void> {
     .on('devices')
     .columns(['workspaceId', 'id', 'organizationId', 'searchText', ...asked])
     .execute();
-  // What is sealed can only be read with the installation's key, so LoRa keys of older devices follow with their next change.
+  // What is sealed can only be read with the installation's key, so LoRa keys of older devices
+  // follow with their next change.
   for (const row of await db
     .selectFrom('devices')
     .select(['id', 'name', 'deviceId', 'description'])

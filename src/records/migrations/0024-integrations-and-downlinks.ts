@@ -29,6 +29,10 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .on('devices')
     .columns(['organizationId', 'deviceIdKey'])
     .execute();
+  await createDownlinks(schema);
+}
+
+async function createDownlinks(schema: Kysely<RecordTables>['schema']): Promise<void> {
   await schema
     .createTable('downlinks')
     .addColumn('sequence', 'integer', (column) => column.primaryKey().autoIncrement())

@@ -2,7 +2,10 @@
 import type { Kysely } from 'kysely';
 import type { RecordTables } from '../schema.ts';
 
-/** None of these refers to its rule: the engine writes them behind the journal, and drops what is of a rule that is gone. */
+/**
+ * None of these refers to its rule: the engine writes them behind the journal, and drops what is of
+ * a rule that is gone.
+ */
 export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
   await schema
     .createTable('ruleScriptStates')

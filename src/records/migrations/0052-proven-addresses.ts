@@ -29,7 +29,10 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
     .execute();
 }
 
-/** The first user of the installation is its operator. Nobody knows who accepted the other invitations. */
+/**
+ * The first user of the installation is its operator. Nobody knows who accepted the other
+ * invitations.
+ */
 async function proveFirstOwner(db: Kysely<RecordTables>): Promise<void> {
   const first = await db
     .selectFrom('users')

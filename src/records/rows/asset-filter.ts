@@ -34,7 +34,7 @@ function questionTruth(source: AssetSource, question: Question): Truth {
     case 'any':
       return passes(source, question.test);
     case 'none':
-      // A field that is not set passes no test, and not to know is not to pass.
+      // A field without a value fails every test; an unknown result counts as false.
       return sql<SqlBool>`not coalesce(${passes(source, question.test)}, false)`;
     case 'each':
       return joined(
@@ -98,7 +98,10 @@ function customFieldTruth(fields: readonly CustomFieldQuestion[], inverse: boole
   return joined('AND', absences);
 }
 
-/** What a row of the field must be like to count, for the inverse predicates what it must not be like. */
+/**
+ * What a row of the field must be like to count, for the inverse predicates what it must not be
+ * like.
+ */
 function ownTruth(question: Question): Value {
   if (question.ask === 'present' || question.ask === 'absent') return sql`1 = 1`;
   const [test] = 'tests' in question ? question.tests : [question.test];

@@ -1,4 +1,4 @@
-// Where each field that assets are filtered by is found in the tables: a value of the row, or rows that name it (interface 2.9).
+// Asset sources: the table columns of each filter field, in the device's row or in related rows (interface 2.9).
 import { type RawBuilder, sql } from 'kysely';
 import type { AssetFieldName } from '../../filters/asset-fields.ts';
 import {

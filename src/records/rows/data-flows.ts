@@ -67,7 +67,10 @@ export async function findDataFlow(db: RecordsDb, id: string): Promise<DataFlow 
   return (await findDataFlows(db, [id])).get(id);
 }
 
-/** Every data flow of the workspace, with what its device connector is for; of several of one name the oldest comes last. */
+/**
+ * Every data flow of the workspace, with what its device connector is for; of several of one name
+ * the oldest comes last.
+ */
 export async function findWorkspaceDataFlows(
   db: RecordsDb,
   workspaceId: string,
@@ -108,7 +111,10 @@ export async function removeDataFlow(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('dataFlows').where('id', '=', id).execute();
 }
 
-/** The data flows that use a record, `Name (id)`, in order of name, at most `max`: what a refusal to delete names. */
+/**
+ * The data flows that use a record, `Name (id)`, in order of name, at most `max`: what a refusal to
+ * delete names.
+ */
 export async function dataFlowsUsing(
   db: RecordsDb,
   used:

@@ -1,4 +1,4 @@
-// Deleted devices whose samples are still to be dropped: noted with the deletion, so that no crash between the two leaves samples behind.
+// Deleted devices whose samples still exist, stored in the transaction of the deletion so that a crash leaves no samples.
 import type { EpochMs } from '../../model/instant.ts';
 import type { RecordsDb } from '../records.ts';
 
@@ -20,13 +20,13 @@ export async function listDeletedDevices(db: RecordsDb): Promise<readonly Delete
   return db.selectFrom('deletedDevices').selectAll().orderBy('deletedAt').execute();
 }
 
-/** Once nothing of the device is left. */
-export async function forgetDeletedDevice(db: RecordsDb, deviceId: string): Promise<void> {
+/** Call when all samples of the device are deleted. */
+export async function completeDeviceDeletion(db: RecordsDb, deviceId: string): Promise<void> {
   await db.deleteFrom('deletedDevices').where('deviceId', '=', deviceId).execute();
 }
 
-/** Removes what uplinks said of the device: status, decoder's state, processing log, what rules remember of it, deliveries. */
-export async function removeTraces(db: RecordsDb, deviceId: string): Promise<void> {
+/** Deletes the status, decoder state, processing log, rule state and deliveries of the device. */
+export async function purgeDeviceRecords(db: RecordsDb, deviceId: string): Promise<void> {
   for (const table of [
     'deviceStatus',
     'deviceState',

@@ -1,4 +1,4 @@
-// The delivery log in the records store: what is to be sent, what became of it, and how long that is remembered (contract 35).
+// Delivery log in the records store: deliveries with their results, and their retention (contract 35).
 import { type Expression, expressionBuilder, type Selectable, type SqlBool } from 'kysely';
 import type {
   Delivery,
@@ -16,7 +16,7 @@ import { pageOfRows, type Rows } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
 
 const deliveryLogLimits = {
-  /** What arrived or was given up is kept so long, and so many of each connector. */
+  /** Delivered and dead deliveries are kept for this time, up to this number per connector. */
   keptMsMax: 7 * dayMs,
   keptPerConnectorMax: 10_000,
 } as const;
@@ -59,7 +59,7 @@ export async function insertDeliveries(
   }
 }
 
-/** What waits behind the sequence, oldest first. */
+/** Waiting deliveries after the sequence, oldest first. */
 export async function findPendingDeliveries(
   db: RecordsDb,
   after: number,
@@ -87,7 +87,7 @@ export async function findDelivery(
   return row && fromRow(row);
 }
 
-/** Writes what tries changed; the transaction is the caller's. */
+/** Writes the results of attempts in the caller's transaction. */
 export async function saveDeliveryOutcomes(
   step: RecordsDb,
   outcomes: readonly DeliveryOutcome[],
@@ -99,7 +99,10 @@ export async function saveDeliveryOutcomes(
 
 export interface DeliveryFilter {
   readonly connectorId: string;
-  /** Of the global connector everybody's deliveries are in one list; the rows of other organizations do not exist for anybody. */
+  /**
+   * Of the global connector everybody's deliveries are in one list; the rows of other organizations
+   * do not exist for anybody.
+   */
   readonly organizationId: string;
   /** Absent: every workspace of the organization. */
   readonly workspaceIds?: readonly string[] | undefined;
@@ -140,7 +143,9 @@ function matching(filter: DeliveryFilter): Expression<SqlBool> {
   return eb.and(conditions.filter((condition) => condition !== undefined));
 }
 
-/** Makes what arrived or was given up wait again, at most `max` of the matching, oldest first; says which. */
+/**
+ * Queues delivered and dead deliveries again, at most `max`, oldest first. Returns their sequences.
+ */
 export async function renewDeliveries(
   step: RecordsDb,
   which:
@@ -176,7 +181,7 @@ export async function findRenewed(
     .execute();
 }
 
-/** Drops up to `max` of what is no longer kept; says how many that were. */
+/** Deletes up to `max` expired deliveries. Returns their number. */
 export async function dropOldDeliveries(db: RecordsDb, now: EpochMs, max: number): Promise<number> {
   const old = await db
     .selectFrom('deliveries')

@@ -16,7 +16,10 @@ export interface DeviceConfiguration {
   readonly created: EpochMs;
 }
 
-/** How changes and the audit log name a version, which has no id of its own: `<service device id>/<version>`. */
+/**
+ * How changes and the audit log name a version, which has no id of its own: `<service device
+ * id>/<version>`.
+ */
 export function configurationId({
   deviceId,
   version,

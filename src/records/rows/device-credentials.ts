@@ -21,7 +21,10 @@ export async function findDeviceCredentials(
   return rows.map((row) => ({ ...row, algorithm: row.algorithm as CredentialAlgorithm }));
 }
 
-/** Physical ids are unique within an organization only; one that is used by more devices than this is nobody's. */
+/**
+ * Physical ids are unique within an organization only; one that is used by more devices than this
+ * is nobody's.
+ */
 const devicesOfOneIdMax = 20;
 
 /** Devices of every organization that have this physical id, and credentials. */

@@ -53,7 +53,8 @@ export async function listDevices(
   page: PageRequest,
   now: number,
 ): Promise<Rows<Device>> {
-  // To find and to count may read every device; a transaction sees its own changes only where it is.
+  // To find and to count may read every device; a transaction sees its own changes only where it
+  // is.
   const searched = db.isTransaction ? db : elsewhere(filter.organizationId);
   const query = searched
     .selectFrom('devices')
@@ -148,7 +149,8 @@ function loraIs(name: LoraField, value: string): Condition {
   return { field, question: { ask: 'any', test: { test: 'oneOf', values: [keyOf(value)] } } };
 }
 
-// Ids are put in order first and whole rows read for one page only: ordering whole rows of a large workspace is slow.
+// Ids are put in order first and whole rows read for one page only: ordering whole rows of a large
+// workspace is slow.
 async function inFull(
   { db, sealer }: Pick<Records, 'db' | 'sealer'>,
   page: Rows<{ readonly id: string }>,

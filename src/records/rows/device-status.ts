@@ -4,10 +4,14 @@ import { type UplinkMetrics, withLastKnown } from '../../model/uplink-metrics.ts
 import { fromJsonText, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 
-// One statement writes this many rows: few enough for every engine's parameter limit, many enough to be quick.
+// One statement writes this many rows: few enough for every engine's parameter limit, many enough
+// to be quick.
 const rowsPerStatement = 100;
 
-/** Keeps the newest metrics of each device; older ones and repetitions change nothing. The transaction is the caller's. */
+/**
+ * Keeps the newest metrics of each device; older ones and repetitions change nothing. The
+ * transaction is the caller's.
+ */
 export async function saveUplinkMetrics(
   step: RecordsDb,
   metrics: readonly UplinkMetrics[],

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { loraFields } from '../../model/lora-fields.ts';
 import { fromFlagOrNull, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
-import { noteDeletedDevice, removeTraces } from './deleted-devices.ts';
+import { noteDeletedDevice, purgeDeviceRecords } from './deleted-devices.ts';
 import { fieldColumnsOf, fieldsFromRow } from './device-columns.ts';
 import { jsonSql } from '../json-sql.ts';
 import type { RecordTables } from '../schema.ts';
@@ -143,8 +143,8 @@ export async function findDeviceByDeviceId(
 }
 
 /**
- * The device that a network server knows by the EUI, given in lower case: one on the connector wins over others of the
- * organization, and a physical id over an EUI among the LoRa properties.
+ * The device that a network server knows by the EUI, given in lower case: one on the connector wins
+ * over others of the organization, and a physical id over an EUI among the LoRa properties.
  */
 export async function findDeviceByEui(
   { db, sealer }: Store,
@@ -203,7 +203,10 @@ export async function serviceIdsOf(
   return found;
 }
 
-/** Where devices live, by service id; unknown ones are absent. `isOver` is asked between statements and ends the search. */
+/**
+ * Where devices live, by service id; unknown ones are absent. `isOver` is asked between statements
+ * and ends the search.
+ */
 export async function placesOfDevices(
   db: RecordsDb,
   ids: readonly string[],
@@ -263,7 +266,7 @@ export async function saveDevice({ db, sealer }: Store, record: Device): Promise
 
 /** Removes the device and what is known about it, and notes that its samples are to be dropped. */
 export async function removeDevice(step: RecordsDb, id: string, now: EpochMs): Promise<void> {
-  await removeTraces(step, id);
+  await purgeDeviceRecords(step, id);
   await step.deleteFrom('devices').where('id', '=', id).execute();
   await noteDeletedDevice(step, id, now);
 }

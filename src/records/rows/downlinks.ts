@@ -1,4 +1,4 @@
-// The queue of downlinks in the records store: in order of their making for each device, bounded by count and age (contract 17, 35).
+// Downlink queue in the records store: per device in order of creation, limited by count and age (contract 17, 35).
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Connectivity } from '../../model/connector.ts';
 import type { Downlink, DownlinkState } from '../../model/downlink.ts';
@@ -39,7 +39,7 @@ function fromRow({ sequence: _, ...row }: Selectable<Table>): Downlink {
   };
 }
 
-/** One whose id is there already stays as it is. The transaction is the caller's. */
+/** An existing downlink with the id stays unchanged. The transaction is the caller's. */
 export async function insertDownlinks(
   step: RecordsDb,
   records: readonly Downlink[],
@@ -107,7 +107,10 @@ export async function expiredDownlinks(
   return (await query.orderBy('sequence').limit(max).execute()).map(fromRow);
 }
 
-/** The downlink that a network server reports of: by our id, by the server's, else the oldest that was sent and may still be acknowledged. */
+/**
+ * The downlink that a network server reports of: by our id, by the server's, else the oldest that
+ * was sent and may still be acknowledged.
+ */
 export async function reportedDownlink(
   db: RecordsDb,
   deviceId: string,

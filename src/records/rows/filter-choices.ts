@@ -1,4 +1,4 @@
-// The values that fields of assets may have in the workspaces of a list: their data flows, types, tags (contract 4).
+// Filter choices: the values of asset fields in the workspaces of a list: data flows, types, tags (contract 4).
 import { isOneOf } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { WorkspaceFilter } from '../list.ts';

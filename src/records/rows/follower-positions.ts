@@ -1,4 +1,4 @@
-// How far each follower of the journal has come, so that a restart continues where it stopped.
+// Follower positions: the progress of each follower of the journal, so that a restart continues there.
 import type { RecordsDb } from '../records.ts';
 
 /** The position saved last; undefined for a follower that is new. */

@@ -1,4 +1,4 @@
-// What API keys and OAuth clients have in common in the records store: a name to find them by, and what they are granted.
+// Granted columns: the columns that API keys and OAuth clients have in common, name and permissions.
 import type { Grant } from '../../model/credential.ts';
 import { fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from '../columns.ts';
 

@@ -1,4 +1,4 @@
-// What was answered to an Idempotency-Key, kept for a day (contract, decisions and section 35).
+// Idempotency keys: the answers to requests, stored for one day (contract, decisions and section 35).
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { StoredPart } from '../../model/request-part.ts';
@@ -36,7 +36,8 @@ export async function findKeptAnswer(
 }
 
 /**
- * Replaces an outdated one of the same key. Whatever its request stores is in the journal from `journalPosition` on.
+ * Replaces an outdated one of the same key. Whatever its request stores is in the journal from
+ * `journalPosition` on.
  */
 export async function insertKeptAnswer(
   db: RecordsDb,
@@ -69,7 +70,10 @@ export async function saveKeptAnswer(
     .execute();
 }
 
-/** Keeps what is durable of a request without an answer; with a position, whatever else it stores comes behind that. */
+/**
+ * Keeps what is durable of a request without an answer; with a position, whatever else it stores
+ * comes behind that.
+ */
 export async function saveDurableParts(
   db: RecordsDb,
   id: string,
@@ -93,7 +97,9 @@ export interface UnansweredKey {
   readonly durable: readonly StoredPart[];
 }
 
-/** Keys whose requests a crash or a failure cut off, unless first seen at `seenAfter` or earlier. */
+/**
+ * Keys whose requests a crash or a failure cut off, unless first seen at `seenAfter` or earlier.
+ */
 export async function unansweredKeys(db: RecordsDb, seenAfter: EpochMs): Promise<UnansweredKey[]> {
   const query = db.selectFrom('idempotencyKeys').select(['id', 'journalPosition', 'durableParts']);
   const rows = await query

@@ -78,7 +78,9 @@ export async function removeIntegration(db: RecordsDb, id: string): Promise<void
   await db.deleteFrom('integrations').where('id', '=', id).execute();
 }
 
-/** Devices of the integration, `device Name (id)`, at most `max`: what a refusal to delete names. */
+/**
+ * Devices of the integration, `device Name (id)`, at most `max`: what a refusal to delete names.
+ */
 export async function devicesOfIntegration(
   db: RecordsDb,
   integrationId: string,

@@ -22,7 +22,8 @@ import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
 
-// One statement writes this many rows: few enough for every engine's parameter limit, many enough to be quick.
+// One statement writes this many rows: few enough for every engine's parameter limit, many enough
+// to be quick.
 const rowsPerStatement = 100;
 
 function fromRow(row: Selectable<RecordTables['operations']>): Operation {

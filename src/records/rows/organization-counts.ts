@@ -1,9 +1,9 @@
-// How many records of a kind an organization has; triggers keep the counts (migration 60).
+// Organization counts: number of records of a kind; triggers update the counts (migration 60).
 import type { RecordsDb } from '../records.ts';
 
 export type CountedRecord = 'devices' | 'rules';
 
-/** One look at one row, however many there are. */
+/** Reads one row, regardless of the number of records. */
 export async function recordCount(
   db: RecordsDb,
   organizationId: string,

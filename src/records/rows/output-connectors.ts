@@ -81,7 +81,9 @@ export async function findOutputConnectors(
   return rows.map((row) => fromRow(row, sealer));
 }
 
-/** Output connectors without their sealed properties, which a wrong key or damage makes unreadable. */
+/**
+ * Output connectors without their sealed properties, which a wrong key or damage makes unreadable.
+ */
 export type OpenOutputConnector = Omit<OutputConnector, 'properties'>;
 
 /** Reads what is not sealed, so that one unreadable connector holds up none of the others. */

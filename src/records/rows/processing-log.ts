@@ -14,12 +14,14 @@ export const processingLogLimits = {
   ageMsMax: 30 * dayMs,
 } as const;
 
-// One statement writes this many rows: few enough for every engine's parameter limit, many enough to be quick.
+// One statement writes this many rows: few enough for every engine's parameter limit, many enough
+// to be quick.
 const rowsPerStatement = 100;
 
 /**
- * Adds the entries and drops the oldest of each device beyond the limit; the transaction is the caller's. An entry whose id is
- * known already changes nothing, so that a follower may repeat itself.
+ * Adds the entries and drops the oldest of each device beyond the limit; the transaction is the
+ * caller's. An entry whose id is known already changes nothing, so that a follower may repeat
+ * itself.
  */
 export async function appendProcessingLog(
   step: RecordsDb,

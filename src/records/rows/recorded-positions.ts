@@ -1,11 +1,18 @@
-// What the positions that followers saved in the records say of the journal's end.
+// Recorded positions: the journal's end according to the positions that followers saved in the records.
 
-/** The follower whose position is that of the last entry it has seen; all others save the one that comes next. */
+/**
+ * The follower whose position is that of the last entry it has seen; all others save the one that
+ * comes next.
+ */
 export const rulesFollower = 'rules';
-/** The position that is on disk for certain, whatever a power cut takes; saved every few seconds. */
+/**
+ * The position that is on disk for certain, whatever a power cut takes; saved every few seconds.
+ */
 export const durableMark = 'device-status-durable';
 
-/** What the records know of the journal's end, for a journal that lost it; both 0 in new records. */
+/**
+ * What the records know of the journal's end, for a journal that lost it; both 0 in new records.
+ */
 export interface RecordedPositions {
   /** Every entry before it was acknowledged. */
   readonly acknowledgedTo: number;

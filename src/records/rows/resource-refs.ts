@@ -1,4 +1,4 @@
-// Where a record lives, without reading all of it: what authorisation asks before anything else.
+// Resource references: organization and workspace of a record, for authorization, without reading the whole record.
 import type { Place } from '../../model/resource-ref.ts';
 import type { RecordsDb } from '../records.ts';
 

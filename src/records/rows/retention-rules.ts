@@ -1,9 +1,9 @@
-// How long workspaces and data flows keep samples, all rules at once.
+// Retention rules: the days for which workspaces and data flows keep samples.
 import type { WorkspaceSettings } from '../../model/workspace.ts';
 import { fromJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 
-/** Days by id; who has no rule of its own is absent. */
+/** Days by id; records without a rule are absent. */
 export interface RetentionRules {
   readonly workspaces: ReadonlyMap<string, number>;
   readonly dataFlows: ReadonlyMap<string, number>;

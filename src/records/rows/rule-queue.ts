@@ -1,4 +1,4 @@
-// What rules have still to do, and what they did last: script runs that wait, and the list of runs.
+// Rule queue: waiting script runs of rules, and the list of recent runs.
 import type { Json, JsonObject } from '../../model/json.ts';
 import { fromJsonText, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
@@ -24,7 +24,7 @@ export async function insertTriggers(
   }
 }
 
-/** The first that wait for the rule. */
+/** The first waiting runs of the rule. */
 export async function findTriggers(
   db: RecordsDb,
   ruleId: string,
@@ -42,7 +42,7 @@ export async function findTriggers(
   }));
 }
 
-/** How many wait, by rule. */
+/** Number of waiting runs, by rule. */
 export async function countTriggers(db: RecordsDb): Promise<Map<string, number>> {
   const query = db
     .selectFrom('ruleTriggers')

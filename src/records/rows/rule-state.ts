@@ -1,4 +1,4 @@
-// What rules remember between runs, in the records store: written behind the journal, in one transaction with what they cause.
+// Rule state between runs, written after the journal, in one transaction with the effects of the runs.
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
@@ -12,13 +12,13 @@ function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {
     yield rows.slice(from, from + rowsPerStatement);
 }
 
-/** Which activation of a rule something belongs to. */
+/** An activation of a rule. */
 export interface ActivationRef {
   readonly ruleId: string;
   readonly activation: number;
 }
 
-/** Drops what the rule remembers and has still to do; its last runs stay. */
+/** Deletes the state and the waiting runs of the rule. Its recent runs stay. */
 export async function clearRuleState(step: RecordsDb, ruleId: string): Promise<void> {
   for (const table of [
     'ruleScriptStates',
@@ -162,7 +162,7 @@ export interface ScriptTimer extends ActivationRef {
   readonly meta: JsonObject | null;
 }
 
-/** A timer whose id is known already changes nothing. */
+/** A timer with a known id changes nothing. */
 export async function insertScriptTimers(
   step: RecordsDb,
   timers: readonly ScriptTimer[],

@@ -99,7 +99,10 @@ export async function findRule(db: RecordsDb, id: string): Promise<Rule | undefi
   return row && fromRow(row);
 }
 
-/** The active rules of the installation, or those with the ids; `broken` are rows that cannot be read. */
+/**
+ * The active rules of the installation, or those with the ids; `broken` are rows that cannot be
+ * read.
+ */
 export async function findActiveRules(
   db: RecordsDb,
   ids?: readonly string[],
@@ -126,7 +129,10 @@ export async function findActiveRules(
   return { rules, broken };
 }
 
-/** `customLogicIds` or ids of inputs: old clients send those of inputs under the name of custom logic. */
+/**
+ * `customLogicIds` or ids of inputs: old clients send those of inputs under the name of custom
+ * logic.
+ */
 export async function listRules(
   db: RecordsDb,
   filter: WorkspaceFilter & { readonly referenceIds?: readonly string[] | undefined },

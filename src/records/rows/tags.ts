@@ -133,7 +133,9 @@ export async function saveDeviceTags(
   await db.insertInto('deviceTags').values(rows).execute();
 }
 
-/** The devices that carry the tag with their workspaces, in order of name, then id (contract 35). */
+/**
+ * The devices that carry the tag with their workspaces, in order of name, then id (contract 35).
+ */
 export async function devicesOfTag(
   db: RecordsDb,
   tagId: string,

@@ -121,7 +121,10 @@ export async function oldestWorkspaceOf(
   return (await query.orderBy('created').orderBy('id').executeTakeFirst())?.id;
 }
 
-/** The oldest workspace with its organization: what a start names so that people need not look the ids up. */
+/**
+ * The oldest workspace with its organization: what a start names so that people need not look the
+ * ids up.
+ */
 export async function firstWorkspace(
   db: RecordsDb,
 ): Promise<Pick<Workspace, 'id' | 'organizationId'> | undefined> {

@@ -21,8 +21,9 @@ interface CheckpointParts {
 }
 
 /**
- * Copies a long log into the database, on a thread, while nobody writes. A log that was not emptied on disk could begin anew over
- * old frames, and a power cut could bring those back; SQLite itself syncs the new beginning then (synchronous = normal).
+ * Copies a long log into the database, on a thread, while nobody writes. A log that was not emptied
+ * on disk could begin anew over old frames, and a power cut could bring those back; SQLite itself
+ * syncs the new beginning then (synchronous = normal).
  */
 export function createCheckpoints({ database, sync, lock, thread }: CheckpointParts) {
   let isWanted = false;

@@ -1,10 +1,13 @@
-// Commit sync: makes commits durable without holding the event loop; one fdatasync of the write-ahead log serves all commits before it.
+// Commit sync: makes commits durable without blocking the event loop; one fdatasync covers all earlier commits.
 import { closeSync, fdatasync, fstatSync } from 'node:fs';
 
 export interface CommitSync {
-  /** Resolves when everything that is committed now is on disk. Rejects when the disk fails; the records are stopped then. */
+  /**
+   * Resolves when everything that is committed now is on disk. Rejects when the disk fails; the
+   * records are stopped then.
+   */
   committed(): Promise<void>;
-  /** Stops for good: what is committed from now on might be lost. */
+  /** Stops permanently, because later commits might be lost. */
   stop(error: Error): void;
   /** Undefined while commits become durable. */
   readonly stoppedBy: Error | undefined;
@@ -26,7 +29,8 @@ export function createCommitSync(descriptor: number, stopped: (error: Error) => 
   };
 
   const sync = async (): Promise<void> => {
-    // After a failed sync the kernel may count the lost pages as written: no later sync may be believed.
+    // After a failed sync the kernel can report lost pages as written, so later syncs cannot be
+    // trusted.
     if (stoppedBy !== undefined) throw stoppedBy;
     try {
       await new Promise<void>((resolve, reject) => {
@@ -43,7 +47,8 @@ export function createCommitSync(descriptor: number, stopped: (error: Error) => 
   const committed = (): Promise<void> => {
     if (next !== undefined) return next;
     if (running === undefined) return (running = sync());
-    // The sync in progress may have passed this commit by; all that come until it ends share the next.
+    // The sync in progress may have passed this commit by; all that come until it ends share the
+    // next.
     next = running
       .catch(() => undefined)
       .then(() => {

@@ -198,7 +198,8 @@ test('review reliability 12: a long log is copied and emptied off the event loop
   expect(await count()).toEqual({ n: wanted });
 });
 
-// A power cut leaves what was synced and any part of what was not: here every prefix of the log behind the last sync.
+// A power cut leaves what was synced and any part of what was not: here every prefix of the log
+// behind the last sync.
 test('review reliability 12: after a power cut everything acknowledged is there, and of the rest whole transactions', async () => {
   for (let i = 0; i < 5; i++) await connection.run(insert, [`synced ${i}`]);
   const synced = statSync(`${path}-wal`).size;

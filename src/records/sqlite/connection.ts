@@ -2,64 +2,73 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as wait } from 'node:timers/promises';
 import { isDiskFull } from '../../model/disk-full.ts';
 import { createCheckpoints } from './checkpoints.ts';
-import { createCommitSync } from './commit-sync.ts';
+import { type CommitSync, createCommitSync } from './commit-sync.ts';
 import { createRecordsThread } from './records-thread.ts';
-import { isBusy, recordsError, recordsStopped } from './records-error.ts';
+import { recordsError, recordsStopped } from './records-error.ts';
+import { readerOf, select, type StatementRunner, translated, write } from './statement-runner.ts';
 import { isSelect, type StatementResult, type Statements, statementsOf } from './statements.ts';
 import { createTenantTurns } from './tenant-turns.ts';
 import { createTurns, type Turns } from './turns.ts';
-import { createWriteLock } from './write-lock.ts';
+import { createWriteLock, type WriteLock } from './write-lock.ts';
 
 const connectionLimits = {
   /** Of each connection. */
   cacheKiB: 32 * 1024,
-  /** Another program that holds the write lock is waited for so long. */
+  /** The longest wait for another program that holds the write lock. */
   busyMsMax: 5_000,
-  busyRetryMs: 20,
   /** The same while the process stops. */
   busyAtStopMsMax: 200,
 } as const;
 
-/** A transaction that was begun; ends with exactly one of both. */
+/**
+ * With SQLite's write lock from the start, a write of another process cannot fail the transaction
+ * halfway.
+ */
+const beginImmediate = 'begin immediate';
+
+/** An open transaction; it ends with exactly one `commit` or `rollback`. */
 export interface OpenTransaction {
   run(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
-  /** Resolves when the commit is on disk, or at once with `isLazy`. */
+  /** Resolves when the commit is on disk, or immediately with `isLazy`. */
   commit(isLazy: boolean): Promise<void>;
   rollback(): Promise<void>;
 }
 
-/** Everything rejects with `storageFull`, `recordsFailed`, `recordsBusy`, or what SQLite says. */
+/**
+ * All functions reject with `storageFull`, `recordsFailed`, `recordsBusy` or the error of SQLite.
+ */
 export interface RecordsConnection {
-  /** A statement outside of any transaction; a write is on disk when it resolves. */
+  /** A statement outside transactions. A write is on disk when it resolves. */
   run(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
   rows(text: string, parameters: readonly unknown[]): Iterable<unknown>;
   begin(): Promise<OpenTransaction>;
-  /** A select on a thread of its own, for what may take long; tenants that wait for it take turns. */
+  /** A select on another thread, for slow queries. Waiting tenants are served in turns. */
   readElsewhere(
     tenant: string,
     text: string,
     parameters: readonly unknown[],
   ): Promise<StatementResult>;
-  /** Waits only briefly from now on for a lock that another program holds. */
+  /** From now on waits only briefly for a lock that another program holds. */
   hurry(): void;
   /** Resolves when the transactions that are open or wait now have ended. */
   idle(): Promise<void>;
-  /** The failed sync after which nothing is written any more. */
+  /** The failed sync after which no write is accepted. */
   readonly stoppedBy: Error | undefined;
   close(): Promise<void>;
 }
 
 export interface ConnectionEvents {
-  /** Told each statement of the writer that is no select before it runs, `commit` after it. */
+  /** Called before each statement of the writer except selects, and after `commit`. */
   readonly ran: (statement: string) => void;
-  /** Told once, when a sync failed: later writes are refused with `recordsStopped`. */
+  /** Called once, when a sync failed. Later writes are rejected with `recordsStopped`. */
   readonly stopped: (error: Error) => void;
 }
 
-/** Opens the database at `path`, which is created when it is missing. Throws what SQLite throws. */
+/**
+ * Opens the database at `path`, and creates it if it does not exist. Throws the errors of SQLite.
+ */
 export function openConnection(path: string, events: ConnectionEvents): RecordsConnection {
   const { cacheKiB, busyMsMax } = connectionLimits;
   const database = openWriter(path);
@@ -74,35 +83,18 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
   const patience: { ms: number } = { ms: busyMsMax };
   const lock = createWriteLock();
   const checkpoints = createCheckpoints({ database, sync, lock, thread: checkpointer });
-  const refuseWhenStopped = () => {
-    if (sync.stoppedBy !== undefined) throw recordsStopped(sync.stoppedBy);
-  };
-  const durable = async () => {
-    await sync.committed().catch((error: Error) => Promise.reject(recordsStopped(error)));
-  };
-  const write = async (text: string, parameters: readonly unknown[]): Promise<StatementResult> => {
-    await turns.take(true);
-    if (!isSelect(text)) events.ran(text);
-    const result = await retried(() => writer.run(text, parameters), patience);
-    if (/^\s*pragma optimize\b/i.test(text))
-      for (const reader of [readers, elsewhere]) reader.renew();
-    return result;
-  };
+  const { ran } = events;
+  const runner: StatementRunner = { database, writer, readers, elsewhere, turns, ran, patience };
+  const durable = () => sync.committed().catch(rethrowStopped);
+  const lockToWrite = () => takeWriteLock(lock, sync);
 
   return {
     async run(text, parameters) {
-      if (isSelect(text)) {
-        const turn = turns.take(false);
-        if (turn !== undefined) await turn;
-        return translated(() =>
-          (database.isTransaction ? readers.statements() : writer).run(text, parameters),
-        );
-      }
-      const release = await lock.take();
+      if (isSelect(text)) return select(runner, text, parameters);
+      const release = await lockToWrite();
       let result: StatementResult;
       try {
-        refuseWhenStopped();
-        result = await write(text, parameters);
+        result = await write(runner, text, parameters);
         checkpoints.committed();
       } finally {
         release();
@@ -110,26 +102,19 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
       await durable();
       return result;
     },
-    rows: (text, parameters) =>
-      (database.isTransaction ? readers.statements() : writer).rows(text, parameters),
+    rows: (text, parameters) => readerOf(runner).rows(text, parameters),
     async begin() {
-      const release = await lock.take();
-      try {
-        refuseWhenStopped();
-        // Taking SQLite's write lock at once keeps a transaction from failing halfway when another process writes.
-        await write('begin immediate', []);
-      } catch (error) {
+      const release = await lockToWrite();
+      await write(runner, beginImmediate, []).catch((error: unknown) => {
         release();
         throw error;
-      }
+      });
       return openTransaction({ database, writer, turns, events, release, checkpoints, durable });
     },
     async readElsewhere(tenant, text, parameters) {
-      try {
-        return { rows: await elsewhereTurns.run(tenant, () => elsewhere.rows(text, parameters)) };
-      } catch (error) {
-        throw recordsError(error);
-      }
+      const read = () => elsewhere.rows(text, parameters);
+      const rows = await elsewhereTurns.run(tenant, read).catch(rethrow);
+      return { rows };
     },
     hurry() {
       patience.ms = connectionLimits.busyAtStopMsMax;
@@ -143,12 +128,34 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
       const release = await lock.take();
       await Promise.all([elsewhere.close(), checkpointer.close(), sync.close()]);
       readers.close();
-      // The last connection copies the log into the database and removes it; both must be on disk first.
-      database.exec('pragma synchronous = full');
-      database.close();
+      closeWriter(database);
       release();
     },
   };
+}
+
+function rethrowStopped(error: Error): never {
+  throw recordsStopped(error);
+}
+
+function rethrow(error: unknown): never {
+  throw recordsError(error);
+}
+
+/** Throws `recordsStopped` after a failed sync. */
+async function takeWriteLock(lock: WriteLock, sync: CommitSync): Promise<() => void> {
+  const release = await lock.take();
+  if (sync.stoppedBy === undefined) return release;
+  release();
+  throw recordsStopped(sync.stoppedBy);
+}
+
+/**
+ * The last connection copies the log into the database and removes it. Both must be on disk first.
+ */
+function closeWriter(database: DatabaseSync): void {
+  database.exec('pragma synchronous = full');
+  database.close();
 }
 
 interface TransactionParts {
@@ -185,7 +192,7 @@ function openTransaction(parts: TransactionParts): OpenTransaction {
     async rollback() {
       if (!isOpen) return;
       try {
-        // A full disk or a failed write has undone the transaction already.
+        // A full disk or a failed write has already rolled the transaction back.
         if (database.isTransaction) writer.run('rollback', []);
       } finally {
         events.ran('rollback');
@@ -193,27 +200,6 @@ function openTransaction(parts: TransactionParts): OpenTransaction {
       }
     },
   };
-}
-
-function translated<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw recordsError(error);
-  }
-}
-
-/** Waits for another program's lock without holding the event loop. */
-async function retried<T>(work: () => T, patience: { readonly ms: number }): Promise<T> {
-  const { busyRetryMs } = connectionLimits;
-  for (let waitedMs = 0; ; waitedMs += busyRetryMs) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error) || waitedMs >= patience.ms) throw recordsError(error);
-    }
-    await wait(busyRetryMs);
-  }
 }
 
 function openWriter(path: string): DatabaseSync {
@@ -229,7 +215,8 @@ function openWriter(path: string): DatabaseSync {
     database.exec('pragma wal_autocheckpoint = 0');
     const isEmptied = emptyLog(database);
     for (const name of [`${path}-wal`, dirname(path)]) syncNamed(name);
-    // From here on the commit sync waits for the disk, and the checkpoints see to the order of log and database.
+    // From now on the commit sync waits for the disk, and the checkpoints keep the order of log and
+    // database.
     database.exec(`pragma synchronous = ${isEmptied ? 'off' : 'normal'}`);
     database.exec('pragma busy_timeout = 0');
     return database;
@@ -239,7 +226,10 @@ function openWriter(path: string): DatabaseSync {
   }
 }
 
-/** Makes durable what an earlier process left in the log. False when the disk is too full for that, or another program reads. */
+/**
+ * Makes the log of an earlier process durable. False when the disk is too full, or another program
+ * reads.
+ */
 function emptyLog(database: DatabaseSync): boolean {
   try {
     return database.prepare('pragma wal_checkpoint(truncate)').all()[0]?.['busy'] === 0;
@@ -250,7 +240,7 @@ function emptyLog(database: DatabaseSync): boolean {
 }
 
 function syncNamed(name: string): void {
-  // Windows opens no folders, and makes their entries durable with the files.
+  // Windows cannot open folders. It makes their entries durable with the files.
   if (process.platform === 'win32') return;
   const descriptor = openSync(name, 'r');
   try {
@@ -260,7 +250,9 @@ function syncNamed(name: string): void {
   }
 }
 
-/** The connection for reads while a transaction is open on the writer: it sees what is committed. */
+/**
+ * The connection for reads while a transaction is open on the writer. It sees committed data only.
+ */
 function openReaders(path: string) {
   const { cacheKiB, busyMsMax } = connectionLimits;
   let open: { readonly database: DatabaseSync; readonly statements: Statements } | undefined;

@@ -1,4 +1,4 @@
-// What SQLite and the disk say, as the refusals of the catalog.
+// Records errors: errors of SQLite and the disk as problems of the catalog.
 import { type Problem, problem } from '../../model/problem.ts';
 
 // Result codes of SQLite: the lower byte of its extended codes.
@@ -18,7 +18,10 @@ export function isBusy(error: unknown): boolean {
   return code === busy || code === locked;
 }
 
-/** `storageFull` (507), `recordsFailed` or `recordsBusy` (503) with the error as their cause; any other error as it is. */
+/**
+ * `storageFull` (507), `recordsFailed` or `recordsBusy` (503) with the error as their cause; any
+ * other error as it is.
+ */
 export function recordsError(error: unknown): unknown {
   const code = resultCode(error);
   let refusal: Problem | undefined;

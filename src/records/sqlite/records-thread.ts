@@ -1,4 +1,4 @@
-// Records thread: a records worker as the main thread sees it, started when it is first asked.
+// Records thread: client of a records worker, which the first request starts.
 import { Worker } from 'node:worker_threads';
 import type {
   FromRecordsWorker,
@@ -12,12 +12,15 @@ type Ask = ToRecordsWorker extends infer One
     : never
   : never;
 
-/** Rejects with what SQLite or the disk says, or when the thread breaks; the next question starts another then. */
+/**
+ * Rejects with the error of SQLite or the disk, or when the thread fails. The next request then
+ * starts a new thread.
+ */
 export interface RecordsThread {
   rows(text: string, parameters: readonly unknown[]): Promise<unknown[]>;
-  /** True when the log is empty, on disk too. */
+  /** True when the log is empty on disk. */
   checkpoint(): Promise<boolean>;
-  /** Nothing to do when the thread was never asked. */
+  /** Does nothing before the thread was started. */
   renew(): void;
   close(): Promise<void>;
 }
@@ -25,6 +28,27 @@ export interface RecordsThread {
 interface Asked {
   readonly resolve: (answer: FromRecordsWorker) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** Settles the waiting requests with the messages of the worker, or with its end. */
+function settleAnswers(worker: Worker, asked: Map<number, Asked>): void {
+  let cause: unknown;
+  worker.on('message', (answer: FromRecordsWorker) => {
+    const waiting = asked.get(answer.id);
+    asked.delete(answer.id);
+    if (asked.size === 0) worker.unref();
+    if (answer.error === undefined) return waiting?.resolve(answer);
+    const { message, ...codes } = answer.error;
+    waiting?.reject(Object.assign(new Error(message), codes));
+  });
+  worker.on('error', (error) => {
+    cause = error;
+  });
+  worker.on('exit', () => {
+    const ended = new Error('The thread of the records database ended', { cause });
+    for (const waiting of asked.values()) waiting.reject(ended);
+    asked.clear();
+  });
 }
 
 export function createRecordsThread(start: RecordsWorkerStart): RecordsThread {
@@ -38,37 +62,23 @@ export function createRecordsThread(start: RecordsWorkerStart): RecordsThread {
       workerData: start,
       env: {},
     });
-    let cause: unknown;
-    started.on('message', (answer: FromRecordsWorker) => {
-      const waiting = asked.get(answer.id);
-      asked.delete(answer.id);
-      if (asked.size === 0) started.unref();
-      if (answer.error === undefined) return waiting?.resolve(answer);
-      const { message, ...codes } = answer.error;
-      waiting?.reject(Object.assign(new Error(message), codes));
-    });
-    started.on('error', (error) => {
-      cause = error;
-    });
+    settleAnswers(started, asked);
     started.on('exit', () => {
       if (worker === started) worker = undefined;
-      const gone = new Error('The thread of the records database ended', { cause });
-      for (const waiting of asked.values()) waiting.reject(gone);
-      asked.clear();
     });
     worker = started;
     return started;
   };
 
-  const ask = (question: Ask): Promise<FromRecordsWorker> => {
+  const ask = (request: Ask): Promise<FromRecordsWorker> => {
     const thread = running();
     const id = ++lastId;
     return new Promise((resolve, reject) => {
       asked.set(id, { resolve, reject });
-      // An idle thread keeps no process alive, one that works does.
+      // Only a working thread keeps the process running.
       thread.ref();
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
-      thread.postMessage({ ...question, id });
+      thread.postMessage({ ...request, id });
     });
   };
 

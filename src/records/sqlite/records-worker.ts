@@ -1,4 +1,4 @@
-// Records worker: a connection on a thread of its own, for what would hold the event loop: long reads, or checkpoints and their syncs.
+// Records worker: a connection on its own thread, for long reads, or for checkpoints and their syncs.
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-// Kysely over the records connection: transactions of the one writer, and reads that wait for nobody.
+// SQLite dialect: Kysely on the records connection, with transactions of the single writer and reads that never wait.
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -13,13 +13,19 @@ import {
 import type { OpenTransaction, RecordsConnection } from './connection.ts';
 import type { StatementResult } from './statements.ts';
 
-/** The records connection lines its callers up itself; the lock of Kysely wakes all that wait at every release. */
+/**
+ * No lock: the records connection queues its callers. Kysely's lock would notify all waiting
+ * callers at every release.
+ */
 class OwnOrderAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
   }
 
-  /** SQLite rolls back changes of the schema like any other, so that migrations run in a transaction. */
+  /**
+   * SQLite rolls back changes of the schema like any other, so that migrations run in a
+   * transaction.
+   */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
@@ -73,7 +79,7 @@ export function elsewhereDialect(connection: RecordsConnection, tenant: string):
   }));
 }
 
-/** What Kysely takes for a connection: one caller's statements, within a transaction or without. */
+/** A connection for Kysely: the statements of one caller, in a transaction or not. */
 class Lane implements DatabaseConnection {
   readonly #connection: RecordsConnection;
   transaction: OpenTransaction | undefined;
@@ -93,7 +99,7 @@ class Lane implements DatabaseConnection {
 
   async end(how: (transaction: OpenTransaction, isLazy: boolean) => Promise<void>): Promise<void> {
     if (this.transaction !== undefined) await how(this.transaction, this.isLazy);
-    // A commit that fails is still to be rolled back.
+    // A failed commit must still be rolled back.
     this.transaction = undefined;
   }
 }

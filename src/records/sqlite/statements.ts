@@ -1,4 +1,4 @@
-// Statements of one SQLite connection: compiled once and kept.
+// Statements of one SQLite connection: compiled once and cached.
 import type { DatabaseSync, StatementSync, SQLInputValue } from 'node:sqlite';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 
@@ -12,7 +12,9 @@ export interface StatementResult {
 
 export interface Statements {
   run(text: string, parameters: readonly unknown[]): StatementResult;
-  /** Row by row, by a statement of its own: the kept one may run again while rows are still taken. */
+  /**
+   * Row by row, by a statement of its own: the kept one may run again while rows are still taken.
+   */
   rows(text: string, parameters: readonly unknown[]): Iterable<unknown>;
 }
 
@@ -21,7 +23,7 @@ interface Prepared {
   readonly returnsRows: boolean;
 }
 
-/** Throws what SQLite throws. */
+/** Throws the errors of SQLite. */
 export function statementsOf(database: DatabaseSync): Statements {
   const prepared = createBoundedMap<string, Prepared>(statementsMax);
 

@@ -1,4 +1,4 @@
-// Tenant turns: work for one thread goes round the tenants that wait for it, so that many slow reads of one cost another only one.
+// Tenant turns: round-robin over waiting tenants, so that slow reads of one tenant delay another by one read only.
 
 export interface TenantTurns {
   /** Runs the work alone, when it is the turn of the tenant; settles as the work does. */

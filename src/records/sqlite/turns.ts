@@ -1,12 +1,16 @@
-// Turn budget: statements share each turn of the event loop by time, first come, first served, so that no caller holds up the process.
+// Turn budget: limits the time of statements per turn of the event loop, so that no caller blocks the process.
 
-/** Statements of one turn of the event loop take about this long together; a single one may take longer. */
+/**
+ * Statements of one turn of the event loop take about this long together; a single one may take
+ * longer.
+ */
 const turnMsMax = 5;
 
 export interface Turns {
   /**
-   * Undefined when a statement may run now, else a promise that resolves in its turn. `isUrgent` is for statements of a transaction,
-   * because others wait for its end: they come before all that wait.
+   * Undefined when a statement may run now, else a promise that resolves in its turn. `isUrgent` is
+   * for statements of a transaction, because others wait for its end: they come before all that
+   * wait.
    */
   take(isUrgent: boolean): Promise<void> | undefined;
 }

@@ -1,4 +1,4 @@
-// Write lock: one writer at a time, in the order of asking; each release wakes exactly one.
+// Write lock: one writer at a time, first come, first served; each release resumes exactly one waiting writer.
 
 export interface WriteLock {
   /** Resolves with the function that releases the lock. */

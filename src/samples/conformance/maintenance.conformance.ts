@@ -6,7 +6,9 @@ import type { SampleStore } from '../sample-store.ts';
 import { allSamples, collect, entryOf } from './sample-entries.ts';
 import { dayMs } from '../../model/instant.ts';
 
-/** `settle` brings the store into the state that samples reach with time, before things are dropped. */
+/**
+ * `settle` brings the store into the state that samples reach with time, before things are dropped.
+ */
 export function sampleStoreMustKeepHouse(
   open: () => Promise<OpenSamples<SampleStore>>,
   settle: (store: OpenSamples<SampleStore>) => Promise<void>,

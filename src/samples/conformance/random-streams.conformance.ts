@@ -24,7 +24,10 @@ const wholeDays: CountedSlots = { total: 288, maskOf: () => 0xfff };
 
 export interface StreamTarget {
   readonly store: () => Samples;
-  /** Called now and then between entries: sealing, opening again, whatever the store should not mind. */
+  /**
+   * Called now and then between entries: sealing, opening again, whatever the store should not
+   * mind.
+   */
   readonly disturb: (random: Random) => Promise<void>;
 }
 
@@ -38,7 +41,8 @@ export async function streamMustMatch(
   const reference = referenceStore();
   const stream = randomStream(random, 20 + random.below(120));
   for (let i = 0; i < stream.length; ) {
-    // Some entries in flight at a time: they share their fsync and see each other's samples before those are durable.
+    // Some entries in flight at a time: they share their fsync and see each other's samples before
+    // those are durable.
     const together = stream.slice(i, i + 1 + random.below(12));
     for (const entry of together) reference.add(entry);
     await Promise.all(together.map((entry) => target.store().append(entryOf(deviceId, entry))));

@@ -52,14 +52,17 @@ export function referenceStore(): ReferenceStore {
         )
           continue;
         tallies[bucket] ??= facet.start();
-        addValue(facet, tallies[bucket], value, sample.at, order);
+        addValue(facet, tallies[bucket], value, { timestamp: sample.at, order });
       }
       return tallies;
     },
   };
 }
 
-/** The keys of the streams in words of their own: a key as it stands, else step by step through objects and arrays. */
+/**
+ * The keys of the streams in words of their own: a key as it stands, else step by step through
+ * objects and arrays.
+ */
 function valueOf(data: JsonObject, dataKey: string): Json | undefined {
   if (dataKey in data) return data[dataKey];
   let value: Json | undefined = data;

@@ -4,7 +4,10 @@ import type { OpenSamples } from '../samples.ts';
 import type { SampleStore } from '../sample-store.ts';
 import { allSamples, collect, entryOf, replayed } from './sample-entries.ts';
 
-/** `open` gives a fresh store whose clock stands still unless `clock.now` is moved; whoever opens it closes it after the test. */
+/**
+ * `open` gives a fresh store whose clock stands still unless `clock.now` is moved; whoever opens it
+ * closes it after the test.
+ */
 export function sampleStoreMustBehave(
   open: (clock: { now: number }) => Promise<OpenSamples<SampleStore>>,
 ): void {

@@ -7,12 +7,15 @@ import type { OpenRows } from './rows/open-rows.ts';
 import type { Slices } from './queries/bucket-query.ts';
 import type { Member, SegmentSet } from './segments/segment-set.ts';
 import { addChunk } from './rows/series.ts';
+import { missing } from '../../structures/missing.ts';
 
 const sliceMs = 4;
 /** So many segments' worth of sealed chunks may wait in memory for the end of a merge. */
 const segmentsAwaitingMerge = 8;
 
-/** What is left of the rows that it was made of: holding on to themselves would keep their memory. */
+/**
+ * What is left of the rows that it was made of: holding on to themselves would keep their memory.
+ */
 interface WaitingChunk extends Member {
   readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
 }
@@ -40,11 +43,17 @@ export interface ChunkSealer {
   readonly sealAll: () => Promise<void>;
   /** The oldest position that a row not yet committed came from. */
   readonly replayFrom: () => number;
-  /** Undefined when closed rows are few enough; else resolves when they are, or when sealing has failed and waiting would not help. */
+  /**
+   * Undefined when closed rows are few enough; else resolves when they are, or when sealing has
+   * failed and waiting would not help.
+   */
   readonly roomForRows: () => Promise<void> | undefined;
   /** Resolves when the background work under way has ended. */
   readonly idle: () => Promise<void>;
-  /** Forgets the waiting chunks that are gone, and says which those were. Only where segments change exclusively. */
+  /**
+   * Forgets the waiting chunks that are gone, and says which those were. Only where segments change
+   * exclusively.
+   */
   readonly forgetWaiting: (isGone: (member: Member) => boolean) => Member[];
 }
 
@@ -80,17 +89,19 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
       bytes += series.open?.bytes ?? 0;
     }
     if (bytes <= limits.openBytes) return;
-    const open = [...registry.unsealed].filter((series) => series.open !== undefined);
-    open.sort((a, b) => a.open!.firstBytes - b.open!.firstBytes);
-    for (const series of open) {
+    const candidates = [...registry.unsealed].flatMap((series) =>
+      series.open === undefined ? [] : [{ series, rows: series.open }],
+    );
+    candidates.sort((a, b) => a.rows.firstBytes - b.rows.firstBytes);
+    for (const { series, rows } of candidates) {
       if (bytes <= limits.openBytes * 0.75) break;
-      bytes -= series.open!.bytes;
+      bytes -= rows.bytes;
       registry.close(series);
     }
   }
 
   function sealNext(): void {
-    const { series, rows } = registry.nextClosed()!;
+    const { series, rows } = registry.nextClosed() ?? missing('closed rows');
     if (registry.closedBytes() <= limits.closedBytesMax) letWritersOn();
     // Dropped meanwhile with its device.
     if (!series.closing.includes(rows)) return;
@@ -113,11 +124,12 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
   }
 
   function mustCommit(): boolean {
-    if (waiting.length === 0) return false;
+    const [oldest] = waiting;
+    if (oldest === undefined) return false;
     // While segments are merged a commit would have to wait; sealing goes on instead, for a while.
     if (merging !== undefined) return waitingBytes >= limits.segmentBytes * segmentsAwaitingMerge;
     const overdue = registry.journalledBytes() - limits.journalTailBytes;
-    return waitingBytes >= limits.segmentBytes || waiting[0]!.from.firstBytes < overdue;
+    return waitingBytes >= limits.segmentBytes || oldest.from.firstBytes < overdue;
   }
 
   function merge(): void {

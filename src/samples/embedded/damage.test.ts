@@ -96,7 +96,8 @@ test.each(Array.from({ length: Math.ceil(cases / 50) }, (_, i) => i))(
       cpSync(sound, folder, { recursive: true });
       const what = harm(folder, randomFrom(seed * 31));
       const verified = await verifyStore(folder);
-      // Twice: the first start repairs what it may, the second must find a folder it can start from.
+      // Twice: the first start repairs what it may, the second must find a folder it can start
+      // from.
       for (const round of ['first', 'second']) {
         const store = await openTestSamples({ directory: folder, now: () => 1, limits: tiny });
         let missing = 0;

@@ -15,7 +15,7 @@ import { dropDevice, dropExpired, type RetentionParts } from './retention/retent
 import { usage } from './rows/key-statistics.ts';
 import type { Device } from './rows/series.ts';
 import { createSeriesRegistry } from './rows/series-registry.ts';
-import { lostSegments } from './segments/lost-segments.ts';
+import { createLostSegments } from './segments/lost-segments.ts';
 import { createSegmentSet } from './segments/segment-set.ts';
 import { createStoreReads } from './store-reads.ts';
 import { type StoreLimits, storeLimits } from './store-limits.ts';
@@ -46,7 +46,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const limits = { ...storeLimits, ...options.limits };
   const registry = createSeriesRegistry(limits);
   const interners = createInterners(registry, options.shapes);
-  const opened = await openSegments(directory, registry, interners, options.logStart, true);
+  const { logStart } = options;
+  const opened = await openSegments(registry, { directory, interners, logStart, repair: true });
   for (const place of opened.damage) damaged(place);
   const readers = createActiveReads();
   const decoded = createDecodedChunks((chunk, reason) => {
@@ -102,7 +103,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     ...createStoreReads({
       deviceOf,
       decoded,
-      lost: lostSegments(opened.manifest),
+      lost: createLostSegments(opened.manifest),
       readers,
       slices,
     }),
@@ -117,7 +118,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   };
 }
 
-/** What cannot be sealed stays in the log and is written again by the next start; rejects unless the disk is merely full. */
+/**
+ * What cannot be sealed stays in the log and is written again by the next start; rejects unless the
+ * disk is merely full.
+ */
 async function sealAtEnd(sealer: ChunkSealer, failed: (error: unknown) => void): Promise<void> {
   try {
     await sealer.sealAll();

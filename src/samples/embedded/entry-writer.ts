@@ -6,6 +6,7 @@ import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
 import { type Device, isStored, seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
+import { missing } from '../../structures/missing.ts';
 
 export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare'> {
   /** The position behind the newest entry whose rows are visible. */
@@ -84,9 +85,9 @@ function addRows(
   const { samples, shapes, values } = rows;
   let valuesAt = 0;
   let order = firstOrder;
-  for (let i = 0; i < samples.length; i++) {
-    const { stored, timestamp, topic, workspaceId, dataFlowId, meta: object } = samples[i]!;
-    const shape = shapes[i]!;
+  for (const [i, sample] of samples.entries()) {
+    const { stored, timestamp, topic, workspaceId, dataFlowId, meta: object } = sample;
+    const shape = shapes[i] ?? missing('shape of a row');
     const series = stored ? seriesOf(device, topic) : undefined;
     // An entry that comes again after a restart may be sealed.
     if (series !== undefined && order > series.sealedOrder) {

@@ -4,7 +4,7 @@ import type { SeriesRegistry } from './rows/series-registry.ts';
 import { createSchemaInterner } from './chunks/chunk-schema.ts';
 import { type Manifest, segmentNumber } from './segments/manifest.ts';
 import type { StoreDamage } from '../sample-store.ts';
-import { countedSegments } from './segments/segment-files.ts';
+import { countedSegments, type SegmentFolder } from './segments/segment-files.ts';
 import type { Interners, OpenedSegment } from './segments/chunk-segment-reader.ts';
 import type { Segment } from './segments/segment-set.ts';
 import { addChunk, seriesOf } from './rows/series.ts';
@@ -21,18 +21,10 @@ export function createInterners(registry: SeriesRegistry, shapes: ShapeInterner)
 
 /** Opens the segments that count and adds their chunks to the registry; see `countedSegments`. */
 export async function openSegments(
-  directory: string,
   registry: SeriesRegistry,
-  interners: Interners,
-  journalStart: number | undefined,
-  repair: boolean,
+  folder: SegmentFolder,
 ): Promise<OpenedSegments> {
-  const { manifest, segments, damage } = await countedSegments(
-    directory,
-    interners,
-    journalStart,
-    repair,
-  );
+  const { manifest, segments, damage } = await countedSegments(folder);
   return {
     manifest,
     segments: segments.map((segment) => addToCatalogue(segment, manifest, registry)),

@@ -11,7 +11,7 @@ import type {
 import { refuseUnreadable } from '../unreadable.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ActiveReads } from './queries/active-reads.ts';
-import { queryBuckets, type Slices } from './queries/bucket-query.ts';
+import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
 import {
   matchingSeries,
   type RowReader,
@@ -61,7 +61,8 @@ export function createStoreReads(parts: StoreReadsParts): StoreReads {
     buckets: (request) => findBuckets(request, parts),
     measuredKeys: async (deviceId, topicsMax) => {
       const device = deviceOf(deviceId);
-      return device === undefined ? [] : measuredKeys(device, topicsMax);
+      if (device === undefined) return [];
+      return measuredKeys(device, topicsMax);
     },
   };
 }
@@ -136,8 +137,7 @@ async function findBuckets(
     lost.report({
       deviceId,
       topic,
-      from: edges[0]!,
-      to: edges.at(-1)!,
+      ...endsOf(edges),
       unreadable: refuseUnreadable,
     });
   const end = readers.begin();
@@ -156,7 +156,10 @@ function readerOf(
   const reported = new Set<RowGroup['chunk']>();
   return {
     groupsBetween: (series, from, to) => groupsBetween(series, from, to, decoded),
-    guarded: ({ chunk }, read) => (chunk === undefined ? read() : decoded.guarded(chunk, read)),
+    guarded: ({ chunk }, read) => {
+      if (chunk === undefined) return read();
+      return decoded.guarded(chunk, read);
+    },
     left: (topic, { chunk }) => {
       if (chunk === undefined || reported.has(chunk)) return;
       reported.add(chunk);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { decodeEntry } from '../../log/entry-decoding.ts';
 import { openFollowerPositions } from '../../log/follower-positions.ts';
 import { recoverJournal } from '../../log/journal-recovery.ts';
-import { shapeInterner } from '../../log/data-shape.ts';
+import { createShapeInterner } from '../../log/data-shape.ts';
 import { durableTo, type JournalEndSeen, logDamage } from '../../log/log-damage.ts';
 import { journalStart } from '../../log/segment-list.ts';
 import type { StoreDamage } from '../sample-store.ts';
@@ -19,11 +19,12 @@ import {
   statistics,
   statOf,
 } from './chunks/chunk.ts';
-import { isNumeric } from './chunks/chunk-schema.ts';
+import { columnAt, isNumeric } from './chunks/chunk-schema.ts';
 import { columnHours, hoursOf } from './chunks/hour-section.ts';
 import { storeLimits } from './store-limits.ts';
 import { createInterners, openSegments } from './store-loader.ts';
 import { dataAt, metaAt } from './rows/rows.ts';
+import type { Series } from './rows/series.ts';
 import { SealedRows } from './queries/sealed-rows.ts';
 
 export interface StoreFindings {
@@ -31,7 +32,10 @@ export interface StoreFindings {
   readonly chunks: number;
   /** Samples in readable chunks. */
   readonly sealedSamples: number;
-  /** Hours with aggregates of their own in readable chunks, by device and topic; one cut by a chunk's end counts in each. */
+  /**
+   * Hours with aggregates of their own in readable chunks, by device and topic; one cut by a
+   * chunk's end counts in each.
+   */
   readonly hours: number;
   readonly journalEntries: number;
   readonly journalSamples: number;
@@ -46,10 +50,15 @@ export async function verifyStore(
   seen?: JournalEndSeen,
 ): Promise<StoreFindings> {
   const registry = createSeriesRegistry(storeLimits);
-  const interners = createInterners(registry, shapeInterner());
+  const interners = createInterners(registry, createShapeInterner());
   const journalDirectory = join(directory, 'journal');
   const start = await journalStart(journalDirectory);
-  const opened = await openSegments(join(directory, 'segments'), registry, interners, start, false);
+  const opened = await openSegments(registry, {
+    directory: join(directory, 'segments'),
+    interners,
+    logStart: start,
+    repair: false,
+  });
   const { segments, manifest } = opened;
   const damage = [...opened.damage];
   let chunks = 0;
@@ -63,13 +72,8 @@ export async function verifyStore(
         sealedSamples += chunk.rows;
         hours += found.hours;
       } else {
-        const place = `bytes ${chunk.offset} to ${chunk.offset + chunk.length}, device ${series.device.id}, topic ${series.topic}`;
-        const rows = `${chunk.rows} samples from ${timeText(chunk.oldest)} to ${timeText(chunk.newest)}`;
-        damage.push({
-          kind: 'chunk',
-          path: file.path,
-          reason: `${place}, ${rows}: ${found.wrong}`,
-        });
+        const reason = `${placeOf(series, chunk)}: ${found.wrong}`;
+        damage.push({ kind: 'chunk', path: file.path, reason });
       }
     }
     file.close();
@@ -103,6 +107,12 @@ export async function verifyStore(
   };
 }
 
+function placeOf({ device, topic }: Series, { offset, length, ...chunk }: Chunk): string {
+  const place = `bytes ${offset} to ${offset + length}, device ${device.id}, topic ${topic}`;
+  const times = `from ${timeText(chunk.oldest)} to ${timeText(chunk.newest)}`;
+  return `${place}, ${chunk.rows} samples ${times}`;
+}
+
 function timeText(at: number): string {
   return new Date(at).toISOString();
 }
@@ -119,7 +129,10 @@ function whatIsIn(chunk: Chunk): { readonly hours: number } | { readonly wrong: 
   }
 }
 
-/** Reads everything of the chunk and computes again what it says of its rows. Throws where it cannot be read. */
+/**
+ * Reads everything of the chunk and computes again what it says of its rows. Throws where it cannot
+ * be read.
+ */
 function whatIsWrong(chunk: Chunk): string | undefined {
   for (let section = 0; section < sectionCount(chunk.schema); section++)
     if (hasSection(chunk, section)) readSection(chunk, section);
@@ -144,18 +157,22 @@ function whatIsWrong(chunk: Chunk): string | undefined {
 }
 
 function statisticsFit(chunk: Chunk, rows: SealedRows, column: number): boolean {
-  const { inShape } = chunk.schema.columns[column]!;
-  const { numbers } = rows.columns[column]!;
+  const { inShape } = columnAt(chunk.schema, column);
+  const { numbers } = rows.column(column);
   const { shapeIds } = rows;
   const places: number[] = [];
   for (let row = 0; row < rows.length; row++)
-    if (inShape[shapeIds === undefined ? 0 : shapeIds[row]!]) places.push(row);
+    if (inShape[shapeIds?.[row] ?? 0] === true) places.push(row);
   const present = Float64Array.from(places, (row) => numbers[row]!);
   const hours = hasSection(chunk, hoursSection(chunk.schema, column))
     ? rows.columnHours(column)
     : undefined;
   if (hours !== undefined) {
-    const again = columnHours(rows.hours(), rows.timestamps, present, Uint32Array.from(places));
+    const again = columnHours(rows.hours(), {
+      timestamps: rows.timestamps,
+      numbers: present,
+      places: Uint32Array.from(places),
+    });
     for (const name of ['counts', 'sums', 'mins', 'maxs', 'slots'] as const)
       if (String(hours[name]) !== String(again[name])) return false;
   }

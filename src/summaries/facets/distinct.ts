@@ -8,6 +8,7 @@ import {
   mergeDistinct,
 } from '../distinct-set.ts';
 import type { ColumnValues, Facet, Tally } from '../facet.ts';
+import { missing } from '../../structures/missing.ts';
 
 export interface DistinctTally extends Tally {
   readonly distinct: DistinctSet;
@@ -30,5 +31,6 @@ export const distinct: Facet<DistinctTally> = {
 
 function textOf({ kind, texts }: ColumnValues, value: number): string {
   if (kind === 'number') return String(value);
-  return kind === 'boolean' ? String(value === 1) : texts[value]!;
+  if (kind === 'boolean') return String(value === 1);
+  return texts[value] ?? missing('string of a column');
 }

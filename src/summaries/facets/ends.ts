@@ -45,7 +45,8 @@ export const ends: Facet<EndsTally> = {
   isSettled: ({ firstAt, lastAt }, oldest, newest) => firstAt < oldest && lastAt > newest,
 };
 
-// Of two values with the same time and order, the first taken stays the first and the last taken becomes the last, so
+// Of two values with the same time and order, the first taken stays the first and the last taken
+// becomes the last, so
 // that adding or merging in the order of storing needs no order numbers.
 function takeFirst(into: EndsTally, value: number, at: EpochMs, order: number): void {
   if (at > into.firstAt || (at === into.firstAt && order >= into.firstOrder)) return;

@@ -21,7 +21,9 @@ export const numbers: Facet<NumbersTally> = {
   }),
   add: (tally, value) => {
     const number = numberOf(value);
-    if (!Number.isNaN(number)) addRange(tally, 1, number, number, number);
+    if (Number.isNaN(number)) return;
+    addSum(tally, 1, number);
+    widen(tally, number, number);
   },
   merge: (into, from) => {
     into.numericCount += from.numericCount;
@@ -42,17 +44,22 @@ export const numbers: Facet<NumbersTally> = {
     if (values instanceof Float64Array) addTerms(tally, values, from, to);
     else addTerms(tally, Float64Array.from(values.subarray(from, to)), 0, to - from);
   },
-  fromStatistics: (tally, { count, sum, min, max }) => addRange(tally, count, sum, min, max),
+  fromStatistics: (tally, { count, sum, min, max }) => {
+    addSum(tally, count, sum);
+    widen(tally, min, max);
+  },
   fromHours: (tally, { counts, sums, mins, maxs }, from, to) => {
-    for (let i = from; i < to; i++)
-      if (counts[i]! > 0) addRange(tally, counts[i]!, sums[i]!, mins[i]!, maxs[i]!);
+    for (let i = from; i < to; i++) {
+      if (counts[i] === 0) continue;
+      addSum(tally, counts[i]!, sums[i]!);
+      widen(tally, mins[i]!, maxs[i]!);
+    }
   },
 };
 
-function addRange(tally: NumbersTally, count: number, sum: number, min: number, max: number): void {
+function addSum(tally: NumbersTally, count: number, sum: number): void {
   tally.numericCount += count;
   addTerm(tally, sum);
-  widen(tally, min, max);
 }
 
 function widen(tally: NumbersTally, min: number, max: number): void {

@@ -6,6 +6,7 @@ import {
   leafName,
   type ShapeInterner,
 } from '../../../log/data-shape.ts';
+import { missing } from '../../../structures/missing.ts';
 
 export interface SchemaColumn {
   readonly path: readonly string[];
@@ -74,7 +75,8 @@ function schemaOf(text: string, shapes: readonly DataShape[]): ChunkSchema {
         index = found.push({ path, kind, name, inShape: shapes.map(() => false) }) - 1;
         indexByName.set(name, index);
       }
-      found[index]!.inShape[shapeId] = true;
+      const column = found[index] ?? missing('column');
+      column.inShape[shapeId] = true;
       return index;
     }),
   );
@@ -83,6 +85,11 @@ function schemaOf(text: string, shapes: readonly DataShape[]): ChunkSchema {
     inAllShapes: column.inShape.every(Boolean),
   }));
   return { text, shapes, columns, shapeColumns, keys: new Map() };
+}
+
+/** The column at an index that the schema has. */
+export function columnAt(schema: ChunkSchema, index: number): SchemaColumn {
+  return schema.columns[index] ?? missing('column of a chunk');
 }
 
 /** Where to find the values of the key in chunks of the schema. */
@@ -108,10 +115,11 @@ export function columnsOfShapes(
     const leaf = shape.leaves.findIndex(
       (l) => l.path.length === path.length && l.path.every((key, i) => key === path[i]),
     );
-    // A null has no column and no value; an object, or something within an array, is a value that no column holds.
+    // A null has no column and no value; an object, or something within an array, is a value that
+    // no column holds.
     if (leaf < 0 && shape.isNull(path)) continue;
     if (leaf < 0) return undefined;
-    const column = shapeColumns[shapeId]![leaf]!;
+    const column = shapeColumns[shapeId]?.[leaf] ?? missing('column of a leaf');
     const marks = shapesOfColumn.get(column) ?? shapes.map(() => false);
     marks[shapeId] = true;
     shapesOfColumn.set(column, marks);

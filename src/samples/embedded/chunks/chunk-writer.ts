@@ -1,4 +1,4 @@
-// ChunkSealer rows: the sections of a chunk and its statistics from a range of sorted rows.
+// Chunk writer: the sections of a chunk and its statistics from a range of sorted rows.
 import { crc32 } from 'node:zlib';
 import { type CompensatedSum, addTerms } from '../../../summaries/compensated-sum.ts';
 import type { Chunk, ChunkFile } from './chunk.ts';
@@ -17,8 +17,11 @@ import { hoursOf, writeColumnHours, writeHours } from './hour-section.ts';
 import { leafKinds, leafName } from '../../../log/data-shape.ts';
 import type { Origin } from '../rows/origin.ts';
 import { type Column, type Rows, rowAt, type SortedRows } from '../rows/rows.ts';
+import { missing } from '../../../structures/missing.ts';
 
-/** The range as plain arrays: row numbers, and shape and origin ids among those that the range uses. */
+/**
+ * The range as plain arrays: row numbers, and shape and origin ids among those that the range uses.
+ */
 interface Piece {
   readonly rows: Rows;
   readonly length: number;
@@ -31,7 +34,10 @@ interface Piece {
   readonly origins: readonly Origin[];
 }
 
-/** Seals the rows at the places from `low` to `high`, exclusive; the chunk's bytes stay in memory until it is written somewhere. */
+/**
+ * Seals the rows at the places from `low` to `high`, exclusive; the chunk's bytes stay in memory
+ * until it is written somewhere.
+ */
 export function sealRows(
   sorted: SortedRows,
   low: number,
@@ -43,19 +49,15 @@ export function sealRows(
   const writer = new ByteWriter(length * 8 + 512);
   const ends: number[] = [];
   const section = (write: (() => void) | undefined): void => {
-    writer.align();
-    const start = writer.length;
-    if (write !== undefined) {
-      write();
-      writer.word(crc32(writer.written(start)));
-    }
+    writeSection(writer, write);
     ends.push(writer.length);
   };
   section(() => writeInts(writer, timestamps, length));
   section(() => writeInts(writer, orders, length));
   section(schema.shapes.length > 1 ? () => writeInts(writer, piece.shapeIds, length) : undefined);
   section(piece.origins.length > 1 ? () => writeInts(writer, piece.originIds, length) : undefined);
-  section(hasMetas(piece) ? () => writeMetas(writer, piece) : undefined);
+  const metas = metasOf(piece);
+  section(metas && (() => writeMetas(writer, piece, metas)));
   const hours = hoursOf(timestamps);
   section(hours === undefined ? undefined : () => writeHours(writer, hours));
   const stats = new Float64Array(schema.columns.length * statisticsPerColumn);
@@ -69,13 +71,7 @@ export function sealRows(
       return undefined;
     }
     const numbers = gather(piece, source.numbers, places);
-    section(() =>
-      (column.kind === leafKinds.number ? writeNumbers : writeInts)(
-        writer,
-        numbers,
-        numbers.length,
-      ),
-    );
+    section(() => writeNumericColumn(writer, column, numbers));
     stats.set(statisticsOf(numbers), i * statisticsPerColumn);
     return numbers;
   });
@@ -83,7 +79,7 @@ export function sealRows(
     section(
       hours === undefined || numbers === undefined
         ? undefined
-        : () => writeColumnHours(writer, hours, timestamps, numbers, present[i]),
+        : () => writeColumnHours(writer, hours, { timestamps, numbers, places: present[i] }),
     );
   const bytes = Uint8Array.from(writer.written());
   return {
@@ -97,15 +93,38 @@ export function sealRows(
     maxOrder: orders.reduce((a, b) => Math.max(a, b)),
     schema,
     origins: piece.origins,
-    originRows: piece.origins.map((_, id) =>
-      piece.originIds.reduce((n, other) => (other === id ? n + 1 : n), 0),
-    ),
+    originRows: rowsOfOrigins(piece),
     ends: Uint32Array.from(ends),
     endsAt: 0,
     stats,
     statsAt: 0,
     damaged: false,
   };
+}
+
+/** Writes a section with its checksum; one without contents has neither. */
+function writeSection(writer: ByteWriter, write: (() => void) | undefined): void {
+  writer.align();
+  if (write === undefined) return;
+  const start = writer.length;
+  write();
+  writer.word(crc32(writer.written(start)));
+}
+
+function writeNumericColumn(
+  writer: ByteWriter,
+  { kind }: SchemaColumn,
+  numbers: Float64Array,
+): void {
+  if (kind === leafKinds.number) writeNumbers(writer, numbers, numbers.length);
+  else writeInts(writer, numbers, numbers.length);
+}
+
+/** How many rows each origin of the piece has. */
+function rowsOfOrigins({ origins, originIds }: Piece): number[] {
+  const counts = origins.map(() => 0);
+  for (const id of originIds) counts[id] = (counts[id] ?? 0) + 1;
+  return counts;
 }
 
 function inMemory(bytes: Uint8Array): ChunkFile {
@@ -126,9 +145,9 @@ function pieceOf(sorted: SortedRows, low: number, high: number, schemas: SchemaI
     timestamps: sorted.timestamps.slice(low, high),
     orders: sorted.orders.slice(low, high),
     shapeIds: shapes.ids,
-    schema: schemas(shapes.used.map((id) => rows.shapes[id]!)),
+    schema: schemas(shapes.used.map((id) => rows.shapes[id] ?? missing('shape'))),
     originIds: origins.ids,
-    origins: origins.used.map((id) => rows.origins[id]!),
+    origins: origins.used.map((id) => rows.origins[id] ?? missing('origin')),
   };
 }
 
@@ -169,7 +188,7 @@ function presentPlaces(piece: Piece, column: SchemaColumn): Uint32Array | undefi
 
 function gather(
   piece: Piece,
-  from: ArrayLike<number>,
+  from: Column['numbers'] | Column['ids'],
   places: Uint32Array | undefined,
 ): Float64Array {
   const { rowNumbers } = piece;
@@ -199,22 +218,27 @@ function writeTextColumn(
   }
   writeTexts(
     writer,
-    [...numberOf.keys()].map((id) => source.texts[id]!),
+    [...numberOf.keys()].map((id) => source.texts[id] ?? missing('string')),
     used,
   );
 }
 
-function hasMetas({ rows, rowNumbers }: Piece): boolean {
-  const { metas } = rows;
-  return metas !== undefined && rowNumbers.some((row) => metas[row] !== undefined);
+/** Undefined when no row of the piece has meta. */
+function metasOf({ rows: { metas }, rowNumbers }: Piece): Rows['metas'] {
+  if (metas === undefined || rowNumbers.every((row) => metas[row] === undefined)) return undefined;
+  return metas;
 }
 
 /** Texts with their row's place among all; 0 for rows without. */
-function writeMetas(writer: ByteWriter, { rows, rowNumbers, length }: Piece): void {
+function writeMetas(
+  writer: ByteWriter,
+  { rowNumbers, length }: Piece,
+  metas: NonNullable<Rows['metas']>,
+): void {
   const numberOf = new Map<string, number>();
   const ids = new Float64Array(length);
   for (let i = 0; i < length; i++) {
-    const text = rows.metas![rowNumbers[i]!];
+    const text = metas[rowNumbers[i]!];
     if (text === undefined) continue;
     let number = numberOf.get(text);
     if (number === undefined) {

@@ -5,7 +5,10 @@ import type { ChunkSchema } from './chunk-schema.ts';
 import { ByteReader } from './encoding/bytes.ts';
 import type { Origin } from '../rows/origin.ts';
 
-/** The sections before those of the columns; behind the columns comes one section of hours for each column. */
+/**
+ * The sections before those of the columns; behind the columns comes one section of hours for each
+ * column.
+ */
 export const sections = {
   timestamps: 0,
   orders: 1,
@@ -17,7 +20,10 @@ export const sections = {
 export const fixedSections = 6;
 const checksumBytes = 4;
 
-/** Statistics of each column, in this order: values, their sum, least and greatest; booleans count as 0 and 1, texts have a count only. */
+/**
+ * Statistics of each column, in this order: values, their sum, least and greatest; booleans count
+ * as 0 and 1, texts have a count only.
+ */
 export const statistics = { count: 0, sum: 1, min: 2, max: 3 } as const;
 export const statisticsPerColumn = 4;
 
@@ -25,14 +31,17 @@ export const statisticsPerColumn = 4;
 export interface ChunkFile {
   readonly name: string;
   /**
-   * Bytes of the file from `offset` on, beginning on a four-byte boundary of their memory: in `into` when that is given and large
-   * enough, else in memory that never changes.
+   * Bytes of the file from `offset` on, beginning on a four-byte boundary of their memory: in
+   * `into` when that is given and large enough, else in memory that never changes.
    */
   readonly read: (offset: number, length: number, into?: Uint8Array) => Uint8Array;
 }
 
 export interface Chunk {
-  /** Where its bytes are, and its share of the arrays below: these change when it is written to a segment. */
+  /**
+   * Where its bytes are, and its share of the arrays below: these change when it is written to a
+   * segment.
+   */
   file: ChunkFile;
   offset: number;
   readonly length: number;
@@ -46,7 +55,10 @@ export interface Chunk {
   readonly origins: readonly Origin[];
   /** Rows of each origin. */
   readonly originRows: readonly number[];
-  /** Ends of the sections relative to the chunk, from `endsAt` on; shared by the chunks of a segment, as statistics are. */
+  /**
+   * Ends of the sections relative to the chunk, from `endsAt` on; shared by the chunks of a
+   * segment, as statistics are.
+   */
   ends: Uint32Array;
   endsAt: number;
   stats: Float64Array;
@@ -82,7 +94,10 @@ export function hasSection(chunk: Chunk, section: number): boolean {
   return chunk.ends[chunk.endsAt + section]! > startOf(chunk, section);
 }
 
-/** The section, its checksum verified; `whole` are the bytes of the whole chunk when the caller has read them. */
+/**
+ * The section, its checksum verified; `whole` are the bytes of the whole chunk when the caller has
+ * read them.
+ */
 export function readSection(chunk: Chunk, section: number, whole?: Uint8Array): ByteReader {
   const start = startOf(chunk, section);
   const length = chunk.ends[chunk.endsAt + section]! - start;

@@ -3,13 +3,19 @@ import { type Chunk, DamagedChunk } from './chunk.ts';
 import type { SortedRows } from '../rows/rows.ts';
 import { newScratch, SealedRows } from '../queries/sealed-rows.ts';
 
-/** Values that the decoded chunks kept may hold, if all their columns were decoded; eight bytes each. */
+/**
+ * Values that the decoded chunks kept may hold, if all their columns were decoded; eight bytes
+ * each.
+ */
 const cellsMax = 4_000_000;
 
 export interface DecodedChunks {
   /** The rows of the chunk; undefined when it is damaged. */
   readonly sorted: (chunk: Chunk) => SortedRows | undefined;
-  /** The rows of the chunk for one look without a pause: what they give may change with the next call. */
+  /**
+   * The rows of the chunk for one look without a pause: what they give may change with the next
+   * call.
+   */
   readonly passing: (chunk: Chunk) => SealedRows;
   /** What the reading gives; undefined when it met damage, which is reported once per chunk. */
   readonly guarded: <T>(chunk: Chunk, read: () => T) => T | undefined;

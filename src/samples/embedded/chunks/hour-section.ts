@@ -1,5 +1,6 @@
 // Hourly aggregates of a chunk: for each hour that it touches, where its rows end, and per column their sum, range and occupied slots.
-// They are written with the rows they come from, so they can neither be late nor differ; an hour cut by a chunk's end has a part in each.
+// They are written with the rows they come from, so they can neither be late nor differ; an hour
+// cut by a chunk's end has a part in each.
 import { addTerms, type CompensatedSum } from '../../../summaries/compensated-sum.ts';
 import { slotBit } from '../../../summaries/occupied-slots.ts';
 import type { ByteReader, ByteWriter } from './encoding/bytes.ts';
@@ -54,17 +55,23 @@ export function readHours(reader: ByteReader): ChunkHours {
   return { hours: readInts(reader, length), ends: readInts(reader, length) };
 }
 
-/** `numbers` are the present values; `places` tells the place of each, undefined when every place has one. */
+/** The rows of a chunk and the values of one column. */
+export interface NumbersOfRows {
+  readonly timestamps: Float64Array;
+  /** The values of the rows that have one. */
+  readonly numbers: Float64Array;
+  /** The row of each value; undefined when every row has one. */
+  readonly places: Uint32Array | undefined;
+}
+
 export function writeColumnHours(
   writer: ByteWriter,
   chunkHours: ChunkHours,
-  timestamps: Float64Array,
-  numbers: Float64Array,
-  places: Uint32Array | undefined,
+  rows: NumbersOfRows,
 ): void {
-  const { counts, sums, mins, maxs, slots } = columnHours(chunkHours, timestamps, numbers, places);
+  const { counts, sums, mins, maxs, slots } = columnHours(chunkHours, rows);
   const { length } = counts;
-  if (places !== undefined) writeInts(writer, counts, length);
+  if (rows.places !== undefined) writeInts(writer, counts, length);
   writeNumbers(writer, sums, length);
   writeNumbers(writer, mins, length);
   writeNumbers(writer, maxs, length);
@@ -74,9 +81,7 @@ export function writeColumnHours(
 /** The hours of a column's present values. */
 export function columnHours(
   { ends }: ChunkHours,
-  timestamps: Float64Array,
-  numbers: Float64Array,
-  places: Uint32Array | undefined,
+  { timestamps, numbers, places }: NumbersOfRows,
 ): ColumnHours {
   const { length } = ends;
   const found = {
@@ -93,7 +98,7 @@ export function columnHours(
     let max = Number.NEGATIVE_INFINITY;
     let slots = 0;
     for (; to < numbers.length; to++) {
-      const place = places === undefined ? to : places[to]!;
+      const place = places?.[to] ?? to;
       if (place >= ends[hour]!) break;
       const number = numbers[to]!;
       if (number < min) min = number;
@@ -105,8 +110,10 @@ export function columnHours(
     found.counts[hour] = to - from;
     found.sums[hour] = sum.sum + sum.sumError;
     // Hours without a value are skipped by their count; zeros pack better than infinities.
-    found.mins[hour] = to > from ? min : 0;
-    found.maxs[hour] = to > from ? max : 0;
+    if (to > from) {
+      found.mins[hour] = min;
+      found.maxs[hour] = max;
+    }
     found.slots[hour] = slots;
     from = to;
   }
@@ -120,14 +127,15 @@ export function readColumnHours(
   dense: boolean,
 ): ColumnHours {
   const { length } = ends;
-  const counts = dense
-    ? ends.map((end, i) => end - (i === 0 ? 0 : ends[i - 1]!))
-    : readInts(reader, length);
   return {
-    counts,
+    counts: dense ? countsOf(ends) : readInts(reader, length),
     sums: readNumbers(reader, length),
     mins: readNumbers(reader, length),
     maxs: readNumbers(reader, length),
     slots: readInts(reader, length),
   };
+}
+
+function countsOf(ends: Float64Array): Float64Array {
+  return ends.map((end, i) => end - (ends[i - 1] ?? 0));
 }

@@ -5,12 +5,13 @@ import {
   addValues,
   bucketOf,
   type BucketPlan,
+  edgeAt,
   type Tallies,
   tallyAt,
   valueKindOf,
 } from './bucket-rows.ts';
 import { type Chunk, hasSection, hoursSection, statistics, statOf } from '../chunks/chunk.ts';
-import { columnsOfKey, isNumeric, type KeyColumn } from '../chunks/chunk-schema.ts';
+import { columnAt, columnsOfKey, isNumeric, type KeyColumn } from '../chunks/chunk-schema.ts';
 import type { SealedRows } from './sealed-rows.ts';
 
 const noValues = new Float64Array(0);
@@ -46,11 +47,14 @@ export function addChunk(
   }
 }
 
-/** A column that every row has: places are values, and times and orders are decoded only when they are read. */
+/**
+ * A column that every row has: places are values, and times and orders are decoded only when they
+ * are read.
+ */
 function addDense({ tallies, chunk, plan, rowsOf }: ChunkQuery, index: number): void {
   const rows = rowsOf(chunk);
   const column = rows.column(index);
-  const end = rows.placeOf(plan.edges.at(-1)!);
+  const end = rows.placeOf(plan.to);
   if (end === 0) return;
   const kind = valueKindOf(column.kind);
   const isRead = plan.facet.reads(kind);
@@ -66,7 +70,7 @@ function addDense({ tallies, chunk, plan, rowsOf }: ChunkQuery, index: number): 
       return rows.orders;
     },
   };
-  addValues(tallies, values, plan, chunk.oldest, (at) => rows.placeOf(at));
+  addValues(tallies, plan, { values, oldest: chunk.oldest, placeOf: (at) => rows.placeOf(at) });
 }
 
 function valuesBefore(column: ReturnType<SealedRows['column']>, end: number): Float64Array {
@@ -76,7 +80,7 @@ function valuesBefore(column: ReturnType<SealedRows['column']>, end: number): Fl
 function coversColumn({ schema }: Chunk, { column, shapes }: KeyColumn): boolean {
   return (
     shapes === undefined ||
-    schema.columns[column]!.inShape.every((has, shape) => !has || shapes[shape] === true)
+    columnAt(schema, column).inShape.every((has, shape) => !has || shapes[shape] === true)
   );
 }
 
@@ -93,9 +97,9 @@ function addFromRows(
 function addStatistics({ tallies, chunk, plan }: ChunkQuery, column: number): boolean {
   const { edges, facet } = plan;
   const { oldest, newest } = chunk;
-  const bucket = bucketOf(edges, Math.max(oldest, edges[0]!));
-  if (oldest < edges[bucket]! || newest >= edges[bucket + 1]!) return false;
-  const kind = valueKindOf(chunk.schema.columns[column]!.kind);
+  const bucket = bucketOf(edges, Math.max(oldest, plan.from));
+  if (oldest < edgeAt(edges, bucket) || newest >= edgeAt(edges, bucket + 1)) return false;
+  const kind = valueKindOf(columnAt(chunk.schema, column).kind);
   const known = tallies[bucket];
   const isCountEnough =
     !facet.reads(kind) || (known !== undefined && facet.isSettled?.(known, oldest, newest));
@@ -117,20 +121,20 @@ function addStatistics({ tallies, chunk, plan }: ChunkQuery, column: number): bo
 /** Returns whether the hours of the chunk were enough. */
 function addHours({ tallies, chunk, plan, rowsOf }: ChunkQuery, column: number): boolean {
   const { edges, facet } = plan;
-  const kind = valueKindOf(chunk.schema.columns[column]!.kind);
+  const kind = valueKindOf(columnAt(chunk.schema, column).kind);
   const isRead = facet.reads(kind);
   if (!plan.wholeHours || (isRead && facet.fromHours === undefined)) return false;
   if (!hasSection(chunk, hoursSection(chunk.schema, column))) return false;
   const rows = rowsOf(chunk);
   const { hours } = rows.hours();
   const found = { kind, hours, ...rows.columnHours(column) };
-  let i = firstHourAt(hours, edges[0]!);
-  while (i < hours.length && hours[i]! * hourMs < edges.at(-1)!) {
+  let i = firstHourAt(hours, plan.from);
+  while (i < hours.length && hours[i]! * hourMs < plan.to) {
     const bucket = bucketOf(edges, hours[i]! * hourMs);
+    const nextEdge = edgeAt(edges, bucket + 1);
     const from = i;
     let count = 0;
-    for (; i < hours.length && hours[i]! * hourMs < edges[bucket + 1]!; i++)
-      count += found.counts[i]!;
+    for (; i < hours.length && hours[i]! * hourMs < nextEdge; i++) count += found.counts[i]!;
     if (count === 0) continue;
     const tally = tallyAt(tallies, facet, bucket);
     tally.count += count;

@@ -10,6 +10,7 @@ import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import { visibleFrom } from '../rows/origin.ts';
 import { refuseUnreadable } from '../../unreadable.ts';
 import { chunksBetween, type Device, unreadableSamples, unsealedBetween } from '../rows/series.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** A query works so long before others get their turn. */
 const sliceMs = 8;
@@ -23,6 +24,11 @@ export interface Slices {
   readonly pause: () => Promise<void>;
 }
 
+/** The first and the last edge of a request, which has two at least. */
+export function endsOf(edges: readonly EpochMs[]): { from: EpochMs; to: EpochMs } {
+  return { from: edges[0] ?? missing('first edge'), to: edges.at(-1) ?? missing('last edge') };
+}
+
 /** See the port's `buckets`. */
 export async function queryBuckets(
   request: BucketRequest,
@@ -31,10 +37,13 @@ export async function queryBuckets(
   slices: Slices,
 ): Promise<Tallies[]> {
   const { edges, dataKey } = request;
+  const { from, to } = endsOf(edges);
   const plan: BucketPlan = {
     dataKey,
     facet: accumulators[request.accumulator].facet,
     edges,
+    from,
+    to,
     wholeHours: edges.every((edge) => edge % hourMs === 0),
   };
   const answers: Tallies[] = [];
@@ -45,16 +54,18 @@ export async function queryBuckets(
     answers.push(tallies);
     const series = deviceOf(id)?.topics.get(request.topic);
     if (series === undefined) continue;
-    // Taken together: rows that are sealed while this query pauses are in neither or both otherwise.
-    const unsealed = unsealedBetween(series, edges[0]!, edges.at(-1)!);
-    for (const chunk of inHelpfulOrder(chunksBetween(series, edges[0]!, edges.at(-1)!), plan)) {
+    // Taken together: rows that are sealed while this query pauses are in neither or both
+    // otherwise.
+    const unsealed = unsealedBetween(series, from, to);
+    for (const chunk of inHelpfulOrder(chunksBetween(series, from, to), plan)) {
       const visible = planFrom(plan, chunk.oldest, visibleFrom(chunk.origins));
       if (visible !== undefined) {
         const isRead = decoded.guarded(chunk, () => {
           addChunk(tallies, chunk, visible, decoded.passing);
           return true;
         });
-        // A number without some of its values would be wrong; one that needs nothing of what is damaged is right.
+        // A number without some of its values would be wrong; one that needs nothing of what is
+        // damaged is right.
         if (isRead === undefined) refuseUnreadable(unreadableSamples(id, request.topic, chunk));
       }
       if (++worked % chunksPerLook !== 0 || slices.clock() < sliceEnds) continue;
@@ -75,16 +86,27 @@ export async function queryBuckets(
   return answers;
 }
 
-/** The plan for rows from `oldest` on that may be read from a time on only; undefined when none of them may. */
+/**
+ * The plan for rows from `oldest` on that may be read from a time on only; undefined when none of
+ * them may.
+ */
 function planFrom(plan: BucketPlan, oldest: EpochMs, from: EpochMs): BucketPlan | undefined {
   if (oldest >= from) return plan;
-  if (plan.edges.at(-1)! <= from) return undefined;
+  if (plan.to <= from) return undefined;
   const edges = plan.edges.map((edge) => Math.max(edge, from));
-  return { ...plan, edges, wholeHours: edges.every((edge) => edge % hourMs === 0) };
+  return {
+    ...plan,
+    edges,
+    from: Math.max(plan.from, from),
+    wholeHours: edges.every((edge) => edge % hourMs === 0),
+  };
 }
 
-/** A facet that can be settled gets the outermost chunks first: those between may then be left unread. */
+/**
+ * A facet that can be settled gets the outermost chunks first: those between may then be left
+ * unread.
+ */
 function inHelpfulOrder(chunks: Chunk[], { facet }: BucketPlan): Chunk[] {
   if (facet.isSettled === undefined || chunks.length < 3) return chunks;
-  return [chunks[0]!, chunks.at(-1)!, ...chunks.slice(1, -1)];
+  return [...chunks.slice(0, 1), ...chunks.slice(-1), ...chunks.slice(1, -1)];
 }

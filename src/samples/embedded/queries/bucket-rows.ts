@@ -4,8 +4,9 @@ import type { EpochMs } from '../../../model/instant.ts';
 import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { ColumnValues, Facet, Tally, ValueKind } from '../../../summaries/facet.ts';
 import { addValue } from '../../../summaries/tally.ts';
-import { isNumeric, type KeyColumns } from '../chunks/chunk-schema.ts';
+import { isNumeric, type KeyColumn, type KeyColumns } from '../chunks/chunk-schema.ts';
 import { type Column, dataAt, placeOf, rowAt, type SortedRows } from '../rows/rows.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** By bucket; undefined without a value. */
 export type Tallies = (Tally | undefined)[];
@@ -15,6 +16,10 @@ export interface BucketPlan {
   readonly facet: Facet<Tally>;
   /** Ascending. */
   readonly edges: readonly EpochMs[];
+  /** The first edge. */
+  readonly from: EpochMs;
+  /** The last edge. */
+  readonly to: EpochMs;
   /** Whether all edges are whole hours. */
   readonly wholeHours: boolean;
 }
@@ -42,19 +47,27 @@ export function tallyAt(tallies: Tallies, facet: Facet<Tally>, bucket: number): 
   return tally;
 }
 
+/** The edge at an index that the plan has. */
+export function edgeAt(edges: readonly EpochMs[], index: number): EpochMs {
+  return edges[index] ?? missing('edge of a bucket');
+}
+
 /** The bucket that holds the time, which must lie within the edges. */
 export function bucketOf(edges: readonly EpochMs[], at: EpochMs): number {
   let low = 0;
   let high = edges.length - 1;
   while (high - low > 1) {
     const middle = (low + high) >>> 1;
-    if (edges[middle]! <= at) low = middle;
+    if (edgeAt(edges, middle) <= at) low = middle;
     else high = middle;
   }
   return low;
 }
 
-/** Adds every row whose time lies within the edges. `keyColumns` says where the values of the key are. */
+/**
+ * Adds every row whose time lies within the edges. `keyColumns` says where the values of the key
+ * are.
+ */
 export function addRows(
   tallies: Tallies,
   sorted: SortedRows,
@@ -62,25 +75,23 @@ export function addRows(
   keyColumns: KeyColumns,
 ): void {
   if (keyColumns === undefined) addObjects(tallies, sorted, plan);
-  else
-    for (const { column, shapes } of keyColumns)
-      addColumn(tallies, sorted, plan, sorted.rows.columns[column]!, shapes);
+  else for (const keyColumn of keyColumns) addColumn(tallies, sorted, plan, keyColumn);
 }
 
 function addObjects(
   tallies: Tallies,
   sorted: SortedRows,
-  { edges, dataKey, facet }: BucketPlan,
+  { edges, from, to, dataKey, facet }: BucketPlan,
 ): void {
-  const end = placeOf(sorted, edges.at(-1)!);
+  const end = placeOf(sorted, to);
   let bucket = 0;
-  for (let place = placeOf(sorted, edges[0]!); place < end; place++) {
+  for (let place = placeOf(sorted, from); place < end; place++) {
     const timestamp = sorted.timestamps[place]!;
-    while (timestamp >= edges[bucket + 1]!) bucket++;
+    while (timestamp >= edgeAt(edges, bucket + 1)) bucket++;
     const value = dataValue(dataAt(sorted.rows, rowAt(sorted, place)), dataKey);
     if (value === undefined || value === null) continue;
     const tally = tallyAt(tallies, facet, bucket);
-    addValue(facet, tally, value, timestamp, sorted.orders[place]);
+    addValue(facet, tally, value, { timestamp, order: sorted.orders[place] });
   }
 }
 
@@ -88,34 +99,40 @@ function addColumn(
   tallies: Tallies,
   sorted: SortedRows,
   plan: BucketPlan,
-  column: Column,
-  shapes: readonly boolean[] | undefined,
+  { column: index, shapes }: KeyColumn,
 ): void {
+  const column = sorted.rows.columns[index] ?? missing('column of a key');
   const values = columnValues(sorted, column, shapes);
-  if (values.length > 0)
-    addValues(tallies, values, plan, values.timestamps[0]!, (at) => firstAt(values, at));
+  if (values.length === 0) return;
+  const oldest = values.timestamps[0]!;
+  addValues(tallies, plan, { values, oldest, placeOf: (at) => firstAt(values, at) });
 }
 
-/**
- * Adds present values in the order of time. `oldest` is at most the first time, `placeOf` returns the first place that
- * is not before a time.
- */
+/** Present values of a column in the order of time. */
+export interface OrderedValues {
+  readonly values: ColumnValues;
+  /** At most the first time. */
+  readonly oldest: EpochMs;
+  /** The first place that is not before a time. */
+  readonly placeOf: (at: EpochMs) => number;
+}
+
+/** Adds the values that lie within the edges to the tallies of their buckets. */
 export function addValues(
   tallies: Tallies,
-  values: ColumnValues,
-  { edges, facet }: BucketPlan,
-  oldest: EpochMs,
-  placeOf: (at: EpochMs) => number,
+  plan: BucketPlan,
+  { values, oldest, placeOf }: OrderedValues,
 ): void {
+  const { edges, facet } = plan;
   const isRead = facet.reads(values.kind);
-  const end = placeOf(edges.at(-1)!);
-  let from = placeOf(edges[0]!);
+  const end = placeOf(plan.to);
+  let from = placeOf(plan.from);
   for (
-    let bucket = bucketOf(edges, Math.max(oldest, edges[0]!));
+    let bucket = bucketOf(edges, Math.max(oldest, plan.from));
     bucket < edges.length - 1 && from < end;
     bucket++
   ) {
-    const to = bucket === edges.length - 2 ? end : placeOf(edges[bucket + 1]!);
+    const to = bucket === edges.length - 2 ? end : placeOf(edgeAt(edges, bucket + 1));
     if (to > from) {
       const tally = tallyAt(tallies, facet, bucket);
       tally.count += to - from;

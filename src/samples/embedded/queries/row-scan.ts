@@ -11,7 +11,10 @@ export interface RowReader {
   readonly groupsBetween: (series: Series, from: EpochMs, to: EpochMs) => RowGroup[];
   /** What the reading gives; undefined when it met damage. */
   readonly guarded: <T>(group: RowGroup, read: () => T) => T | undefined;
-  /** Called for a group of the device's topic that cannot be read, when its turn comes; maybe several times. */
+  /**
+   * Called for a group of the device's topic that cannot be read, when its turn comes; maybe
+   * several times.
+   */
   readonly left: (topic: string, group: RowGroup) => void;
 }
 
@@ -33,7 +36,10 @@ export interface SampleWalk {
   readonly skip: (count: number) => void;
 }
 
-/** Newest first, those of one instant in reverse order of storing; or oldest first, the exact reverse. */
+/**
+ * Newest first, those of one instant in reverse order of storing; or oldest first, the exact
+ * reverse.
+ */
 export function walkSamples(
   device: Device,
   range: SampleRange,
@@ -87,7 +93,8 @@ export function walkSamples(
       if (candidate === undefined || (best !== undefined && !mayPrecede(candidate, best)))
         return best;
       if (best === undefined) sources = [];
-      open(waiting.pop()!);
+      waiting.pop();
+      open(candidate);
     }
   }
 
@@ -99,7 +106,10 @@ export function walkSamples(
     return meta === undefined ? sample : { ...sample, meta };
   }
 
-  /** Skips the whole next group unread when nothing else is at its times; says how many rows that were. */
+  /**
+   * Skips the whole next group unread when nothing else is at its times; says how many rows that
+   * were.
+   */
   function skipGroup(countMax: number): number {
     const next = waiting.at(-1);
     if (next === undefined || sources.some((s) => s.low < s.high)) return 0;

@@ -10,7 +10,7 @@ import {
   statistics,
   statOf,
 } from '../chunks/chunk.ts';
-import { isNumeric } from '../chunks/chunk-schema.ts';
+import { columnAt, isNumeric } from '../chunks/chunk-schema.ts';
 import type { ByteReader } from '../chunks/encoding/bytes.ts';
 import { intAt, readInts } from '../chunks/encoding/int-column.ts';
 import { readNumbers } from '../chunks/encoding/number-column.ts';
@@ -23,8 +23,12 @@ import {
 } from '../chunks/hour-section.ts';
 import type { Origin } from '../rows/origin.ts';
 import type { Column, Rows } from '../rows/rows.ts';
+import { missing } from '../../../structures/missing.ts';
 
-/** Chunks up to this size are read at once: one read of some kilobytes costs less than two of half the size. */
+/**
+ * Chunks up to this size are read at once: one read of some kilobytes costs less than two of half
+ * the size.
+ */
 const wholeBytesMax = 64 * 1024;
 const scratchRows = 4_096;
 
@@ -58,7 +62,10 @@ export class SealedRows implements Rows {
   #columnHours: Map<number, ColumnHours> | undefined;
   #metas: readonly (string | undefined)[] | undefined;
 
-  /** With a scratch only what one caller looks at once is kept, and that until the scratch is used again. */
+  /**
+   * With a scratch only what one caller looks at once is kept, and that until the scratch is used
+   * again.
+   */
   constructor(chunk: Chunk, scratch?: Scratch) {
     this.chunk = chunk;
     this.scratch = scratch;
@@ -75,7 +82,8 @@ export class SealedRows implements Rows {
 
   /** One column, for those who want no other: rows that are kept keep it. */
   column(index: number): SealedColumn {
-    return this.scratch === undefined ? this.columns[index]! : new SealedColumn(this, index);
+    if (this.scratch !== undefined) return new SealedColumn(this, index);
+    return this.columns[index] ?? missing('column');
   }
 
   section(section: number): ReturnType<typeof readSection> {
@@ -90,14 +98,16 @@ export class SealedRows implements Rows {
     return this.#timestamps;
   }
 
-  /** The first place whose timestamp is not below `at`, without decoding all timestamps where that is possible. */
+  /**
+   * The first place whose timestamp is not below `at`, without decoding all timestamps where that
+   * is possible.
+   */
   placeOf(at: number): number {
     if (at <= this.chunk.oldest) return 0;
     if (at > this.chunk.newest) return this.length;
     if (this.#timestampAt === undefined && this.#timestamps === undefined)
       this.#timestampAt = intAt(this.section(sections.timestamps));
-    const { timestamps } = this.#timestampAt === undefined ? this : { timestamps: undefined };
-    const timestampAt = this.#timestampAt ?? ((place: number) => timestamps![place]!);
+    const timestampAt = this.#timestampAt ?? timestampIn(this.timestamps);
     let low = 0;
     let high = this.length;
     while (low < high) {
@@ -137,7 +147,8 @@ export class SealedRows implements Rows {
     if (found === undefined) {
       const { schema } = this.chunk;
       const reader = this.section(hoursSection(schema, column));
-      found = readColumnHours(reader, this.hours(), schema.columns[column]!.inAllShapes);
+      const { inAllShapes } = columnAt(schema, column);
+      found = readColumnHours(reader, this.hours(), inAllShapes);
       this.#columnHours.set(column, found);
     }
     return found;
@@ -153,6 +164,10 @@ export class SealedRows implements Rows {
   }
 }
 
+function timestampIn(timestamps: Float64Array): (place: number) => number {
+  return (place) => timestamps[place]!;
+}
+
 /** Decoded values stand where their row is; rows without one have gaps of no meaning. */
 class SealedColumn implements Column {
   readonly path: readonly string[];
@@ -164,7 +179,7 @@ class SealedColumn implements Column {
   #texts: readonly string[] | undefined;
 
   constructor(rows: SealedRows, index: number) {
-    const column = rows.chunk.schema.columns[index]!;
+    const column = columnAt(rows.chunk.schema, index);
     this.path = column.path;
     this.kind = column.kind;
     this.#rows = rows;
@@ -200,27 +215,27 @@ class SealedColumn implements Column {
   }
 
   #isDense(): boolean {
-    return this.#rows.chunk.schema.columns[this.#index]!.inAllShapes;
+    return columnAt(this.#rows.chunk.schema, this.#index).inAllShapes;
   }
 
   get ids(): Float64Array {
-    if (this.#ids === undefined) this.#readTexts();
-    return this.#ids!;
+    return this.#ids ?? this.#readTexts().ids;
   }
 
   get texts(): readonly string[] {
     if (isNumeric(this.kind)) return [];
-    if (this.#texts === undefined) this.#readTexts();
-    return this.#texts!;
+    return this.#texts ?? this.#readTexts().texts;
   }
 
-  #readTexts(): void {
+  #readTexts(): { readonly texts: readonly string[]; readonly ids: Float64Array } {
     const { texts, ids } = readTexts(
       this.#rows.section(fixedSections + this.#index),
       this.#present(),
     );
-    this.#texts = texts;
-    this.#ids = this.#spread(ids);
+    const read = { texts, ids: this.#spread(ids) };
+    this.#texts = read.texts;
+    this.#ids = read.ids;
+    return read;
   }
 
   #present(): number {
@@ -229,9 +244,9 @@ class SealedColumn implements Column {
 
   #spread(values: Float64Array): Float64Array {
     if (this.#isDense()) return values;
-    const { inShape } = this.#rows.chunk.schema.columns[this.#index]!;
+    const { inShape } = columnAt(this.#rows.chunk.schema, this.#index);
     const spread = new Float64Array(this.#rows.length);
-    const shapeIds = this.#rows.shapeIds!;
+    const shapeIds = this.#rows.shapeIds ?? missing('shapes of the rows');
     let next = 0;
     for (let row = 0; row < spread.length; row++)
       if (inShape[shapeIds[row]!]) spread[row] = values[next++]!;

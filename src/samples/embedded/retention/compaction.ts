@@ -24,8 +24,9 @@ export interface CompactionParts {
 }
 
 /**
- * The segments to make one of: as many of about one size as the limit says; undefined when there are not enough.
- * Sizes grow by a power each time, so every byte is rewritten a few times only, however much is stored.
+ * The segments to make one of: as many of about one size as the limit says; undefined when there
+ * are not enough. Sizes grow by a power each time, so every byte is rewritten a few times only,
+ * however much is stored.
  */
 function segmentsToMerge(segments: readonly Segment[], limits: StoreLimits): Segment[] | undefined {
   const tiers = new Map<number, Segment[]>();
@@ -44,7 +45,10 @@ function segmentsToMerge(segments: readonly Segment[], limits: StoreLimits): Seg
   return undefined;
 }
 
-/** Merges segments when there are enough of about one size; whether there were. Only where segments change exclusively. */
+/**
+ * Merges segments when there are enough of about one size; whether there were. Only where segments
+ * change exclusively.
+ */
 export async function mergeSome(parts: CompactionParts): Promise<boolean> {
   const sources = segmentsToMerge(parts.segments.segments(), parts.limits);
   if (sources !== undefined) await mergeSegments(sources, parts);
@@ -91,7 +95,10 @@ export async function mergeSegments(
   });
 }
 
-/** The chunks in the order of time, those that overlap or are small together, as long as they stay of use together. */
+/**
+ * The chunks in the order of time, those that overlap or are small together, as long as they stay
+ * of use together.
+ */
 function groupsToMerge(chunks: readonly Chunk[], limits: StoreLimits): Chunk[][] {
   const groups: { chunks: Chunk[]; newest: number; rows: number }[] = [];
   for (const chunk of chunks.toSorted((a, b) => a.oldest - b.oldest)) {
@@ -114,14 +121,17 @@ function groupsToMerge(chunks: readonly Chunk[], limits: StoreLimits): Chunk[][]
   return groups.map((group) => group.chunks);
 }
 
-/** The same rows in new chunks; undefined when some of them cannot be read, so that nothing is thrown away. */
+/**
+ * The same rows in new chunks; undefined when some of them cannot be read, so that nothing is
+ * thrown away.
+ */
 function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] | undefined {
   const { decoded, limits, schemas } = parts;
-  const sources: { sorted: SortedRows; at: number }[] = [];
+  const sources: { chunk: Chunk; sorted: SortedRows; at: number }[] = [];
   for (const chunk of chunks) {
     const sorted = decoded.sorted(chunk);
     if (sorted === undefined) return undefined;
-    sources.push({ sorted, at: 0 });
+    sources.push({ chunk, sorted, at: 0 });
   }
   const rows = new OpenRows(0, 0, 1_024);
   const values = new LeafValues();
@@ -131,8 +141,7 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
       if (source.at < source.sorted.length && (next === undefined || isBefore(source, next)))
         next = source;
     if (next === undefined) break;
-    const { sorted, at } = next;
-    const chunk = chunks[sources.indexOf(next)]!;
+    const { chunk, sorted, at } = next;
     const row = decoded.guarded(chunk, () => rowValuesAt(sorted.rows, at, values));
     if (row === undefined) return undefined;
     rows.append({

@@ -24,8 +24,9 @@ export interface RetentionParts extends CompactionParts {
 type IsGone = (series: Series, origins: readonly Origin[], newest: EpochMs) => boolean;
 
 /**
- * From now on hides rows before the time that the rules have for their origin. Drops chunks and unsealed
- * rows that are hidden to their newest row. Files that hold nothing else are removed first, so that a full disk gets room before anything is rewritten.
+ * From now on hides rows before the time that the rules have for their origin. Drops chunks and
+ * unsealed rows that are hidden to their newest row. Files that hold nothing else are removed
+ * first, so that a full disk gets room before anything is rewritten.
  */
 export function dropExpired(parts: RetentionParts, rules: RetentionTimes): Promise<DroppedSamples> {
   let isAnyLimited = false;
@@ -40,7 +41,10 @@ export function dropExpired(parts: RetentionParts, rules: RetentionTimes): Promi
   return parts.segments.exclusive(() => drop(parts, isGone, {}));
 }
 
-/** Drops every sample of the device that was logged before the position, also what the log could bring back after a crash. */
+/**
+ * Drops every sample of the device that was logged before the position, also what the log could
+ * bring back after a crash.
+ */
 export function dropDevice(
   parts: RetentionParts,
   deviceId: string,
@@ -48,7 +52,8 @@ export function dropDevice(
 ): Promise<DroppedSamples> {
   return parts.segments.exclusive(async () => {
     const device = parts.registry.devices.get(deviceId);
-    // What is still on its way through the log is left out when it comes; what comes after that creates the device again.
+    // What is still on its way through the log is left out when it comes; what comes after that
+    // creates the device again.
     parts.registry.dropped.set(deviceId, before);
     parts.registry.devices.delete(deviceId);
     const isGone: IsGone = (series) => series.device === device;
@@ -100,7 +105,8 @@ async function drop(
   }
   if (remove.length > 0 || Object.keys(droppedDevices).length > 0)
     await segments.commit({ add: [], remove, replayFrom: parts.replayFrom, droppedDevices });
-  // On a full disk the smallest may still fit, and gives back room for the next; the others keep what is dead and are tried again.
+  // On a full disk the smallest may still fit, and gives back room for the next; the others keep
+  // what is dead and are tried again.
   rewrite.sort((one, other) => bytesOf(one.members) - bytesOf(other.members));
   for (const segment of rewrite) await mergeSegments([segment], parts);
   return { samples, bytes: before - segments.bytes() };

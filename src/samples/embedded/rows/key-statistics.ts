@@ -3,7 +3,8 @@ import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { MeasuredTopic, MeasuredType, WorkspaceUsage } from '../../sample-store.ts';
 import type { SeriesRegistry } from './series-registry.ts';
-import type { Device, Series } from './series.ts';
+import { type Device, type Series, unsealedRows } from './series.ts';
+import { missing } from '../../../structures/missing.ts';
 
 const topicsStandard = 50;
 /** What an unsealed row is counted as; sealed ones count with what they take on disk. */
@@ -45,12 +46,11 @@ function keysOf(series: Series): MeasuredTopic['keys'] {
 }
 
 /** Each shape once; chunks of the same shapes share their schema. */
-function shapesOf({ chunks, closing, open }: Series): Set<DataShape> {
-  const schemas = new Set(chunks.map(({ schema }) => schema));
-  const unsealed = open === undefined ? closing : [...closing, open];
+function shapesOf(series: Series): Set<DataShape> {
+  const schemas = new Set(series.chunks.map(({ schema }) => schema));
   return new Set([
     ...[...schemas].flatMap(({ shapes }) => shapes),
-    ...unsealed.flatMap(({ shapes }) => shapes),
+    ...unsealedRows(series).flatMap(({ shapes }) => shapes),
   ]);
 }
 
@@ -64,11 +64,13 @@ export function usage(registry: SeriesRegistry): Map<string, WorkspaceUsage> {
     sum.bytes += bytes;
   };
   for (const device of registry.devices.values())
-    for (const { chunks, closing, open } of device.topics.values()) {
-      for (const { origins, originRows, rows, length } of chunks)
-        for (const [i, { workspaceId }] of origins.entries())
-          note(workspaceId, originRows[i]!, Math.round((length * originRows[i]!) / rows));
-      for (const rows of open === undefined ? closing : [...closing, open])
+    for (const series of device.topics.values()) {
+      for (const { origins, originRows, rows, length } of series.chunks)
+        for (const [i, { workspaceId }] of origins.entries()) {
+          const samples = originRows[i] ?? missing('count of an origin');
+          note(workspaceId, samples, Math.round((length * samples) / rows));
+        }
+      for (const rows of unsealedRows(series))
         for (const [i, { workspaceId }] of rows.origins.entries()) {
           const count =
             rows.originIds?.subarray(0, rows.length).filter((id) => id === i).length ?? rows.length;

@@ -4,8 +4,12 @@ import type { LeafValues } from '../../../log/leaf-values.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { type Origin, visibleFrom } from './origin.ts';
 import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
+import { missing } from '../../../structures/missing.ts';
 
-/** What an open chunk takes at least, and each of its cells about: for the limit on the memory of all open chunks. */
+/**
+ * What an open chunk takes at least, and each of its cells about: for the limit on the memory of
+ * all open chunks.
+ */
 const baseBytes = 3_000;
 const cellBytes = 9;
 
@@ -97,7 +101,10 @@ export class OpenRows implements Rows, RowGroup {
     this.firstBytes = firstBytes;
   }
 
-  /** Adds a row; `valuesAt` is where its leaf values begin. Rows come in the order of storing, or else in the order of time. */
+  /**
+   * Adds a row; `valuesAt` is where its leaf values begin. Rows come in the order of storing, or
+   * else in the order of time.
+   */
   append(row: RowToAdd): void {
     const { timestamp, values, valuesAt, meta } = row;
     const at = this.length;
@@ -108,11 +115,12 @@ export class OpenRows implements Rows, RowGroup {
     const originId = this.#originId(row.origin);
     if (this.originIds !== undefined) this.originIds[at] = originId;
     if (this.shapeIds !== undefined) this.shapeIds[at] = shapeId;
-    const columns = this.shapeColumns[shapeId]!;
-    for (let i = 0; i < columns.length; i++) {
-      const column = this.columns[columns[i]!]!;
-      if (column.numbers.length > 0) column.numbers[at] = values.numbers[valuesAt + i]!;
-      else this.#textBytes += column.setText(at, values.textAt(valuesAt + i));
+    let valueAt = valuesAt;
+    for (const index of this.shapeColumns[shapeId] ?? missing('columns of a shape')) {
+      const column = this.columns[index] ?? missing('column of a leaf');
+      if (column.numbers.length > 0) column.numbers[at] = values.numberAt(valueAt);
+      else this.#textBytes += column.setText(at, values.textAt(valueAt));
+      valueAt++;
     }
     if (meta !== undefined) {
       this.metas ??= [];
@@ -181,7 +189,7 @@ export class OpenRows implements Rows, RowGroup {
   }
 
   #shapeId(shape: DataShape): number {
-    const last = this.shapeIds === undefined ? 0 : this.shapeIds[this.length - 1]!;
+    const last = this.shapeIds?.[this.length - 1] ?? 0;
     if (this.shapes[last] === shape) return last;
     let id = this.#shapeIdByText.get(shape.text);
     if (id === undefined) {
@@ -194,7 +202,7 @@ export class OpenRows implements Rows, RowGroup {
   }
 
   #originId(origin: Origin): number {
-    const last = this.originIds === undefined ? 0 : this.originIds[this.length - 1]!;
+    const last = this.originIds?.[this.length - 1] ?? 0;
     if (this.origins[last] === origin) return last;
     let id = this.origins.findIndex(
       (o) => o.workspaceId === origin.workspaceId && o.dataFlowId === origin.dataFlowId,

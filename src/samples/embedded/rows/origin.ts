@@ -4,11 +4,17 @@ import type { EpochMs } from '../../../model/instant.ts';
 export interface Origin {
   readonly workspaceId: string;
   readonly dataFlowId: string | null;
-  /** Rows before are past their retention: never read, though their block may still be there. Set whenever the rules are looked at. */
+  /**
+   * Rows before are past their retention: never read, though their block may still be there. Set
+   * whenever the rules are looked at.
+   */
   keepFrom: EpochMs;
 }
 
-/** From when on rows of these origins may be read; where they are mixed, the most lenient of their rules counts for all. */
+/**
+ * From when on rows of these origins may be read; where they are mixed, the most lenient of their
+ * rules counts for all.
+ */
 export function visibleFrom(origins: readonly Origin[]): EpochMs {
   let from = Number.POSITIVE_INFINITY;
   for (const { keepFrom } of origins) if (keepFrom < from) from = keepFrom;

@@ -4,6 +4,7 @@ import type { LeafSource, LeafValues } from '../../../log/leaf-values.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { Origin } from './origin.ts';
 import type { JsonObject } from '../../../model/json.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** The values of one path and kind; entries of rows whose shape lacks the leaf have no meaning. */
 export interface Column {
@@ -37,25 +38,31 @@ export interface Rows {
 /** The data of a row, exactly as it was stored. */
 export function dataAt(rows: Rows, row: number): JsonObject {
   const shapeId = shapeIdAt(rows, row);
-  return dataOf(rows.shapes[shapeId]!, new RowLeaves(rows, rows.shapeColumns[shapeId]!, row));
+  const shape = rows.shapes[shapeId] ?? missing('shape of a row');
+  const columns = rows.shapeColumns[shapeId] ?? missing('columns of a shape');
+  return dataOf(shape, new RowLeaves(rows, columns, row));
 }
 
 function shapeIdAt({ shapeIds }: Rows, row: number): number {
-  return shapeIds === undefined ? 0 : shapeIds[row]!;
+  return shapeIds?.[row] ?? 0;
 }
 
 function addValues(rows: Rows, row: number, values: LeafValues): void {
   values.cutBack(0, 0);
-  for (const index of rows.shapeColumns[shapeIdAt(rows, row)]!) {
+  const columns = rows.shapeColumns[shapeIdAt(rows, row)] ?? missing('columns of a shape');
+  for (const index of columns) {
     // Only what the kind has is touched: a sealed column decodes what it is asked for.
-    const column = rows.columns[index]!;
+    const column = rows.columns[index] ?? missing('column of a leaf');
     const isNumber = column.kind === leafKinds.number || column.kind === leafKinds.boolean;
     if (isNumber) values.addNumber(column.numbers[row]!);
-    else values.addText(column.texts[column.ids[row]!]!);
+    else values.addText(column.texts[column.ids[row]!] ?? missing('string of a row'));
   }
 }
 
-/** Everything of a row but its time and order, as it is needed to add it to other rows; `values` is used again. */
+/**
+ * Everything of a row but its time and order, as it is needed to add it to other rows; `values` is
+ * used again.
+ */
 export function rowValuesAt(
   rows: Rows,
   row: number,
@@ -63,9 +70,9 @@ export function rowValuesAt(
 ): { shape: DataShape; values: LeafValues; origin: Origin; meta: string | undefined } {
   addValues(rows, row, values);
   return {
-    shape: rows.shapes[shapeIdAt(rows, row)]!,
+    shape: rows.shapes[shapeIdAt(rows, row)] ?? missing('shape of a row'),
     values,
-    origin: rows.origins[rows.originIds === undefined ? 0 : rows.originIds[row]!]!,
+    origin: rows.origins[rows.originIds?.[row] ?? 0] ?? missing('origin of a row'),
     meta: rows.metas?.[row],
   };
 }
@@ -75,7 +82,10 @@ export function metaAt(rows: Rows, row: number): JsonObject | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
 }
 
-/** The leaves of one row, read from its columns. A class, because one is made for every row that is read. */
+/**
+ * The leaves of one row, read from its columns. A class, because one is made for every row that is
+ * read.
+ */
 class RowLeaves implements LeafSource {
   readonly #rows: Rows;
   readonly #columns: readonly number[];
@@ -88,12 +98,17 @@ class RowLeaves implements LeafSource {
   }
 
   numberAt(leaf: number): number {
-    return this.#rows.columns[this.#columns[leaf]!]!.numbers[this.#row]!;
+    return this.#column(leaf).numbers[this.#row]!;
   }
 
   textAt(leaf: number): string {
-    const { ids, texts } = this.#rows.columns[this.#columns[leaf]!]!;
-    return texts[ids[this.#row]!]!;
+    const { ids, texts } = this.#column(leaf);
+    return texts[ids[this.#row]!] ?? missing('string of a row');
+  }
+
+  #column(leaf: number): Column {
+    const index = this.#columns[leaf] ?? missing('column of a leaf');
+    return this.#rows.columns[index] ?? missing('column of a leaf');
   }
 }
 
@@ -124,7 +139,7 @@ export interface RowGroup {
 
 /** The row that stands at a place. */
 export function rowAt(sorted: SortedRows, place: number): number {
-  return sorted.permutation === undefined ? place : sorted.permutation[place]!;
+  return sorted.permutation?.[place] ?? place;
 }
 
 /** The first place whose timestamp is not below `at`. */

@@ -5,7 +5,10 @@ import { OpenRows, type RowToAdd } from './open-rows.ts';
 import type { Origin } from './origin.ts';
 import { type Device, newDevice, type Series } from './series.ts';
 
-/** Rows that open rows have room for at first, for a topic that never filled any and for one that did. */
+/**
+ * Rows that open rows have room for at first, for a topic that never filled any and for one that
+ * did.
+ */
 const capacityFirst = 16;
 const capacityNext = 256;
 
@@ -18,7 +21,10 @@ export interface ClosedRows {
 
 export interface SeriesRegistry {
   readonly devices: Map<string, Device>;
-  /** Devices of which entries before a position do not count, as long as such entries may still come. */
+  /**
+   * Devices of which entries before a position do not count, as long as such entries may still
+   * come.
+   */
   readonly dropped: Map<string, number>;
   readonly deviceOf: (id: string) => Device;
   /** The same object for the same origin. */
@@ -43,10 +49,8 @@ export interface SeriesRegistry {
 
 export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
   const devices = new Map<string, Device>();
-  const origins = new Map<string, Origin>();
   const unsealed = new Set<Series>();
   const closed: ClosedRows[] = [];
-  let last: Origin | undefined;
   let journalled = 0;
   let closedBytes = 0;
 
@@ -79,19 +83,7 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
       }
       return device;
     },
-    origin: (workspaceId, dataFlowId) => {
-      // Neighbouring rows mostly have the same origin.
-      if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
-      const name = JSON.stringify([workspaceId, dataFlowId]);
-      let origin = origins.get(name);
-      if (origin === undefined) {
-        origin = { workspaceId, dataFlowId, keepFrom: Number.NEGATIVE_INFINITY };
-        origins.set(name, origin);
-      }
-      last = origin;
-      return origin;
-    },
-    origins: () => origins.values(),
+    ...createOrigins(),
     addRow: (series, row, position) => {
       if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
       if (series.open === undefined) {
@@ -115,6 +107,26 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
   };
 }
 
+function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins'> {
+  const origins = new Map<string, Origin>();
+  let last: Origin | undefined;
+  return {
+    origins: () => origins.values(),
+    origin: (workspaceId, dataFlowId) => {
+      // Consecutive rows usually have the same origin.
+      if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
+      const name = JSON.stringify([workspaceId, dataFlowId]);
+      let origin = origins.get(name);
+      if (origin === undefined) {
+        origin = { workspaceId, dataFlowId, keepFrom: Number.NEGATIVE_INFINITY };
+        origins.set(name, origin);
+      }
+      last = origin;
+      return origin;
+    },
+  };
+}
+
 /** Whether the row of that time should begin new open rows. */
 function isFull(rows: OpenRows, timestamp: EpochMs, limits: StoreLimits): boolean {
   const { length, newest } = rows;
@@ -128,7 +140,10 @@ function isFull(rows: OpenRows, timestamp: EpochMs, limits: StoreLimits): boolea
   return length >= limits.rowsMax;
 }
 
-/** Where sorted rows are cut so that each piece is one chunk: late rows apart, the rest at ends of days when long enough. */
+/**
+ * Where sorted rows are cut so that each piece is one chunk: late rows apart, the rest at ends of
+ * days when long enough.
+ */
 export function cutPlaces(
   timestamps: Float64Array,
   length: number,

@@ -7,7 +7,8 @@ import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { OpenRows } from './open-rows.ts';
 import { visibleFrom } from './origin.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
-import { type DataSet, dataSet, sameData } from '../../same-data.ts';
+import { type DataSet, createDataSet, sameData } from '../../same-data.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** With more samples at one instant than this, they are kept at hand. */
 const crowdMin = 16;
@@ -17,7 +18,10 @@ export interface Series {
   readonly topic: string;
   /** Sealed chunks by their oldest row. */
   chunks: Chunk[];
-  /** The newest row among each chunk and all before it in the list: says how far back overlapping chunks may lie. */
+  /**
+   * The newest row among each chunk and all before it in the list: says how far back overlapping
+   * chunks may lie.
+   */
   newestSoFar: EpochMs[];
   /** Closed rows that wait to be sealed, oldest first. */
   closing: OpenRows[];
@@ -25,9 +29,14 @@ export interface Series {
   open: OpenRows | undefined;
   /** Time of the newest visible sample; -Infinity without any. */
   newest: EpochMs;
-  /** Rows of the device up to this place in its order are sealed, as far as they are of this topic. */
+  /**
+   * Rows of the device up to this place in its order are sealed, as far as they are of this topic.
+   */
   sealedOrder: number;
-  /** What is stored at one crowded instant, so that each further sample of it need not be compared with all. */
+  /**
+   * What is stored at one crowded instant, so that each further sample of it need not be compared
+   * with all.
+   */
   crowd: { readonly timestamp: EpochMs; readonly data: DataSet } | undefined;
 }
 
@@ -65,12 +74,16 @@ export function seriesOf(device: Device, topic: string): Series {
 export function addChunk(series: Series, chunk: Chunk): void {
   const { chunks } = series;
   let at = chunks.length;
-  while (at > 0 && chunks[at - 1]!.oldest > chunk.oldest) at--;
+  while (at > 0 && isAfter(chunks[at - 1], chunk)) at--;
   chunks.splice(at, 0, chunk);
   noteNewest(series, at);
   series.newest = Math.max(series.newest, chunk.newest);
   series.sealedOrder = Math.max(series.sealedOrder, chunk.maxOrder);
   series.device.nextOrder = Math.max(series.device.nextOrder, chunk.maxOrder + 1);
+}
+
+function isAfter(other: Chunk | undefined, chunk: Chunk): boolean {
+  return other !== undefined && other.oldest > chunk.oldest;
 }
 
 /** Replaces some chunks by others with the same rows, or, with none, drops them. */
@@ -91,19 +104,23 @@ export function exchangeChunks(
 function noteNewest(series: Series, from: number): void {
   const { chunks, newestSoFar } = series;
   newestSoFar.length = chunks.length;
-  for (let i = from; i < chunks.length; i++)
-    newestSoFar[i] = Math.max(
-      chunks[i]!.newest,
-      i === 0 ? Number.NEGATIVE_INFINITY : newestSoFar[i - 1]!,
-    );
+  let newest = newestSoFar[from - 1] ?? Number.NEGATIVE_INFINITY;
+  for (let i = from; i < chunks.length; i++) {
+    const chunk = chunks[i] ?? missing('chunk');
+    newest = Math.max(newest, chunk.newest);
+    newestSoFar[i] = newest;
+  }
 }
 
-function newestOf({ chunks, closing, open }: Series): EpochMs {
-  const groups = [...chunks, ...closing, ...(open === undefined ? [] : [open])];
+function newestOf(series: Series): EpochMs {
+  const groups = [...series.chunks, ...unsealedRows(series)];
   return groups.reduce((newest, group) => Math.max(newest, group.newest), Number.NEGATIVE_INFINITY);
 }
 
-/** The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones among them. */
+/**
+ * The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones
+ * among them.
+ */
 export function chunksBetween(
   { chunks, newestSoFar }: Series,
   from: EpochMs,
@@ -112,12 +129,15 @@ export function chunksBetween(
   let end = 0;
   for (let high = chunks.length; end < high; ) {
     const middle = (end + high) >>> 1;
-    if (chunks[middle]!.oldest < to) end = middle + 1;
+    const chunk = chunks[middle] ?? missing('chunk');
+    if (chunk.oldest < to) end = middle + 1;
     else high = middle;
   }
   const found: Chunk[] = [];
-  for (let i = end - 1; i >= 0 && newestSoFar[i]! >= from; i--) {
-    const chunk = chunks[i]!;
+  for (let i = end - 1; i >= 0; i--) {
+    const newest = newestSoFar[i] ?? missing('newest time');
+    if (newest < from) break;
+    const chunk = chunks[i] ?? missing('chunk');
     if (chunk.newest >= from) found.push(chunk);
   }
   return found.reverse();
@@ -133,11 +153,17 @@ export function unreadableSamples(
   return { deviceId, topic, from, to, place: `${file.name} at ${offset}` };
 }
 
+/** All unsealed rows of the series. */
+export function unsealedRows({ closing, open }: Series): readonly OpenRows[] {
+  if (open === undefined) return closing;
+  return [...closing, open];
+}
+
 /** The unsealed rows of the series that may lie between the times. */
-export function unsealedBetween({ closing, open }: Series, from: EpochMs, to: EpochMs): OpenRows[] {
-  if (open === undefined && closing.length === 0) return [];
-  const all = open === undefined ? closing : [...closing, open];
-  return all.filter((rows) => rows.length > 0 && rows.newest >= from && rows.oldest < to);
+export function unsealedBetween(series: Series, from: EpochMs, to: EpochMs): OpenRows[] {
+  return unsealedRows(series).filter(
+    (rows) => rows.length > 0 && rows.newest >= from && rows.oldest < to,
+  );
 }
 
 /** All visible rows of the series that may lie between the times. */
@@ -172,7 +198,7 @@ export function isStored(
   const stored = dataAtInstant(series, timestamp, decoded);
   if (stored.some((other) => sameData(other, data))) return true;
   if (stored.length > crowdMin) {
-    series.crowd = { timestamp, data: dataSet() };
+    series.crowd = { timestamp, data: createDataSet() };
     for (const other of stored) series.crowd.data.add(other);
   }
   return false;

@@ -22,6 +22,7 @@ import {
   segmentMagic,
   wordsPerChunk,
 } from './chunk-segment-writer.ts';
+import { missing } from '../../../structures/missing.ts';
 
 export interface SegmentFile extends ChunkFile {
   readonly path: string;
@@ -59,7 +60,10 @@ export function openSegmentFile(path: string): SegmentFile {
   };
 }
 
-/** Opens the file and its index. Throws DamagedChunk when the index cannot be trusted and NewerFormatError, without leaving the file open. */
+/**
+ * Opens the file and its index. Throws DamagedChunk when the index cannot be trusted and
+ * NewerFormatError, without leaving the file open.
+ */
 export function openSegment(path: string, interners: Interners): OpenedSegment {
   const file = openSegmentFile(path);
   try {
@@ -107,14 +111,18 @@ function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment,
   const wordsAt = doublesAt + index.readUInt32LE(4) * 8;
   const doubles = new Float64Array(Uint8Array.from(index.subarray(doublesAt, wordsAt)).buffer);
   const words = new Uint32Array(Uint8Array.from(index.subarray(wordsAt)).buffer);
-  return { replaces: head.replaces, placed: chunksOf(file, head, doubles, words, interners) };
+  return { replaces: head.replaces, placed: chunksOf(file, { head, doubles, words }, interners) };
+}
+
+interface SegmentIndex {
+  readonly head: SegmentHead;
+  readonly doubles: Float64Array;
+  readonly words: Uint32Array;
 }
 
 function chunksOf(
   file: SegmentFile,
-  head: SegmentHead,
-  doubles: Float64Array,
-  words: Uint32Array,
+  { head, doubles, words }: SegmentIndex,
   interners: Interners,
 ): PlacedChunk[] {
   const schemas = head.schemas.map((text) =>
@@ -129,10 +137,10 @@ function chunksOf(
   for (let i = 0; i < head.chunks; i++) {
     const d = i * doublesPerChunk;
     const w = i * wordsPerChunk;
-    const schema = schemas[words[w + 4]!]!;
+    const schema = schemas[words[w + 4]!] ?? missing('schema');
     const rows = words[w + 1]!;
     const ref = words[w + 5]!;
-    const set = ref % 2 === 1 ? head.originSets[(ref - 1) / 2]! : ([[ref / 2, rows]] as const);
+    const set = originSetOf(head, ref, rows);
     const chunk: Chunk = {
       file,
       offset: doubles[d + 4]!,
@@ -143,7 +151,7 @@ function chunksOf(
       minOrder: doubles[d + 2]!,
       maxOrder: doubles[d + 3]!,
       schema,
-      origins: set.map(([id]) => origins[id]!),
+      origins: set.map(([id]) => origins[id] ?? missing('origin')),
       originRows: set.map(([, count]) => count),
       ends: words,
       endsAt,
@@ -152,12 +160,25 @@ function chunksOf(
       damaged: false,
     };
     placed.push({
-      deviceId: head.devices[words[w + 2]!]!,
-      topic: head.topics[words[w + 3]!]!,
+      deviceId: head.devices[words[w + 2]!] ?? missing('device'),
+      topic: head.topics[words[w + 3]!] ?? missing('topic'),
       chunk,
     });
     statsAt += schema.columns.length * statisticsPerColumn;
     endsAt += sectionCount(schema);
   }
   return placed;
+}
+
+/**
+ * The origins of a chunk with their rows. An even reference is the one origin, an odd one is a set
+ * of origins.
+ */
+function originSetOf(
+  head: SegmentHead,
+  reference: number,
+  rows: number,
+): SegmentHead['originSets'][number] {
+  if (reference % 2 === 0) return [[reference / 2, rows]];
+  return head.originSets[(reference - 1) / 2] ?? missing('set of origins');
 }

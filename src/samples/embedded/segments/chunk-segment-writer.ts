@@ -8,6 +8,7 @@ import { syncDirectory } from '../../../log/durable-file.ts';
 import { numberIn } from '../../../log/numbering.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import { sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** A larger one is of a newer version of the program, whose chunks would read as damage. */
 export const segmentFormat = 1;
@@ -38,7 +39,10 @@ export interface SegmentHead {
   readonly schemas: readonly string[];
   /** [workspace, data flow]. */
   readonly origins: readonly (readonly [string, string | null])[];
-  /** Origins of each chunk that has more than one, with their rows; the others have one number in the table. */
+  /**
+   * Origins of each chunk that has more than one, with their rows; the others have one number in
+   * the table.
+   */
   readonly originSets: readonly (readonly (readonly [number, number])[])[];
   readonly chunks: number;
 }
@@ -48,9 +52,10 @@ export const doublesPerChunk = 5;
 export const wordsPerChunk = 6;
 
 /**
- * Writes and syncs the file and says where the chunks went. Chunk bytes are verified nowhere on the way: they are copied as they are,
- * each section with its checksum. Without room the file is removed again. It gets its name when it is whole, so that a file with the
- * name of a segment is one.
+ * Writes and syncs the file and says where the chunks went. Chunk bytes are verified nowhere on the
+ * way: they are copied as they are, each section with its checksum. Without room the file is
+ * removed again. It gets its name when it is whole, so that a file with the name of a segment is
+ * one.
  */
 export async function writeSegment(
   path: string,
@@ -107,7 +112,8 @@ async function writeChunks(file: FileHandle, placed: readonly PlacedChunk[]): Pr
 
 function alignedEnd(placed: readonly PlacedChunk[], offsets: readonly number[]): number {
   const last = placed.at(-1);
-  return last === undefined ? 0 : offsets.at(-1)! + ((last.chunk.length + 3) & ~3);
+  const offset = offsets.at(-1) ?? 0;
+  return offset + (((last?.chunk.length ?? 0) + 3) & ~3);
 }
 
 /** In slices, and compressed by another thread: the index of a large segment takes long. */
@@ -117,11 +123,11 @@ async function encodeIndex(
   replaces: readonly string[],
 ): Promise<{ encoded: Buffer; places: ChunkPlace[] }> {
   const names = {
-    devices: new Map(),
-    topics: new Map(),
-    schemas: new Map(),
-    origins: new Map(),
-  } as Record<string, Map<string, number>>;
+    devices: new Map<string, number>(),
+    topics: new Map<string, number>(),
+    schemas: new Map<string, number>(),
+    origins: new Map<string, number>(),
+  };
   const originSets: (readonly [number, number])[][] = [];
   const sections = placed.reduce((sum, { chunk }) => sum + sectionCount(chunk.schema), 0);
   const columns = placed.reduce((sum, { chunk }) => sum + chunk.schema.columns.length, 0);
@@ -132,29 +138,24 @@ async function encodeIndex(
   let endsAt = placed.length * wordsPerChunk;
   for (const [i, { deviceId, topic, chunk }] of placed.entries()) {
     if (i % chunksPerSlice === chunksPerSlice - 1) await nextTurn();
-    const { schema, origins, originRows } = chunk;
-    const originIds = origins.map((o) =>
-      numberIn(names['origins']!, JSON.stringify([o.workspaceId, o.dataFlowId])),
-    );
-    const originSet =
-      originIds.length === 1 ? 0 : originSets.push(originIds.map((id, k) => [id, originRows[k]!]));
+    const { schema } = chunk;
+    const offset = offsets[i] ?? missing('offset of a chunk');
     doubles.set(
-      [chunk.oldest, chunk.newest, chunk.minOrder, chunk.maxOrder, offsets[i]!],
+      [chunk.oldest, chunk.newest, chunk.minOrder, chunk.maxOrder, offset],
       i * doublesPerChunk,
     );
     words.set(
       [
         chunk.length,
         chunk.rows,
-        numberIn(names['devices']!, deviceId),
-        numberIn(names['topics']!, topic),
-        numberIn(names['schemas']!, schema.text),
-        // Even: the one origin; odd: the set of origins.
-        originSet === 0 ? originIds[0]! * 2 : originSet * 2 - 1,
+        numberIn(names.devices, deviceId),
+        numberIn(names.topics, topic),
+        numberIn(names.schemas, schema.text),
+        originReference(chunk, names.origins, originSets),
       ],
       i * wordsPerChunk,
     );
-    places.push({ offset: offsets[i]!, stats: doubles, statsAt, ends: words, endsAt });
+    places.push({ offset, stats: doubles, statsAt, ends: words, endsAt });
     const statsEnd = chunk.statsAt + schema.columns.length * statisticsPerColumn;
     doubles.set(chunk.stats.subarray(chunk.statsAt, statsEnd), statsAt);
     statsAt += statsEnd - chunk.statsAt;
@@ -164,16 +165,32 @@ async function encodeIndex(
   const head: SegmentHead = {
     format: segmentFormat,
     replaces,
-    devices: [...names['devices']!.keys()],
-    topics: [...names['topics']!.keys()],
-    schemas: [...names['schemas']!.keys()],
-    origins: [...names['origins']!.keys()].map(
-      (text) => JSON.parse(text) as [string, string | null],
-    ),
+    devices: [...names.devices.keys()],
+    topics: [...names.topics.keys()],
+    schemas: [...names.schemas.keys()],
+    origins: [...names.origins.keys()].map((text) => JSON.parse(text) as [string, string | null]),
     originSets,
     chunks: placed.length,
   };
   return { encoded: packIndex(head, doubles, words), places };
+}
+
+/**
+ * An even number is the one origin of the chunk, an odd one its set of origins, which is added to
+ * the sets.
+ */
+function originReference(
+  { origins, originRows }: Chunk,
+  names: Map<string, number>,
+  originSets: (readonly [number, number])[][],
+): number {
+  const counts = origins.map(({ workspaceId, dataFlowId }, i) => {
+    const id = numberIn(names, JSON.stringify([workspaceId, dataFlowId]));
+    return [id, originRows[i] ?? missing('count of an origin')] as const;
+  });
+  const [first] = counts;
+  if (first !== undefined && counts.length === 1) return first[0] * 2;
+  return originSets.push(counts) * 2 - 1;
 }
 
 function packIndex(head: SegmentHead, doubles: Float64Array, words: Uint32Array): Buffer {

@@ -9,14 +9,17 @@ export interface ReportedRange extends SampleRange {
 }
 
 export interface LostSegments {
-  /** Calls the range's `unreadable` for each lost segment that may have had samples in it; one without known times may have had any. */
+  /**
+   * Calls the range's `unreadable` for each lost segment that may have had samples in it; one
+   * without known times may have had any.
+   */
   readonly report: (range: ReportedRange) => void;
 }
 
 const anyTimes: Times = [earliest, latest];
 
 /** Of the manifest as a start leaves it: a file that comes back counts from the next start on. */
-export function lostSegments({ lost = [], times = {} }: Manifest): LostSegments {
+export function createLostSegments({ lost = [], times = {} }: Manifest): LostSegments {
   return {
     report: ({
       deviceId,

@@ -5,7 +5,9 @@ import type { EpochMs } from '../../../model/instant.ts';
 import { refuseNewerFormat } from '../../../model/newer-format.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 
-/** The format of this file and of what it names; a larger one is of a newer version of the program. */
+/**
+ * The format of this file and of what it names; a larger one is of a newer version of the program.
+ */
 const manifestFormat = 1;
 
 export interface Manifest {
@@ -16,16 +18,26 @@ export interface Manifest {
   /** Every row of earlier entries is in a segment, or was dropped. */
   readonly replayFrom: number;
   readonly droppedDevices: DroppedDevices;
-  /** Names of segments that count but cannot be read: named until their files are back, so that the loss stays known. */
+  /**
+   * Names of segments that count but cannot be read: named until their files are back, so that the
+   * loss stays known.
+   */
   readonly lost?: readonly string[];
-  /** When the samples of each segment were, lost ones too; a segment that an older version named may be without. */
+  /**
+   * When the samples of each segment were, lost ones too; a segment that an older version named may
+   * be without.
+   */
   readonly times?: Readonly<Record<string, Times>>;
-  /** Names of segments that do not count any more and whose files a crash may have left in the folder. */
+  /**
+   * Names of segments that do not count any more and whose files a crash may have left in the
+   * folder.
+   */
   readonly removed?: readonly string[];
 }
 
 /**
- * Devices whose samples were dropped: rows of theirs in entries before the position, and in segments with a smaller number, count no more.
+ * Devices whose samples were dropped: rows of theirs in entries before the position, and in
+ * segments with a smaller number, count no more.
  */
 export type DroppedDevices = Readonly<
   Record<string, { readonly position: number; readonly segment: number }>
@@ -74,8 +86,8 @@ export async function writeManifest(directory: string, manifest: Manifest): Prom
 }
 
 /**
- * The manifest; `missing` in a folder without one, `damaged` when it is not what was written. Throws NewerFormatError for the manifest
- * of a newer version of the program.
+ * The manifest; `missing` in a folder without one, `damaged` when it is not what was written.
+ * Throws NewerFormatError for the manifest of a newer version of the program.
  */
 export async function readManifest(directory: string): Promise<Manifest | 'missing' | 'damaged'> {
   const found = await readChecked(manifestPath(directory));

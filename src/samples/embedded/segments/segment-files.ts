@@ -25,26 +25,31 @@ export interface CountedSegments {
 
 const orphanSuffix = '.orphan';
 
+export interface SegmentFolder {
+  readonly directory: string;
+  readonly interners: Interners;
+  /** The first position in the files of the log; undefined without any. */
+  readonly logStart: number | undefined;
+  /** Whether the folder may be changed. */
+  readonly repair: boolean;
+}
+
 /**
- * Opens the segments that count. `journalStart` is the first position of the journal's files, undefined without any. A file that the
- * manifest does not name is never deleted: one with a newer number counts, because a commit was under way or the manifest is an older
- * copy; any other is moved aside as `*.orphan`. Changes the folder only when `repair` is set. Throws NewerFormatError for files of a
- * newer version of the program.
+ * Opens the segments that count. A file that the manifest does not name is never deleted: one with
+ * a newer number counts, because a commit was under way or the manifest is an older copy; any other
+ * is moved aside as `*.orphan`. Changes the folder only when `repair` is set. Throws
+ * NewerFormatError for files of a newer version of the program.
  */
-export async function countedSegments(
-  directory: string,
-  interners: Interners,
-  journalStart: number | undefined,
-  repair: boolean,
-): Promise<CountedSegments> {
+export async function countedSegments(folder: SegmentFolder): Promise<CountedSegments> {
+  const { directory, interners, logStart, repair } = folder;
   const files = await namesIn(directory);
   const names = files.filter((name) => /^\d{10}\.segment$/.test(name)).sort();
   const found = await readManifest(directory);
   // Before the first commit there is no manifest, and everything is in the journal.
-  const isNew = found === 'missing' && names.length === 0 && (journalStart ?? 0) === 0;
+  const isNew = found === 'missing' && names.length === 0 && (logStart ?? 0) === 0;
   const isTrusted = isNew || typeof found !== 'string';
   const manifest =
-    typeof found === 'string' ? { ...emptyManifest, replayFrom: journalStart ?? 0 } : found;
+    typeof found === 'string' ? { ...emptyManifest, replayFrom: logStart ?? 0 } : found;
   const named = [...manifest.segments, ...(manifest.lost ?? [])];
   const unnamed = names.filter(
     (name) => !named.includes(name) && manifest.removed?.includes(name) !== true,
@@ -65,7 +70,7 @@ export async function countedSegments(
     ...newer.unreadable.filter(({ name }) => !replaced.has(name)),
   ];
   const damage: StoreDamage[] = [
-    ...manifestDamage(join(directory, 'manifest.json'), isNew ? 'new' : found, journalStart),
+    ...manifestDamage(join(directory, 'manifest.json'), isNew ? 'new' : found, logStart),
     ...lost.map(({ name, reason }) => ({
       kind: 'segment' as const,
       path: join(directory, name),
@@ -145,7 +150,8 @@ function manifestDamage(
   if (found === 'damaged')
     return told('The checksum does not fit; every segment in the folder counts');
   if (journalStart === undefined || journalStart <= found.replayFrom) return [];
-  // The journal is dropped only behind the manifest, so this one is an older copy, or files of the journal are gone.
+  // The journal is dropped only behind the manifest, so this one is an older copy, or files of the
+  // journal are gone.
   return told(
     `It is older than the journal, whose entries from ${found.replayFrom} to ${journalStart} are not there; every newer segment in the folder counts`,
   );
@@ -156,7 +162,10 @@ function numberBehind(name: string): number {
   return /^\d{10}\.segment/.test(name) ? segmentNumber(name) + 1 : 0;
 }
 
-/** Moves files aside and writes the manifest. What the disk refuses now is tried again at the next start. */
+/**
+ * Moves files aside and writes the manifest. What the disk refuses now is tried again at the next
+ * start.
+ */
 async function putRight(
   directory: string,
   manifest: Manifest,
@@ -179,7 +188,10 @@ async function putRight(
   }
 }
 
-/** Removes files whose contents are in other segments or were dropped, and halves of segments that were never committed. */
+/**
+ * Removes files whose contents are in other segments or were dropped, and halves of segments that
+ * were never committed.
+ */
 async function clearAway(
   directory: string,
   files: readonly string[],

@@ -14,6 +14,7 @@ import {
 import { openSegmentFile, type SegmentFile } from './chunk-segment-reader.ts';
 import { type ChunkPlace, writeSegment } from './chunk-segment-writer.ts';
 import type { Series } from '../rows/series.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** Kept so that a full disk can still be told what to give back. */
 const reserveBytes = 256 * 1024;
@@ -39,7 +40,10 @@ export interface SegmentChange {
   /** Called when the manifest is made, so that what it says is of that moment. */
   readonly replayFrom: () => number;
   readonly droppedDevices?: Readonly<Record<string, number>>;
-  /** Called when the change counts, before the removed files go: nobody may come upon their chunks afterwards. */
+  /**
+   * Called when the change counts, before the removed files go: nobody may come upon their chunks
+   * afterwards.
+   */
   readonly counts?: () => void;
 }
 
@@ -48,7 +52,10 @@ export interface SegmentSet {
   readonly manifest: () => Manifest;
   /** Runs one after the other what changes segments. */
   readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Only inside `exclusive`. Rejects without effect when the disk refuses. The removed segments' files are gone afterwards. */
+  /**
+   * Only inside `exclusive`. Rejects without effect when the disk refuses. The removed segments'
+   * files are gone afterwards.
+   */
   readonly commit: (change: SegmentChange) => Promise<void>;
   readonly bytes: () => number;
   readonly close: () => void;
@@ -58,8 +65,14 @@ export interface SegmentSetOptions {
   readonly directory: string;
   readonly manifest: Manifest;
   readonly segments: Segment[];
-  /** Calls back when no read that is under way now can need the removed files any more. */
+  /** Calls back when no read in progress can need the removed files any more. */
   readonly whenUnread: (callback: () => void) => void;
+}
+
+interface AddedSegment {
+  readonly segment: Segment;
+  /** Of each of its chunks. */
+  readonly places: readonly ChunkPlace[];
 }
 
 export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
@@ -73,7 +86,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
 
   async function commit(change: SegmentChange): Promise<void> {
     const { add, remove } = change;
-    let added: { segment: Segment; places: readonly ChunkPlace[] } | undefined;
+    let added: AddedSegment | undefined;
     // A number is never used twice: a commit that failed half-way may have left its file behind.
     const name = `${String(nextSegment++).padStart(10, '0')}.segment`;
     if (add.length > 0) {
@@ -120,10 +133,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
       };
     });
     segments = next;
-    for (const [i, { chunk }] of add.entries()) {
-      Object.assign(chunk, added!.places[i]!);
-      chunk.file = added!.segment.file;
-    }
+    if (added !== undefined) moveInto(added, add);
     change.counts?.();
     left = [...(manifest.removed ?? [])];
     for (const name of [...left]) {
@@ -151,7 +161,18 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
   };
 }
 
-/** Writes the manifest; on a full disk in the place of the reserve, which comes back when there is room. */
+/** From now on the chunks are read from the segment, at the places where it has them. */
+function moveInto({ segment, places }: AddedSegment, members: readonly Member[]): void {
+  for (const [i, { chunk }] of members.entries()) {
+    Object.assign(chunk, places[i] ?? missing('place of a chunk'));
+    chunk.file = segment.file;
+  }
+}
+
+/**
+ * Writes the manifest; on a full disk in the place of the reserve, which comes back when there is
+ * room.
+ */
 async function writeWithReserve(directory: string, make: () => Manifest): Promise<Manifest> {
   const reserve = join(directory, reserveName);
   let manifest = make();

@@ -74,7 +74,10 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a ByteWriter wrote; the bytes must begin on a four-byte boundary of their memory for `words`. */
+/**
+ * Reads what a ByteWriter wrote; the bytes must begin on a four-byte boundary of their memory for
+ * `words`.
+ */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   at = 0;

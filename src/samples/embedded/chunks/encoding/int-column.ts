@@ -61,7 +61,10 @@ function writeRuns(writer: ByteWriter, values: Float64Array, length: number, run
   writePacked(writer, heads, runs, planPacking(heads, runs));
 }
 
-/** Reads the first `wanted` values or more of the `length` that were written, into `target` when that is given and long enough for all. */
+/**
+ * Reads the first `wanted` values or more of the `length` that were written, into `target` when
+ * that is given and long enough for all.
+ */
 export function readInts(
   reader: ByteReader,
   length: number,
@@ -71,7 +74,7 @@ export function readInts(
   const values = target === undefined || target.length < length ? new Float64Array(length) : target;
   const way = reader.byte();
   if (way === ways.constant) return values.fill(reader.zigzag(), 0, wanted);
-  if (way === ways.packed) readPacked(reader, values, 0, length, wanted);
+  if (way === ways.packed) readPacked(reader, values, length, wanted);
   else if (way === ways.deltas) readDeltas(reader, values, length, wanted);
   else if (way === ways.line) readLine(reader, values, length, wanted);
   else if (way === ways.runs) readRuns(reader, values, wanted);
@@ -80,8 +83,8 @@ export function readInts(
 }
 
 /**
- * A reader of single values, for columns that can be read without decoding all of them: lines and packed numbers without exceptions.
- * Undefined for the others.
+ * A reader of single values, for columns that can be read without decoding all of them: lines and
+ * packed numbers without exceptions. Undefined for the others.
  */
 export function intAt(reader: ByteReader): ((index: number) => number) | undefined {
   const way = reader.byte();
@@ -104,7 +107,7 @@ function readDeltas(
   let value = reader.zigzag();
   values[0] = value;
   if (wanted < 2) return;
-  readPacked(reader, values, 1, length - 1, wanted - 1);
+  readPacked(reader, values.subarray(1), length - 1, wanted - 1);
   for (let i = 1; i < wanted; i++) {
     value += values[i]!;
     values[i] = value;
@@ -114,7 +117,7 @@ function readDeltas(
 function readLine(reader: ByteReader, values: Float64Array, length: number, wanted: number): void {
   const first = reader.zigzag();
   const step = reader.double();
-  readPacked(reader, values, 0, length, wanted);
+  readPacked(reader, values, length, wanted);
   for (let i = 0; i < wanted; i++) values[i] = values[i]! + first + Math.floor(i * step);
 }
 
@@ -122,8 +125,8 @@ function readRuns(reader: ByteReader, values: Float64Array, wanted: number): voi
   const runs = reader.varint();
   const lengths = new Float64Array(runs);
   const heads = new Float64Array(runs);
-  readPacked(reader, lengths, 0, runs);
-  readPacked(reader, heads, 0, runs);
+  readPacked(reader, lengths, runs);
+  readPacked(reader, heads, runs);
   let at = 0;
   for (let run = 0; run < runs && at < wanted; run++) {
     values.fill(heads[run]!, at, at + lengths[run]!);

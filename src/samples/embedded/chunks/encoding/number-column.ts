@@ -9,7 +9,7 @@ const plainDoubles = 64;
 const planedDoubles = 65;
 /** Scaled numbers stay far from 2^53, so that their differences are exact too. */
 const scaledMax = 2 ** 51;
-const powers = Array.from({ length: digitsMax + 1 }, (_, digits) => 10 ** digits);
+const powers = Float64Array.from({ length: digitsMax + 1 }, (_, digits) => 10 ** digits);
 
 export function writeNumbers(writer: ByteWriter, values: Float64Array, length: number): void {
   const digits = commonDigits(values, length);
@@ -24,13 +24,17 @@ export function writeNumbers(writer: ByteWriter, values: Float64Array, length: n
   writeInts(writer, scaled, length);
 }
 
-/** The fewest digits behind the point that give every value back exactly; undefined when there are none. */
+/**
+ * The fewest digits behind the point that give every value back exactly; undefined when there are
+ * none.
+ */
 function commonDigits(values: Float64Array, length: number): number | undefined {
   let digits = 0;
   for (let i = 0; i < length; i++) {
     while (!isExact(values[i]!, powers[digits]!)) if (++digits > digitsMax) return undefined;
   }
-  // More digits than a value needs could round it differently, so all are looked at again with the final number.
+  // More digits than a value needs could round it differently, so all are looked at again with the
+  // final number.
   for (let i = 0; i < length; i++) if (!isExact(values[i]!, powers[digits]!)) return undefined;
   return digits;
 }
@@ -57,7 +61,8 @@ function writeDoubles(writer: ByteWriter, values: Float64Array, length: number):
 }
 
 /**
- * Reads the first `wanted` numbers or more of the `length` that were written, into `target` when that is given, long enough, and of use.
+ * Reads the first `wanted` numbers or more of the `length` that were written, into `target` when
+ * that is given, long enough, and of use.
  */
 export function readNumbers(
   reader: ByteReader,

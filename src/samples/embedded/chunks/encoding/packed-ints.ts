@@ -24,7 +24,7 @@ export function planPacking(values: Float64Array, length: number): PackingPlan {
     if (value > max) max = value;
   }
   if (length === 0) return { base: 0, width: 0, exceptions: 0, bytes: 0 };
-  const whole = planOf(values, length, min, max, 0);
+  const whole = planOf(length, min, max, 0);
   if (whole.width < 3 || length < probes) return whole;
   const sample = new Float64Array(probes);
   for (let i = 0; i < probes; i++) sample[i] = values[Math.floor((i * length) / probes)]!;
@@ -38,17 +38,11 @@ export function planPacking(values: Float64Array, length: number): PackingPlan {
   const top = base + 2 ** width - 1;
   let exceptions = 0;
   for (let i = 0; i < length; i++) if (values[i]! < base || values[i]! > top) exceptions++;
-  const patched = planOf(values, length, base, top, exceptions);
+  const patched = planOf(length, base, top, exceptions);
   return patched.bytes < whole.bytes ? patched : whole;
 }
 
-function planOf(
-  _: Float64Array,
-  length: number,
-  base: number,
-  max: number,
-  exceptions: number,
-): PackingPlan {
+function planOf(length: number, base: number, max: number, exceptions: number): PackingPlan {
   const width = bitsOf(max - base);
   return { base, width, exceptions, bytes: (length * width) / 8 + exceptions * exceptionBytes + 8 };
 }
@@ -70,25 +64,25 @@ export function writePacked(
   writer.byte(width);
   writer.varint(exceptions);
   const top = base + 2 ** width - 1;
-  if (exceptions > 0) writeExceptions(writer, values, length, base, top);
+  const range = { values, length, base, top };
+  if (exceptions > 0) writeExceptions(writer, range);
   if (width === 0) return;
   const lowWidth = Math.min(width, 32);
-  writer.words(packBits(values, length, base, top, lowWidth, 1), wordsOf(length, lowWidth));
+  writer.words(packBits(range, lowWidth, 1), wordsOf(length, lowWidth));
   const highWidth = width - lowWidth;
   if (highWidth > 0)
-    writer.words(
-      packBits(values, length, base, top, highWidth, 0x1_0000_0000),
-      wordsOf(length, highWidth),
-    );
+    writer.words(packBits(range, highWidth, 0x1_0000_0000), wordsOf(length, highWidth));
 }
 
-function writeExceptions(
-  writer: ByteWriter,
-  values: Float64Array,
-  length: number,
-  base: number,
-  top: number,
-): void {
+/** Values from `base` to `top` are packed, the others are exceptions. */
+interface PackedRange {
+  readonly values: Float64Array;
+  readonly length: number;
+  readonly base: number;
+  readonly top: number;
+}
+
+function writeExceptions(writer: ByteWriter, { values, length, base, top }: PackedRange): void {
   let last = 0;
   for (let i = 0; i < length; i++) {
     const value = values[i]!;
@@ -104,10 +98,7 @@ function wordsOf(length: number, width: number): number {
 }
 
 function packBits(
-  values: Float64Array,
-  length: number,
-  base: number,
-  top: number,
+  { values, length, base, top }: PackedRange,
   width: number,
   divisor: number,
 ): Uint32Array {
@@ -126,34 +117,36 @@ function packBits(
   return words;
 }
 
-/** Reads the first `wanted` of `length` values or more into `target` from `at` on; all have room there. */
+/** Reads the first `wanted` of `length` values or more into `target`, which has room for all. */
 export function readPacked(
   reader: ByteReader,
   target: Float64Array,
-  at: number,
   length: number,
   wanted: number = length,
 ): void {
   const base = reader.zigzag();
   const width = reader.byte();
   const exceptions = reader.varint();
-  const places: number[] = [];
-  const listed: number[] = [];
+  const places = new Float64Array(exceptions);
+  const listed = new Float64Array(exceptions);
   for (let i = 0, place = 0; i < exceptions; i++) {
     place += reader.varint();
-    places.push(place);
-    listed.push(base + reader.zigzag());
+    places[i] = place;
+    listed[i] = base + reader.zigzag();
   }
-  if (width === 0) target.fill(base, at, at + wanted);
+  if (width === 0) target.fill(base, 0, wanted);
   else if (width <= 32)
-    unpackBits(reader.words(wordsOf(length, width)), target, at, wanted, width, base);
+    unpackBits(reader.words(wordsOf(length, width)), target, wanted, { width, base });
   else {
-    unpackBits(reader.words(wordsOf(length, 32)), target, at, length, 32, base);
+    unpackBits(reader.words(wordsOf(length, 32)), target, length, { width: 32, base });
     const high = new Float64Array(length);
-    unpackBits(reader.words(wordsOf(length, width - 32)), high, 0, length, width - 32, 0);
-    for (let i = 0; i < length; i++) target[at + i]! += high[i]! * 0x1_0000_0000;
+    unpackBits(reader.words(wordsOf(length, width - 32)), high, length, {
+      width: width - 32,
+      base: 0,
+    });
+    for (let i = 0; i < length; i++) target[i]! += high[i]! * 0x1_0000_0000;
   }
-  for (let i = 0; i < exceptions; i++) target[at + places[i]!] = listed[i]!;
+  for (let i = 0; i < exceptions; i++) target[places[i]!] = listed[i]!;
 }
 
 /** A reader of single values; undefined when there are exceptions or more than 32 bits a value. */
@@ -178,14 +171,11 @@ export function packedAt(reader: ByteReader): ((index: number) => number) | unde
 function unpackBits(
   words: Uint32Array,
   target: Float64Array,
-  at: number,
   length: number,
-  width: number,
-  base: number,
+  { width, base }: Pick<PackingPlan, 'width' | 'base'>,
 ): void {
   const mask = width === 32 ? -1 : (1 << width) - 1;
-  const last = at + length;
-  for (let i = at, bit = 0; i < last; i++, bit += width) {
+  for (let i = 0, bit = 0; i < length; i++, bit += width) {
     const word = bit >>> 5;
     const shift = bit & 31;
     let offset = words[word]! >>> shift;

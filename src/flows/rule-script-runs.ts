@@ -1,0 +1,181 @@
+// Effects of script runs: deliveries, state, timers, notes and logged runs of one rule, collected for one write.
+import type { JsonObject } from '../model/json.ts';
+import type { TemplateContext } from '../model/template-context.ts';
+import type { WaitingTrigger } from '../records/rows/rule-queue.ts';
+import { countScriptTimers, findScriptState } from '../records/rows/rule-state.ts';
+import type { CompiledRule } from '../rules/compiled-rule.ts';
+import type { RuleSample } from '../rules/rule-reading.ts';
+import {
+  actionsFor,
+  type ScriptOutcome,
+  scriptOutcome,
+  scriptRunLimits,
+} from '../rules/script-run.ts';
+import { type Origin, ruleDelivery, ruleNote, runDeviceId } from './rule-effects.ts';
+import type { RecordsDb } from '../records/records.ts';
+import type { ConditionStates } from '../rules/condition-states.ts';
+import type { RunLog } from '../rules/run-log.ts';
+import type { ScriptMachine } from '../scripting/script-machine.ts';
+import type { EpochMs } from '../model/instant.ts';
+import { firedNote } from './rule-triggers.ts';
+import { type CollectedWrite, emptyWrite, type RuleWrite } from './rule-writes.ts';
+
+export interface ScriptRunParts {
+  readonly db: RecordsDb;
+  readonly scripts: Pick<ScriptMachine, 'run'>;
+  readonly holds: ConditionStates;
+  readonly log: RunLog;
+  readonly now: () => EpochMs;
+}
+
+interface Run {
+  readonly compiled: CompiledRule;
+  readonly origin: Origin;
+  readonly outcome: ScriptOutcome;
+}
+
+/** The effects of some runs of one rule. Each run reads the state of the previous one. */
+interface Collector {
+  readonly parts: ScriptRunParts;
+  readonly write: CollectedWrite;
+  readonly held: Map<string, RuleWrite['holds'][number]>;
+  state: JsonObject | undefined;
+  timersWaiting: number | undefined;
+}
+
+export function createCollector(parts: ScriptRunParts): Collector {
+  const held = new Map<string, RuleWrite['holds'][number]>();
+  const write = emptyWrite();
+  return { parts, write, held, state: undefined, timersWaiting: undefined };
+}
+
+export function writeOf({ write, held }: Collector): RuleWrite {
+  const notes = write.notes.filter(({ deviceId }) => deviceId !== '');
+  return { ...write, notes, holds: [...held.values()] };
+}
+
+export async function runScript(
+  collector: Collector,
+  compiled: CompiledRule,
+  { trigger }: WaitingTrigger,
+): Promise<void> {
+  const { db, scripts, now, log } = collector.parts;
+  const { rule, logic } = compiled;
+  if (logic.type !== 'CUSTOM_LOGIC') return;
+  const { origin, event, context, samples, places } = trigger as unknown as WaitingRun;
+  collector.state ??= (await findScriptState(db, activationOf(compiled))) ?? {};
+  const { emits } = await scripts.run({
+    tenant: rule.organizationId,
+    source: logic.block.script,
+    event: { ...event, state: collector.state },
+  });
+  const outcome = scriptOutcome(emits, now());
+  const run = { compiled, origin, outcome };
+  keepState(collector, run);
+  const actionIds = fire(collector, run, context);
+  const errors = outcome.notes.map(({ message }) => message);
+  await setTimers(collector, run, (message) => errors.push(message));
+  addNotes(collector, run, errors, actionIds);
+  const { at, cause, deviceId, correlationId } = origin;
+  log.add(compiled, {
+    ...{ at, cause, deviceId, correlationId, places, actionIds },
+    samples: samples.map((sample) => sample ?? undefined),
+    ...resultOf(outcome, errors, actionIds),
+  });
+}
+
+function activationOf({ rule }: CompiledRule) {
+  return { ruleId: rule.id, activation: rule.activation };
+}
+
+function keepState(collector: Collector, { compiled, outcome: { state } }: Run): void {
+  if (state === undefined) return;
+  collector.state = state;
+  collector.write.states = [{ ...activationOf(compiled), state }];
+}
+
+function addNotes(
+  { write }: Collector,
+  { compiled, origin }: Run,
+  errors: readonly string[],
+  actionIds: readonly string[],
+): void {
+  const deviceId = runDeviceId(compiled, origin);
+  for (const [number, message] of errors.entries())
+    write.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message, number }));
+  if (actionIds.length > 0)
+    write.notes.push(ruleNote(compiled, origin, deviceId, firedNote(actionIds)));
+}
+
+/** Adds the deliveries of the emitted actions. Returns the ids of the actions, one per delivery. */
+function fire(
+  { parts, write, held }: Collector,
+  { compiled, origin, outcome }: Run,
+  context: TemplateContext,
+): readonly string[] {
+  const { logic, rule, consecutive } = compiled;
+  if (logic.type !== 'CUSTOM_LOGIC') return [];
+  const { activation } = rule;
+  const before = held.get(origin.deviceId)?.holds ?? parts.holds.get(rule.id, origin.deviceId);
+  const fired: string[] = [];
+  for (const actionId of logic.actionIds) {
+    const isConsecutive = consecutive.get(actionId);
+    if (isConsecutive === undefined) continue;
+    const results = actionsFor(outcome.actions, isConsecutive, before === '1');
+    for (const [i, result] of results.entries()) {
+      const firing = { actionId, cause: `action ${i}` };
+      const delivery = ruleDelivery(compiled, origin, firing, { ...context, result });
+      write.deliveries.push({ ...delivery, activation });
+      fired.push(actionId);
+    }
+  }
+  const holds = String(Number(outcome.actions.length > 0));
+  if (holds !== before && !(before === '' && holds === '0')) {
+    const { deviceId } = origin;
+    held.set(deviceId, { ...activationOf(compiled), deviceId, holds });
+  }
+  return fired;
+}
+
+async function setTimers(
+  collector: Collector,
+  { compiled, origin, outcome }: Run,
+  wrong: (message: string) => void,
+): Promise<void> {
+  const { id: ruleId, activation } = compiled.rule;
+  for (const [i, timer] of outcome.timers.entries()) {
+    collector.timersWaiting ??= await countScriptTimers(collector.parts.db, ruleId);
+    if (collector.timersWaiting >= scriptRunLimits.timersMax) {
+      wrong(`${scriptRunLimits.timersMax} timers of its script already wait; another was not set`);
+      return;
+    }
+    collector.timersWaiting += 1;
+    const id = `${ruleId}:${origin.key}:${i}`;
+    collector.write.timers.push({ id, ruleId, activation, ...timer });
+  }
+}
+
+interface WaitingRun {
+  readonly origin: Origin;
+  readonly event: JsonObject;
+  readonly context: TemplateContext;
+  readonly samples: readonly (RuleSample | null)[];
+  readonly places: readonly number[];
+}
+
+function resultOf(
+  { actions }: ScriptOutcome,
+  errors: readonly string[],
+  actionIds: readonly string[],
+) {
+  const [error] = errors;
+  if (error !== undefined) return { outcome: 'FAILED', reason: error } as const;
+  if (actionIds.length > 0)
+    return { outcome: 'FIRED', reason: `the script emitted ${actions.length} actions` } as const;
+  if (actions.length === 0)
+    return { outcome: 'NOT_FIRED', reason: 'the script emitted no action' } as const;
+  return {
+    outcome: 'SUPPRESSED',
+    reason: 'the previous run emitted an action too; actions fire after a run without one',
+  } as const;
+}

@@ -1,0 +1,90 @@
+// Flow route cache: data flows with their connector, device type and outputs, each shared by its devices.
+import type { DeviceConnector } from '../../model/connector.ts';
+import type { DataFlow } from '../../model/data-flow.ts';
+import type { DeviceType } from '../../model/device-type.ts';
+import { UnreadableRecord } from '../../model/unreadable-record.ts';
+import type { Records } from '../../records/records.ts';
+import { findDataFlow } from '../../records/rows/data-flows.ts';
+import { findDeviceConnector } from '../../records/rows/device-connectors.ts';
+import { findDeviceType } from '../../records/rows/device-types.ts';
+import {
+  findOpenOutputConnectors,
+  type OpenOutputConnector,
+} from '../../records/rows/output-connectors.ts';
+import { createCacheByPart } from '../cache-by-part.ts';
+
+/** A data flow with its connector, device type and outputs. */
+export interface FlowRoute {
+  readonly flow: DataFlow;
+  readonly connector: DeviceConnector;
+  readonly type: DeviceType | null;
+  readonly outputs: readonly { readonly connector: OpenOutputConnector; readonly topic: string }[];
+}
+
+/** A flow that devices share. A stale flow is read again, without its devices. */
+export interface SharedFlow {
+  readonly route: FlowRoute;
+  isStale: boolean;
+}
+
+/** Flows of devices, each read once and shared. */
+export interface FlowCache {
+  /** The cached flow, or the stored one. */
+  read(id: string): Promise<SharedFlow>;
+  /** Marks the flow as stale. */
+  delete(id: string): void;
+  /** Marks the flows that contain the record as stale. */
+  deleteUsersOf(id: string): void;
+}
+
+/** `revision` is the number of changes so far. */
+export function createFlowCache(
+  records: Records,
+  flowsMax: number,
+  revision: () => number,
+): FlowCache {
+  const flows = createCacheByPart<SharedFlow>(flowsMax, (flow) => {
+    flow.isStale = true;
+  });
+  return { read, delete: flows.delete, deleteUsersOf: flows.deleteUsersOf };
+
+  async function read(id: string): Promise<SharedFlow> {
+    const cached = flows.get(id);
+    if (cached !== undefined) return cached;
+    const revisionBefore = revision();
+    const route = await readFlow(records, id);
+    // A record that changed during the read can be outdated here: the result is used once and not
+    // cached.
+    const flow = { route, isStale: revision() !== revisionBefore };
+    if (flow.isStale) return flow;
+    // A parallel read has the same result. All devices share the cached one.
+    const sinceCached = flows.get(id);
+    if (sinceCached !== undefined) return sinceCached;
+    const { connector, type, outputs } = route;
+    const used = [connector, ...outputs.map((output) => output.connector)].map((part) => part.id);
+    if (type !== null) used.push(type.id);
+    flows.set(id, flow, used);
+    return flow;
+  }
+}
+
+async function readFlow(records: Records, id: string): Promise<FlowRoute> {
+  const flow = await findDataFlow(records.db, id);
+  if (flow === undefined) throw new UnreadableRecord(`Data flow ${id} of a device is missing`);
+  const connector = await findDeviceConnector(records, flow.deviceConnectorId);
+  if (connector === undefined)
+    throw new UnreadableRecord(`The device connector of data flow ${id} is missing`);
+  const type =
+    flow.deviceTypeId === null
+      ? null
+      : ((await findDeviceType(records.db, flow.deviceTypeId)) ?? null);
+  const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
+  const found = new Map(
+    (await findOpenOutputConnectors(records.db, ids)).map((output) => [output.id, output]),
+  );
+  const outputs = flow.outputs.flatMap(({ outputConnectorId, topic }) => {
+    const output = found.get(outputConnectorId);
+    return output === undefined ? [] : [{ connector: output, topic }];
+  });
+  return { flow, connector, type, outputs };
+}

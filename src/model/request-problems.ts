@@ -1,0 +1,65 @@
+// Problems of HTTP requests that do not depend on the endpoint: rows of the table in problem.ts.
+import type { ProblemRow } from './problem-row.ts';
+
+export const requestProblems = {
+  invalidJson: {
+    status: 400,
+    code: '40000_INVALID_JSON',
+    message: (d: { reason: string }) => `The body is not valid JSON: ${d.reason}`,
+  },
+  invalidRequest: {
+    status: 400,
+    code: '40001_INVALID_REQUEST',
+    message: (d: { reason: string }) => d.reason,
+  },
+  unknownSortField: {
+    status: 400,
+    code: '40037_UNKNOWN_SORT_FIELD',
+    message: (d: { fields: readonly string[]; known: readonly string[] }) =>
+      `query sort: this list cannot be sorted by ${d.fields.join(', ')}; it can by ${d.known.join(', ')}`,
+  },
+  notFound: {
+    status: 404,
+    code: '40400_NOT_FOUND',
+    message: (d: { what: string; id: string }) => `No ${d.what} with id ${d.id}`,
+  },
+  noSuchRoute: {
+    status: 404,
+    code: '40401_NO_SUCH_ROUTE',
+    message: (d: { method: string; path: string }) => `There is no ${d.method} ${d.path}`,
+  },
+  methodNotAllowed: {
+    status: 405,
+    code: '40500_METHOD_NOT_ALLOWED',
+    message: (d: { method: string; path: string; allow: string }) =>
+      `${d.path} does not take ${d.method}; allowed: ${d.allow}`,
+  },
+  requestTimeout: {
+    status: 408,
+    code: '40800_REQUEST_TIMEOUT',
+    message: 'The request did not arrive in time',
+  },
+  payloadTooLarge: {
+    status: 413,
+    code: '41300_PAYLOAD_TOO_LARGE',
+    message: (d: { bytesMax: number }) => `The body is larger than ${d.bytesMax} bytes`,
+  },
+  unsupportedMediaType: {
+    status: 415,
+    code: '41500_UNSUPPORTED_MEDIA_TYPE',
+    message: (d: { contentType: string }) =>
+      `Content type ${d.contentType} is not supported; send application/json`,
+  },
+  idempotencyKeyReused: {
+    status: 422,
+    code: '42200_IDEMPOTENCY_KEY_REUSED',
+    message: 'The Idempotency-Key was used with another body',
+  },
+  headersTooLarge: {
+    status: 431,
+    code: '43100_HEADERS_TOO_LARGE',
+    message: 'The request line and headers are larger than 16 KiB',
+  },
+  internal: { status: 500, code: '50000_INTERNAL', message: 'Internal error' },
+  stopping: { status: 503, code: '50301_STOPPING', message: 'The server is stopping' },
+} as const satisfies Record<string, ProblemRow>;

@@ -1,0 +1,90 @@
+// Request events: HTTP answers, CoAP answers and internal errors, as log lines and metrics.
+import { isDiskFull } from '../model/disk-full.ts';
+import { hourMs } from '../model/instant.ts';
+import { lineLimit } from './line-limit.ts';
+import type { Log } from './log.ts';
+import type { MetricMakers } from './metric-makers.ts';
+
+const quietRoutes = new Set([
+  '/v3/capture',
+  '/v3/devices/:deviceId/backfill/bulk',
+  '/v3/samples/bulk',
+  '/health/live',
+  '/health/ready',
+  '/metrics',
+]);
+
+/** Queries that are sent as POST because they are long. They change nothing. */
+const queryRoutes = /\/(query|list|preview|simulate|infer-schema|filter-options(-v2)?|query\/.*)$/;
+
+interface AnsweredRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly requestId: string;
+}
+
+export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
+  const requests = histogram(
+    'http_request_seconds',
+    'Time from request to answer by method, route and status.',
+    ['method', 'route', 'status'],
+  );
+  const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
+  const coapIgnored = counter(
+    'coap_ignored_total',
+    'CoAP datagrams that led to nothing new, by reason.',
+    ['reason'],
+  );
+  return {
+    answered({ route, ms, ...shown }: AnsweredRequest): void {
+      const { method, status } = shown;
+      requests.observe({ method, route, status }, ms / 1000);
+      const line = { ...shown, ms: Math.round(ms * 10) / 10 };
+      if (status >= 500) log.warn(line, 'answered');
+      else if (quietRoutes.has(route) || (isQuery(method, route) && status < 400))
+        log.debug(line, 'answered');
+      else log.info(line, 'answered');
+    },
+
+    coapAnswered(code: string, ms: number): void {
+      coapAnswers.inc({ code });
+      log.debug({ code, ms }, 'answered over CoAP');
+    },
+
+    coapIgnored(reason: string): void {
+      coapIgnored.inc({ reason });
+    },
+  };
+}
+
+export function failureEvents({ counter }: MetricMakers, log: Log) {
+  const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
+  const diskFullLines = lineLimit(hourMs);
+  return {
+    failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void {
+      failures.inc();
+      log.error({ ...request, err: error }, 'request failed with an internal error');
+    },
+
+    /**
+     * A full disk is not an internal error: it has its own line, one per hour for each kind of
+     * work, without a stack.
+     */
+    backgroundFailed(what: string, error: unknown): void {
+      if (isDiskFull(error)) {
+        if (diskFullLines.isDue(what))
+          log.warn({ what, reason: 'disk full' }, 'background work waits for room');
+        return;
+      }
+      failures.inc();
+      log.error({ what, err: error }, 'background work failed');
+    },
+  };
+}
+
+function isQuery(method: string, route: string): boolean {
+  return method === 'GET' || (method === 'POST' && queryRoutes.test(route));
+}
