@@ -12,6 +12,8 @@ export interface DeviceChains {
   readonly length: (device: number) => number;
   /** Makes `row` the newest of the device; returns the one before. */
   readonly push: (device: number, row: number) => number;
+  /** Forgets the rows of the device. */
+  readonly drop: (device: number) => void;
   readonly forEach: (visit: (device: number, length: number) => void) => void;
 }
 
@@ -69,6 +71,9 @@ export function createDeviceChains(): DeviceChains {
       rows[place] = row;
       lengths[place]!++;
       return before;
+    },
+    drop: (device) => {
+      lengths[placeOf(device)] = 0;
     },
     forEach: (visit) => {
       for (let i = 0; i < keys.length; i++)

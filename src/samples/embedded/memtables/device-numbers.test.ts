@@ -24,12 +24,12 @@ function open(needed = 0): DeviceNumbers {
   });
 }
 
-test('numbers go up, stay, and are the same after a restart', () => {
+test('numbers go up, stay, and are the same after a restart', async () => {
   const numbers = open();
   expect(['a', 'b', 'a', 'c'].map(numbers.assign)).toEqual([0, 1, 0, 2]);
-  numbers.save();
+  await numbers.save();
   numbers.assign('d"\n');
-  numbers.save();
+  await numbers.save();
   numbers.assign('never saved');
   const again = open(4);
   expect([0, 1, 2, 3, 4].map(again.idOf)).toEqual(['a', 'b', 'c', 'd"\n', undefined]);
@@ -38,38 +38,38 @@ test('numbers go up, stay, and are the same after a restart', () => {
   expect(damage).toEqual([]);
 });
 
-test('a batch that a crash cut off does not count, and is written over', () => {
+test('a batch that a crash cut off does not count, and is written over', async () => {
   const numbers = open();
   numbers.assign('a');
-  numbers.save();
+  await numbers.save();
   for (const path of paths) appendFileSync(path, 'half a batch');
   const again = open(1);
   expect(again.assign('b')).toBe(1);
-  again.save();
+  await again.save();
   expect(open(2).idOf(1)).toBe('b');
 });
 
-test('a device that is deleted and comes back has another number, also after restarts', () => {
+test('a device that is deleted and comes back has another number, also after restarts', async () => {
   const numbers = open();
   numbers.assign('a');
   numbers.assign('b');
   expect(numbers.retire('a')).toBe(0);
   expect(numbers.retire('unknown')).toBeUndefined();
-  numbers.save();
+  await numbers.save();
   const again = open(2);
   expect(again.numberOf('a')).toBeUndefined();
   expect([...again.retired]).toEqual([0]);
   expect(again.assign('a')).toBe(2);
-  again.save();
+  await again.save();
   const last = open(3);
   expect(last.numberOf('a')).toBe(2);
   expect([...last.retired]).toEqual([0]);
 });
 
-test.each([0, 1])('copy %i can be lost or harmed: the other one has everything', (copy) => {
+test.each([0, 1])('copy %i can be lost or harmed: the other one has everything', async (copy) => {
   const numbers = open();
   for (let i = 0; i < 100; i++) numbers.assign(`device ${i}`);
-  numbers.save();
+  await numbers.save();
   const whole = readFileSync(paths[copy]!);
   for (let at = 0; at < whole.length; at += 29) {
     const harmed = Buffer.from(whole);
@@ -84,14 +84,14 @@ test.each([0, 1])('copy %i can be lost or harmed: the other one has everything',
   const repaired = open(100);
   expect(damage).toEqual([`devices${copy === 0 ? '' : '-copy'}.bin: The file is missing`]);
   repaired.assign('one more');
-  repaired.save();
+  await repaired.save();
   expect(readFileSync(paths[0])).toEqual(readFileSync(paths[1]));
 });
 
-test('without either copy nothing is guessed', () => {
+test('without either copy nothing is guessed', async () => {
   const numbers = open();
   numbers.assign('a');
-  numbers.save();
+  await numbers.save();
   for (const path of paths) rmSync(path);
   expect(() => open(1)).toThrow(DamagedChunk);
   expect(open(0).count()).toBe(0);

@@ -1,7 +1,9 @@
 // Device numbers: each device of the runs has a number, given with its first row and kept in two copies of one file.
-import { closeSync, fdatasyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { syncDirectory } from '../../../log/durable-file.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 
 /** Bytes before the records of a batch: their length, and the checksum of the length and of the records. */
@@ -20,8 +22,8 @@ export interface DeviceNumbers {
   /** Takes the number from the device, whose rows count no more; with its next row the device gets another. */
   readonly retire: (deviceId: string) => number | undefined;
   readonly retired: ReadonlySet<number>;
-  /** Writes what is not on the disk. To be called before a run counts that has rows of new devices. */
-  readonly save: () => void;
+  /** Makes durable what is known now. To be awaited before a run counts that has rows of new devices. */
+  readonly save: () => Promise<void>;
 }
 
 export interface DeviceNumbersOptions {
@@ -41,6 +43,7 @@ export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers 
   const retired = new Set<number>();
   // Both copies are replaced by the first save, which cuts off what a crash left behind their last batch.
   let saved = -1;
+  let saving: Promise<unknown> = Promise.resolve();
 
   function apply(record: NumberRecord): void {
     if (typeof record === 'string') numbers.set(record, ids.push(record) - 1);
@@ -74,14 +77,25 @@ export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers 
       return number;
     },
     save: () => {
-      if (saved === records.length) return;
-      for (const path of options.paths) {
-        if (saved < 0) replaceFile(path, encodeBatch(records));
-        else writeSynced(path, 'a', encodeBatch(records.slice(saved)));
-      }
-      saved = records.length;
+      const done = saving.then(saveNow);
+      saving = done.catch(() => undefined);
+      return done;
     },
   };
+
+  async function saveNow(): Promise<void> {
+    const { length } = records;
+    if (saved === length) return;
+    const isFirst = saved < 0;
+    const batch = encodeBatch(isFirst ? records : records.slice(saved));
+    // A batch that was cut off would hide those behind it, so a failure is followed by a replacement.
+    saved = -1;
+    for (const path of options.paths) {
+      if (isFirst) await replaceFile(path, batch);
+      else await writeSynced(path, 'a', batch);
+    }
+    saved = length;
+  }
 }
 
 /** The records of the copy that has most; a copy that lacks some of them is told. */
@@ -132,18 +146,19 @@ function encodeBatch(records: readonly NumberRecord[]): Buffer {
   return Buffer.concat([head, text]);
 }
 
-function replaceFile(path: string, bytes: Buffer): void {
-  const beside = join(dirname(path), `.${basename(path)}.new`);
-  writeSynced(beside, 'w', bytes);
-  renameSync(beside, path);
+async function replaceFile(path: string, bytes: Buffer): Promise<void> {
+  const unfinished = join(dirname(path), `.${basename(path)}.new`);
+  await writeSynced(unfinished, 'w', bytes);
+  await rename(unfinished, path);
+  await syncDirectory(dirname(path));
 }
 
-function writeSynced(path: string, flag: 'w' | 'a', bytes: Buffer): void {
-  const fd = openSync(path, flag);
+async function writeSynced(path: string, flag: 'w' | 'a', bytes: Buffer): Promise<void> {
+  const file = await open(path, flag);
   try {
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-    fdatasyncSync(fd);
+    await file.writeFile(bytes);
+    await file.datasync();
   } finally {
-    closeSync(fd);
+    await file.close();
   }
 }

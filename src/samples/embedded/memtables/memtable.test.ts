@@ -1,12 +1,12 @@
 // The memtable holds what a list of rows holds.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shapeInterner } from '../../../log/data-shape.ts';
+import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { dataAt, metaAt, rowAt, type RowGroup } from '../rows/rows.ts';
 import { Memtable } from './memtable.ts';
 
-const shapes = shapeInterner();
+const shapes = createShapeInterner();
 const origins = [
   { workspaceId: 'w1', dataFlowId: 'f1', keepFrom: Number.NEGATIVE_INFINITY },
   { workspaceId: 'w2', dataFlowId: null, keepFrom: 10 },
@@ -37,8 +37,8 @@ const shape = shapes.shapeOf({ t: 1, on: true, label: '' }, new LeafValues(), un
 function add(memtable: Memtable, row: Row, order: number): void {
   const values = new LeafValues();
   shapes.shapeOf(row.data, values, shape);
-  memtable.add({
-    device: row.device,
+  memtable.add(row.device, {
+    shape,
     timestamp: row.timestamp,
     order,
     origin: origins[row.origin]!,
@@ -68,7 +68,7 @@ test('a device has its rows in the order of time and of storing', () => {
       fc.array(rowArbitrary, { minLength: 1, maxLength: 400 }),
       fc.tuple(fc.integer({ min: -1, max: 32 }), fc.integer({ min: -1, max: 32 })),
       (given, [from, to]) => {
-        const memtable = new Memtable(shape, 'default', 0, 10_000);
+        const memtable = new Memtable({ shape, topic: 'default', rowsMax: 10_000 }, 0);
         for (const [order, row] of given.entries()) add(memtable, row, order);
         for (const device of new Set(given.map((row) => row.device))) {
           const expected = given
@@ -92,7 +92,7 @@ test('a device has its rows in the order of time and of storing', () => {
 });
 
 test('rows of one time are found, whatever their number', () => {
-  const memtable = new Memtable(shape, 'default', 0, 10_000);
+  const memtable = new Memtable({ shape, topic: 'default', rowsMax: 10_000 }, 0);
   const rows = fc.sample(rowArbitrary, { numRuns: 3_000, seed: 5 });
   for (const [order, row] of rows.entries()) {
     add(memtable, row, order);
@@ -106,7 +106,7 @@ test('rows of one time are found, whatever their number', () => {
 });
 
 test('the rows of a device are readable from the latest of the times that their origins allow', () => {
-  const memtable = new Memtable(shape, 'default', 0, 10);
+  const memtable = new Memtable({ shape, topic: 'default', rowsMax: 10 }, 0);
   const row = { device: 1, timestamp: 5, data: { t: 1, on: true, label: '' }, meta: undefined };
   add(memtable, { ...row, origin: 1 }, 0);
   expect(memtable.groupOf(1, 0, 100)).toMatchObject({ visibleFrom: 10, oldest: 5, newest: 5 });

@@ -1,8 +1,8 @@
 // Memtable: the unsealed rows of one shape and topic, of all devices, in the order of storing; a chain leads through the rows of each device.
 import { type DataShape, leafKinds } from '../../../log/data-shape.ts';
-import type { LeafValues } from '../../../log/leaf-values.ts';
 import type { EpochMs } from '../../../model/instant.ts';
-import type { Origin } from '../rows/origin.ts';
+import { type Origin, visibleFrom } from '../rows/origin.ts';
+import type { RowToAdd } from '../rows/open-rows.ts';
 import type { Column, RowGroup, Rows, SortedRows } from '../rows/rows.ts';
 import { columnKindOf } from '../runs/page-format.ts';
 import type { MemtableRows } from '../runs/run-sealing.ts';
@@ -11,22 +11,19 @@ import { createDeviceChains, noRow } from './device-chains.ts';
 const capacityFirst = 4_096;
 /** What the ids of origins can tell apart, less those that one entry can bring. */
 const originsMax = 60_000;
+/** Texts are copied to the thread that seals them: more of them would delay this one. */
+const textBytesMax = 4 * 1024 * 1024;
 /** With more rows of a device than this, rows of one time are looked up in an index. */
 const indexedFrom = 64;
 /** Devices with such an index at most. */
 const indexesMax = 64;
 
-export interface NewRow {
-  readonly device: number;
-  readonly timestamp: EpochMs;
-  /** Place among all rows of the device in the order of storing. */
-  readonly order: number;
-  readonly origin: Origin;
-  /** JSON text. */
-  readonly meta: string | undefined;
-  readonly values: LeafValues;
-  /** Where the row's values begin. */
-  readonly valuesAt: number;
+export interface MemtableOptions {
+  readonly shape: DataShape;
+  readonly topic: string;
+  /** With so many rows it is full. */
+  readonly rowsMax: number;
+  readonly capacity?: number;
 }
 
 type Values = Float64Array | Uint8Array | Uint32Array;
@@ -56,23 +53,31 @@ export class Memtable {
   readonly #texts: string[] = [];
   readonly #textIds = new Map<string, number>();
   #textBytes = 0;
+  readonly #isText: readonly boolean[];
   readonly #origins: Origin[] = [];
+  readonly #originRows: number[] = [];
   readonly #originIds = new Map<Origin, number>();
   #arrays: Arrays;
   #metaIds: Uint32Array | undefined;
   readonly #indexes = new Map<number, Map<EpochMs, number[]>>();
 
-  constructor(shape: DataShape, topic: string, firstPosition: number, rowsMax: number) {
+  /** Memory for `capacity` rows is taken at once, and more when they are more. */
+  constructor(
+    { shape, topic, rowsMax, capacity = capacityFirst }: MemtableOptions,
+    firstPosition: number,
+  ) {
     this.shape = shape;
+    this.#isText = shape.leaves.map(({ kind }) => columnKindOf(kind) === 'text');
     this.topic = topic;
     this.firstPosition = firstPosition;
     this.lastPosition = firstPosition;
     this.#rowsMax = rowsMax;
-    this.#arrays = newArrays(shape, Math.min(capacityFirst, rowsMax), undefined);
+    this.#arrays = newArrays(shape, Math.min(capacity, rowsMax), undefined);
   }
 
   get isFull(): boolean {
-    return this.length >= this.#rowsMax || this.#origins.length >= originsMax;
+    const { length } = this.#origins;
+    return this.length >= this.#rowsMax || length >= originsMax || this.#textBytes >= textBytesMax;
   }
 
   /** Memory that its arrays and texts take, about. */
@@ -82,32 +87,39 @@ export class Memtable {
     return device.length * perRow + this.#textBytes + this.#chains.count() * 24;
   }
 
-  get deviceCount(): number {
-    return this.#chains.count();
+  /** The origins of its rows, and the number of rows of each. */
+  get originRows(): readonly (readonly [Origin, number])[] {
+    return this.#origins.map((origin, i) => [origin, this.#originRows[i]!]);
+  }
+
+  /** Rows before have expired for every origin that has rows. */
+  get visibleFrom(): EpochMs {
+    return visibleFrom(this.#origins.filter((_, i) => this.#originRows[i]! > 0));
   }
 
   /** Adds a row of a durable entry: readers see it at once. */
-  add(row: NewRow): void {
+  add(number: number, row: RowToAdd): void {
     const at = this.length;
     if (at === this.#arrays.device.length) this.#grow();
     const { device, timestamps, orders, previous, originIds, columns } = this.#arrays;
-    device[at] = row.device;
+    device[at] = number;
     timestamps[at] = row.timestamp;
     orders[at] = row.order;
-    originIds[at] = this.#originId(row.origin);
+    const originId = this.#originId(row.origin);
+    originIds[at] = originId;
+    this.#originRows[originId]!++;
     const { values, valuesAt } = row;
     const { numbers } = values;
     for (let i = 0; i < columns.length; i++) {
-      const column = columns[i]!;
-      const isText = column instanceof Uint32Array;
-      column[at] = isText ? this.#textId(values.textAt(valuesAt + i)) : numbers[valuesAt + i]!;
+      const isText = this.#isText[i]!;
+      columns[i]![at] = isText ? this.#textId(values.textAt(valuesAt + i)) : numbers[valuesAt + i]!;
     }
     if (row.meta !== undefined) this.#setMeta(at, row.meta);
-    previous[at] = this.#chains.push(row.device, at);
+    previous[at] = this.#chains.push(number, at);
     this.length = at + 1;
     if (row.timestamp < this.oldest) this.oldest = row.timestamp;
     if (row.timestamp > this.newest) this.newest = row.timestamp;
-    const index = this.#indexes.get(row.device);
+    const index = this.#indexes.get(number);
     if (index !== undefined) noteRow(index, row.timestamp, at);
   }
 
@@ -118,6 +130,39 @@ export class Memtable {
   /** Calls back with each device that has rows and their number. */
   forEachDevice(visit: (device: number, rows: number) => void): void {
     this.#chains.forEach(visit);
+  }
+
+  /** Forgets the rows of the device, which was deleted or whose rows are in chunks now; returns their number. */
+  forget(device: number): number {
+    const { originIds, previous } = this.#arrays;
+    let count = 0;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!) {
+      this.#originRows[originIds[row]!]!--;
+      count++;
+    }
+    this.#chains.drop(device);
+    this.#indexes.delete(device);
+    return count;
+  }
+
+  /** Time of the newest row of the device; -Infinity without any. */
+  newestOf(device: number): EpochMs {
+    const { timestamps, previous } = this.#arrays;
+    let newest = Number.NEGATIVE_INFINITY;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!)
+      if (timestamps[row]! > newest) newest = timestamps[row]!;
+    return newest;
+  }
+
+  /** Rows that have expired but are still here. */
+  expiredRows(): number {
+    const { timestamps, originIds } = this.#arrays;
+    const keepFrom = this.#origins.map((origin) => origin.keepFrom);
+    if (keepFrom.every((from) => from <= this.oldest)) return 0;
+    let count = 0;
+    for (let row = 0; row < this.length; row++)
+      if (timestamps[row]! < keepFrom[originIds[row]!]!) count++;
+    return count;
   }
 
   /** All rows of the device with exactly that time; `rows` has their columns. */
@@ -179,6 +224,7 @@ export class Memtable {
       orders,
       originIds,
       origins: this.#origins.map(({ workspaceId, dataFlowId }) => [workspaceId, dataFlowId]),
+      keepFrom: this.#origins.map(({ keepFrom }) => keepFrom),
       metaIds: this.#metaIds,
       columns,
       texts: this.#texts,
@@ -197,6 +243,7 @@ export class Memtable {
     let id = this.#originIds.get(origin);
     if (id === undefined) {
       id = this.#origins.push(origin) - 1;
+      this.#originRows.push(0);
       this.#originIds.set(origin, id);
     }
     return id;

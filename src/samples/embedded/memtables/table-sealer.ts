@@ -1,47 +1,36 @@
-// Table sealer: closed memtables become runs and runs are merged, in the background, each on a thread of its own.
-import type { Origin } from '../rows/origin.ts';
-import type { RunIndex } from '../runs/run-index.ts';
-import type { RunJob } from '../runs/run-jobs.ts';
-import { type LevelLimits, runsToMerge } from '../runs/run-levels.ts';
-import type { RunThread } from '../runs/run-thread.ts';
-import type { DeviceNumbers } from './device-numbers.ts';
+// Table sealer: closed memtables become runs in the background, and what they have of busy devices becomes chunks.
+import type { SchemaInterner } from '../chunks/chunk-schema.ts';
+import { sealRows } from '../chunks/chunk-writer.ts';
+import type { ChunkSealer } from '../chunk-sealer.ts';
+import type { Slices } from '../queries/bucket-query.ts';
+import { cutPlaces, type SeriesRegistry } from '../rows/series-registry.ts';
+import { seriesOf } from '../rows/series.ts';
+import type { RunMakers } from '../runs/run-makers.ts';
+import type { SegmentSet } from '../segments/segment-set.ts';
+import type { StoreLimits } from '../store-limits.ts';
 import type { Memtable } from './memtable.ts';
-import type { ShapeTable, ShapeTables, TableRun } from './shape-tables.ts';
+import type { ShapeTable } from './shape-table.ts';
+import type { ShapeTables } from './shape-tables.ts';
+import type { TableRuns } from './table-runs.ts';
 
-export interface TableSealerLimits extends LevelLimits {
-  /** Memory of all memtables; beyond, the largest is sealed. */
-  readonly memtableBytes: number;
-  /** Memory of memtables that wait to be sealed; beyond, writers wait. */
-  readonly waitingBytesMax: number;
-  /** Rows that were in the journal for this many of its bytes are sealed, however few they are. */
-  readonly journalTailBytes: number;
-}
-
-/** A run that was written and has to count. */
-export interface NewRun {
-  readonly path: string;
-  readonly index: RunIndex;
-  /** Runs whose rows are in the new one. */
-  readonly replaces: readonly TableRun[];
-  readonly table: ShapeTable;
-  /** Called when the run counts: replaces what readers had before. */
-  readonly counts: (run: TableRun) => void;
-}
+const sliceMs = 4;
 
 export interface TableSealerParts {
   readonly tables: ShapeTables;
-  readonly numbers: DeviceNumbers;
-  readonly sealThread: RunThread;
-  readonly mergeThread: RunThread;
-  readonly limits: TableSealerLimits;
-  /** A path for a file under construction that no other file has. */
+  readonly tableRuns: TableRuns;
+  readonly registry: SeriesRegistry;
+  readonly schemas: SchemaInterner;
+  readonly segments: SegmentSet;
+  readonly chunks: Pick<ChunkSealer, 'adopt' | 'oldestUnsealed' | 'wake'>;
+  readonly makers: RunMakers;
+  readonly slices: Slices;
+  readonly limits: StoreLimits;
+  /** A path that no other file has, for a run while it is written. */
   readonly newPath: () => string;
-  /** Makes the run count. Rejects without effect when the disk refuses. */
-  readonly commit: (run: NewRun) => Promise<void>;
-  /** Makes runs that lost all rows count no more. */
-  readonly remove: (runs: readonly TableRun[], counts: () => void) => Promise<void>;
-  readonly origins: () => Iterable<Origin>;
-  readonly journalledBytes: () => number;
+  /** Called after a commit, which may have freed some of the journal. */
+  readonly committed: () => Promise<unknown>;
+  /** Called when there are new runs. */
+  readonly sealed: () => void;
   /** Background work failed; it is tried again later. */
   readonly failed: (error: unknown) => void;
 }
@@ -49,6 +38,8 @@ export interface TableSealerParts {
 export interface TableSealer {
   /** Starts background work when there is some. */
   readonly wake: () => void;
+  /** Seals the closed memtables; rejects when the disk refuses. Returns how many rows had expired. */
+  readonly sealClosed: () => Promise<number>;
   /** Seals everything; rejects when the disk refuses. */
   readonly sealAll: () => Promise<void>;
   /** Undefined when waiting memtables have room, else resolves when they may have. */
@@ -58,24 +49,25 @@ export interface TableSealer {
 }
 
 export function createTableSealer(parts: TableSealerParts): TableSealer {
-  const { tables, limits } = parts;
+  const { tables, registry, limits } = parts;
   const firstBytes = new WeakMap<Memtable, number>();
-  let sealing: Promise<void> | undefined;
-  let merging: Promise<void> | undefined;
-  let roomed: PromiseWithResolvers<void> | undefined;
+  let lookedAt = 0;
   let failedAt = Number.NEGATIVE_INFINITY;
+  let working: Promise<void> | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+  let roomed: PromiseWithResolvers<void> | undefined;
 
   /** Closes memtables that hold the journal back too far or take too much memory together. */
   function closeOverdue(): void {
-    const journalled = parts.journalledBytes();
+    lookedAt = registry.journalledBytes();
     let bytes = 0;
     let largest: ShapeTable | undefined;
     for (const table of tables.all()) {
       const { active } = table;
       if (active === undefined) continue;
-      const since = firstBytes.get(active) ?? journalled;
+      const since = firstBytes.get(active) ?? lookedAt;
       firstBytes.set(active, since);
-      if (active.isFull || journalled - since > limits.journalTailBytes) {
+      if (active.isFull || lookedAt - since > limits.journalTailBytes) {
         tables.close(table);
         continue;
       }
@@ -85,157 +77,156 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
     if (bytes > limits.memtableBytes && largest !== undefined) tables.close(largest);
   }
 
-  function waitingTable(): ShapeTable | undefined {
-    let oldest: ShapeTable | undefined;
-    for (const table of tables.all()) {
-      const [first] = table.sealing;
-      const before = oldest?.sealing[0]?.firstPosition ?? Number.POSITIVE_INFINITY;
-      if (first !== undefined && first.firstPosition < before) oldest = table;
+  async function sealEach(): Promise<number> {
+    let expired = 0;
+    for (let table = waitingTable(tables); table !== undefined; table = waitingTable(tables)) {
+      expired += await sealFirst(table, parts);
+      letWritersOn();
     }
-    return oldest;
+    return expired;
   }
 
-  async function sealWaiting(): Promise<void> {
-    for (let table = waitingTable(); table !== undefined; table = waitingTable()) {
-      await sealFirst(table, parts);
-      roomed?.resolve();
-      roomed = undefined;
-    }
+  /** One sealing after the other, whoever asks for it. */
+  function sealClosed(): Promise<number> {
+    const done = queue.then(sealEach);
+    queue = done.catch(() => undefined);
+    return done;
+  }
+
+  function letWritersOn(): void {
+    roomed?.resolve();
+    roomed = undefined;
   }
 
   function startSealing(): void {
-    const isBackingOff = parts.journalledBytes() - failedAt < limits.journalTailBytes / 64;
-    if (sealing !== undefined || isBackingOff || waitingTable() === undefined) return;
-    sealing = sealWaiting()
-      .catch((error: unknown) => {
-        failedAt = parts.journalledBytes();
+    // After a failure it is tried again when there is something new to keep, not at every entry.
+    if (registry.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
+    working ??= sealClosed()
+      .then(parts.sealed, (error: unknown) => {
+        failedAt = registry.journalledBytes();
         parts.failed(error);
       })
       .finally(() => {
-        sealing = undefined;
-        roomed?.resolve();
-        roomed = undefined;
-        startMerging();
-      });
-  }
-
-  function startMerging(): void {
-    if (merging !== undefined) return;
-    const found = mergeable(tables, limits);
-    if (found === undefined) return;
-    merging = merge(found.table, found.runs, parts)
-      .then(
-        () => true,
-        (error: unknown) => {
-          parts.failed(error);
-          return false;
-        },
-      )
-      .then((isMerged) => {
-        merging = undefined;
-        if (isMerged) startMerging();
+        working = undefined;
+        letWritersOn();
       });
   }
 
   return {
+    sealClosed,
     wake: () => {
-      closeOverdue();
-      startSealing();
+      if (registry.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
+      if (tables.hasClosed()) startSealing();
     },
     room: () => {
-      if (sealing === undefined || waitingBytes(tables) <= limits.waitingBytesMax) return undefined;
+      if (working === undefined || closedBytes(tables) <= limits.closedMemtableBytesMax)
+        return undefined;
       roomed ??= Promise.withResolvers();
       return roomed.promise;
     },
     sealAll: async () => {
       for (const table of tables.all()) tables.close(table);
-      await sealing;
-      await sealWaiting();
+      await sealClosed();
     },
     idle: async () => {
-      while (sealing !== undefined || merging !== undefined) await (sealing ?? merging);
+      while (working !== undefined) await working;
     },
   };
 }
 
-function waitingBytes(tables: ShapeTables): number {
+function waitingTable(tables: ShapeTables): ShapeTable | undefined {
+  let oldest: ShapeTable | undefined;
+  for (const table of tables.all()) {
+    const [first] = table.sealing;
+    const before = oldest?.sealing[0]?.firstPosition ?? Number.POSITIVE_INFINITY;
+    if (first !== undefined && first.firstPosition < before) oldest = table;
+  }
+  return oldest;
+}
+
+function closedBytes(tables: ShapeTables): number {
   let bytes = 0;
   for (const { sealing } of tables.all()) for (const memtable of sealing) bytes += memtable.bytes;
   return bytes;
 }
 
-/** The oldest closed memtable of the table becomes a run. */
-async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<void> {
+/** The oldest closed memtable of the table becomes a run; returns how many of its rows had expired. */
+async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<number> {
+  const { tables, segments, chunks } = parts;
+  const { numbers } = tables;
   const [memtable] = table.sealing;
-  if (memtable === undefined) return;
-  const { numbers } = parts;
+  if (memtable === undefined) return 0;
+  const moved = await moveToChunks(table, memtable, parts);
+  const rows = rowsOf(memtable);
+  const coveredTo = memtable.lastPosition + 1;
+  const sealedTo = Math.min(coveredTo, chunks.oldestUnsealed());
   // Before the run counts, because its rows have numbers only.
-  numbers.save();
-  const sealedTo = memtable.lastPosition + 1;
-  const path = parts.newPath();
-  const index = await parts.sealThread.run({
-    kind: 'seal',
-    path,
+  await numbers.save();
+  const retired = [...numbers.retired];
+  const note = { level: 0, sealedTo, coveredTo, devices: numbers.count(), replaces: [] };
+  const job = {
+    kind: 'seal' as const,
+    path: parts.newPath(),
     shape: table.shape.text,
     rows: memtable.toSeal(numbers.count()),
-    without: new Set(numbers.retired),
-    note: { level: 0, sealedTo, devices: numbers.count(), replaces: [] },
-  });
-  const counts = (run?: TableRun): void => {
-    if (run !== undefined) table.runs.push(run);
-    table.sealing.splice(table.sealing.indexOf(memtable), 1);
-    table.sealedTo = Math.max(table.sealedTo, sealedTo);
+    without: new Set([...retired, ...moved]),
+    note,
   };
-  if (index === undefined) counts();
-  else await parts.commit({ path, index, table, replaces: [], counts });
-}
-
-function mergeable(
-  tables: ShapeTables,
-  limits: LevelLimits,
-): { readonly table: ShapeTable; readonly runs: readonly TableRun[] } | undefined {
-  for (const table of tables.all()) {
-    const place = runsToMerge(table.runs, limits);
-    if (place !== undefined) return { table, runs: table.runs.slice(...place) };
+  const index = rows === 0 ? undefined : await parts.makers.make(job, memtable.length);
+  if (index === undefined) {
+    tables.sealed(table);
+    tables.settle(table);
+    return rows;
   }
-  return undefined;
+  await segments.exclusive(() =>
+    segments.commit({
+      addRun: { path: job.path, index },
+      remove: [],
+      replayFrom: () => Math.min(chunks.oldestUnsealed(), tables.replayFrom(memtable)),
+      counts: (file) => {
+        if (file === undefined) return;
+        const since = [...numbers.retired].slice(retired.length);
+        table.addRun(parts.tableRuns.open(file, index).without(since));
+        tables.sealed(table);
+      },
+    }),
+  );
+  await parts.committed();
+  return rows - index.head.rows;
 }
 
-/** Neighboring runs become one, or none when all their rows are expired or deleted. */
-export async function merge(
+/** The rows of devices that have many become chunks, which readers find from then on. Returns the devices. */
+async function moveToChunks(
   table: ShapeTable,
-  runs: readonly TableRun[],
-  parts: Pick<
-    TableSealerParts,
-    'numbers' | 'mergeThread' | 'newPath' | 'commit' | 'remove' | 'origins'
-  >,
-): Promise<void> {
-  const path = parts.newPath();
-  const index = await parts.mergeThread.run(mergeJob(path, runs, parts));
-  const exchange = (merged: readonly TableRun[]): void => {
-    const first = table.runs.findIndex((run) => runs.includes(run));
-    table.runs = table.runs.filter((run) => !runs.includes(run)).toSpliced(first, 0, ...merged);
-  };
-  if (index === undefined) await parts.remove(runs, () => exchange([]));
-  else await parts.commit({ path, index, table, replaces: runs, counts: (run) => exchange([run]) });
+  memtable: Memtable,
+  { tables, registry, schemas, chunks, slices, limits }: TableSealerParts,
+): Promise<number[]> {
+  const busy: number[] = [];
+  memtable.forEachDevice((device, rows) => {
+    if (rows >= limits.chunkRowsMin) busy.push(device);
+  });
+  let sliceEnds = slices.clock() + sliceMs;
+  for (const device of busy) {
+    const deviceId = tables.numbers.idOf(device);
+    const sorted = memtable.groupOf(device, -Infinity, Infinity)?.sorted();
+    if (deviceId === undefined || sorted === undefined) continue;
+    const series = seriesOf(registry.deviceOf(deviceId), table.topic);
+    const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
+    let from = 0;
+    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
+      chunks.adopt(series, sealRows(sorted, from, to, schemas), memtable.firstPosition);
+      from = to;
+    }
+    memtable.forget(device);
+    series.isBusy = true;
+    if (slices.clock() < sliceEnds) continue;
+    await slices.pause();
+    sliceEnds = slices.clock() + sliceMs;
+  }
+  if (busy.length > 0) chunks.wake();
+  return busy;
 }
 
-function mergeJob(
-  path: string,
-  runs: readonly TableRun[],
-  { numbers, origins }: Pick<TableSealerParts, 'numbers' | 'origins'>,
-): RunJob {
-  const keepFrom = new Map<string, number>();
-  for (const origin of origins())
-    if (origin.keepFrom !== Number.NEGATIVE_INFINITY)
-      keepFrom.set(JSON.stringify([origin.workspaceId, origin.dataFlowId]), origin.keepFrom);
-  const level = Math.max(...runs.map((run) => run.level));
-  return {
-    kind: 'merge',
-    path,
-    inputs: runs.map(({ reader }) => reader.run.file.path),
-    without: new Set(numbers.retired),
-    keepFrom,
-    level: runs.length > 1 ? level + 1 : level,
-  };
+function rowsOf(memtable: Memtable): number {
+  return memtable.originRows.reduce((sum, [, rows]) => sum + rows, 0);
 }

@@ -74,7 +74,7 @@ export function createPageWriter({ kinds, texts, emit }: PageWriterOptions): Pag
     sections.end();
     encoder.writeInts(rows.origins);
     sections.end();
-    if (hasAny(rows.metas, slices.rows)) encoder.writeTexts(rows.metas, ['', ...texts]);
+    if (hasAny(rows.metas, slices.rows)) encoder.writeTexts(rows.metas, (id) => (id === 0 ? '' : texts[id - 1]));
     sections.end();
     const scaled = kinds.map((kind, i) => {
       const values = writeColumn(kind, i);
@@ -109,7 +109,7 @@ export function createPageWriter({ kinds, texts, emit }: PageWriterOptions): Pag
   function writeColumn(kind: ColumnKind, index: number): ScaledValues | undefined {
     const values = rows.columns[index]!;
     if (kind === 'text') {
-      encoder.writeTexts(values, texts);
+      encoder.writeTexts(values, (id) => texts[id]);
       return undefined;
     }
     if (kind === 'boolean') {
@@ -279,7 +279,7 @@ function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
       writePacked(out, differences, count);
     },
     /** Indices of a dictionary of the page, then the dictionary as JSON. */
-    writeTexts: (values: Float64Array, texts: readonly string[]): void => {
+    writeTexts: (values: Float64Array, textOf: (id: number) => string | undefined): void => {
       const known = new Map<number, number>();
       for (let i = 0; i < slices.rows; i++) {
         const text = values[i]!;
@@ -291,7 +291,7 @@ function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
         ids[i] = id;
       }
       writePacked(out, ids, slices.rows);
-      const dictionary = Buffer.from(JSON.stringify([...known.keys()].map((id) => texts[id])));
+      const dictionary = Buffer.from(JSON.stringify([...known.keys()].map(textOf)));
       out.align(4);
       const at = out.reserve(4);
       out.view.setUint32(at, dictionary.length, true);

@@ -1,6 +1,6 @@
 // Run file: a run on the disk, its index in memory, the sections of its pages read when they are needed.
 import { DamagedChunk } from '../chunks/chunk.ts';
-import type { SegmentFile } from '../segments/chunk-segment-reader.ts';
+import type { SegmentFile } from '../segments/segment-file.ts';
 import { checkedSection } from './page-reader.ts';
 import {
   decodeIndex,

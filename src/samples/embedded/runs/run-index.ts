@@ -25,10 +25,16 @@ export interface RunHead {
   /** [workspace, data flow], and the rows of each. */
   readonly origins: readonly (readonly [string, string | null])[];
   readonly originRows: readonly number[];
+  /** By origin: expired rows before are not in the run; null where no rows had expired. */
+  readonly keptFrom: readonly (number | null)[];
   /** 0 for a sealed memtable, one more with each merge. */
   readonly level: number;
+  /** The largest place of a row among all rows of its device. */
+  readonly maxOrder: number;
   /** Every row of the shape and topic in earlier entries of the journal is in this or in an older run, or in a chunk. */
   readonly sealedTo: number;
+  /** Entries from here on have no row in this run; between `sealedTo` and here some may have. */
+  readonly coveredTo: number;
   /** Devices that had a number when the run was written. */
   readonly devices: number;
   /** Names of the files whose rows are in this one: they count no more, whatever the manifest says. */
@@ -36,7 +42,10 @@ export interface RunHead {
 }
 
 /** What the index says of a run besides its rows. */
-export type RunNote = Pick<RunHead, 'level' | 'sealedTo' | 'devices' | 'replaces'>;
+export type RunNote = Pick<
+  RunHead,
+  'level' | 'sealedTo' | 'coveredTo' | 'devices' | 'replaces'
+>;
 
 /** One value per page; `ends` has `head.sections` per page. Binary search by device finds the pages to read. */
 export interface RunIndex {

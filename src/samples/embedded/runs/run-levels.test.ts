@@ -4,7 +4,7 @@ import { type LeveledRun, runsToMerge } from './run-levels.ts';
 
 const limits = { runsToMerge: 4, mergedRunBytesMax: 1_000 };
 const runs = (levels: string, bytes = 1): LeveledRun[] =>
-  [...levels].map((level) => ({ level: Number(level), bytes }));
+  [...levels].map((level) => ({ level: Number(level), bytes, damaged: false }));
 
 test.each<[string, readonly [number, number] | undefined]>([
   ['', undefined],
@@ -27,7 +27,7 @@ test('runs that would be too large together stay as they are', () => {
 test('4,096 sealed runs become few, and each was written seven times at most', () => {
   let now: (LeveledRun & { readonly written: number })[] = [];
   for (let i = 0; i < 4_096; i++) {
-    now.push({ level: 0, bytes: 1, written: 1 });
+    now.push({ level: 0, bytes: 1, written: 1, damaged: false });
     for (;;) {
       const found = runsToMerge(now, { runsToMerge: 4, mergedRunBytesMax: 1e9 });
       if (found === undefined) break;
@@ -36,10 +36,11 @@ test('4,096 sealed runs become few, and each was written seven times at most', (
         level: inputs[0]!.level + 1,
         bytes: inputs.reduce((sum, { bytes }) => sum + bytes, 0),
         written: Math.max(...inputs.map(({ written }) => written)) + 1,
+        damaged: false,
       };
       now = now.toSpliced(found[0], inputs.length, merged);
     }
     expect(now.length).toBeLessThan(4 * 7);
   }
-  expect(now).toEqual([{ level: 6, bytes: 4_096, written: 7 }]);
+  expect(now).toEqual([{ level: 6, bytes: 4_096, written: 7, damaged: false }]);
 });

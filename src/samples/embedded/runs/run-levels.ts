@@ -3,6 +3,8 @@
 export interface LeveledRun {
   readonly level: number;
   readonly bytes: number;
+  /** Some of it cannot be read: it stays as it is, so that nothing more is lost. */
+  readonly damaged: boolean;
 }
 
 export interface LevelLimits {
@@ -14,7 +16,7 @@ export interface LevelLimits {
 
 /**
  * The runs to merge, from the first on and before the second place; undefined when there are not enough. `runs` are those of one shape
- * and topic, the oldest first: only neighbors are merged, because rows of one instant are told apart by the order of their runs.
+ * and topic, the oldest first: neighbors are merged, so that runs keep to a stretch of time.
  */
 export function runsToMerge(
   runs: readonly LeveledRun[],
@@ -26,7 +28,8 @@ export function runsToMerge(
     let end = first;
     for (; end < runs.length && end - first < limits.runsToMerge; end++) {
       const next = runs[end]!;
-      if (next.level !== level || bytes + next.bytes > limits.mergedRunBytesMax) break;
+      const isLarge = bytes + next.bytes > limits.mergedRunBytesMax;
+      if (next.level !== level || next.damaged || isLarge) break;
       bytes += next.bytes;
     }
     if (end - first === limits.runsToMerge) return [first, end];

@@ -1,7 +1,7 @@
 // Merging: neighboring runs of one shape and topic become one, without the rows that no query may read any more.
 import type { DataShape } from '../../../log/data-shape.ts';
 import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
-import { openSegmentFile, type SegmentFile } from '../segments/chunk-segment-reader.ts';
+import { openSegmentFile, type SegmentFile } from '../segments/segment-file.ts';
 import { readRun, type RunFile } from './run-file.ts';
 import type { RunIndex } from './run-index.ts';
 import { openRunWriter } from './run-writer.ts';
@@ -9,7 +9,6 @@ import { writeSlices } from './slice-writer.ts';
 
 export interface MergeJob {
   readonly path: string;
-  /** In the order of storing, the oldest first: rows of one instant keep it. */
   readonly inputs: readonly string[];
   /** Rows of these devices are left out: they were deleted. */
   readonly without: ReadonlySet<number>;
@@ -18,7 +17,7 @@ export interface MergeJob {
   readonly level: number;
 }
 
-/** Writes the run; undefined when no row is left. Throws DamagedChunk when an input cannot be read; nothing stays on the disk then. */
+/** Writes the run without syncing it; undefined when no row is left. Throws DamagedChunk when an input cannot be read; nothing stays on the disk then. */
 export function mergeRuns(
   job: MergeJob,
   shapeOf: (text: string) => DataShape,
@@ -59,9 +58,11 @@ function mergeInto(
     topic,
     texts: texts.list,
     origins: origins.list,
+    keepFrom,
     note: {
       level: job.level,
       sealedTo: Math.max(...runs.map(({ index }) => index.head.sealedTo)),
+      coveredTo: Math.max(...runs.map(({ index }) => index.head.coveredTo)),
       devices: Math.max(...runs.map(({ index }) => index.head.devices)),
       replaces: runs.map(({ file }) => file.name),
     },
@@ -120,11 +121,18 @@ function mergedOrigins(runs: readonly RunFile[]) {
 /** Rows of one device from several runs. `keepFrom` has a time for each origin. */
 function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
   const timestampsAt = 0;
+  const ordersAt = 1;
   const originsAt = 2;
   // Times, orders, origins, metas, then the columns.
   let columns = Array.from({ length: 4 + columnCount }, () => new Float64Array(1_024));
   let length = 0;
   let isSorted = true;
+
+  /** Whether the row belongs before the last one. */
+  function isBefore(timestamp: number, order: number): boolean {
+    const last = columns[timestampsAt]![length - 1]!;
+    return timestamp < last || (timestamp === last && order < columns[ordersAt]![length - 1]!);
+  }
 
   function grow(): void {
     columns = columns.map((column) => {
@@ -134,13 +142,14 @@ function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
     });
   }
 
-  /** Rows of one instant stay in the order in which they were added. */
+  /** By time; rows of one instant in the order of storing. */
   function sortedPlaces(): Uint32Array {
     const timestamps = columns[timestampsAt]!;
+    const orders = columns[ordersAt]!;
     const order = new Uint32Array(length);
     for (let i = 0; i < length; i++) order[i] = i;
     if (isSorted) return order;
-    return order.sort((a, b) => timestamps[a]! - timestamps[b]! || a - b);
+    return order.sort((a, b) => timestamps[a]! - timestamps[b]! || orders[a]! - orders[b]!);
   }
 
   return {
@@ -156,7 +165,7 @@ function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
         const timestamp = rows.timestamps[row]!;
         if (timestamp < keepFrom[origin]!) continue;
         if (length === columns[timestampsAt]!.length) grow();
-        if (length > 0 && timestamp < columns[timestampsAt]![length - 1]!) isSorted = false;
+        if (length > 0 && isBefore(timestamp, rows.orders[row]!)) isSorted = false;
         for (let i = 0; i < sources.length; i++) columns[i]![length] = sources[i]![row]!;
         columns[originsAt]![length++] = origin;
       }

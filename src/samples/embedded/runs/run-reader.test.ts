@@ -3,20 +3,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { shapeInterner } from '../../../log/data-shape.ts';
+import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { Memtable } from '../memtables/memtable.ts';
 import { dataAt, metaAt, rowAt } from '../rows/rows.ts';
-import { openSegmentFile } from '../segments/chunk-segment-reader.ts';
+import { openSegmentFile } from '../segments/segment-file.ts';
 import { readRun } from './run-file.ts';
 import { createRunReader, type RunReader } from './run-reader.ts';
+import { Slice } from './slice-rows.ts';
 import { sealMemtable } from './run-sealing.ts';
 import { createSectionCache } from './section-cache.ts';
 
 const day = 86_400_000;
 const start = 1_700_006_400_000;
-const note = { level: 0, sealedTo: 7, devices: 6, replaces: [] };
-const shapes = shapeInterner();
+const note = { level: 0, sealedTo: 7, coveredTo: 7, devices: 6, replaces: [] };
+const shapes = createShapeInterner();
 const devices = 50;
 const days = 3;
 const origin = { workspaceId: 'w1', dataFlowId: 'f1', keepFrom: Number.NEGATIVE_INFINITY };
@@ -31,14 +32,14 @@ let folder: string;
 let reader: RunReader;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'heliograph-run-reader-'));
-  const memtable = new Memtable(shape, 'default', 0, 100_000);
+  const memtable = new Memtable({ shape, topic: 'default', rowsMax: 100_000 }, 0);
   for (let slot = 0; slot < 96 * days; slot++)
     for (let device = 0; device < devices; device++) {
       const values = new LeafValues();
       shapes.shapeOf(dataOf(device, slot), values, shape);
       const meta = slot % 50 === 0 ? '{"rssi":-80}' : undefined;
       const timestamp = start + (slot * day) / 96;
-      memtable.add({ device, timestamp, order: slot, origin, meta, values, valuesAt: 0 });
+      memtable.add(device, { timestamp, order: slot, shape, origin, meta, values, valuesAt: 0 });
     }
   const path = join(folder, '1.run');
   sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
@@ -97,7 +98,8 @@ test('only slices that reach into the times', () => {
 
 test('the statistics of a slice are those of its rows', () => {
   for (const device of [1, 30]) {
-    const group = reader.groupsOf(device, start + day, start + 2 * day)[0]!;
+    const group = reader.groupsOf(device, start + day, start + 2 * day)[0];
+    if (!(group instanceof Slice)) throw new Error('no slice');
     const rows = Array.from({ length: 96 }, (_, i) => dataOf(device, 96 + i));
     const numbers = rows.map(({ t }) => t);
     expect(group.statistics(0)).toEqual({

@@ -17,6 +17,8 @@ export interface MemtableRows {
   /** Indices in `origins`. */
   readonly originIds: Uint16Array;
   readonly origins: readonly (readonly [string, string | null])[];
+  /** By origin: rows before have expired and are left out. */
+  readonly keepFrom: readonly number[];
   /** 0 without meta, else an index in `texts` plus 1; absent when no row has meta. */
   readonly metaIds: Uint32Array | undefined;
   /** Numbers, booleans as 0 and 1, or indices in `texts`. */
@@ -32,21 +34,24 @@ export interface SealJob {
   readonly note: RunNote;
 }
 
-/** Writes the run; undefined when no row is left. Nothing stays on the disk when it throws. */
+/** Writes the run without syncing it; undefined when no row is left. Nothing stays on the disk when it throws. */
 export function sealMemtable(job: SealJob, shape: DataShape): RunIndex | undefined {
   const { path, rows, without, note } = job;
+  const { keepFrom } = rows;
+  const isAnyLimited = keepFrom.some((from) => from !== Number.NEGATIVE_INFINITY);
   const { order, starts } = byDevice(rows);
   const { texts, origins, topic, timestamps } = rows;
-  const run = openRunWriter({ path, shape, topic, texts, origins, note });
+  const run = openRunWriter({ path, shape, topic, texts, origins, keepFrom, note });
   let written = 0;
   try {
     for (let device = 0; device < rows.devices; device++) {
       const first = starts[device]!;
       const length = starts[device + 1]! - first;
       if (length === 0 || without.has(device)) continue;
-      const sorted = sortByTime(order.subarray(first, first + length), timestamps);
-      writeSlices(run.pages, deviceRows(device, sorted, rows));
-      written += length;
+      const stored = order.subarray(first, first + length);
+      const kept = isAnyLimited ? unexpired(stored, rows) : stored;
+      writeSlices(run.pages, deviceRows(device, sortByTime(kept, timestamps), rows));
+      written += kept.length;
     }
     if (written > 0) return run.end();
   } catch (error) {
@@ -66,6 +71,13 @@ function byDevice({ device, devices, length }: MemtableRows) {
   const order = new Uint32Array(length);
   for (let row = 0; row < length; row++) order[next[device[row]!]!++] = row;
   return { order, starts };
+}
+
+function unexpired(
+  stored: Uint32Array,
+  { timestamps, originIds, keepFrom }: MemtableRows,
+): Uint32Array {
+  return stored.filter((row) => timestamps[row]! >= keepFrom[originIds[row]!]!);
 }
 
 /** Most devices send in the order of time; rows of one instant stay in the order of storing. */

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { shapeInterner } from '../../../log/data-shape.ts';
+import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { Memtable } from '../memtables/memtable.ts';
-import { openSegmentFile } from '../segments/chunk-segment-reader.ts';
+import { openSegmentFile } from '../segments/segment-file.ts';
 import { readRun } from './run-file.ts';
 import { createRunThread } from './run-thread.ts';
 
@@ -20,16 +20,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const note = { level: 0, sealedTo: 7, devices: 6, replaces: [] };
-const shapes = shapeInterner();
+const note = { level: 0, sealedTo: 7, coveredTo: 7, devices: 6, replaces: [] };
+const shapes = createShapeInterner();
 const origin = { workspaceId: 'w', dataFlowId: null, keepFrom: Number.NEGATIVE_INFINITY };
 
 function sealed(name: string, timestamp: number): Promise<unknown> {
   const values = new LeafValues();
   const shape = shapes.shapeOf({ t: 20.5, label: 'a' }, values, undefined);
-  const memtable = new Memtable(shape, 'default', 0, 100);
+  const memtable = new Memtable({ shape, topic: 'default', rowsMax: 100 }, 0);
   for (const device of [2, 0])
-    memtable.add({ device, timestamp, order: 0, origin, meta: undefined, values, valuesAt: 0 });
+    memtable.add(device, { timestamp, order: 0, shape, origin, meta: undefined, values, valuesAt: 0 });
   const path = join(folder, name);
   const rows = memtable.toSeal(3);
   return thread.run({ kind: 'seal', path, shape: shape.text, rows, without: new Set(), note });

@@ -1,16 +1,26 @@
 // Run worker: seals memtables and merges runs on a thread of its own, one job after the other.
+import { closeSync, fdatasyncSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { shapeInterner } from '../../../log/data-shape.ts';
+import { createShapeInterner } from '../../../log/data-shape.ts';
 import type { RunAnswer, RunJob, RunQuestion } from './run-jobs.ts';
 import type { RunIndex } from './run-index.ts';
-import { mergeRuns } from './run-merging.ts';
-import { sealMemtable } from './run-sealing.ts';
+import { writeRun } from './run-writing.ts';
 
-const shapes = shapeInterner();
+const shapes = createShapeInterner();
 
 function run(job: RunJob): RunIndex | undefined {
-  if (job.kind === 'merge') return mergeRuns(job, shapes.fromText);
-  return sealMemtable(job, shapes.fromText(job.shape));
+  const index = writeRun(job, shapes.fromText);
+  if (index !== undefined) syncFile(job.path);
+  return index;
+}
+
+function syncFile(path: string): void {
+  const fd = openSync(path, 'r+');
+  try {
+    fdatasyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function answerTo({ id, job }: RunQuestion): RunAnswer {

@@ -1,5 +1,5 @@
 // Run writer: pages one behind the other, then the index. Runs in the worker, so its calls to the disk are synchronous.
-import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { columnKindOf, sectionsOf } from './page-format.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
 import { createPageWriter, type PageWriter } from './page-writer.ts';
@@ -22,12 +22,14 @@ export interface NewRun {
   /** May grow until `end`; rows refer to them by index. */
   readonly texts: readonly string[];
   readonly origins: readonly (readonly [string, string | null])[];
+  /** By origin: rows before have expired and were left out. */
+  readonly keepFrom: readonly number[];
   readonly note: RunNote;
 }
 
 export interface RunWriter {
   readonly pages: PageWriter;
-  /** Writes the index and syncs the file. */
+  /** Writes the index; the file is not synced. */
   readonly end: () => RunIndex;
   /** Removes what was written. */
   readonly discard: () => void;
@@ -35,18 +37,23 @@ export interface RunWriter {
 
 /** Creates the file. It is whole when `end` has returned; the caller gives it its name then. */
 export function openRunWriter(run: NewRun): RunWriter {
-  const { path, shape, topic, texts, origins, note } = run;
+  const { path, shape, topic, texts, origins, keepFrom, note } = run;
   const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
   const file = openFileWriter(path);
   const placed: PlacedPage[] = [];
   const originRows = origins.map(() => 0);
+  let maxOrder = -1;
   const pages = createPageWriter({
     kinds,
     texts,
     emit: (entry, bytes) => {
       placed.push({ ...entry, offset: file.length() });
       file.write(bytes);
-      for (let row = 0; row < entry.rows; row++) originRows[pages.rows.origins[row]!]!++;
+      const { origins: ids, orders } = pages.rows;
+      for (let row = 0; row < entry.rows; row++) {
+        originRows[ids[row]!]!++;
+        if (orders[row]! > maxOrder) maxOrder = orders[row]!;
+      }
     },
   });
   return {
@@ -64,6 +71,8 @@ export function openRunWriter(run: NewRun): RunWriter {
         sections: sectionsOf(kinds.length),
         origins,
         originRows,
+        keptFrom: keepFrom.map((from) => (Number.isFinite(from) ? from : null)),
+        maxOrder,
         ...note,
       };
       const index = indexOf(head, placed, 0);
@@ -115,7 +124,6 @@ function openFileWriter(path: string) {
     },
     end: (): void => {
       flush();
-      fdatasyncSync(fd);
       close();
     },
     close,

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DataShape, shapeInterner } from '../../../log/data-shape.ts';
+import { createShapeInterner, type DataShape } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import { createRunCursor } from './run-cursor.ts';
-import { openSegmentFile } from '../segments/chunk-segment-reader.ts';
+import { openSegmentFile } from '../segments/segment-file.ts';
 import { readRun, type RunFile } from './run-file.ts';
 import { mergeRuns } from './run-merging.ts';
 import { type MemtableRows, sealMemtable } from './run-sealing.ts';
@@ -21,8 +21,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const newPath = (): string => join(folder, `${files++}.run`);
-const note = { level: 0, sealedTo: 7, devices: 6, replaces: [] };
-const shapes = shapeInterner();
+const note = { level: 0, sealedTo: 7, coveredTo: 7, devices: 6, replaces: [] };
+const shapes = createShapeInterner();
 const shape = shapes.shapeOf({ t: 1.5, on: true, label: 'x' }, new LeafValues(), undefined);
 
 interface Row {
@@ -85,6 +85,7 @@ function memtable(rows: readonly Row[]): MemtableRows {
     orders: Float64Array.from(rows, (row) => row.order),
     originIds: Uint16Array.from(rows, (row) => origins.indexOf(row.origin)),
     origins,
+    keepFrom: origins.map(() => Number.NEGATIVE_INFINITY),
     metaIds: rows.some((row) => row.meta !== undefined)
       ? Uint32Array.from(rows, ({ meta }) => (meta === undefined ? 0 : textId(meta) + 1))
       : undefined,
