@@ -133,7 +133,11 @@ export async function isReady(target: HttpTarget): Promise<boolean> {
 }
 
 /** A device type with the script, an HTTP connector, and a data flow from it to the database. */
-export async function createFlow(platform: Platform, uplinkScript: string): Promise<BenchFlow> {
+export async function createFlow(
+  platform: Platform,
+  uplinkScript: string,
+  { passThrough = false } = {},
+): Promise<BenchFlow> {
   type Made = { readonly id: string };
   const { organizationId, workspaceId } = platform;
   const deviceType = await platform.call<Made>('POST', '/v3/device-types', {
@@ -160,7 +164,7 @@ export async function createFlow(platform: Platform, uplinkScript: string): Prom
     deviceConnector: { id: connector.id },
     deviceType: { id: deviceType.id },
     outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
-    isPassThrough: false,
+    isPassThrough: passThrough,
   });
   const { id: connectorId, uplinkSecret } = connector;
   return { workspaceId, dataFlowId: flow.id, connectorId, uplinkSecret };

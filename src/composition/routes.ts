@@ -52,11 +52,10 @@ import type { Route } from '../http/edge/route.ts';
 import { settledRoute } from '../http/edge/settled-route.ts';
 import { wantsVendorNames } from '../http/edge/vendor-names.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
+import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
 import { tokenPaths } from '../model/token-paths.ts';
 import { openTimeZones } from '../model/time-zone.ts';
-import { defaultWorkspaceSettings } from '../model/workspace.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
-import { findWorkspace } from '../records/rows/workspaces.ts';
 
 export interface RouteExtras {
   readonly publicHolidays: PublicHolidays;
@@ -73,8 +72,8 @@ export function composeRoutes(
 ): Route[] {
   const { store, telemetry, readiness, directory, now } = parts;
   const device = deviceAccess(parts);
-  const calendarOf = async (workspaceId: string) =>
-    (await findWorkspace(parts.records.db, workspaceId))?.settings ?? defaultWorkspaceSettings;
+  const { calendarOf, recordChanged } = createWorkspaceCalendars(parts.records.db);
+  parts.followChanges(recordChanged);
   const { publicHolidays } = extras;
   const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [

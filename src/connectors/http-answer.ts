@@ -1,4 +1,5 @@
 // HTTP answer: one request to a target, and the outcome of its answer for the delivery (contract 35).
+import type * as Undici from 'undici';
 import type { Dispatcher } from 'undici';
 import type { EpochMs } from '../model/instant.ts';
 import type { SendOutcome } from './target.ts';
@@ -25,36 +26,90 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-/** Sends the request and reads the beginning of its answer. Rejects with a network error. */
+/**
+ * Sends the request and reads the beginning of its answer. Rejects with a network error, and with
+ * the reason of the signal when that ends the request.
+ */
 export async function call(
   { method, url, headers, body }: HttpCall,
   signal: AbortSignal,
   dispatcher?: Dispatcher,
 ): Promise<HttpAnswer> {
+  signal.throwIfAborted();
+  const { origin, protocol, pathname, search } = new URL(url);
   // The egress guard loads the package with its first use too.
-  const { request } = await import('undici');
-  const answer = await request(url, {
-    method,
-    headers,
-    signal,
-    ...(body !== undefined && { body }),
-    ...(dispatcher !== undefined && { dispatcher }),
-  });
+  const { errors, getGlobalDispatcher } = client ?? (await loadClient());
+  if (protocol !== 'https:' && protocol !== 'http:')
+    throw new errors.InvalidArgumentError('the URL must start with http: or https:');
+  const reading = createAnswerReading(signal);
+  // `request` of the package would make a stream of each answer, which costs more than the rest.
+  (dispatcher ?? getGlobalDispatcher()).dispatch(
+    {
+      origin,
+      path: pathname + search,
+      method: method as Dispatcher.HttpMethod,
+      headers,
+      ...(body !== undefined && { body }),
+    },
+    reading.handler,
+  );
+  return reading.answer;
+}
+
+let client: typeof Undici | undefined;
+
+async function loadClient(): Promise<typeof Undici> {
+  client = await import('undici');
+  return client;
+}
+
+/** Collects the beginning of an answer; a longer one ends its connection, as nobody needs it. */
+function createAnswerReading(signal: AbortSignal): {
+  readonly handler: Dispatcher.DispatchHandler;
+  readonly answer: Promise<HttpAnswer>;
+} {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
   const kept: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-    if (bytes < answerLimits.keptBytesMax)
-      kept.push(chunk.subarray(0, answerLimits.keptBytesMax - bytes));
-    bytes += chunk.length;
-    // Leaving the loop destroys the connection, because a longer answer is not needed.
-    if (bytes > answerLimits.readBytesMax) break;
-  }
-  const header = (name: string) => [answer.headers[name]].flat()[0];
+  let head: Omit<HttpAnswer, 'text'> | undefined;
+  let running: Dispatcher.DispatchController | undefined;
+  const stop = (): void => {
+    running?.abort(signal.reason as Error);
+    reject(signal.reason as Error);
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  const ended = (): void => signal.removeEventListener('abort', stop);
+  const answered = (): void => {
+    ended();
+    if (head === undefined) reject(new Error('The connection ended without an answer'));
+    else resolve({ ...head, text: Buffer.concat(kept).toString('utf8') });
+  };
   return {
-    status: answer.statusCode,
-    retryAfter: header('retry-after'),
-    location: header('location'),
-    text: Buffer.concat(kept).toString('utf8'),
+    answer: promise,
+    handler: {
+      onRequestStart(controller) {
+        running = controller;
+        if (signal.aborted) stop();
+      },
+      onResponseStart(_controller, status, headers) {
+        if (status < 200) return;
+        const header = (name: string) => [headers[name]].flat()[0];
+        head = { status, retryAfter: header('retry-after'), location: header('location') };
+      },
+      onResponseData(controller, chunk) {
+        if (bytes < answerLimits.keptBytesMax)
+          kept.push(chunk.subarray(0, answerLimits.keptBytesMax - bytes));
+        bytes += chunk.length;
+        if (bytes <= answerLimits.readBytesMax) return;
+        answered();
+        controller.abort(new Error('The answer is longer than what is read of it'));
+      },
+      onResponseEnd: answered,
+      onResponseError(_controller, error) {
+        ended();
+        reject(error);
+      },
+    },
   };
 }
 

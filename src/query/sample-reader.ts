@@ -3,5 +3,5 @@ import type { Samples } from '../samples/samples.ts';
 
 export type ReadingStore = Pick<
   Samples,
-  'samples' | 'exportSamples' | 'latestSample' | 'topics' | 'measuredKeys' | 'buckets'
+  'samples' | 'exportSamples' | 'latestSample' | 'latest' | 'topics' | 'measuredKeys' | 'buckets'
 >;

@@ -1,5 +1,5 @@
 // Secrets that must be shown or sent again are kept encrypted (AES-256-GCM) with the installation's own key.
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
@@ -25,7 +25,7 @@ export interface Sealer {
  * when it cannot be used.
  */
 export function keptSecretsKey(directory: string, given?: string): Buffer | 'missing' | 'damaged' {
-  if (given !== undefined && given !== '') return createHash('sha256').update(given).digest();
+  if (given !== undefined && given !== '') return hash('sha256', given, 'buffer');
   const path = join(directory, keyName);
   if (!existsSync(path)) return 'missing';
   const kept = readFileSync(path, 'utf8').trim();
@@ -88,7 +88,7 @@ export function sealerOf(key: Buffer): Sealer {
  * fast.
  */
 export function secretHash(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret, 'hex');
 }
 
 const prefixLengthMax = 8;

@@ -43,6 +43,13 @@ export interface SampleStore {
   ): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
 
   /**
+   * The newest readable sample of each topic of many devices, in one pass: one list per device, in
+   * the order of `deviceIds`, newest first, then by topic. A device without samples has an empty
+   * list.
+   */
+  latest(request: LatestRequest): Promise<FoundLatest>;
+
+  /**
    * One tally of the accumulator's facet per device and bucket, undefined exactly where no value of
    * the key is present and not null. Buckets are half-open, `edges[i]` to `edges[i + 1]`. `raw`
    * reads samples; `hours` reads hourly aggregates, whose edges must be whole UTC hours, and may
@@ -122,6 +129,18 @@ export interface FoundSamples {
    * Each stretch of samples that the read left out because it cannot be read, once; the first batch
    * of an export names those that are known before.
    */
+  readonly unreadable: readonly UnreadableSamples[];
+}
+
+export interface LatestRequest {
+  readonly deviceIds: readonly string[];
+  /** All topics when absent. */
+  readonly topics?: readonly string[];
+}
+
+export interface FoundLatest {
+  readonly samples: readonly (readonly Sample[])[];
+  /** See `FoundSamples.unreadable`. */
   readonly unreadable: readonly UnreadableSamples[];
 }
 

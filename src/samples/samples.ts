@@ -10,6 +10,7 @@ import type { Sample } from '../model/sample.ts';
 import { createSampleIntake } from './sample-intake.ts';
 import type {
   DroppedSamples,
+  LatestRequest,
   SampleRange,
   SampleScan,
   SampleStore,
@@ -53,6 +54,9 @@ export interface Samples
     topic?: string,
     unreadable?: Unreadable,
   ): Promise<Sample | undefined>;
+
+  /** See `SampleStore.latest`. */
+  latest(request: LatestRequest & Reported): Promise<readonly (readonly Sample[])[]>;
 
   /** Drops every sample of the device that was stored before the call. */
   dropDevice(deviceId: string): Promise<DroppedSamples>;
@@ -179,7 +183,7 @@ function joined(
 /** Reads whose caller is told at once what they leave out. */
 function reportingReads(
   store: SampleStore,
-): Pick<Samples, 'samples' | 'exportSamples' | 'latestSample'> {
+): Pick<Samples, 'samples' | 'exportSamples' | 'latestSample' | 'latest'> {
   async function samples({
     unreadable,
     ...scan
@@ -205,6 +209,11 @@ function reportingReads(
       if (found === undefined || found.samples.length === 0) found = await store.samples(scan);
       if (unreadable !== undefined) found.unreadable.forEach(unreadable);
       return found.samples[0];
+    },
+    async latest({ unreadable, ...request }) {
+      const found = await store.latest(request);
+      if (unreadable !== undefined) found.unreadable.forEach(unreadable);
+      return found.samples;
     },
   };
 }

@@ -66,6 +66,11 @@ export async function streamMustMatch(
       wanted.map((s) => JSON.stringify(s.data)),
     );
   }
+  const [latest = []] = await target.store().latest({ deviceIds: [deviceId] });
+  const newest = streamTopics.flatMap((topic) => reference.newestFirst(topic).slice(0, 1));
+  expect(new Map(latest.map((s) => [s.topic, JSON.stringify([s.timestamp, s.data])]))).toEqual(
+    new Map(newest.map((s) => [s.topic, JSON.stringify([s.at, s.data])])),
+  );
   for (let i = 0; i < 12; i++) {
     const dataKey = random.pick(streamKeys);
     const accumulator = random.pick(accumulatorNames);

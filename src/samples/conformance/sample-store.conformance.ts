@@ -173,6 +173,77 @@ export function sampleStoreMustBehave(
     });
   });
 
+  describe('latest', () => {
+    test('contract 37: the newest sample of each topic of many devices, in the order of the devices', async () => {
+      const store = await open({ now: 1 });
+      for (const [device, at] of [
+        ['d1', 5],
+        ['d2', 9],
+      ] as const) {
+        await store.append(
+          entryOf(device, [
+            { at, data: { n: 1 } },
+            { at: at + 2, data: { n: 2 }, topic: 'side', meta: { m: 1 } },
+            { at: at + 1, data: { n: 3 } },
+            { at: at + 1, data: { n: 4 } },
+            { at: at + 2, data: { n: 5 }, topic: 'away', stored: false },
+          ]),
+        );
+      }
+      await store.append(entryOf('d1', [{ at: 7, data: { n: 6 }, topic: 'level' }]));
+      const found = async (deviceIds: readonly string[], topics?: readonly string[]) => {
+        const samples = await store.latest({ deviceIds, ...(topics && { topics }) });
+        return samples.map((list) =>
+          list.map((sample) => [sample.deviceId, sample.topic, sample.timestamp, sample.data['n']]),
+        );
+      };
+      const d1 = [
+        ['d1', 'level', 7, 6],
+        ['d1', 'side', 7, 2],
+        ['d1', 'default', 6, 4],
+      ];
+      const d2 = [
+        ['d2', 'side', 11, 2],
+        ['d2', 'default', 10, 4],
+      ];
+      expect(await found(['d2', 'none', 'd1'])).toEqual([d2, [], d1]);
+      expect(await found(['d1', 'd2'], ['default', 'level', 'default'])).toEqual([
+        [d1[0], d1[2]],
+        [d2[1]],
+      ]);
+      expect(await found(['d1'], ['none'])).toEqual([[]]);
+      expect(await found([])).toEqual([]);
+      const [[, side] = []] = await store.latest({ deviceIds: ['d1'] });
+      expect(side?.meta).toEqual({ m: 1 });
+    });
+
+    test('contract 37: it is the sample that a scan finds first, also of a thousand devices', async () => {
+      const store = await open({ now: 1 });
+      const ids = Array.from({ length: 1_000 }, (_, i) => `d${i}`);
+      await Promise.all(
+        ids.map((id, i) =>
+          store.append(
+            entryOf(
+              id,
+              Array.from({ length: 3 }, (_, k) => ({
+                at: (i * 7 + k * 5) % 11,
+                data: { i, k },
+                topic: `t${(i + k) % 2}`,
+              })),
+            ),
+          ),
+        ),
+      );
+      const found = await store.latest({ deviceIds: ids });
+      for (const [i, deviceId] of ids.entries()) {
+        const scans = await Promise.all(
+          ['t0', 't1'].map((topic) => store.samples({ deviceId, topic, limit: 1, skip: 0 })),
+        );
+        expect(found[i]!.toSorted((a, b) => (a.topic < b.topic ? -1 : 1))).toEqual(scans.flat());
+      }
+    });
+  });
+
   describe('following', () => {
     test('architecture 4: a flow without the database is followed, never queried or replayed', async () => {
       const store = await open({ now: 1 });

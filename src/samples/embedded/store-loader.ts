@@ -66,6 +66,16 @@ function addToCatalogue(
   return { file, isRun: run !== undefined, members, deadBytes: bytes(placed) - bytes(counted) };
 }
 
+/** The two copies of the numbers of the devices that the runs have. */
+export function devicePaths(directory: string): readonly [string, string] {
+  return [join(directory, 'devices.numbers'), join(directory, 'devices.numbers.copy')];
+}
+
+/** How many devices the runs have. */
+export function devicesOf(runs: readonly OpenedRun[]): number {
+  return runs.reduce((most, { index }) => Math.max(most, index.head.devices), 0);
+}
+
 export interface OpenedTables {
   readonly tables: ShapeTables;
   readonly tableRuns: TableRuns;
@@ -83,10 +93,9 @@ export function openTables(
   { directory, interners, limits, damaged }: TablesFolder,
   { runs, manifest }: Pick<OpenedSegments, 'runs' | 'manifest'>,
 ): OpenedTables {
-  const devices = runs.reduce((most, { index }) => Math.max(most, index.head.devices), 0);
   const numbers = openDeviceNumbers({
-    paths: [join(directory, 'devices.numbers'), join(directory, 'devices.numbers.copy')],
-    needed: devices,
+    paths: devicePaths(directory),
+    needed: devicesOf(runs),
     damaged: (path, reason) => damaged({ kind: 'devices', path, reason }),
   });
   const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);

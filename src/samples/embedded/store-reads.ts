@@ -2,7 +2,9 @@
 import type { Sample } from '../../model/sample.ts';
 import type {
   BucketRequest,
+  FoundLatest,
   FoundSamples,
+  LatestRequest,
   SampleRange,
   SampleScan,
   SampleStore,
@@ -12,6 +14,7 @@ import { refuseUnreadable } from '../unreadable.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ActiveReads } from './queries/active-reads.ts';
 import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
+import { latestSamples } from './queries/latest-samples.ts';
 import {
   matchingSeries,
   type RowReader,
@@ -30,7 +33,7 @@ const skippedPerSlice = 50_000;
 
 type StoreReads = Pick<
   SampleStore,
-  'samples' | 'exportSamples' | 'topics' | 'buckets' | 'measuredKeys'
+  'samples' | 'exportSamples' | 'topics' | 'latest' | 'buckets' | 'measuredKeys'
 >;
 
 export interface StoreReadsParts {
@@ -58,6 +61,7 @@ export function createStoreReads(parts: StoreReadsParts): StoreReads {
         topic,
         newest,
       })),
+    latest: (request) => findLatest(request, parts),
     buckets: (request) => findBuckets(request, parts),
     measuredKeys: async (deviceId, topicsMax) =>
       measuredKeys(topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)), topicsMax),
@@ -116,6 +120,28 @@ async function findSamples(
   const last = samples.length === scan.limit ? samples.at(-1) : undefined;
   lost.report(last === undefined ? scan : { ...scan, from: last.timestamp });
   return samples;
+}
+
+async function findLatest(request: LatestRequest, parts: StoreReadsParts): Promise<FoundLatest> {
+  const { deviceOf, tables, lost, readers, slices } = parts;
+  const unreadable: UnreadableSamples[] = [];
+  const report = (samples: UnreadableSamples) => void unreadable.push(samples);
+  const end = readers.begin();
+  try {
+    const samples = await latestSamples(request, {
+      topicsOf: (deviceId) => topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)),
+      slices,
+      readerOf: (deviceId) => readerOf({ deviceId, unreadable: report }, parts),
+    });
+    // What was lost may have been newer than what was found.
+    for (const [i, deviceId] of request.deviceIds.entries()) {
+      const oldest = samples[i]?.at(-1)?.timestamp;
+      lost.report({ deviceId, ...(oldest !== undefined && { from: oldest }), unreadable: report });
+    }
+    return { samples, unreadable };
+  } finally {
+    end();
+  }
 }
 
 async function findBuckets(

@@ -47,13 +47,7 @@ export function createRunCursor(
   textId: (text: string) => number,
 ): RunCursor {
   const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
-  const rows: CursorRows = {
-    timestamps: new Float64Array(pageRowsMax),
-    orders: new Float64Array(pageRowsMax),
-    origins: new Float64Array(pageRowsMax),
-    metas: new Float64Array(pageRowsMax),
-    columns: kinds.map(() => new Float64Array(pageRowsMax)),
-  };
+  const rows = newCursorRows(kinds.length);
   let page = -1;
   let slice = 0;
   let slices: PageSlices | undefined;
@@ -77,7 +71,20 @@ export function createRunCursor(
   };
 }
 
-function readPage(
+/** Room for a page. */
+export function newCursorRows(columns: number): CursorRows {
+  const values = (): Float64Array => new Float64Array(pageRowsMax);
+  return {
+    timestamps: values(),
+    orders: values(),
+    origins: values(),
+    metas: values(),
+    columns: Array.from({ length: columns }, values),
+  };
+}
+
+/** Decodes the page into `rows`. Throws DamagedChunk. */
+export function readPage(
   run: RunFile,
   page: number,
   kinds: readonly ColumnKind[],

@@ -1,0 +1,189 @@
+// What a webhook output costs captures: rates with and without one in alternation, and processor time per delivery.
+// node bench/webhook-cost.ts [--rounds 3] [--seconds 5] [--in-flight 64] [--devices 1000]
+// [--pass-through] [--write]
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type CountingWebhook, startCountingWebhook } from './load/counting-webhook.ts';
+import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
+import { httpRequest } from './load/http.ts';
+import {
+  type BenchFlow,
+  createDevices,
+  createFlow,
+  type Platform,
+  startPlatform,
+} from './load/platform.ts';
+import { runStorm } from './load/request-storm.ts';
+import { inTemporaryFolder } from './load/server-process.ts';
+import { conditions, figure, markdownTable, median, writeMeasurement } from './measure.ts';
+import { deviceName, timeOrdered, workloadW } from './workload.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '5' },
+    warm: { type: 'string', default: '2' },
+    'in-flight': { type: 'string', default: '64' },
+    devices: { type: 'string', default: '1000' },
+    'pass-through': { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
+});
+const devices = Number(flags.devices);
+const rounds = Number(flags.rounds);
+const inFlight = Number(flags['in-flight']);
+const storm = { inFlight, warmSeconds: 0, seconds: Number(flags.seconds) };
+const requestsMax = 20_000;
+const databaseConnectorId = '0900000000000000';
+/** Of the processor times in /proc. */
+const tickMs = 10;
+
+interface Round {
+  readonly perSecond: number;
+  readonly captures: number;
+  readonly deliveries: number;
+  /** Deliveries that had arrived when the last capture was answered. */
+  readonly inTime: number;
+  /** Of the platform, on all threads, until the last delivery arrived. */
+  readonly cpuMs: number;
+  readonly caughtUpMs: number;
+}
+
+await inTemporaryFolder('webhook-cost', measure);
+
+async function measure(folder: string): Promise<void> {
+  const platform = await startPlatform(folder, { EGRESS_ALLOW: '127.0.0.0/8' });
+  const hook = await startCountingWebhook();
+  try {
+    const flow = await createFlow(platform, hexDecoder);
+    await createDevices(
+      platform,
+      flow,
+      Array.from({ length: devices }, (_, i) => deviceName(i)),
+    );
+    const webhookProperties = { uri: hook.url };
+    const body = { name: 'bench', workspaceId: platform.workspaceId, type: 'WEBHOOK' };
+    const made = await platform.call<{ id: string }>('POST', '/v3/output-connectors', {
+      ...body,
+      webhookProperties,
+    });
+    const requests = captureRequests(flow.uplinkSecret);
+    await output(platform, flow, []);
+    await runStorm({ ...storm, target: platform.target, requests, seconds: Number(flags.warm) });
+    const [without, beside]: [Round[], Round[]] = [[], []];
+    for (let i = 0; i < rounds; i++) {
+      await output(platform, flow, []);
+      without.push(await round(platform, requests, hook));
+      await output(platform, flow, [made.id]);
+      beside.push(await round(platform, requests, hook));
+    }
+    report(without, beside);
+  } finally {
+    await platform.stop();
+    await hook.close();
+  }
+}
+
+async function output(
+  { call }: Platform,
+  { dataFlowId }: BenchFlow,
+  hooks: readonly string[],
+): Promise<void> {
+  const path = `/v3/data-flows/${dataFlowId}`;
+  const flow = await call<{ name: string; deviceType: { id: string } }>('GET', path);
+  await call('PUT', path, {
+    name: flow.name,
+    deviceType: { id: flow.deviceType.id },
+    outputConnectors: [databaseConnectorId, ...hooks].map((id) => ({ id, topic: '*' })),
+    passThrough: flags['pass-through'],
+  });
+}
+
+async function round(
+  { target, server }: Platform,
+  requests: readonly Uint8Array[],
+  hook: CountingWebhook,
+): Promise<Round> {
+  const [countBefore, cpuBefore] = [hook.count, cpuMs(server.pid)];
+  const { perSecond, accepted } = await runStorm({ ...storm, target, requests });
+  const endMs = performance.now();
+  const inTime = hook.count - countBefore;
+  let lastMs = endMs;
+  for (let seen = -1, still = 0; still < 5; ) {
+    still = seen === hook.count ? still + 1 : 0;
+    if (still === 0) lastMs = performance.now();
+    seen = hook.count;
+    await delay(100);
+  }
+  return {
+    perSecond,
+    captures: accepted,
+    deliveries: hook.count - countBefore,
+    inTime,
+    cpuMs: cpuMs(server.pid) - cpuBefore,
+    caughtUpMs: Math.max(0, lastMs - endMs - 100),
+  };
+}
+
+/** Processor time of all threads of a process so far. */
+function cpuMs(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
+}
+
+function captureRequests(secret: string): Buffer[] {
+  const requests: Buffer[] = [];
+  for (const sample of timeOrdered({ ...workloadW, devices, days: 1_000 }, 1)) {
+    const path = `/v3/capture?secret=${secret}&deviceId=${deviceName(sample.device[0]!)}`;
+    const body = flags['pass-through']
+      ? JSON.stringify({ temperature: requests.length % 40, humidity: 50 })
+      : hexPayload(sample);
+    requests.push(httpRequest('POST', path, { 'content-type': 'application/json' }, body));
+    if (requests.length === requestsMax) break;
+  }
+  return requests;
+}
+
+function report(without: readonly Round[], beside: readonly Round[]): void {
+  const perCapture = (one: Round) => (one.cpuMs * 1_000) / one.captures;
+  const quietUs = median(without.map(perCapture));
+  const perDelivery = (one: Round) =>
+    (one.cpuMs * 1_000 - quietUs * one.captures) / Math.max(1, one.deliveries);
+  const row = (name: string, one: Round) => [
+    name,
+    figure(one.perSecond),
+    figure(perCapture(one)),
+    figure(one.deliveries),
+    figure(one.inTime / Number(flags.seconds)),
+    one.deliveries === 0 ? '' : figure(perDelivery(one)),
+    `${figure(one.caughtUpMs)} ms`,
+  ];
+  const rows = without.flatMap((one, i) => [
+    row('no output', one),
+    row('webhook', beside[i] ?? one),
+  ]);
+  const ratio = median(beside.map((one, i) => one.perSecond / (without[i]?.perSecond ?? 1)));
+  const kind = flags['pass-through'] ? 'passed through' : 'decoded by a script';
+  const text = [
+    conditions(tmpdir()),
+    `Captures ${kind}, ${devices} devices, ${inFlight} in flight for ${flags.seconds} s; generator and target are threads on the same machine. Processor time is that of the platform on all threads until the last delivery arrived.`,
+    markdownTable(
+      [
+        'run',
+        'captures/s',
+        'us CPU a capture',
+        'deliveries',
+        'in time/s',
+        'us CPU a delivery',
+        'caught up after',
+      ],
+      rows,
+    ),
+    `With a webhook captures come at ${figure(ratio)} of their rate without (median of ${rounds}); ${figure(median(beside.map(perDelivery)))} us CPU a delivery with its request.`,
+  ].join('\n\n');
+  console.log(text);
+  if (flags.write) writeMeasurement('Webhook outputs', text);
+}

@@ -1,0 +1,56 @@
+// Workspace calendars on real records: read once, and again after a change, also after one that came during the read.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bootstrap } from '../../access/bootstrap.ts';
+import { defaultWorkspaceSettings } from '../../model/workspace.ts';
+import { type OpenRecords, openRecords } from '../../records/records.ts';
+import { createWorkspaceCalendars, type WorkspaceCalendars } from './workspace-calendars.ts';
+import { updateWorkspace } from './workspaces.ts';
+
+const now = Date.UTC(2026, 0, 1);
+let directory: string;
+let records: OpenRecords;
+let calendars: WorkspaceCalendars;
+let workspaceId: string;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'calendars-'));
+  records = await openRecords({
+    directory,
+    announce: (change) => calendars.recordChanged(change),
+    now: () => now,
+  });
+  calendars = createWorkspaceCalendars(records.db);
+  ({ workspaceId } = (await bootstrap(records, { adminEmail: 'me@example.org', now }))!);
+});
+afterAll(async () => {
+  await records.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const zone = async () => (await calendars.calendarOf(workspaceId)).timezone;
+const move = (timezone: string) =>
+  updateWorkspace(records, workspaceId, { settings: { timezone } });
+
+test('a known calendar is answered without the records, and a changed one is read again', async () => {
+  await move('Europe/Zurich');
+  expect(await zone()).toBe('Europe/Zurich');
+  expect(calendars.calendarOf(workspaceId)).not.toBeInstanceOf(Promise);
+  await move('Asia/Tokyo');
+  expect(await zone()).toBe('Asia/Tokyo');
+});
+
+test('a calendar that changes while it is read is not kept', async () => {
+  await move('Europe/Zurich');
+  const reading = calendars.calendarOf(workspaceId);
+  expect(reading).toBeInstanceOf(Promise);
+  calendars.recordChanged({ kind: 'workspace', id: workspaceId, action: 'updated' });
+  await reading;
+  expect(calendars.calendarOf(workspaceId)).toBeInstanceOf(Promise);
+});
+
+test('an unknown workspace has the default calendar', async () => {
+  expect(await calendars.calendarOf('nowhere')).toEqual(defaultWorkspaceSettings);
+});

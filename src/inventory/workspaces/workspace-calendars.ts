@@ -1,0 +1,37 @@
+// Workspace calendars: the settings that queries need, in memory until their workspace changes.
+import type { RecordChange } from '../../model/record.ts';
+import { defaultWorkspaceSettings, type WorkspaceSettings } from '../../model/workspace.ts';
+import type { RecordsDb } from '../../records/records.ts';
+import { findWorkspace } from '../../records/rows/workspaces.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
+
+const workspacesMax = 10_000;
+
+export interface WorkspaceCalendars {
+  /** The settings of the workspace; the default ones when it does not exist. */
+  readonly calendarOf: (workspaceId: string) => WorkspaceSettings | Promise<WorkspaceSettings>;
+  /** Call for every record change: a changed workspace is read again. */
+  readonly recordChanged: (change: RecordChange) => void;
+}
+
+export function createWorkspaceCalendars(db: RecordsDb): WorkspaceCalendars {
+  const known = createBoundedMap<string, WorkspaceSettings>(workspacesMax);
+  let changes = 0;
+
+  async function load(workspaceId: string): Promise<WorkspaceSettings> {
+    const changesBefore = changes;
+    const settings = (await findWorkspace(db, workspaceId))?.settings;
+    // Settings that changed while they were being read must not stay in memory.
+    if (settings !== undefined && changes === changesBefore) known.set(workspaceId, settings);
+    return settings ?? defaultWorkspaceSettings;
+  }
+
+  return {
+    calendarOf: (workspaceId) => known.use(workspaceId) ?? load(workspaceId),
+    recordChanged({ kind, id }) {
+      if (kind !== 'workspace') return;
+      changes += 1;
+      known.delete(id);
+    },
+  };
+}
