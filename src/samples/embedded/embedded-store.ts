@@ -95,7 +95,6 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     },
   });
   const makers = createRunMakers(options.shapes.fromText);
-  let paths = 0;
   const onTables = {
     tables,
     tableRuns,
@@ -107,7 +106,6 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     slices,
     limits,
     origins: registry.origins,
-    newPath: () => join(directory, `.run-${++paths}.new`),
     committed,
     failed,
   };

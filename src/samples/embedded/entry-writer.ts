@@ -142,8 +142,14 @@ function addRows(entry: LoggedEntry, placing: RowPlacing): void {
   const { registry } = placing;
   let valuesAt = 0;
   for (let i = 0; i < samples.length; i++) {
-    const { stored, timestamp, topic, workspaceId, dataFlowId, meta: object } =
-      samples[i] ?? missing('head of a row');
+    const {
+      stored,
+      timestamp,
+      topic,
+      workspaceId,
+      dataFlowId,
+      meta: object,
+    } = samples[i] ?? missing('head of a row');
     const shape = shapes[i] ?? missing('shape of a row');
     if (stored) {
       const origin = registry.origin(workspaceId, dataFlowId);
@@ -210,4 +216,3 @@ function addToSeries(series: Series, row: PlacedRow, { registry, isLong }: RowPl
   if (series.crowd?.timestamp === row.timestamp)
     series.crowd.data.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
 }
-

@@ -169,13 +169,13 @@ async function findBuckets(
 
 /** A reader that reports what it leaves out, once each. */
 function readerOf(
-  { deviceId, topic: wanted, unreadable }: ReportedRange,
+  { deviceId, unreadable }: Pick<ReportedRange, 'deviceId' | 'unreadable'>,
   { deviceOf, tables, decoded }: StoreReadsParts,
 ): RowReader {
   const reported = new Set<string>();
   const device = deviceOf(deviceId);
   return {
-    groupsBetween: (from, to) => {
+    groupsBetween: (wanted, from, to) => {
       const found = tables.groupsOf(deviceId, wanted, [from, to]);
       for (const { topic, series } of matchingSeries(device, wanted))
         for (const group of groupsBetween(series, from, to, decoded)) found.push({ topic, group });
@@ -192,10 +192,10 @@ function readerOf(
 
 /** Reports what is known to be damaged in the range. */
 function reportDamaged(
-  { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: ReportedRange,
+  { topic: wanted, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: ReportedRange,
   reader: RowReader,
 ): void {
-  for (const { topic, group } of reader.groupsBetween(from, to))
+  for (const { topic, group } of reader.groupsBetween(wanted, from, to))
     if (group.sealed?.damaged === true) reader.left(topic, group);
 }
 

@@ -54,7 +54,10 @@ export class ShapeTable implements TableName {
     const { shape, topic } = this;
     const options = { shape, topic, rowsMax };
     const capacity = this.#capacity;
-    this.active = new Memtable(capacity === undefined ? options : { ...options, capacity }, position);
+    this.active = new Memtable(
+      capacity === undefined ? options : { ...options, capacity },
+      position,
+    );
     return this.active;
   }
 
@@ -100,8 +103,7 @@ export class ShapeTable implements TableName {
   /** Time of the newest row of the device; -Infinity without any. */
   newestOf(device: number): EpochMs {
     let newest = Number.NEGATIVE_INFINITY;
-    for (const memtable of this.memtables())
-      newest = Math.max(newest, memtable.newestOf(device));
+    for (const memtable of this.memtables()) newest = Math.max(newest, memtable.newestOf(device));
     for (const { reader } of this.runs) {
       if (reader.run.index.head.newest <= newest) continue;
       for (const group of reader.groupsOf(device, newest, Number.POSITIVE_INFINITY))

@@ -21,8 +21,6 @@ export interface TableMergerParts {
   readonly makers: RunMakers;
   readonly origins: () => Iterable<Origin>;
   readonly limits: StoreLimits;
-  /** A path that no other file has, for a run while it is written. */
-  readonly newPath: () => string;
   /** Called with the path of a file that turned out damaged. */
   readonly damaged: (path: string, reason: string) => void;
   /** Background work failed; it is tried again later. */
@@ -173,7 +171,7 @@ function segmentsOf(runs: readonly TableRun[], segments: SegmentSet): Segment[] 
 
 function mergeJob(
   runs: readonly TableRun[],
-  { tables: { numbers }, origins, newPath }: TableMergerParts,
+  { tables: { numbers }, origins, segments }: TableMergerParts,
 ): RunJob {
   const keepFrom = new Map<string, number>();
   for (const { workspaceId, dataFlowId, keepFrom: from } of origins())
@@ -182,7 +180,7 @@ function mergeJob(
   const level = Math.max(...runs.map((run) => run.level));
   return {
     kind: 'merge',
-    path: newPath(),
+    path: segments.newPath(),
     inputs: runs.map(({ reader }) => reader.run.file.path),
     without: new Set(numbers.retired),
     keepFrom,

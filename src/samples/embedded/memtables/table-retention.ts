@@ -16,21 +16,29 @@ export interface TableRetentionParts {
   readonly merger: Pick<TableMerger, 'exclusive' | 'rewrite' | 'remove'>;
 }
 
-/**
- * Drops rows that expired by the times of their origins; returns how many. Runs that hold nothing else are removed first, so that a full
- * disk gets room before anything is rewritten.
- */
-export async function dropExpiredRows(parts: TableRetentionParts): Promise<number> {
-  const { tables, sealer, merger } = parts;
-  let dropped = await merger.exclusive(async () => {
+/** Removes runs whose every row has expired; returns how many rows those were. */
+export async function removeExpiredRuns({ tables, merger }: TableRetentionParts): Promise<number> {
+  const dropped = await merger.exclusive(async () => {
     const gone = allRuns(tables).filter(({ run }) => isExpired(run));
     if (gone.length > 0) await merger.remove(gone);
     return gone.reduce((sum, { run }) => sum + run.rowCount, 0);
   });
+  if (dropped > 0) tables.marks.forgetTimes();
+  return dropped;
+}
+
+/** Whether a run should be rewritten without what counts no more. */
+export function isAnyWorthRewriting(tables: ShapeTables): boolean {
+  return allRuns(tables).some(({ run }) => shareGone(run) > rewriteShare);
+}
+
+/** Drops the other rows that expired by the times of their origins, when they are many; returns how many. */
+export async function dropExpiredRows(parts: TableRetentionParts): Promise<number> {
+  const { tables, sealer } = parts;
   for (const table of tables.all())
     if (table.active !== undefined && isWorthSealing(table.active)) tables.close(table);
-  dropped += await sealer.sealClosed();
-  dropped += await merger.exclusive(() => rewriteWorthwhile(parts));
+  const unsealed = await sealer.sealClosed();
+  const dropped = unsealed + (await rewriteDeleted(parts));
   if (dropped > 0) tables.marks.forgetTimes();
   return dropped;
 }
@@ -51,7 +59,7 @@ export function dropDeviceRows(tables: ShapeTables, deviceId: string): number {
   return dropped;
 }
 
-/** Removes and rewrites the runs of which much counts no more. */
+/** Removes and rewrites the runs of which much counts no more; returns how many rows had expired. */
 export function rewriteDeleted(parts: TableRetentionParts): Promise<number> {
   return parts.merger.exclusive(() => rewriteWorthwhile(parts));
 }

@@ -44,7 +44,8 @@ export class TableRun implements LeveledRun {
       for (const group of this.reader.groupsOf(device, -Infinity, Infinity)) {
         const counts =
           group instanceof Slice ? group.sealed.guarded(() => group.rowsByOrigin()) : undefined;
-        for (const [origin, count] of counts?.entries() ?? []) rows[origin] = (rows[origin] ?? 0) - count;
+        for (const [origin, count] of counts?.entries() ?? [])
+          rows[origin] = (rows[origin] ?? 0) - count;
       }
     return new TableRun(this.reader, rows);
   }

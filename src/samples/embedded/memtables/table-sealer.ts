@@ -25,8 +25,6 @@ export interface TableSealerParts {
   readonly makers: RunMakers;
   readonly slices: Slices;
   readonly limits: StoreLimits;
-  /** A path that no other file has, for a run while it is written. */
-  readonly newPath: () => string;
   /** Called after a commit, which may have freed some of the journal. */
   readonly committed: () => Promise<unknown>;
   /** Called when there are new runs. */
@@ -166,7 +164,7 @@ async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<nu
   const note = { level: 0, sealedTo, coveredTo, devices: numbers.count(), replaces: [] };
   const job = {
     kind: 'seal' as const,
-    path: parts.newPath(),
+    path: segments.newPath(),
     shape: table.shape.text,
     rows: memtable.toSeal(numbers.count()),
     without: new Set([...retired, ...moved]),

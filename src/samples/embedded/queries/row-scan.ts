@@ -9,7 +9,8 @@ import type { Device, Series } from '../rows/series.ts';
 export type Direction = 'newest' | 'oldest';
 
 export interface RowReader {
-  readonly groupsBetween: (from: EpochMs, to: EpochMs) => TopicGroup[];
+  /** Of one topic or of all. */
+  readonly groupsBetween: (topic: string | undefined, from: EpochMs, to: EpochMs) => TopicGroup[];
   /**
    * Called for a group of the device's topic that cannot be read, when its turn comes; maybe
    * several times.
@@ -42,7 +43,7 @@ export function walkSamples(
   const from = range.from ?? Number.NEGATIVE_INFINITY;
   const to = range.to ?? Number.POSITIVE_INFINITY;
   const newestFirst = direction === 'newest';
-  const waiting = reader.groupsBetween(from, to);
+  const waiting = reader.groupsBetween(range.topic, from, to);
   // Sorted so that the next to come is the last.
   waiting.sort((a, b) =>
     newestFirst ? a.group.newest - b.group.newest : b.group.oldest - a.group.oldest,

@@ -13,6 +13,8 @@ import { exchangeChunks, type Series } from '../rows/series.ts';
 import {
   dropDeviceRows,
   dropExpiredRows,
+  isAnyWorthRewriting,
+  removeExpiredRuns,
   rewriteDeleted,
   type TableRetentionParts,
 } from '../memtables/table-retention.ts';
@@ -45,14 +47,16 @@ export async function dropExpired(
     isAnyLimited ||= origin.keepFrom !== Number.NEGATIVE_INFINITY;
   }
   // What could not be rewritten on a full disk is tried again, whatever the rules say now.
-  if (!isAnyLimited && !parts.segments.segments().some(isWorthRewriting))
-    return { samples: 0, bytes: 0 };
+  const isAnyDead =
+    parts.segments.segments().some(isWorthRewriting) || isAnyWorthRewriting(parts.ofTables.tables);
+  if (!isAnyLimited && !isAnyDead) return { samples: 0, bytes: 0 };
   const isGone: IsGone = (_, origins, newest) => newest < visibleFrom(origins);
   const { segments } = parts;
   const before = segments.bytes();
-  const ofSeries = await segments.exclusive(() => drop(parts, isGone, {}));
-  const ofTables = await dropExpiredRows(parts.ofTables);
-  return { samples: ofSeries + ofTables, bytes: before - segments.bytes() };
+  let samples = await removeExpiredRuns(parts.ofTables);
+  samples += await segments.exclusive(() => drop(parts, isGone, {}));
+  samples += await dropExpiredRows(parts.ofTables);
+  return { samples, bytes: before - segments.bytes() };
 }
 
 /**

@@ -55,17 +55,15 @@ export function measuredKeys(
   topics: readonly DeviceTopic[],
   topicsMax = topicsStandard,
 ): MeasuredTopic[] {
-  return topics
-    .slice(0, topicsMax)
-    .map(({ topic, series, tables }) => ({
-      topic,
-      keys: keysOf(
-        new Set([
-          ...(series === undefined ? [] : shapesOf(series)),
-          ...tables.map(({ shape }) => shape),
-        ]),
-      ),
-    }));
+  return topics.slice(0, topicsMax).map(({ topic, series, tables }) => ({
+    topic,
+    keys: keysOf(
+      new Set([
+        ...(series === undefined ? [] : shapesOf(series)),
+        ...tables.map(({ shape }) => shape),
+      ]),
+    ),
+  }));
 }
 
 function keysOf(shapes: Iterable<DataShape>): MeasuredTopic['keys'] {
@@ -94,10 +92,7 @@ function shapesOf(series: Series): Set<DataShape> {
 }
 
 /** See the port. */
-export function usage(
-  registry: SeriesRegistry,
-  tables: ShapeTables,
-): Map<string, WorkspaceUsage> {
+export function usage(registry: SeriesRegistry, tables: ShapeTables): Map<string, WorkspaceUsage> {
   const found = new Map<string, { samples: number; bytes: number }>();
   const note = (workspaceId: string, samples: number, bytes: number): void => {
     if (samples === 0) return;

@@ -133,11 +133,7 @@ export class PageSections {
     });
   }
 
-  #needed<T extends object>(
-    page: number,
-    section: number,
-    decode: (content: Uint8Array) => T,
-  ): T {
+  #needed<T extends object>(page: number, section: number, decode: (content: Uint8Array) => T): T {
     const found = this.#decoded(page, section, decode);
     if (found === undefined) throw this.#missing(page, section);
     return found;

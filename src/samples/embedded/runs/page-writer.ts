@@ -74,7 +74,8 @@ export function createPageWriter({ kinds, texts, emit }: PageWriterOptions): Pag
     sections.end();
     encoder.writeInts(rows.origins);
     sections.end();
-    if (hasAny(rows.metas, slices.rows)) encoder.writeTexts(rows.metas, (id) => (id === 0 ? '' : texts[id - 1]));
+    if (hasAny(rows.metas, slices.rows))
+      encoder.writeTexts(rows.metas, (id) => (id === 0 ? '' : texts[id - 1]));
     sections.end();
     const scaled = kinds.map((kind, i) => {
       const values = writeColumn(kind, i);

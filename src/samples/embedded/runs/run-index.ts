@@ -42,10 +42,7 @@ export interface RunHead {
 }
 
 /** What the index says of a run besides its rows. */
-export type RunNote = Pick<
-  RunHead,
-  'level' | 'sealedTo' | 'coveredTo' | 'devices' | 'replaces'
->;
+export type RunNote = Pick<RunHead, 'level' | 'sealedTo' | 'coveredTo' | 'devices' | 'replaces'>;
 
 /** One value per page; `ends` has `head.sections` per page. Binary search by device finds the pages to read. */
 export interface RunIndex {

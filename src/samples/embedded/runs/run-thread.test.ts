@@ -29,7 +29,15 @@ function sealed(name: string, timestamp: number): Promise<unknown> {
   const shape = shapes.shapeOf({ t: 20.5, label: 'a' }, values, undefined);
   const memtable = new Memtable({ shape, topic: 'default', rowsMax: 100 }, 0);
   for (const device of [2, 0])
-    memtable.add(device, { timestamp, order: 0, shape, origin, meta: undefined, values, valuesAt: 0 });
+    memtable.add(device, {
+      timestamp,
+      order: 0,
+      shape,
+      origin,
+      meta: undefined,
+      values,
+      valuesAt: 0,
+    });
   const path = join(folder, name);
   const rows = memtable.toSeal(3);
   return thread.run({ kind: 'seal', path, shape: shape.text, rows, without: new Set(), note });

@@ -6,10 +6,7 @@ import { mergeRuns } from './run-merging.ts';
 import { sealMemtable } from './run-sealing.ts';
 
 /** Writes the file of the job without syncing it; undefined when no row was left. */
-export function writeRun(
-  job: RunJob,
-  shapeOf: (text: string) => DataShape,
-): RunIndex | undefined {
+export function writeRun(job: RunJob, shapeOf: (text: string) => DataShape): RunIndex | undefined {
   if (job.kind === 'merge') return mergeRuns(job, shapeOf);
   return sealMemtable(job, shapeOf(job.shape));
 }

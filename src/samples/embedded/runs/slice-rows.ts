@@ -4,7 +4,13 @@ import type { EpochMs } from '../../../model/instant.ts';
 import type { Origin } from '../rows/origin.ts';
 import type { Column, RowGroup, Rows, SealedPlace, SortedRows } from '../rows/rows.ts';
 import { columnKindOf } from './page-format.ts';
-import { type IntColumn, type PageSlices, readScaled, readTimes, type TextColumn } from './page-reader.ts';
+import {
+  type IntColumn,
+  type PageSlices,
+  readScaled,
+  readTimes,
+  type TextColumn,
+} from './page-reader.ts';
 import type { PageSections } from './page-sections.ts';
 
 /** With more origins, those of the slice are read. */
@@ -55,7 +61,10 @@ export class Slice implements RowGroup {
   get visibleFrom(): EpochMs {
     const { origins } = this.#place;
     const [first] = origins;
-    if (origins.length <= originsCompared && origins.every(({ keepFrom }) => keepFrom === first?.keepFrom))
+    if (
+      origins.length <= originsCompared &&
+      origins.every(({ keepFrom }) => keepFrom === first?.keepFrom)
+    )
       return first?.keepFrom ?? Number.NEGATIVE_INFINITY;
     let least = Number.POSITIVE_INFINITY;
     for (const id of this.#read().originIds) least = Math.min(least, origins[id]!.keepFrom);

@@ -2,12 +2,7 @@
 import { crc32, zstdDecompressSync } from 'node:zlib';
 import type { ShapeInterner } from '../../../log/data-shape.ts';
 import { NewerFormatError, refuseNewerFormat } from '../../../model/newer-format.ts';
-import {
-  type Chunk,
-  DamagedChunk,
-  sectionCount,
-  statisticsPerColumn,
-} from '../chunks/chunk.ts';
+import { type Chunk, DamagedChunk, sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
 import { type SchemaInterner, schemaFromText } from '../chunks/chunk-schema.ts';
 import type { Origin } from '../rows/origin.ts';
 import {

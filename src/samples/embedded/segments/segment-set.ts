@@ -71,6 +71,8 @@ export interface SegmentSet {
    */
   readonly commit: (change: SegmentChange) => Promise<void>;
   readonly bytes: () => number;
+  /** A path that no other file has, for a file that is written before it is committed. */
+  readonly newPath: () => string;
   readonly close: () => void;
 }
 
@@ -103,7 +105,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
   async function commit(change: SegmentChange): Promise<void> {
     const { remove } = change;
     // A number is never used twice: a commit that failed half-way may have left its file behind.
-    const name = `${String(nextSegment++).padStart(10, '0')}.segment`;
+    const name = nameOf(nextSegment++);
     const added = await addSegment(join(directory, name), change);
     const kept = segments.filter((segment) => !remove.includes(segment));
     const next = added === undefined ? kept : [...kept, added.segment];
@@ -145,6 +147,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
     commit,
     segments: () => segments,
     manifest: () => manifest,
+    newPath: () => join(directory, `.${nameOf(nextSegment++)}.new`),
     bytes: () => segments.reduce((sum, { file }) => sum + file.bytes, 0),
     exclusive: (work) => {
       const done = queue.then(work);
@@ -182,6 +185,10 @@ async function addRunSegment(path: string, run: WrittenRun): Promise<AddedSegmen
   await syncDirectory(dirname(path));
   const segment = { file: openSegmentFile(path), isRun: true, members: [], deadBytes: 0 };
   return { segment, times: [oldest, newest], places: [] };
+}
+
+function nameOf(number: number): string {
+  return `${String(number).padStart(10, '0')}.segment`;
 }
 
 function namesOfChunks(segments: readonly Segment[]): string[] {
