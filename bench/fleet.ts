@@ -87,7 +87,10 @@ function noteBytes(what: string): void {
 
 async function timeQueries(store: TestSamples, what: string): Promise<void> {
   const end = shape.startMs + Math.ceil(shape.days) * dayMs;
-  const random = ((state) => () => (state = (Math.imul(state, 48_271) >>> 0) % 2_147_483_647))(7);
+  const random = (
+    (state) => () =>
+      (state = (Math.imul(state, 48_271) >>> 0) % 2_147_483_647)
+  )(7);
   const device = (): string => fleetDevice(random() % shape.devices);
   const days = Array.from({ length: shape.days + 1 }, (_, day) => shape.startMs + day * dayMs);
   const average = (deviceIds: readonly string[], edges: readonly number[]) =>
@@ -101,7 +104,8 @@ async function timeQueries(store: TestSamples, what: string): Promise<void> {
     });
   const one: Record<string, () => Promise<unknown>> = {
     'latest sample of a device': () => store.latestSample(device(), 'default'),
-    'last 100 samples of a device': () => store.samples({ deviceId: device(), limit: 100, skip: 0 }),
+    'last 100 samples of a device': () =>
+      store.samples({ deviceId: device(), limit: 100, skip: 0 }),
     'raw AVG of 24 h, one device': () => average([device()], [end - dayMs, end]),
     'AVG by day over the span, one device': () => average([device()], days),
   };
@@ -159,7 +163,11 @@ try {
   await again.close();
   const table = markdownTable(['figure', 'here', 'goal'], rows);
   console.log(table);
-  if (values.write) writeMeasurement('fleet', `${conditions(`npm run bench -- fleet ${process.argv.slice(2).join(" ")}`)}\n\n${table}`);
+  if (values.write)
+    writeMeasurement(
+      'fleet',
+      `${conditions(`npm run bench -- fleet ${process.argv.slice(2).join(' ')}`)}\n\n${table}`,
+    );
 } finally {
   if (values.folder === '') rmSync(folder, { recursive: true, force: true });
 }

@@ -93,7 +93,7 @@ function nextData(state: FleetState, device: number, random: (limit: number) => 
   return {
     temperature: state.temperature[device]! / 100,
     humidity: state.humidity[device]! / 10,
-    co2: state.co2[device]!,
+    co2: state.co2[device] ?? 0,
     batteryLevel: state.battery[device]! / 10,
     occupied: random(3) === 0,
     label: labels[state.label[device]!]!,

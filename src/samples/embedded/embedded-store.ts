@@ -152,7 +152,6 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     ...createStoreReads({
       deviceOf,
       tables,
-      schemas,
       decoded,
       lost: createLostSegments(opened.manifest),
       readers,
@@ -164,10 +163,13 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     close: async () => {
       if (state.closed) return;
       state.closed = true;
-      await sealAtEnd(sealAll, failed)
-        .then(merger.idle)
-        .finally(() => readers.whenUnread(segments.close))
-        .finally(makers.close);
+      try {
+        await sealAtEnd(sealAll, failed);
+        await merger.idle();
+      } finally {
+        readers.whenUnread(segments.close);
+        await makers.close();
+      }
     },
   };
 }

@@ -21,7 +21,6 @@ import {
   type SampleWalk,
   walkSamples,
 } from './queries/row-scan.ts';
-import type { SchemaInterner } from './chunks/chunk-schema.ts';
 import type { ShapeTables } from './memtables/shape-tables.ts';
 import { measuredKeys, topicsOf } from './rows/key-statistics.ts';
 import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
@@ -40,7 +39,6 @@ export interface StoreReadsParts {
   /** Throws when the store is closed. */
   readonly deviceOf: (id: string) => Device | undefined;
   readonly tables: ShapeTables;
-  readonly schemas: SchemaInterner;
   readonly decoded: DecodedChunks;
   readonly lost: LostSegments;
   readonly readers: ActiveReads;

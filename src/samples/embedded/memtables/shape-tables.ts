@@ -201,11 +201,3 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     },
   };
 }
-
-/** What all memtables take in memory. */
-export function memoryOf(tables: ShapeTables): number {
-  let bytes = 0;
-  for (const table of tables.all())
-    for (const memtable of table.memtables()) bytes += memtable.bytes;
-  return bytes;
-}

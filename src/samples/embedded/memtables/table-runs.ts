@@ -14,7 +14,7 @@ export interface TableRuns {
 }
 
 export interface TableRunsParts {
-  readonly interners: Pick<Interners, 'shapes' | 'origin'>;
+  readonly interners: Interners;
   readonly cacheBytes: number;
   /** Called for each page that turns out damaged. */
   readonly damaged: (path: string, reason: string) => void;
@@ -28,7 +28,7 @@ export function createTableRuns({ interners, cacheBytes, damaged }: TableRunsPar
       const { head } = index;
       const reader = createRunReader({
         run: readRun(file, index),
-        shape: interners.shapes.fromText(head.shape),
+        schema: interners.schemas([interners.shapes.fromText(head.shape)]),
         origins: head.origins.map(([workspaceId, dataFlowId]) =>
           interners.origin(workspaceId, dataFlowId),
         ),

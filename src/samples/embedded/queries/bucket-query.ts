@@ -5,7 +5,7 @@ import type { BucketRequest } from '../../sample-store.ts';
 import { addChunk } from './bucket-chunks.ts';
 import { addRows, type BucketPlan, type Tallies } from './bucket-rows.ts';
 import type { Chunk } from '../chunks/chunk.ts';
-import { columnsOfShapes, type SchemaInterner } from '../chunks/chunk-schema.ts';
+import { columnsOfShapes } from '../chunks/chunk-schema.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import { visibleFrom } from '../rows/origin.ts';
 import { refuseUnreadable } from '../../unreadable.ts';
@@ -43,7 +43,6 @@ export interface BucketSources {
   readonly deviceOf: (id: string) => Device | undefined;
   readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;
-  readonly schemas: SchemaInterner;
   readonly slices: Slices;
 }
 
@@ -107,7 +106,7 @@ function groupOf(part: Part, { decoded }: BucketSources): RowGroup {
 }
 
 function isChunk(part: Part): part is Chunk {
-  return 'schema' in part;
+  return 'originRows' in part;
 }
 
 /** Returns whether the part can be read. */
@@ -120,7 +119,7 @@ function addPart(tallies: Tallies, part: Part, plan: BucketPlan, sources: Bucket
   const isRead = part.sealed.guarded(() => {
     const visible = planFrom(plan, part.oldest, part.visibleFrom);
     if (visible === undefined) return true;
-    return part instanceof Slice && addSlice(tallies, part, visible, sources.schemas);
+    return part instanceof Slice && addSlice(tallies, part, visible);
   });
   return isRead === true;
 }

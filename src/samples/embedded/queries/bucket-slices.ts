@@ -1,5 +1,5 @@
 // Tallies from the slices of runs, by bucket: from statistics where a slice is in one bucket, else from its rows.
-import { columnsOfKey, isNumeric, type SchemaInterner } from '../chunks/chunk-schema.ts';
+import { columnsOfKey, isNumeric } from '../chunks/chunk-schema.ts';
 import type { Slice } from '../runs/slice-rows.ts';
 import {
   addRows,
@@ -12,13 +12,8 @@ import {
 } from './bucket-rows.ts';
 
 /** Adds what the slice has within the edges; returns whether it can be read. Throws DamagedChunk. */
-export function addSlice(
-  tallies: Tallies,
-  slice: Slice,
-  plan: BucketPlan,
-  schemas: SchemaInterner,
-): boolean {
-  const keyColumns = columnsOfKey(schemas([slice.shape]), plan.dataKey);
+export function addSlice(tallies: Tallies, slice: Slice, plan: BucketPlan): boolean {
+  const keyColumns = columnsOfKey(slice.schema, plan.dataKey);
   const unread = keyColumns?.filter(({ column }) => !addStatistics(tallies, slice, plan, column));
   if (unread?.length === 0) return true;
   const sorted = slice.sorted();

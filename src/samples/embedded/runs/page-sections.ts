@@ -1,6 +1,7 @@
 // Page sections: the decoded sections of the pages of one run through the cache, and which pages turned out damaged.
 import type { DataShape } from '../../../log/data-shape.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
+import type { ChunkSchema } from '../chunks/chunk-schema.ts';
 import type { SealedPlace } from '../rows/rows.ts';
 import { PackedBlock } from './packed-block.ts';
 import { columnKindOf, fixedPageSections, pageSections } from './page-format.ts';
@@ -17,6 +18,7 @@ import {
 import type { RunFile } from './run-file.ts';
 import { sectionPlace } from './run-index.ts';
 import type { SectionCache } from './section-cache.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** Keys of the cache: a number for the run, then the page, then the section. */
 const pagesMax = 2 ** 20;
@@ -24,7 +26,8 @@ const sectionsMax = 2 ** 10;
 
 export interface PageSectionsOptions {
   readonly run: RunFile;
-  readonly shape: DataShape;
+  /** Of the shape of the run. */
+  readonly schema: ChunkSchema;
   readonly cache: SectionCache;
   /** No other run of the cache has the same. */
   readonly runNumber: number;
@@ -35,12 +38,14 @@ export interface PageSectionsOptions {
 /** Every reading of a section throws DamagedChunk. A class, because each slice that is read goes through it. */
 export class PageSections {
   readonly shape: DataShape;
+  readonly schema: ChunkSchema;
   readonly #options: PageSectionsOptions;
   readonly #damaged = new Set<number>();
 
   constructor(options: PageSectionsOptions) {
     this.#options = options;
-    this.shape = options.shape;
+    this.shape = options.schema.shapes[0] ?? missing('shape of a run');
+    this.schema = options.schema;
   }
 
   slices(page: number): PageSlices {
@@ -104,17 +109,11 @@ export class PageSections {
 
   /** The page as a place of sealed rows. */
   placeOf(page: number): SealedPlace {
-    const sections = this;
-    const { file } = this.#options.run;
-    return {
-      get place() {
-        return `${file.name}, page ${page}`;
-      },
-      get damaged() {
-        return sections.isDamaged(page);
-      },
-      guarded: (read) => sections.guarded(page, read),
-    };
+    return new PagePlace(this, page);
+  }
+
+  get fileName(): string {
+    return this.#options.run.file.name;
   }
 
   #decoded<T extends object>(
@@ -142,6 +141,28 @@ export class PageSections {
   #missing(page: number, section: number): DamagedChunk {
     const { file } = this.#options.run;
     return new DamagedChunk(`Page ${page} of ${file.name} has no section ${section}`);
+  }
+}
+
+class PagePlace implements SealedPlace {
+  readonly #sections: PageSections;
+  readonly #page: number;
+
+  constructor(sections: PageSections, page: number) {
+    this.#sections = sections;
+    this.#page = page;
+  }
+
+  get place(): string {
+    return `${this.#sections.fileName}, page ${this.#page}`;
+  }
+
+  get damaged(): boolean {
+    return this.#sections.isDamaged(this.#page);
+  }
+
+  guarded<T>(read: () => T): T | undefined {
+    return this.#sections.guarded(this.#page, read);
   }
 }
 

@@ -40,7 +40,11 @@ export function createRunMakers(shapeOf: (text: string) => DataShape): RunMakers
 async function syncFile(path: string): Promise<void> {
   try {
     const file = await open(path, 'r+');
-    await file.datasync().finally(() => file.close());
+    try {
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     await rm(path, { force: true });
     throw error;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { Memtable } from '../memtables/memtable.ts';
+import { createSchemaInterner } from '../chunks/chunk-schema.ts';
 import { dataAt, metaAt, rowAt } from '../rows/rows.ts';
 import { openSegmentFile } from '../segments/segment-file.ts';
 import { readRun } from './run-file.ts';
@@ -45,7 +46,7 @@ beforeAll(() => {
   sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
   reader = createRunReader({
     run: readRun(openSegmentFile(path)),
-    shape,
+    schema: createSchemaInterner()([shape]),
     origins: [origin],
     cache: createSectionCache(1 << 20),
     runNumber: 1,

@@ -1,4 +1,4 @@
-// Section cache: decoded sections of pages, the least recently used evicted first, within a limit on their bytes.
+// Section cache: decoded sections of pages, those that were not used lately evicted first, within a limit on their bytes.
 
 export interface SectionCache {
   /** The value of the key; `make` makes it when it is not in the cache. `bytes` is what it counts as. */
@@ -11,37 +11,37 @@ interface CachedSection {
   readonly bytes: number;
 }
 
-/** A key always stands for values of the same type. */
+/**
+ * A key always stands for values of the same type. What was not asked for while half of the limit was filled anew goes first: a value that
+ * is there is found without changing the order of others.
+ */
 export function createSectionCache(bytesMax: number): SectionCache {
-  // A Map iterates in the order of insertion: the first entry was not used for the longest time.
-  const sections = new Map<number, CachedSection>();
-  let total = 0;
+  let recent = new Map<number, CachedSection>();
+  let earlier = new Map<number, CachedSection>();
+  let recentBytes = 0;
 
-  function evict(): void {
-    for (const [key, { bytes }] of sections) {
-      if (total <= bytesMax) return;
-      sections.delete(key);
-      total -= bytes;
+  function keep(key: number, section: CachedSection): void {
+    if (recentBytes + section.bytes > bytesMax / 2) {
+      earlier = recent;
+      recent = new Map();
+      recentBytes = 0;
     }
+    recent.set(key, section);
+    recentBytes += section.bytes;
   }
 
   return {
     get: <T extends object>(key: number, bytes: number, make: () => T): T => {
-      const cached = sections.get(key);
-      if (cached !== undefined) {
-        sections.delete(key);
-        sections.set(key, cached);
-        return cached.value as T;
-      }
-      const value = make();
-      sections.set(key, { value, bytes });
-      total += bytes;
-      evict();
-      return value;
+      const found = recent.get(key);
+      if (found !== undefined) return found.value as T;
+      const section = earlier.get(key) ?? { value: make(), bytes };
+      keep(key, section);
+      return section.value as T;
     },
     clear: () => {
-      sections.clear();
-      total = 0;
+      recent = new Map();
+      earlier = new Map();
+      recentBytes = 0;
     },
   };
 }

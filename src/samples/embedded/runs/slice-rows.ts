@@ -1,5 +1,6 @@
 // Slice rows: the rows of one slice of a run as columns, each decoded when it is first asked for.
 import type { DataShape } from '../../../log/data-shape.ts';
+import type { ChunkSchema } from '../chunks/chunk-schema.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Origin } from '../rows/origin.ts';
 import type { Column, RowGroup, Rows, SealedPlace, SortedRows } from '../rows/rows.ts';
@@ -51,6 +52,10 @@ export class Slice implements RowGroup {
 
   get shape(): DataShape {
     return this.#place.sections.shape;
+  }
+
+  get schema(): ChunkSchema {
+    return this.#place.sections.schema;
   }
 
   get sealed(): SealedPlace {
@@ -137,8 +142,8 @@ class SliceRows implements Rows {
     const { slices, slice, sections } = place;
     this.#place = place;
     this.length = slices.starts[slice + 1]! - slices.starts[slice]!;
-    this.shapes = [sections.shape];
-    this.shapeColumns = [sections.shape.leaves.map((_, i) => i)];
+    this.shapes = sections.schema.shapes;
+    this.shapeColumns = sections.schema.shapeColumns;
     this.columns = sections.shape.leaves.map((_, i) => new SliceColumn(place, i));
     this.origins = place.origins;
   }
