@@ -46,7 +46,7 @@ async function storm(folder: string): Promise<Measured> {
   const port = await freePort();
   const platform = await startPlatform(folder, { MQTT_PORT: String(port) });
   try {
-    const flow = await createFlow(platform, hexDecoder);
+    const flow = await createFlow(platform, hexDecoder, { connectivity: 'MQTT' });
     const names = Array.from({ length: connections }, (_, i) => deviceName(i));
     const ids = await createDevices(platform, flow, names);
     const idleMiB = memoryMiB(platform);

@@ -32,12 +32,13 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
-/** A data flow whose devices send over HTTP. */
+/** A data flow with its device connector. */
 export interface BenchFlow {
   readonly workspaceId: string;
   readonly dataFlowId: string;
   readonly connectorId: string;
   readonly uplinkSecret: string;
+  readonly connectivity: 'HTTP' | 'MQTT';
 }
 
 /** Undefined when the platform's program is there; else the words to print instead of figures. */
@@ -132,14 +133,15 @@ export async function isReady(target: HttpTarget): Promise<boolean> {
   }
 }
 
-/** A device type with the script, an HTTP connector, and a data flow from it to the database. */
+/** A device type with the script, a device connector, and a data flow from it to the database. */
 export async function createFlow(
   platform: Platform,
   uplinkScript: string,
-  { passThrough = false } = {},
+  options: { readonly passThrough?: boolean; readonly connectivity?: 'HTTP' | 'MQTT' } = {},
 ): Promise<BenchFlow> {
   type Made = { readonly id: string };
   const { organizationId, workspaceId } = platform;
+  const { passThrough = false, connectivity = 'HTTP' } = options;
   const deviceType = await platform.call<Made>('POST', '/v3/device-types', {
     name: 'bench',
     organizationId,
@@ -153,7 +155,7 @@ export async function createFlow(
     {
       name: 'bench',
       workspaceId,
-      connectivity: 'HTTP',
+      connectivity,
       authType: 'BASIC',
       decodingType: 'NONE',
     },
@@ -167,7 +169,7 @@ export async function createFlow(
     isPassThrough: passThrough,
   });
   const { id: connectorId, uplinkSecret } = connector;
-  return { workspaceId, dataFlowId: flow.id, connectorId, uplinkSecret };
+  return { workspaceId, dataFlowId: flow.id, connectorId, uplinkSecret, connectivity };
 }
 
 /** Creates devices with these physical ids; answers their service ids in the same order. */
@@ -180,8 +182,8 @@ export async function createDevices(
   const connections = await openConnections(platform.target, setupLanes);
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   await inLanes(connections, deviceIds, async (connection, deviceId, index) => {
-    const { workspaceId, dataFlowId } = flow;
-    const body = { name: deviceId, deviceId, workspaceId, dataFlowId, connectivity: 'HTTP' };
+    const { workspaceId, dataFlowId, connectivity } = flow;
+    const body = { name: deviceId, deviceId, workspaceId, dataFlowId, connectivity };
     const answer = await connection.send(
       httpRequest('POST', '/v3/devices', headers, JSON.stringify(body)),
     );

@@ -9,7 +9,7 @@ import { handleMqttPayload } from '../flows/mqtt-uplink.ts';
 import { parseJsonBody } from '../http/edge/json-body.ts';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import { tokenAudiences } from '../ingest/mqtt/device-token.ts';
-import { type MqttBroker, openMqttBroker } from '../ingest/mqtt/mqtt-broker.ts';
+import type { MqttBroker } from '../ingest/mqtt/mqtt-broker.ts';
 import type { BrokerParts } from '../ingest/mqtt/mqtt-broker-state.ts';
 import { createBrokerOnDemand } from '../ingest/mqtt/mqtt-broker-on-demand.ts';
 import { type LoginParts, logIn } from '../ingest/mqtt/mqtt-login.ts';
@@ -58,7 +58,10 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
   };
   const brokerParts = brokerPartsOf(parts, { uplinks, duplicates, retained, login, reachable });
   const broker = createBrokerOnDemand(
-    () => openMqttBroker(brokerParts),
+    async () => {
+      const { openMqttBroker } = await import('../ingest/mqtt/mqtt-broker.ts');
+      return openMqttBroker(brokerParts);
+    },
     (error) => telemetry.backgroundFailed('starting MQTT', error),
   );
   const publishToDevice = createMqttPublisher(broker.opened, retained);

@@ -37,8 +37,9 @@ export async function pushOnConnect(
 ): Promise<void> {
   const levels = [configurationTopic];
   const isSubscribed = filter.direction === 'down' && levelsMatch(filter.levels, levels);
-  if (!isSubscribed || session.configured.has(id)) return;
-  session.configured.add(id);
+  const configured = (session.configured ??= new Set());
+  if (!isSubscribed || configured.has(id)) return;
+  configured.add(id);
   const { connector } = await findRoute(id);
   if (!connector.pushConfigurationAutomatically) return;
   const latest = await findLatest(id);

@@ -23,6 +23,8 @@ const leavesMax = 256;
 const depthMax = 12;
 /** The interner forgets its shapes when it has so many; shapes in use live on. */
 const internedMax = 4_096;
+/** Shapes with the same first key that are tried before an object is described. */
+const recentMax = 8;
 
 interface ShapeNode {
   readonly keys: readonly string[];
@@ -84,6 +86,14 @@ export function createShapeInterner(): ShapeInterner {
     }
     return shape;
   }
+  /** Shapes of late by their first key: most objects have one of few. */
+  const recent = new Map<string, DataShape[]>();
+  function remember(key: string, shape: DataShape): void {
+    if (recent.size >= internedMax) recent.clear();
+    const shapes = recent.get(key) ?? [];
+    if (shapes.unshift(shape) > recentMax) shapes.pop();
+    recent.set(key, shapes);
+  }
   return {
     fromText,
     shapeOf: (data, values, guess) => {
@@ -91,12 +101,23 @@ export function createShapeInterner(): ShapeInterner {
       const textsBefore = texts.length;
       if (guess !== undefined && !guess.opaque && matches(guess.root, data, values)) return guess;
       values.cutBack(length, textsBefore);
+      const key = firstKeyOf(data);
+      for (const shape of recent.get(key) ?? []) {
+        if (matches(shape.root, data, values)) return shape;
+        values.cutBack(length, textsBefore);
+      }
       const shape = fromText(describe(data) ?? String(leafKinds.object));
       if (!matches(shape.root, data, values))
         throw new Error(`The shape ${shape.text} does not fit its own object`);
+      if (!shape.opaque) remember(key, shape);
       return shape;
     },
   };
+}
+
+function firstKeyOf(data: JsonObject): string {
+  for (const key in data) if (data[key] !== undefined) return key;
+  return '';
 }
 
 /** Builds the object again. */

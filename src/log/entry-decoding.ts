@@ -1,141 +1,135 @@
-// An entry from its bytes: the head alone, the rows one by one, or the durable entry as followers read it.
+// An entry from its bytes: as sample stores take it, or as followers and live streams read it.
 import { cursorAt } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { StoredSample } from '../model/sample.ts';
-import { type DataShape, dataOf, leafKinds, type ShapeInterner } from './data-shape.ts';
-import type { EntryHead } from './entry-encoding.ts';
-import type { Frame } from './frame.ts';
-import type { LoggedEntry, RowHead } from './logged-entry.ts';
-import { LeafValues } from './leaf-values.ts';
+import { ByteReader } from '../structures/bytes.ts';
 import { missing } from '../structures/missing.ts';
+import { type DataShape, leafKinds, type ShapeInterner } from './data-shape.ts';
+import type { DecodedEntry, DecodedRows, DecodedSample, EntryRest } from './decoded-entry.ts';
+import { entryFlags } from './entry-encoding.ts';
+import { type EntryContext, readId, readJson, readNumber, readText } from './field-codec.ts';
+import { decodeFormat2 } from './format-2-entry.ts';
+import type { KeptEntry } from './journal-block.ts';
+import { LeafValues } from './leaf-values.ts';
+import { dataOfRows, type LoggedEntry } from './logged-entry.ts';
+import { createKindReader, type RowKind } from './row-kind.ts';
+import { metricsCodec, traceCodec } from './trace-codec.ts';
 
-export interface DecodedRow {
-  readonly topic: string;
-  readonly timestamp: EpochMs;
-  readonly origin: EntryHead['origins'][number];
-  readonly shape: DataShape;
-  /** The values of all rows of the entry up to this one. */
-  readonly values: LeafValues;
-  /** Where those of this row begin. */
-  readonly valuesAt: number;
-  /** JSON text. */
-  readonly meta: string | undefined;
+export interface EntryDecoder {
+  /** The entry as followers and live streams read it. */
+  readonly durable: (kept: KeptEntry) => DurableEntry;
+  /** The entry as sample stores take it. */
+  readonly logged: (kept: KeptEntry) => LoggedEntry;
 }
 
-export interface DecodedEntry {
-  readonly head: EntryHead;
-  readonly rows: () => Generator<DecodedRow>;
+/** The bytes were checked by the checksum of their frame, so they are trusted. */
+export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
+  const kindOf = createKindReader(shapes);
+  function decode({ payload, definitions }: KeptEntry): DecodedEntry {
+    if (definitions === undefined) return decodeFormat2(payload, shapes);
+    return decodeEntry(payload, definitions.map(kindOf));
+  }
+  return {
+    durable: (kept) => durableEntryOf(kept, decode(kept)),
+    logged: (kept) => {
+      const { deviceId, firstOrder, rows } = decode(kept);
+      return { position: kept.position, deviceId, firstOrder, rows, bytes: kept.payload.length };
+    },
+  };
 }
 
-/**
- * The head at once, rows on demand. The bytes were checked by the frame's checksum, so they are
- * trusted.
- */
-export function decodeEntry(payload: Buffer, shapes: ShapeInterner): DecodedEntry {
-  const headEnd = 4 + payload.readUInt32LE(0);
-  const head = JSON.parse(payload.toString('utf8', 4, headEnd)) as EntryHead;
-  return { head, rows: () => decodeRows(payload, headEnd, head, shapes) };
+function decodeEntry(payload: Buffer, kinds: readonly RowKind[]): DecodedEntry {
+  const from = new ByteReader(payload);
+  const flags = from.byte();
+  const deviceId = readId(from);
+  const receivedAt = readNumber(from, 0);
+  const duplicates = from.varint();
+  const firstOrder = from.varint();
+  const count = from.varint();
+  const isShared = count > 0 && (flags & entryFlags.correlations) === 0;
+  const shared = isShared ? readId(from) : undefined;
+  const rows = readRows(from, { flags, kinds, count, receivedAt, shared });
+  const correlationId = rows.samples[0]?.correlationId;
+  return {
+    deviceId,
+    receivedAt,
+    duplicates,
+    firstOrder,
+    rows,
+    rest: (data) => readRest(from, flags, { deviceId, receivedAt, correlationId, data }),
+  };
 }
 
-function* decodeRows(
-  payload: Buffer,
-  from: number,
-  head: EntryHead,
-  interner: ShapeInterner,
-): Generator<DecodedRow> {
-  const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
-  const shapes = head.shapes.map((text) => interner.fromText(text));
+interface RowsContext {
+  readonly flags: number;
+  readonly kinds: readonly RowKind[];
+  readonly count: number;
+  readonly receivedAt: EpochMs;
+  /** The correlation id of all rows; undefined when each has its own. */
+  readonly shared: string | undefined;
+}
+
+function readRows(
+  from: ByteReader,
+  { flags, kinds, count, receivedAt, shared }: RowsContext,
+): DecodedRows {
+  const samples: DecodedSample[] = [];
+  const shapes: DataShape[] = [];
   const values = new LeafValues();
-  let at = from;
-  function varint(): number {
-    let value = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = payload[at++]!;
-      value |= (byte & 127) << shift;
-      if (byte < 128) return value;
+  const readRowString = stringsOf(from);
+  let timestamp = receivedAt;
+  for (let i = 0; i < count; i++) {
+    const index = (flags & entryFlags.kinds) === 0 ? 0 : from.varint();
+    const kind = kinds[index] ?? missing('kind of a row');
+    const { organizationId, workspaceId, dataFlowId, topic, stored, shape } = kind;
+    timestamp = readNumber(from, timestamp);
+    const correlationId = shared ?? readId(from);
+    const origin = { organizationId, workspaceId, dataFlowId, correlationId, stored };
+    const meta = kind.hasMeta && { meta: JSON.parse(readRowString()) as JsonObject };
+    samples.push({ topic, timestamp, ...origin, ...meta });
+    shapes.push(shape);
+    for (const leaf of shape.leaves) {
+      if (leaf.kind === leafKinds.number) values.addNumber(from.double());
+      else if (leaf.kind === leafKinds.boolean) values.addNumber(from.byte());
+      else values.addText(readRowString());
     }
   }
-  for (let i = 0; i < head.rows; i++) {
-    const [origin, topic, shapeIndex, hasMeta] = head.kinds[varint()] ?? missing('row kind');
-    const timestamp = view.getFloat64(at, true);
-    at += 8;
-    const meta = hasMeta === 1 ? head.texts[varint()] : undefined;
-    const shape = shapes[shapeIndex] ?? missing('shape');
-    const valuesAt = values.length;
-    for (const { kind } of shape.leaves) {
-      if (kind === leafKinds.number) {
-        values.addNumber(view.getFloat64(at, true));
-        at += 8;
-      } else if (kind === leafKinds.boolean) values.addNumber(payload[at++]!);
-      else values.addText(head.texts[varint()] ?? missing('string'));
-    }
-    yield {
-      topic: head.topics[topic] ?? missing('topic'),
-      timestamp,
-      origin: head.origins[origin] ?? missing('origin'),
-      shape,
-      values,
-      valuesAt,
-      meta,
-    };
-  }
+  return { samples, shapes, values };
 }
 
-/** The entry as followers and live streams read it. */
-export function durableEntryOf(frame: Frame, shapes: ShapeInterner): DurableEntry {
-  const { head, rows } = decodeEntry(frame.payload, shapes);
+/** Reads the strings of rows, which are written once for each entry. */
+function stringsOf(from: ByteReader): () => string {
+  const known: string[] = [];
+  return () => {
+    const number = from.varint();
+    if (number > 0) return known[number - 1] ?? missing('string of a row');
+    const text = readText(from);
+    known.push(text);
+    return text;
+  };
+}
+
+function readRest(from: ByteReader, flags: number, context: EntryContext): EntryRest {
+  const has = (flag: number): boolean => (flags & flag) !== 0;
+  const metrics = has(entryFlags.metrics) && { metrics: metricsCodec.read(from, context) };
+  const trace = has(entryFlags.trace) && { trace: traceCodec.read(from, context) };
+  const notes = has(entryFlags.notes) ? (readJson(from) as unknown as ProcessingLogEntry[]) : [];
+  const state = has(entryFlags.state) && { state: readJson(from) as JsonObject };
+  return { notes, ...state, ...metrics, ...trace };
+}
+
+function durableEntryOf(
+  { position, storedAt }: KeptEntry,
+  { deviceId, receivedAt, duplicates, rows, rest }: DecodedEntry,
+): DurableEntry {
   const samples: StoredSample[] = [];
-  for (const row of rows()) {
-    const [organizationId, workspaceId, dataFlowId, correlationId, stored] = row.origin;
-    samples.push({
-      deviceId: head.device,
-      topic: row.topic,
-      timestamp: row.timestamp,
-      data: dataOf(row.shape, row.values.sourceFrom(row.valuesAt)),
-      ...(row.meta === undefined ? {} : { meta: JSON.parse(row.meta) as JsonObject }),
-      organizationId,
-      workspaceId,
-      dataFlowId,
-      correlationId,
-      stored,
-      storedAt: frame.storedAt,
-      cursor: cursorAt(frame.position, samples.length + 1),
-    });
+  for (const data of dataOfRows(rows)) {
+    const sample = rows.samples[samples.length] ?? missing('sample of a row');
+    const cursor = cursorAt(position, samples.length + 1);
+    samples.push({ deviceId, data, ...sample, storedAt, cursor });
   }
-  return {
-    deviceId: head.device,
-    receivedAt: head.receivedAt,
-    notes: head.notes,
-    ...(head.state === undefined ? {} : { state: head.state }),
-    ...(head.metrics === undefined ? {} : { metrics: head.metrics }),
-    ...(head.trace === undefined ? {} : { trace: head.trace }),
-    position: frame.position,
-    samples,
-    duplicates: head.duplicates,
-  };
-}
-
-/** The entry as sample stores take it. */
-export function loggedEntryOf(frame: Frame, shapes: ShapeInterner): LoggedEntry {
-  const { head, rows } = decodeEntry(frame.payload, shapes);
-  const samples: RowHead[] = [];
-  const rowShapes: DataShape[] = [];
-  let values = new LeafValues();
-  for (const row of rows()) {
-    const [, workspaceId, dataFlowId, , stored] = row.origin;
-    const { topic, timestamp, shape } = row;
-    const meta = row.meta === undefined ? {} : { meta: JSON.parse(row.meta) as JsonObject };
-    samples.push({ topic, timestamp, workspaceId, dataFlowId, stored, ...meta });
-    rowShapes.push(shape);
-    values = row.values;
-  }
-  return {
-    position: frame.position,
-    deviceId: head.device,
-    firstOrder: head.firstOrder,
-    rows: { samples, shapes: rowShapes, values },
-    bytes: frame.payload.length,
-  };
+  return { deviceId, receivedAt, ...rest(samples[0]?.data), position, samples, duplicates };
 }

@@ -1,46 +1,22 @@
-// An entry as bytes: a JSON head with everything that repeats (names, shapes, texts), then one short binary row per sample.
-// Layout: head bytes u32, head, rows; a row is: row kind varint, timestamp f64, [meta text varint],
-// then its leaf values:
-// numbers f64, booleans u8, texts as varint index into the head's table.
-import type { EntryTrace } from '../model/entry-trace.ts';
+// An entry as bytes: ids and times packed, what rows have in common as references to definitions of the block.
+// Layout: flags, device id, time of receipt, duplicates varint, first order varint, rows varint,
+// [correlation id], rows, [metrics], [trace], [notes JSON], [state JSON].
+// A row is: [kind varint], time after the row before, [correlation id], [meta], then its leaf
+// values: numbers f64, booleans u8, strings.
 import type { EpochMs } from '../model/instant.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
-import type { JsonObject } from '../model/json.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import type { SampleEntry } from '../model/sample.ts';
-import type { UplinkMetrics } from '../model/uplink-metrics.ts';
-import { type DataShape, leafKinds } from './data-shape.ts';
-import type { LoggedRows } from './logged-entry.ts';
-import { numberIn } from './numbering.ts';
-
-type EntrySample = Omit<SampleEntry, 'storedAt'>;
+import { ByteWriter } from '../structures/bytes.ts';
+import { leafKinds } from './data-shape.ts';
+import { type EntryContext, writeId, writeJson, writeText, writeTime } from './field-codec.ts';
+import type { EncodedEntry } from './journal-block.ts';
+import type { EntrySample, LoggedRows } from './logged-entry.ts';
+import type { KindOfRow, RowKind } from './row-kind.ts';
+import { missing } from '../structures/missing.ts';
+import { metricsCodec, traceCodec } from './trace-codec.ts';
 
 /** The rows of an entry with everything that followers are told of them. */
 export interface EntryRows extends LoggedRows {
   readonly samples: readonly EntrySample[];
-}
-
-/** [organization, workspace, data flow, correlation, stored]. */
-export type OriginRow = readonly [string, string, string | null, string, boolean];
-/** [index of the origin, of the topic, of the shape, has meta 0 or 1]. */
-export type RowKind = readonly [number, number, number, number];
-
-export interface EntryHead {
-  readonly device: string;
-  readonly receivedAt: EpochMs;
-  readonly duplicates: number;
-  /** The order number of the first row among all rows of the device; the others follow. */
-  readonly firstOrder: number;
-  readonly rows: number;
-  readonly origins: readonly OriginRow[];
-  readonly topics: readonly string[];
-  readonly shapes: readonly string[];
-  readonly kinds: readonly RowKind[];
-  readonly texts: readonly string[];
-  readonly notes: readonly ProcessingLogEntry[];
-  readonly state?: JsonObject;
-  readonly metrics?: UplinkMetrics;
-  readonly trace?: EntryTrace;
 }
 
 export interface EntryToEncode {
@@ -50,148 +26,177 @@ export interface EntryToEncode {
   readonly firstOrder: number;
 }
 
-/** The bytes of the entry: new memory, as they wait for their group. */
-export function encodeEntry({ entry, rows, duplicates, firstOrder }: EntryToEncode): Buffer {
-  const tables = new HeadTables();
-  const scratch = Buffer.allocUnsafe(rows.samples.length * 18 + rows.values.length * 8);
-  const rowBytes = scratch.subarray(0, encodeRows(scratch, rows, tables));
-  const head: EntryHead = {
-    device: entry.deviceId,
-    receivedAt: entry.receivedAt,
-    duplicates,
-    firstOrder,
-    rows: rows.samples.length,
-    origins: tables.origins,
-    topics: tables.topics,
-    shapes: tables.shapes.map(({ text }) => text),
-    kinds: tables.kinds,
-    texts: tables.texts,
-    notes: entry.notes,
-    ...(entry.state === undefined ? {} : { state: entry.state }),
-    ...(entry.metrics === undefined ? {} : { metrics: entry.metrics }),
-    ...(entry.trace === undefined ? {} : { trace: entry.trace }),
+/** What an entry has beyond the usual. */
+export const entryFlags = {
+  metrics: 1,
+  trace: 2,
+  notes: 4,
+  state: 8,
+  /** Rows are of several kinds, and each has an index. */
+  kinds: 16,
+  /** Rows have several correlation ids, and each has its own. */
+  correlations: 32,
+} as const;
+
+/** A larger buffer is not kept for the next entry. */
+const keptBytesMax = 1024 * 1024;
+
+export type EncodeEntry = (entry: EntryToEncode) => EncodedEntry;
+
+/** The bytes of an entry are valid until the next one is encoded. */
+export function createEntryEncoder(kindOf: KindOfRow): EncodeEntry {
+  let to = new ByteWriter();
+  const texts = new WrittenTexts();
+  return ({ entry, rows, duplicates, firstOrder }) => {
+    if (to.capacity > keptBytesMax) to = new ByteWriter();
+    to.length = 0;
+    texts.clear();
+    const used = kindsOf(rows, kindOf);
+    const flags = flagsOf(entry, rows, used);
+    const [first] = rows.samples;
+    to.byte(flags);
+    writeId(to, entry.deviceId);
+    writeTime(to, entry.receivedAt, 0);
+    to.varint(duplicates);
+    to.varint(firstOrder);
+    to.varint(rows.samples.length);
+    if (first !== undefined && (flags & entryFlags.correlations) === 0)
+      writeId(to, first.correlationId);
+    writeRows(to, rows, { near: entry.receivedAt, flags, indexes: used.indexes, texts });
+    writeRest(to, entry, first);
+    return { payload: to.written(), definitions: used.definitions };
   };
-  const headBytes = Buffer.from(JSON.stringify(head));
-  const encoded = Buffer.allocUnsafe(4 + headBytes.length + rowBytes.length);
-  encoded.writeUInt32LE(headBytes.length, 0);
-  encoded.set(headBytes, 4);
-  encoded.set(rowBytes, 4 + headBytes.length);
-  return encoded;
 }
 
-const fewTexts = 8;
+/** The kinds of rows, each once, and, when there are several, the index of the kind of each row. */
+interface UsedKinds {
+  readonly definitions: readonly RowKind[];
+  readonly indexes: readonly number[] | undefined;
+}
 
-/**
- * What rows refer to by index. Neighbouring rows mostly share all of it, so the last answer is
- * tried first.
- */
-class HeadTables {
-  readonly origins: OriginRow[] = [];
-  readonly topics: string[] = [];
-  readonly shapes: DataShape[] = [];
-  readonly kinds: RowKind[] = [];
-  readonly texts: string[] = [];
-  #textIndex: Map<string, number> | undefined;
-  #kindIndex: Map<string, number> | undefined;
-  #lastSample: EntrySample | undefined;
-  #lastShape: DataShape | undefined;
-  #lastKind = 0;
-
-  kindOf(sample: EntrySample, shape: DataShape): number {
-    if (this.#lastShape === shape && sameKind(this.#lastSample!, sample)) return this.#lastKind;
-    const kind: RowKind = [
-      this.#origin(sample),
-      indexIn(this.topics, sample.topic),
-      indexIn(this.shapes, shape),
-      +(sample.meta !== undefined),
-    ];
-    this.#kindIndex ??= new Map();
-    const index = numberIn(this.#kindIndex, kind.join(' '));
-    if (index === this.kinds.length) this.kinds.push(kind);
-    this.#lastSample = sample;
-    this.#lastShape = shape;
-    this.#lastKind = index;
-    return index;
+function kindsOf({ samples, shapes }: EntryRows, kindOf: KindOfRow): UsedKinds {
+  let only: RowKind | undefined;
+  for (let i = 0; i < samples.length; i++) {
+    const kind = kindOf(samples[i]!, shapes[i]!);
+    if (kind !== (only ??= kind)) return severalKindsOf({ samples, shapes }, kindOf);
   }
-
-  text(text: string): number {
-    // Few texts are found faster by looking at each; most entries have few.
-    if (this.texts.length < fewTexts) return indexIn(this.texts, text);
-    this.#textIndex ??= new Map(this.texts.map((known, i) => [known, i]));
-    const index = numberIn(this.#textIndex, text);
-    if (index === this.texts.length) this.texts.push(text);
-    return index;
-  }
-
-  #origin(sample: EntrySample): number {
-    const { organizationId, workspaceId, dataFlowId, correlationId, stored } = sample;
-    const found = this.origins.findIndex(
-      (o) =>
-        o[0] === organizationId &&
-        o[1] === workspaceId &&
-        o[2] === dataFlowId &&
-        o[3] === correlationId &&
-        o[4] === stored,
-    );
-    return found >= 0
-      ? found
-      : this.origins.push([organizationId, workspaceId, dataFlowId, correlationId, stored]) - 1;
-  }
+  return { definitions: only === undefined ? [] : [only], indexes: undefined };
 }
 
-function sameKind(x: EntrySample, y: EntrySample): boolean {
-  return (
-    x.topic === y.topic &&
-    (x.meta === undefined) === (y.meta === undefined) &&
-    x.stored === y.stored &&
-    x.correlationId === y.correlationId &&
-    x.dataFlowId === y.dataFlowId &&
-    x.workspaceId === y.workspaceId &&
-    x.organizationId === y.organizationId
-  );
+function severalKindsOf(
+  { samples, shapes }: Pick<EntryRows, 'samples' | 'shapes'>,
+  kindOf: KindOfRow,
+): UsedKinds {
+  const numbers = new Map<RowKind, number>();
+  const indexes = samples.map((sample, i) => {
+    const kind = kindOf(sample, shapes[i] ?? missing('shape of a row'));
+    const known = numbers.get(kind) ?? numbers.size;
+    numbers.set(kind, known);
+    return known;
+  });
+  return { definitions: [...numbers.keys()], indexes };
 }
 
-function indexIn<T>(list: T[], item: T): number {
-  const found = list.indexOf(item);
-  return found >= 0 ? found : list.push(item) - 1;
-}
-
-function encodeRows(
-  target: Buffer,
-  { samples, shapes, values }: EntryRows,
-  tables: HeadTables,
+function flagsOf(
+  { metrics, trace, notes, state }: JournalEntry,
+  { samples }: EntryRows,
+  { indexes }: UsedKinds,
 ): number {
-  const view = new DataView(target.buffer, target.byteOffset, target.length);
+  let flags = 0;
+  if (metrics !== undefined) flags |= entryFlags.metrics;
+  if (trace !== undefined) flags |= entryFlags.trace;
+  if (notes.length > 0) flags |= entryFlags.notes;
+  if (state !== undefined) flags |= entryFlags.state;
+  if (indexes !== undefined) flags |= entryFlags.kinds;
+  const correlationId = samples[0]?.correlationId;
+  for (const sample of samples)
+    if (sample.correlationId !== correlationId) return flags | entryFlags.correlations;
+  return flags;
+}
+
+interface RowsContext {
+  /** The time before the first row. */
+  readonly near: EpochMs;
+  readonly flags: number;
+  readonly indexes: UsedKinds['indexes'];
+  readonly texts: WrittenTexts;
+}
+
+function writeRows(
+  to: ByteWriter,
+  { samples, shapes, values }: EntryRows,
+  { flags, indexes, texts, near }: RowsContext,
+): void {
   const { numbers } = values;
-  let at = 0;
+  let before = near;
   let valueAt = 0;
   for (let i = 0; i < samples.length; i++) {
     const sample = samples[i]!;
-    const shape = shapes[i]!;
-    at = writeVarint(target, at, tables.kindOf(sample, shape));
-    view.setFloat64(at, sample.timestamp, true);
-    at += 8;
-    if (sample.meta !== undefined)
-      at = writeVarint(target, at, tables.text(JSON.stringify(sample.meta)));
-    for (const { kind } of shape.leaves) {
-      if (kind === leafKinds.number) {
-        view.setFloat64(at, numbers[valueAt]!, true);
-        at += 8;
-      } else if (kind === leafKinds.boolean) target[at++] = numbers[valueAt]!;
-      else at = writeVarint(target, at, tables.text(values.textAt(valueAt)));
+    if (indexes !== undefined) to.varint(indexes[i]!);
+    writeTime(to, sample.timestamp, before);
+    before = sample.timestamp;
+    if ((flags & entryFlags.correlations) !== 0) writeId(to, sample.correlationId);
+    if (sample.meta !== undefined) texts.write(to, JSON.stringify(sample.meta));
+    for (const { kind } of shapes[i]!.leaves) {
+      if (kind === leafKinds.number) to.double(numbers[valueAt]!);
+      else if (kind === leafKinds.boolean) to.byte(numbers[valueAt]!);
+      else texts.write(to, values.textAt(valueAt));
       valueAt++;
     }
   }
-  return at;
 }
 
-function writeVarint(target: Uint8Array, offset: number, value: number): number {
-  let rest = value;
-  let at = offset;
-  while (rest > 127) {
-    target[at++] = (rest & 127) | 128;
-    rest >>>= 7;
+function writeRest(to: ByteWriter, entry: JournalEntry, first: EntrySample | undefined): void {
+  const { deviceId, receivedAt, metrics, trace, notes, state } = entry;
+  if (metrics !== undefined || trace !== undefined) {
+    const context: EntryContext = {
+      deviceId,
+      receivedAt,
+      correlationId: first?.correlationId,
+      data: first?.data,
+    };
+    if (metrics !== undefined) metricsCodec.write(to, metrics, context);
+    if (trace !== undefined) traceCodec.write(to, trace, context);
   }
-  target[at++] = rest;
-  return at;
+  if (notes.length > 0) writeJson(to, notes);
+  if (state !== undefined) writeJson(to, state);
+}
+
+/** Few strings are found faster by comparing each. */
+const comparedMax = 8;
+
+/**
+ * Strings of rows: the first time a 0 and the string, then its number, from 1. A class, because it is
+ * used for every value.
+ */
+class WrittenTexts {
+  readonly #texts: string[] = [];
+  #numbers: Map<string, number> | undefined;
+
+  clear(): void {
+    this.#texts.length = 0;
+    this.#numbers = undefined;
+  }
+
+  write(to: ByteWriter, text: string): void {
+    const number = this.#numberOf(text);
+    to.varint(number);
+    if (number === 0) writeText(to, text);
+  }
+
+  /** 0 for a new string, which gets a number. */
+  #numberOf(text: string): number {
+    const texts = this.#texts;
+    if (this.#numbers === undefined) {
+      const at = texts.indexOf(text);
+      if (at >= 0) return at + 1;
+      texts.push(text);
+      if (texts.length > comparedMax)
+        this.#numbers = new Map(texts.map((known, i) => [known, i + 1]));
+      return 0;
+    }
+    const number = this.#numbers.get(text);
+    if (number === undefined) this.#numbers.set(text, this.#numbers.size + 1);
+    return number ?? 0;
+  }
 }

@@ -3,8 +3,8 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { ShapeInterner } from './data-shape.ts';
-import { loggedEntryOf } from './entry-decoding.ts';
-import { type EntryToEncode, encodeEntry } from './entry-encoding.ts';
+import { createEntryDecoder } from './entry-decoding.ts';
+import { createEntryEncoder, type EntryToEncode } from './entry-encoding.ts';
 import { type FollowerPositions, openFollowerPositions } from './follower-positions.ts';
 import { type Journal, type JournalOptions, openJournal } from './journal.ts';
 import type { Appended } from './journal-writer.ts';
@@ -16,13 +16,8 @@ import {
   unreadableText,
 } from './log-damage.ts';
 import type { LoggedEntry } from './logged-entry.ts';
+import { createRowKinds } from './row-kind.ts';
 import { type ReplayStart, readEntries, replaySamples } from './replay.ts';
-
-/** An entry with its place, not durable before `durable` resolves. */
-export interface LogAppended extends Appended {
-  /** What the entry takes in the log. */
-  readonly bytes: number;
-}
 
 export interface EntryLog {
   /** The position behind the newest durable entry, which is what the next one gets. */
@@ -34,7 +29,7 @@ export interface EntryLog {
    * Many calls in flight share one fsync. Throws, or `durable` rejects, with `storageFull`,
    * `storageStopped` or `stopping`.
    */
-  append(entry: EntryToEncode): LogAppended;
+  append(entry: EntryToEncode): Appended;
 
   /**
    * Durable entries from a position on, in batches, up to the newest one. Damage is stepped over.
@@ -98,9 +93,9 @@ export interface EntryLogOptions
     'directory' | 'now' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax' | 'segmentBytes'
   > {
   readonly shapes: ShapeInterner;
-  /** Entries from this position on are given to `replay` while opening. */
+  /** Entries from this position on are given to `replay` while opening, some at a time. */
   readonly replayFrom: number;
-  readonly replay: (entry: LoggedEntry) => void | Promise<void>;
+  readonly replay: (entries: readonly LoggedEntry[]) => void | Promise<void>;
   /** What others know of the end of the journal. */
   readonly seen?: JournalEndSeen | undefined;
   /** Called for every damaged place that opening or reading finds; at every reading again. */
@@ -116,10 +111,12 @@ export interface EntryLogOptions
 export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> {
   const { directory, now, shapes, seen, damaged, failed } = options;
   const followers = await openFollowerPositions(directory, now, seen?.followFrom);
+  const encode = createEntryEncoder(createRowKinds());
+  const decoder = createEntryDecoder(shapes);
   const journal = await openJournal({
     ...options,
     visitFrom: options.replayFrom,
-    visit: (frame) => options.replay(loggedEntryOf(frame, shapes)),
+    visit: (entries) => options.replay(entries.map(decoder.logged)),
     acknowledgedTo: durableTo(followers, seen),
     damaged: (path, { offset, bytes }) =>
       damaged({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
@@ -137,17 +134,13 @@ export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> 
       (sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0),
       0,
     ),
-    append(entry) {
-      const encoded = encodeEntry(entry);
-      const { position, storedAt, durable } = journal.append(encoded);
-      return { position, storedAt, durable, bytes: encoded.length };
-    },
-    entriesFrom: (position) => readEntries(journal, shapes, position),
+    append: (entry) => journal.append(encode(entry)),
+    entriesFrom: (position) => readEntries(journal, decoder, position),
     isLost: (from, to) =>
       journal.damage.some(
         ({ firstPosition, entries }) => firstPosition < to && firstPosition + entries > from,
       ),
-    replay: (since, wanted) => replaySamples(journal, shapes, since, wanted),
+    replay: (since, wanted) => replaySamples(journal, decoder, since, wanted),
     followerPosition: followers.get,
     setFollowerPosition(follower, position) {
       followers.set(follower, position);

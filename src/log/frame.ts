@@ -9,12 +9,11 @@ export const frameHeaderBytes = 28;
 const framePayloadBytesMax = 512 * 1024 * 1024;
 
 /**
- * `group` is the head of what one sync made durable together: its position is that of the first
- * entry, its payload the bytes behind it.
+ * Up to format 2 each entry is a frame, and a `group` is the head of what one sync made durable
+ * together: its position is that of the first entry, its payload the bytes behind it. Since format
+ * 3 entries are in blocks.
  */
-export const frameTypes = { segmentStart: 0, entry: 1, group: 2 } as const;
-
-export const groupHeadBytes = frameHeaderBytes + 4;
+export const frameTypes = { segmentStart: 0, entry: 1, group: 2, block: 3 } as const;
 
 const magic = 0x314a_4c48;
 const magicBytes = Buffer.from([0x48, 0x4c, 0x4a, 0x31]);
@@ -38,33 +37,19 @@ export function writeFrame(
   payload: Uint8Array,
 ): number {
   const end = offset + frameHeaderBytes + payload.length;
-  target.writeUInt32LE(magic, offset);
-  target.writeUInt32LE(payload.length, offset + 8);
-  target.writeUIntLE(frame.position, offset + 12, 6);
-  target.writeUInt16LE(frame.type, offset + 18);
-  target.writeDoubleLE(frame.storedAt, offset + 20);
   target.set(payload, offset + frameHeaderBytes);
-  target.writeUInt32LE(crc32(target.subarray(offset + 8, end)), offset + 4);
+  sealFrame(target.subarray(0, end), offset, frame);
   return end;
 }
 
-/**
- * Writes the head of a group whose entry frames take so many bytes; returns the offset behind it.
- */
-export function writeGroupHead(
-  target: Buffer,
-  offset: number,
-  first: Omit<Frame, 'payload'>,
-  bytes: number,
-): number {
-  const payload = Buffer.alloc(4);
-  payload.writeUInt32LE(bytes);
-  return writeFrame(target, offset, { ...first, type: frameTypes.group }, payload);
-}
-
-/** How many bytes of entry frames follow the head. */
-export function groupBytesOf({ payload }: Frame): number {
-  return payload.readUInt32LE(0);
+/** Completes the frame at `offset`, whose payload is there already and ends with the bytes. */
+export function sealFrame(target: Buffer, offset: number, frame: Omit<Frame, 'payload'>): void {
+  target.writeUInt32LE(magic, offset);
+  target.writeUInt32LE(target.length - offset - frameHeaderBytes, offset + 8);
+  target.writeUIntLE(frame.position, offset + 12, 6);
+  target.writeUInt16LE(frame.type, offset + 18);
+  target.writeDoubleLE(frame.storedAt, offset + 20);
+  target.writeUInt32LE(crc32(target.subarray(offset + 8)), offset + 4);
 }
 
 /**

@@ -2,13 +2,14 @@
 import { rename, stat, truncate, unlink } from 'node:fs/promises';
 import type { EpochMs } from '../model/instant.ts';
 import { syncDirectory } from './durable-file.ts';
-import { type Frame, frameBytes, frameTypes, groupBytesOf, groupHeadBytes } from './frame.ts';
+import { type Frame, frameBytes } from './frame.ts';
+import { entriesOf, entryCountOf, groupOf, type KeptEntry } from './journal-block.ts';
 import { addMark, listSegments, type Segment } from './segment-list.ts';
 import { type ScannedFrames, scanSegment } from './segment-scan.ts';
-import { formatWithGroups, readSegmentStart } from './segment-start.ts';
+import { formatWithGroups, journalFormat, readSegmentStart } from './segment-start.ts';
 
 /**
- * How many positions are left out behind an end that was lost: more than are acknowledged between
+ * How many positions are skipped behind an end that was lost: more than are acknowledged between
  * two notes of how far somebody came, so that no position, cursor or delivery key stands for two
  * entries.
  */
@@ -52,8 +53,10 @@ interface Progress {
   position: number | undefined;
   storedAt: EpochMs;
   damage: JournalDamage[];
-  /** Whether the newest segment has heads of groups. */
+  /** Whether the newest segment says where groups begin. */
   hasGroups: boolean;
+  /** Whether the newest segment is of the present format. */
+  isPresent: boolean;
 }
 
 export interface RecoveryOptions {
@@ -62,8 +65,8 @@ export interface RecoveryOptions {
    * whoever reads them meets their damage.
    */
   readonly from: number;
-  /** Gets each entry frame from `from` on, in order. */
-  readonly visit: (frame: Frame) => void | Promise<void>;
+  /** Gets the entries from `from` on, in order, some at a time. */
+  readonly visit: (entries: readonly KeptEntry[]) => void | Promise<void>;
   /**
    * Every entry before this position was acknowledged: when the files end before it, the end was
    * lost and nothing is cut.
@@ -83,7 +86,13 @@ export async function recoverJournal(
 ): Promise<RecoveredJournal> {
   const { from, visit, acknowledgedTo, repair } = options;
   const segments = await listSegments(directory);
-  const progress: Progress = { position: undefined, storedAt: 0, damage: [], hasGroups: false };
+  const progress: Progress = {
+    position: undefined,
+    storedAt: 0,
+    damage: [],
+    hasGroups: false,
+    isPresent: false,
+  };
   for (const [i, segment] of segments.entries()) {
     segment.bytes = (await stat(segment.path)).size;
     const next = segments[i + 1];
@@ -120,7 +129,7 @@ export async function recoverJournal(
     ...found,
     nextPosition: end,
     lostTo: undefined,
-    startsNew: !progress.hasGroups,
+    startsNew: !progress.isPresent,
     damage: progress.damage,
   };
 }
@@ -147,6 +156,7 @@ async function recoverSegment(
   segment.bytes = 0;
   const start = await readSegmentStart(segment.path);
   progress.hasGroups = (start?.format ?? 0) >= formatWithGroups;
+  progress.isPresent = start?.format === journalFormat;
   const { path, firstPosition } = segment;
   noteGap(progress, { path, position: firstPosition, offset: 0, lostTo: start?.lostTo });
   let groupEnd = 0;
@@ -171,44 +181,80 @@ async function recoverSegment(
       if (isTorn) break;
     }
     let { offset } = batch;
+    const entries: KeptEntry[] = [];
     for (const frame of batch.frames) {
-      if (frame.type === frameTypes.group) {
+      const group = groupOf(frame, offset);
+      if (group !== undefined) {
         progress.hasGroups = true;
-        groupEnd = offset + groupHeadBytes + groupBytesOf(frame);
-      } else if (frame.type === frameTypes.entry) {
-        noteGap(progress, { path, position: frame.position, offset });
-        if (frame.position === progress.position) {
-          addMark(segment, { position: frame.position, storedAt: frame.storedAt, offset });
-          if (frame.position >= from) await visit(frame);
-          progress.position++;
-        }
+        groupEnd = group.end;
       }
-      progress.storedAt = Math.max(progress.storedAt, frame.storedAt);
-      segment.lastStoredAt = progress.storedAt;
+      addEntries({ segment, frame, offset, from }, progress, entries);
       offset += frameBytes(frame);
     }
+    if (entries.length > 0) await visit(entries);
     segment.bytes = Math.max(segment.bytes, batch.frames.length === 0 ? 0 : batch.end);
   }
   if (!newest) segment.bytes = fileBytes;
 }
 
+interface ScannedFrame {
+  readonly segment: Segment;
+  readonly frame: Frame;
+  readonly offset: number;
+  /** See `RecoveryOptions`. */
+  readonly from: number;
+}
+
+/** Notes a frame, and adds those of its entries that come next and are asked for. */
+function addEntries(
+  { segment, frame, offset, from }: ScannedFrame,
+  progress: Progress,
+  entries: KeptEntry[],
+): void {
+  const { position, storedAt } = frame;
+  const count = entryCountOf(frame);
+  progress.storedAt = Math.max(progress.storedAt, storedAt);
+  if (count > 0) {
+    noteGap(progress, { path: segment.path, position, offset });
+    const next = progress.position ?? position;
+    addMark(segment, { position, storedAt, offset });
+    for (const entry of entriesOf(frame)) {
+      progress.storedAt = Math.max(progress.storedAt, entry.storedAt);
+      if (entry.position >= next && entry.position >= from) entries.push(entry);
+    }
+    progress.position = Math.max(next, position + count);
+  }
+  segment.lastStoredAt = progress.storedAt;
+}
+
 /**
  * Whether a hole lies in the last group that was written, of which a power cut may leave any part:
  * it was not acknowledged, since the next group begins after the sync of the one before. `groupEnd`
- * is where the group of the last head before the hole ends.
+ * is where the last group known before the hole ends.
  */
 async function isInLastGroup(
   path: string,
-  { damage, frames, end }: ScannedFrames,
+  scanned: ScannedFrames,
   groupEnd: number,
   fileBytes: number,
 ): Promise<boolean> {
-  const isHead = ({ type }: Frame): boolean => type === frameTypes.group;
-  if (damage !== undefined && damage.offset < groupEnd && fileBytes > groupEnd) return false;
-  if (frames.some(isHead)) return false;
-  for await (const batch of scanSegment(path, end, fileBytes))
-    if (batch.frames.some(isHead)) return false;
+  const hole = scanned.damage?.offset ?? scanned.offset;
+  if (hole < groupEnd && fileBytes > groupEnd) return false;
+  if (hasGroupBehind(scanned, hole)) return false;
+  for await (const batch of scanSegment(path, scanned.end, fileBytes))
+    if (hasGroupBehind(batch, hole)) return false;
   return true;
+}
+
+/** Whether a group of the frames begins behind the offset. */
+function hasGroupBehind({ frames, offset: first }: ScannedFrames, behind: number): boolean {
+  let offset = first;
+  for (const frame of frames) {
+    const group = groupOf(frame, offset);
+    if (group !== undefined && group.start > behind) return true;
+    offset += frameBytes(frame);
+  }
+  return false;
 }
 
 interface NextEntry {

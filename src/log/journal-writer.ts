@@ -6,14 +6,7 @@ import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { type Disk, isDiskFull } from './disk.ts';
 import { syncDirectory } from './durable-file.ts';
-import {
-  type Frame,
-  frameHeaderBytes,
-  frameTypes,
-  groupHeadBytes,
-  writeFrame,
-  writeGroupHead,
-} from './frame.ts';
+import { type BlockGroup, createBlockGroup, type EncodedEntry } from './journal-block.ts';
 import type { RecoveredJournal } from './journal-recovery.ts';
 import { addMark, newSegment, type Segment } from './segment-list.ts';
 import { segmentStartBytes } from './segment-start.ts';
@@ -22,11 +15,13 @@ import { missing } from '../structures/missing.ts';
 /** One group is at most so long, unless a single entry is longer: what waits for it is bounded. */
 const groupBytesMax = 1024 * 1024;
 
-interface Waiting {
-  readonly frame: Omit<Frame, 'payload'>;
-  readonly payload: Uint8Array;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+/** Entries that one sync makes durable, so all wait for the same promise. */
+interface Waiting extends PromiseWithResolvers<void> {
+  readonly blocks: BlockGroup;
+  readonly firstPosition: number;
+  readonly firstStoredAt: EpochMs;
+  entries: number;
+  lastStoredAt: EpochMs;
 }
 
 interface OpenSegment {
@@ -53,10 +48,13 @@ export type WritingState =
   | { readonly kind: 'writing' }
   | { readonly kind: 'full' | 'stopped'; readonly error: unknown };
 
-/** A place given to a payload, not durable before `durable` resolves. */
+/** A place given to an entry, not durable before `durable` resolves. */
 export interface Appended {
   readonly position: number;
   readonly storedAt: EpochMs;
+  /** What the entry takes in the journal, with the definitions that come with it. */
+  readonly bytes: number;
+  /** The same promise for all entries of a group. */
   readonly durable: Promise<void>;
 }
 
@@ -66,7 +64,8 @@ export class JournalWriter {
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
   #fd: number | undefined;
-  #group = Buffer.allocUnsafeSlow(64 * 1024);
+  /** Used again for the next group. */
+  #spare: BlockGroup | undefined;
   #nextPosition: number;
   #lastStoredAt: EpochMs;
   #newest: Promise<void> = Promise.resolve();
@@ -103,25 +102,34 @@ export class JournalWriter {
   }
 
   /**
-   * Takes the payload into the next group. Throws, or `durable` rejects, with `storageFull`,
+   * Copies the entry into the next group. Throws, or `durable` rejects, with `storageFull`,
    * `storageStopped` or `stopping`.
    */
-  append(payload: Uint8Array): Appended {
+  append(entry: EncodedEntry): Appended {
     this.#refuseWhenStopped();
-    const storedAt = Math.max(this.#options.now(), this.#lastStoredAt);
-    this.#lastStoredAt = storedAt;
+    const storedAt = Math.max(Math.floor(this.#options.now()), this.#lastStoredAt);
+    const group = this.#groupFor(entry, storedAt);
     const position = this.#nextPosition++;
-    const durable = new Promise<void>((resolve, reject) => {
-      this.#waiting.push({
-        frame: { type: frameTypes.entry, position, storedAt },
-        payload,
-        resolve,
-        reject,
-      });
-    });
-    this.#newest = durable;
+    const bytes = group.blocks.add(position, storedAt, entry);
+    group.entries += 1;
+    group.lastStoredAt = storedAt;
+    this.#lastStoredAt = storedAt;
+    this.#newest = group.promise;
     this.#flushing ??= this.#flush();
-    return { position, storedAt, durable };
+    return { position, storedAt, bytes, durable: group.promise };
+  }
+
+  /** The last waiting group with room, or a new one. */
+  #groupFor({ payload }: EncodedEntry, storedAt: EpochMs): Waiting {
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && last.blocks.bytes + payload.length <= groupBytesMax) return last;
+    const blocks = this.#spare ?? createBlockGroup();
+    this.#spare = undefined;
+    const place = { firstPosition: this.#nextPosition, firstStoredAt: storedAt };
+    const settled = Promise.withResolvers<void>();
+    const group = { ...settled, ...place, blocks, entries: 0, lastStoredAt: storedAt };
+    this.#waiting.push(group);
+    return group;
   }
 
   /** Settles as the newest append does: with it everything before is durable, or lost. */
@@ -148,50 +156,44 @@ export class JournalWriter {
   async #flush(): Promise<void> {
     // One turn of the event loop, so that all callers of this turn share the first group.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) {
-      const group = this.#takeGroup();
+    for (;;) {
+      const group = this.#waiting.shift();
+      if (group === undefined) break;
       try {
         await this.#writeGroup(group);
       } catch (error) {
         await this.#loseAll(group, error);
         continue;
       }
-      for (const { resolve } of group) resolve();
+      group.resolve();
     }
     this.#flushing = undefined;
   }
 
-  #takeGroup(): Waiting[] {
-    let bytes = 0;
-    let taken = 0;
-    for (const { payload } of this.#waiting) {
-      bytes += payload.length + frameHeaderBytes;
-      if (taken > 0 && bytes > groupBytesMax) break;
-      taken++;
-    }
-    return this.#waiting.splice(0, taken);
-  }
-
-  async #writeGroup(group: readonly Waiting[]): Promise<void> {
-    const { frame: first } = group[0] ?? missing('first entry of a group');
-    const { frame: last } = group.at(-1) ?? missing('last entry of a group');
-    const { segment, fd } = await this.#segmentToWrite(first);
-    const bytes = this.#fillGroup(group, first);
-    await this.#options.disk.write(fd, this.#group.subarray(0, bytes), segment.bytes);
+  async #writeGroup(group: Waiting): Promise<void> {
+    const { blocks, firstPosition, firstStoredAt } = group;
+    const { segment, fd } = await this.#segmentToWrite(firstPosition, firstStoredAt);
+    const bytes = blocks.seal();
+    await this.#options.disk.write(fd, bytes, segment.bytes);
     await this.#options.disk.sync(fd);
-    addMark(segment, {
-      position: first.position,
-      storedAt: first.storedAt,
-      offset: segment.bytes,
-    });
-    segment.bytes += bytes;
-    segment.lastStoredAt = last.storedAt;
-    this.durablePosition = last.position + 1;
+    const mark = { position: firstPosition, storedAt: firstStoredAt, offset: segment.bytes };
+    addMark(segment, mark);
+    segment.bytes += bytes.length;
+    segment.lastStoredAt = group.lastStoredAt;
+    this.durablePosition = firstPosition + group.entries;
+    this.#keep(blocks);
     this.#become({ kind: 'writing' });
   }
 
-  /** The open segment with room for a group that begins with the frame. */
-  async #segmentToWrite({ position, storedAt }: Waiting['frame']): Promise<OpenSegment> {
+  /** Keeps the memory for the next group, unless a large entry was in it. */
+  #keep(blocks: BlockGroup): void {
+    if (blocks.capacity > 2 * groupBytesMax) return;
+    blocks.clear();
+    this.#spare = blocks;
+  }
+
+  /** The open segment with room for a group that begins with the position. */
+  async #segmentToWrite(position: number, storedAt: EpochMs): Promise<OpenSegment> {
     const open = this.#openEnd();
     if (open !== undefined && open.segment.bytes < this.#options.segmentBytes) return open;
     await this.#openSegment(position, storedAt);
@@ -209,21 +211,6 @@ export class JournalWriter {
     if (this.#state === state.kind && state.kind !== 'full') return;
     this.#state = state.kind;
     this.#options.onWriting?.(state);
-  }
-
-  #fillGroup(group: readonly Waiting[], first: Waiting['frame']): number {
-    const entryBytes = group.reduce(
-      (sum, { payload }) => sum + frameHeaderBytes + payload.length,
-      0,
-    );
-    const bytes = groupHeadBytes + entryBytes;
-    // Grown for a large entry, and given back after it.
-    if (bytes > this.#group.length || this.#group.length > 2 * groupBytesMax)
-      this.#group = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024));
-    let offset = writeGroupHead(this.#group, 0, first, entryBytes);
-    for (const { frame, payload } of group)
-      offset = writeFrame(this.#group, offset, frame, payload);
-    return bytes;
   }
 
   /**
@@ -267,10 +254,10 @@ export class JournalWriter {
    * A full disk loses what waits and goes on later; any other failure stops writing for good: it is
    * never tried again.
    */
-  async #loseAll(group: readonly Waiting[], error: unknown): Promise<void> {
+  async #loseAll(group: Waiting, error: unknown): Promise<void> {
     const full = isDiskFull(error) && (await this.#cutBack());
     this.#become({ kind: full ? 'full' : 'stopped', error });
-    const lost = [...group, ...this.#waiting];
+    const lost = [group, ...this.#waiting];
     this.#waiting = [];
     this.#nextPosition = this.durablePosition;
     this.#options.onLost?.();

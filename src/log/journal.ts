@@ -3,7 +3,8 @@ import { unlink } from 'node:fs/promises';
 import { dayMs, type EpochMs } from '../model/instant.ts';
 import { type Disk, realDisk } from './disk.ts';
 import { makeFolder, syncDirectory } from './durable-file.ts';
-import { type Frame, frameTypes } from './frame.ts';
+import { frameTypes } from './frame.ts';
+import { type EncodedEntry, entriesOf, type KeptEntry } from './journal-block.ts';
 import { type JournalDamage, recoverJournal } from './journal-recovery.ts';
 import { type Appended, JournalWriter, type WriterOptions } from './journal-writer.ts';
 import { offsetBefore, type Segment } from './segment-list.ts';
@@ -21,9 +22,9 @@ const journalLimits = {
 export interface JournalOptions {
   readonly directory: string;
   readonly now: () => EpochMs;
-  /** Entries from this position on are given to `visit` while opening. */
+  /** Entries from this position on are given to `visit` while opening, some at a time. */
   readonly visitFrom: number;
-  readonly visit: (frame: Frame) => void | Promise<void>;
+  readonly visit: (entries: readonly KeptEntry[]) => void | Promise<void>;
   /**
    * Every entry before this position was acknowledged, as somebody knows who saw it: when the files
    * end before it, that is told as damage.
@@ -43,7 +44,7 @@ export interface JournalOptions {
 }
 
 export interface Journal {
-  readonly append: (payload: Uint8Array) => Appended;
+  readonly append: (entry: EncodedEntry) => Appended;
   /** Settles as the newest append does. */
   readonly newest: () => Promise<void>;
   /** The position behind the newest durable entry. */
@@ -56,10 +57,10 @@ export interface Journal {
   /** The oldest position that is kept. */
   readonly firstPosition: () => number;
   /**
-   * Entry frames from the position on to the newest durable one, also those that arrive meanwhile.
+   * Entries from the position on to the newest durable one, also those that arrive meanwhile.
    * Damage is stepped over.
    */
-  readonly read: (position: number) => AsyncGenerator<readonly Frame[]>;
+  readonly read: (position: number) => AsyncGenerator<readonly KeptEntry[]>;
   /**
    * The position of the first kept entry stored at the time or later, and whether older ones at or
    * after it were dropped.
@@ -107,13 +108,12 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   await writer.anchor();
   const readers = new Set<{ position: number }>();
   return {
-    append: (payload) => writer.append(payload),
+    append: (entry) => writer.append(entry),
     newest: () => writer.newest,
     position: () => writer.durablePosition,
     nextPosition: () => writer.nextPosition,
     firstPosition: () => segments[0]?.firstPosition ?? writer.durablePosition,
-    read: (position) =>
-      readFrames({ segments, writer, readers, damaged: options.damaged }, position),
+    read: (position) => readKept({ segments, writer, readers, damaged: options.damaged }, position),
     positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),
     dropBefore: (position) =>
       dropBefore(options, segments, Math.min(position, ...[...readers].map((r) => r.position))),
@@ -124,17 +124,17 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   };
 }
 
-interface FrameSource {
+interface EntrySource {
   readonly damaged: JournalOptions['damaged'];
   readonly segments: readonly Segment[];
   readonly writer: JournalWriter;
   readonly readers: Set<{ position: number }>;
 }
 
-async function* readFrames(
-  { segments, writer, readers, damaged }: FrameSource,
+async function* readKept(
+  { segments, writer, readers, damaged }: EntrySource,
   from: number,
-): AsyncGenerator<readonly Frame[]> {
+): AsyncGenerator<readonly KeptEntry[]> {
   // Registered, so that no segment is dropped that this reader has still to come to.
   const reader = { position: from };
   readers.add(reader);
@@ -146,12 +146,12 @@ async function* readFrames(
       const offset = offsetBefore(segment, (mark) => mark.position <= reader.position);
       for await (const batch of scanSegment(segment.path, offset, bytes)) {
         if (batch.damage !== undefined) damaged?.(segment.path, batch.damage);
-        const frames = batch.frames.filter(
-          (f) => f.type === frameTypes.entry && f.position >= reader.position,
-        );
-        const last = frames.at(-1);
+        const entries = batch.frames
+          .flatMap(entriesOf)
+          .filter(({ position }) => position >= reader.position);
+        const last = entries.at(-1);
         if (last === undefined) continue;
-        yield frames;
+        yield entries;
         reader.position = last.position + 1;
       }
       // It was written on meanwhile, and maybe followed by another: what came is read before that
@@ -188,8 +188,8 @@ async function positionAt(
           frame.storedAt >= storedAt
         )
           return { position: frame.position, complete: frame.position === 0 };
-        if (frame.type === frameTypes.entry && frame.storedAt >= storedAt)
-          return { position: frame.position, complete: true };
+        const entry = entriesOf(frame).find((kept) => kept.storedAt >= storedAt);
+        if (entry !== undefined) return { position: entry.position, complete: true };
       }
   }
   return { position: durablePosition(), complete: true };

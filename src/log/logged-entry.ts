@@ -4,6 +4,8 @@ import type { SampleEntry } from '../model/sample.ts';
 import { type DataShape, dataOf } from './data-shape.ts';
 import type { LeafValues } from './leaf-values.ts';
 
+export type EntrySample = Omit<SampleEntry, 'storedAt'>;
+
 export type RowHead = Pick<
   SampleEntry,
   'topic' | 'timestamp' | 'workspaceId' | 'dataFlowId' | 'stored' | 'meta'

@@ -1,6 +1,5 @@
 // Replay: what was stored since a cursor or a time, from the journal, in the order of storing (live stream resume).
-import type { ShapeInterner } from './data-shape.ts';
-import { durableEntryOf } from './entry-decoding.ts';
+import type { EntryDecoder } from './entry-decoding.ts';
 import type { Journal } from './journal.ts';
 import { cursorAt, readCursor } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -15,13 +14,13 @@ const batchMax = 1_000;
 /** See `EntryLog.replay`. */
 export async function* replaySamples(
   journal: Journal,
-  shapes: ShapeInterner,
+  decoder: EntryDecoder,
   since: ReplayStart,
   wanted: (sample: StoredSample) => boolean,
 ): AsyncGenerator<readonly StoredSample[]> {
   const start = await startOf(journal, since);
   let batch: StoredSample[] = [];
-  for await (const entries of readEntries(journal, shapes, start.position)) {
+  for await (const entries of readEntries(journal, decoder, start.position)) {
     for (const { samples } of entries)
       for (const sample of samples)
         if (sample.stored && sample.cursor > start.after && wanted(sample)) batch.push(sample);
@@ -35,13 +34,13 @@ export async function* replaySamples(
 /** Durable entries from the position on. */
 export async function* readEntries(
   journal: Journal,
-  shapes: ShapeInterner,
+  decoder: EntryDecoder,
   position: number,
 ): AsyncGenerator<readonly DurableEntry[]> {
-  for await (const frames of journal.read(position)) {
-    // A batch of frames is as long as the window they are read through, some thousand samples,
+  for await (const entries of journal.read(position)) {
+    // A batch of entries is as long as the window they are read through, some thousand samples,
     // unless one entry is larger.
-    yield frames.map((frame) => durableEntryOf(frame, shapes));
+    yield entries.map(decoder.durable);
   }
 }
 

@@ -6,8 +6,11 @@ import { type Frame, frameHeaderBytes, frameTypes, readFrame, writeFrame } from 
 
 /** From this format on every group has a head. */
 export const formatWithGroups = 2;
-/** Format 1 had no payload in this frame and no heads of groups. */
-const journalFormat = 2;
+/**
+ * Format 1 had no payload in this frame and no heads of groups; up to format 2 each entry was a
+ * frame with a JSON head.
+ */
+export const journalFormat = 3;
 const payloadBytesMax = 4_096;
 
 export interface SegmentStart {

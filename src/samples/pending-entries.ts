@@ -1,13 +1,15 @@
 // Pending entries: the samples of entries between arrival and visibility, so that repetitions of them are recognized too.
 import type { JournalEntry } from '../model/journal-entry.ts';
 import { PendingSamples } from './pending-samples.ts';
+import { sameData } from './same-data.ts';
 
 type EntrySamples = JournalEntry['samples'];
+type EntrySample = EntrySamples[number];
 
 /** What is on its way for one device. */
 interface PendingDevice {
   readonly id: string;
-  entries: PendingEntry[];
+  readonly entries: PendingEntry[];
   /** See `PendingEntry.takeOrders`. */
   nextOrder: number;
 }
@@ -44,11 +46,11 @@ export function createPendingEntries(): PendingEntries {
       return entry;
     },
     release(entry, refusal) {
-      const { device } = entry;
+      const { entries, id } = entry.device;
       entry.settle(refusal);
-      device.entries = device.entries.filter((other) => other !== entry);
-      if (device.entries.length > 0) return;
-      devices.delete(device.id);
+      entries.splice(entries.indexOf(entry), 1);
+      if (entries.length > 0) return;
+      devices.delete(id);
       if (devices.size === 0) idle?.resolve();
     },
     forget(deviceId) {
@@ -70,17 +72,18 @@ export class PendingEntry {
    * them.
    */
   readonly fresh: EntrySamples;
-  /** Pending entries with samples that this one repeats. */
-  readonly repeated = new Set<PendingEntry>();
-  /** By topic; most entries have one. */
-  #reserved: { readonly topic: string; readonly samples: PendingSamples }[] = [];
+  /** Pending entries with samples that this one repeats; undefined without any. */
+  repeated: Set<PendingEntry> | undefined;
+  /** The reserved sample of an entry with one; most entries have one and are never asked. */
+  #single: EntrySample | undefined;
+  /** Those of other entries, by topic; most entries have one. */
+  #reserved: { readonly topic: string; readonly samples: PendingSamples }[] | undefined;
   #settled: PromiseWithResolvers<void> | undefined;
   #outcome: { readonly refusal: Refusal | undefined } | undefined;
 
   constructor(device: PendingDevice, samples: EntrySamples) {
     this.device = device;
-    const isFresh = (sample: EntrySamples[number]): boolean => this.#reserve(sample);
-    this.fresh = samples.every(isFresh) ? samples : this.#freshOf(samples);
+    this.fresh = samples.length === 1 ? this.#freshSingle(samples) : this.#freshOf(samples);
   }
 
   /**
@@ -98,45 +101,69 @@ export class PendingEntry {
    * refused.
    */
   async repeatedDone(): Promise<void> {
-    for (const other of this.repeated) await other.#done();
+    for (const other of this.repeated ?? []) await other.#done();
   }
 
   settle(refusal: Refusal | undefined): void {
-    this.#outcome = { refusal };
     if (this.#settled !== undefined) settle(this.#settled, refusal);
+    else this.#outcome = { refusal };
   }
 
   forget(): void {
-    this.#reserved = [];
+    this.#single = undefined;
+    this.#reserved = undefined;
   }
 
-  /** Some repeat others: starts again, because a second look finds its own reservations. */
+  #freshSingle(samples: EntrySamples): EntrySamples {
+    const [sample] = samples;
+    if (sample === undefined || !sample.stored) return samples;
+    if (this.#isPending(sample)) return [];
+    this.#single = sample;
+    return samples;
+  }
+
   #freshOf(samples: EntrySamples): EntrySamples {
-    this.#reserved = [];
+    if (samples.every((sample) => this.#reserve(sample))) return samples;
+    // Starts again, because a second look finds its own reservations.
+    this.#reserved = undefined;
     return samples.filter((sample) => this.#reserve(sample));
   }
 
   /** Returns whether the sample repeats no pending one. */
-  #reserve(sample: EntrySamples[number]): boolean {
+  #reserve(sample: EntrySample): boolean {
     if (!sample.stored) return true;
     const own = this.#ofTopic(sample.topic) ?? this.#addTopic(sample.topic);
-    if (own.has(sample.timestamp, sample.data)) return false;
-    for (const other of this.device.entries) {
-      if (other.#ofTopic(sample.topic)?.has(sample.timestamp, sample.data) !== true) continue;
-      this.repeated.add(other);
-      return false;
-    }
+    if (own.has(sample.timestamp, sample.data) || this.#isPending(sample)) return false;
     own.add(sample);
     return true;
   }
 
+  /** Whether another entry of the device reserved the sample. */
+  #isPending(sample: EntrySample): boolean {
+    for (const other of this.device.entries) {
+      if (!other.#has(sample)) continue;
+      this.repeated ??= new Set();
+      this.repeated.add(other);
+      return true;
+    }
+    return false;
+  }
+
+  #has({ topic, timestamp, data }: EntrySample): boolean {
+    const single = this.#single;
+    if (single === undefined) return this.#ofTopic(topic)?.has(timestamp, data) === true;
+    return single.timestamp === timestamp && single.topic === topic && sameData(single.data, data);
+  }
+
   #ofTopic(topic: string): PendingSamples | undefined {
-    for (const reserved of this.#reserved) if (reserved.topic === topic) return reserved.samples;
+    for (const reserved of this.#reserved ?? [])
+      if (reserved.topic === topic) return reserved.samples;
     return undefined;
   }
 
   #addTopic(topic: string): PendingSamples {
     const samples = new PendingSamples();
+    this.#reserved ??= [];
     this.#reserved.push({ topic, samples });
     return samples;
   }

@@ -138,7 +138,7 @@ export async function openSamples<Store extends SampleStore>(
     directory,
     shapes,
     replayFrom: await store.replayFrom(),
-    replay: (entry) => store.write([entry], 'replayed'),
+    replay: (entries) => store.write(entries, 'replayed'),
     damaged,
     failed,
   });
@@ -155,9 +155,10 @@ function joined(
   const intake = createSampleIntake({ log, shapes, store });
   let closed = false;
   return {
-    async append(entry) {
-      if (closed) throw problem('stopping');
-      if (!hasRoom()) throw problem('storageFull');
+    append(entry) {
+      // An async function would create one more promise for every entry.
+      if (closed) return Promise.reject(problem('stopping'));
+      if (!hasRoom()) return Promise.reject(problem('storageFull'));
       return intake.append(entry);
     },
     ...reportingReads(store),

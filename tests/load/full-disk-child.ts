@@ -123,7 +123,7 @@ const first = await platform.end('SIGTERM');
 seen['stopped'] = { code: first.code, reserveKept: existsSync(join(data, 'reserve')) };
 seen['linesOfDiskFull'] = first.output
   .split('\n')
-  .filter((line) => line.includes('disk full')).length;
+  .filter((line) => line.includes('"msg":"disk full')).length;
 seen['stacks'] = first.output.split('\n').filter((line) => line.includes('"stack"')).length;
 
 fillDisk();

@@ -1,12 +1,13 @@
 // MQTT over WebSocket on `/mqtt` of the HTTP server (contract 18).
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { createWebSocketStream, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import { mqttLimits } from '../../ingest/mqtt/mqtt-limits.ts';
+import type { MqttTransport } from '../../ingest/mqtt/mqtt-transport.ts';
 import { problem } from '../../model/problem.ts';
 import { clientAddress } from '../edge/client-address.ts';
 import { pathOf, refuseHandshake } from './handshake-refusal.ts';
+import { WebSocketTransport } from './web-socket-transport.ts';
 
 export const mqttSocketPath = '/mqtt';
 const subprotocols = ['mqtt', 'mqttv3.1'];
@@ -14,7 +15,7 @@ const subprotocols = ['mqtt', 'mqttv3.1'];
 const frameBytesMax = mqttLimits.packetBytesMax + 64 * 1024;
 
 export interface MqttSocketOptions {
-  readonly accept: (conn: Duplex, address: string, request: IncomingMessage) => void;
+  readonly accept: (conn: MqttTransport, address: string, isWebSocket: boolean) => void;
   /** Proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
   readonly now: () => number;
@@ -49,9 +50,7 @@ export function attachMqttSocket(server: Server, options: MqttSocketOptions): ()
       return;
     }
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const conn = createWebSocketStream(webSocket);
-      conn.on('error', () => undefined);
-      options.accept(conn, addressOf(request), request);
+      options.accept(new WebSocketTransport(webSocket, socket), addressOf(request), true);
     });
   };
   server.on('upgrade', onUpgrade);

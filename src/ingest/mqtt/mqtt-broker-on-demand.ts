@@ -1,9 +1,8 @@
 // MQTT broker on demand: opened with the first connection, because a platform without MQTT devices saves its memory.
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import type { MqttBroker } from './mqtt-broker.ts';
+import type { MqttTransport } from './mqtt-transport.ts';
 
-export type AcceptMqtt = (conn: Duplex, address: string, request?: IncomingMessage) => void;
+export type AcceptMqtt = (conn: MqttTransport, address: string, isWebSocket?: boolean) => void;
 
 export interface MqttBrokerOnDemand {
   /**
@@ -27,11 +26,13 @@ export function createBrokerOnDemand(
     broker = await open();
   }
 
-  async function acceptLater(...[conn, address, request]: Parameters<AcceptMqtt>): Promise<void> {
+  async function acceptLater(
+    ...[conn, address, isWebSocket]: Parameters<AcceptMqtt>
+  ): Promise<void> {
     try {
       opening ??= openOnce();
       await opening;
-      broker?.accept(conn, address, request);
+      broker?.accept(conn, address, isWebSocket);
     } catch (error) {
       failed(error);
       conn.destroy();
@@ -39,9 +40,9 @@ export function createBrokerOnDemand(
   }
 
   return {
-    accept(conn, address, request) {
-      if (broker !== undefined) broker.accept(conn, address, request);
-      else void acceptLater(conn, address, request);
+    accept(conn, address, isWebSocket) {
+      if (broker !== undefined) broker.accept(conn, address, isWebSocket);
+      else void acceptLater(conn, address, isWebSocket);
     },
     opened: () => broker,
     close: async () => broker?.close(),

@@ -1,21 +1,22 @@
 // MQTT broker state: what the handlers of one broker are given and share.
-import type { Duplex } from 'node:stream';
-import type { Aedes, Client } from 'aedes';
 import type { SetTimer } from '../../structures/timers.ts';
+import type { Deadlines } from './mqtt-deadlines.ts';
 import type { FlowControl } from './mqtt-flow-control.ts';
 import type { Login, LoginOutcome } from './mqtt-login.ts';
+import type { LogIn } from './mqtt-login-limiter.ts';
 import type { Deliveries } from './mqtt-messages.ts';
-import type { PublishParts } from './mqtt-publish.ts';
+import type { PublishHandler, PublishParts, WillHandler } from './mqtt-publish.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
 import type { DeviceSubscription, MqttSession } from './mqtt-session.ts';
 import type { SessionStore } from './mqtt-session-store.ts';
+import type { MqttTransport } from './mqtt-transport.ts';
 
 export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
   /**
    * Counts a WebSocket until its connection closes; false when the organization may have no more.
    */
-  readonly countWebSocket: (organizationId: string, conn: Duplex) => boolean;
+  readonly countWebSocket: (organizationId: string, conn: MqttTransport) => boolean;
   /** Called when a session has subscribed for a device, and can be sent its messages. */
   readonly reachable: (session: MqttSession, subscription: DeviceSubscription) => void;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
@@ -27,14 +28,21 @@ export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
 
 /** What the handlers of one broker share. */
 export interface BrokerState<R extends RoutedDevice> {
-  readonly aedes: Aedes;
   readonly parts: BrokerParts<R>;
-  readonly sessions: Map<Client, MqttSession>;
-  readonly flowControl: FlowControl;
+  /** Connections from their acceptance until their session ends. */
+  readonly sessions: Set<MqttSession>;
+  /** Connections whose session has ended and whose transport is still open. */
+  readonly closing: Set<MqttSession>;
+  /** Sessions that have logged in, by key. */
+  readonly byKey: Map<string, MqttSession>;
+  readonly flowControl: FlowControl<MqttSession>;
+  readonly deadlines: Deadlines<MqttSession>;
   readonly deliveries: Deliveries;
   readonly store: SessionStore;
+  readonly logIn: LogIn;
+  readonly publish: PublishHandler;
+  readonly will: WillHandler;
+  /** Handles the packets of a session that may be read again. */
+  readonly readOn: (session: MqttSession) => void;
   isStopping: boolean;
 }
-
-/** Callback of the broker library. */
-export type Done<T> = (error: Error | null, answer: T | null) => void;

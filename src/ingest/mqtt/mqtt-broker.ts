@@ -1,31 +1,38 @@
-// MQTT broker: aedes reads connections and packets; publishes and subscriptions are decided here (contract 18).
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
-import type { Aedes, Client } from 'aedes';
+// MQTT broker: reads the packets of thousands of connections at the cost of those that are sent (contract 18).
+import type { BrokerParts, BrokerState } from './mqtt-broker-state.ts';
+import { connect } from './mqtt-connect.ts';
+import { createDeadlines } from './mqtt-deadlines.ts';
+import { cutOff, endByPlatform, endSession, fail } from './mqtt-endings.ts';
 import { createFlowControl, type FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
 import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
+import { MqttOutput } from './mqtt-output.ts';
+import { MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
+import { handlePacket } from './mqtt-packets.ts';
 import { createPublishHandler, createWillHandler } from './mqtt-publish.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
 import {
   aboutSession,
   createMqttSession,
-  discardMessages,
+  isClosed,
   type MqttSession,
-  unconfirmedKeys,
+  releaseConfirmed,
 } from './mqtt-session.ts';
 import { createSessionStore, type SessionStore } from './mqtt-session-store.ts';
-import { answerSubscriptions } from './mqtt-subscriptions.ts';
-import type { BrokerParts, BrokerState, Done } from './mqtt-broker-state.ts';
+import type { MqttTransport } from './mqtt-transport.ts';
+
+const second = 1_000;
+/** First byte of a CONNECT. */
+const connectHeader = 0x10;
 
 export interface MqttBroker {
-  /** Takes over a connection. `request` is the upgrade request of a WebSocket. */
-  accept(conn: Duplex, address: string, request?: IncomingMessage): void;
-  readonly sessions: ReadonlyMap<Client, MqttSession>;
+  /** Takes over a connection. */
+  accept(conn: MqttTransport, address: string, isWebSocket?: boolean): void;
+  readonly sessions: ReadonlySet<MqttSession>;
   readonly deliveries: Deliveries;
-  readonly flowControl: FlowControl;
-  readonly store: SessionStore;
+  readonly flowControl: Pick<FlowControl<MqttSession>, 'inFlight'>;
+  readonly store: Pick<SessionStore, 'size' | 'dropOld'>;
   /** Ends a connection from the side of the platform, without its will. */
   end(session: MqttSession, because: string): void;
   /** Ends every connection, once its publishes in progress are answered. */
@@ -33,161 +40,182 @@ export interface MqttBroker {
 }
 
 /** Starts the broker, which has no port of its own. */
-export async function openMqttBroker<R extends RoutedDevice>(
-  parts: BrokerParts<R>,
-): Promise<MqttBroker> {
-  const sessions = new Map<Client, MqttSession>();
-  const store = createSessionStore(parts.now, (client, number) => {
-    sessions.get(client)?.unacknowledged.get(number)?.('acknowledged');
-  });
-  const aedes = await openAedes(store);
-  const flowControl = createFlowControl();
-  const deliveries = createDeliveries(parts.retained, parts.setTimer);
-  const state = { aedes, parts, sessions, flowControl, deliveries, store, isStopping: false };
-  answerClients(state);
-  answerSubscriptions(state);
-  reportErrors(state);
-  await aedes.listen();
+export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): MqttBroker {
+  const state = createState(parts);
+  const { sessions, deliveries, flowControl, store, deadlines } = state;
+  const tick = (): (() => void) =>
+    parts.setTimer(() => {
+      stopTicking = tick();
+      deadlines.tick();
+    }, second);
+  let stopTicking = tick();
   return {
-    accept: (conn, address, request) => accept(state, conn, address, request),
+    accept: (conn, address, isWebSocket = false) => accept(state, conn, address, isWebSocket),
     sessions,
     deliveries,
     flowControl,
     store,
-    end: (session, because) => end(session, because, parts),
+    end: (session, because) => endByPlatform(state, session, because),
     async close() {
       state.isStopping = true;
       await flowControl.close();
-      for (const session of [...sessions.values()]) end(session, 'stopping', parts);
-      await new Promise<void>((resolve) => aedes.close(resolve));
+      stopTicking();
+      for (const session of [...sessions]) endByPlatform(state, session, 'stopping');
     },
   };
 }
 
-/** The library is loaded with the first connection, because it uses memory. */
-async function openAedes({ persistence }: SessionStore): Promise<Aedes> {
-  const { Aedes: Broker } = await import('aedes');
-  const aedes = new Broker({
-    persistence,
-    queueLimit: mqttLimits.earlyPacketsMax,
-    connectTimeout: mqttLimits.connectWithinMs,
-    drainTimeout: mqttLimits.drainWithinMs,
-    maxTopicLevels: mqttLimits.topicLevelsMax,
-    maxInflightInbound: mqttLimits.halfReceivedPerClientMax,
-    maxClientsIdLength: mqttLimits.clientIdLengthMax,
-  });
-  switchOffRouting(aedes);
-  return aedes;
-}
-
-/**
- * Publishes of devices go to the journal, and messages to devices are written directly, so the
- * library's routing is not used.
- */
-function switchOffRouting(aedes: Aedes): void {
-  const last = (args: readonly unknown[]) => {
-    const done = args.findLast((arg) => typeof arg === 'function') as (() => void) | undefined;
-    done?.();
+function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState<R> {
+  const flowControl = createFlowControl<MqttSession>((session) => readOn(state, session));
+  const deliveries = createDeliveries(parts.retained, parts.setTimer);
+  const state: BrokerState<R> = {
+    parts,
+    sessions: new Set(),
+    closing: new Set(),
+    byKey: new Map(),
+    flowControl,
+    deadlines: createDeadlines((session, now) => visit(state, session, now)),
+    deliveries,
+    store: createSessionStore(parts.now),
+    logIn: createLoginLimiter(parts),
+    publish: createPublishHandler(parts, deliveries, flowControl),
+    will: createWillHandler(parts),
+    readOn: (session) => readOn(state, session),
+    isStopping: false,
   };
-  Object.assign(aedes, {
-    publish: (...args: unknown[]) => last(args.slice(1)),
-    subscribe: (...[, , done]: unknown[]) => last([done]),
-    unsubscribe: (...[, , done]: unknown[]) => last([done]),
-  });
+  return state;
 }
 
 function accept<R extends RoutedDevice>(
-  { aedes, parts, sessions, flowControl, deliveries, isStopping }: BrokerState<R>,
-  conn: Duplex,
+  state: BrokerState<R>,
+  conn: MqttTransport,
   address: string,
-  request?: IncomingMessage,
+  isWebSocket: boolean,
 ): void {
-  if (isStopping || sessions.size >= mqttLimits.connectionsMax) {
+  const { parts, sessions, closing, deadlines, isStopping } = state;
+  // The client may have left while the broker opened.
+  if (conn.destroyed) return;
+  if (isStopping || sessions.size + closing.size >= mqttLimits.connectionsMax) {
     parts.refused(isStopping ? 'stopping' : 'tooManyConnections', { address });
-    conn.on('error', () => undefined).destroy();
+    conn.on('error', () => undefined);
+    conn.destroy();
     return;
   }
-  const inFlight = flowControl.attach(conn, (why) => {
-    parts.refused(why, { address });
-    client.emit('error', new Error(why));
+  const session = createMqttSession({
+    conn,
+    framer: new PacketFramer(mqttLimits.loginPacketBytesMax),
+    output: new MqttOutput(conn, () => noteStall(state, session)),
+    address,
+    isWebSocket,
+    heardAt: deadlines.now,
   });
-  const client = aedes.handle(conn, request);
-  const isWebSocket = request !== undefined;
-  const session = createMqttSession(client, conn, inFlight, { address, isWebSocket });
-  sessions.set(client, session);
-  conn.once('close', () => {
-    inFlight.close();
-    deliveries.removeAll(session);
-    discardMessages(session);
-    for (const key of unconfirmedKeys(session, parts.now())) parts.doubt(key);
-    sessions.delete(client);
+  sessions.add(session);
+  deadlines.place(session, deadlines.now + session.silenceMax + 1);
+  conn.on('error', (error) => fail(state, session, error.message));
+  conn.on('drain', () => {
+    session.stalledAt = undefined;
+    session.output.drained();
+    readOn(state, session);
   });
+  conn.on('close', () => {
+    if (session.state === 'open') parts.ended('closed without a DISCONNECT', aboutSession(session));
+    if (!isClosed(session)) endSession(state, session);
+    session.output.drained();
+    deadlines.remove(session);
+    closing.delete(session);
+  });
+  conn.on('data', (chunk) => {
+    if (isClosed(session)) return;
+    session.framer.push(chunk);
+    readOn(state, session);
+  });
+  // A transport may wait for its listener.
+  conn.resume();
 }
 
-function end<R extends RoutedDevice>(
+function mayRead<R extends RoutedDevice>(
+  { flowControl }: BrokerState<R>,
   session: MqttSession,
-  because: string,
-  { ended }: Pick<BrokerParts<R>, 'ended'>,
-): void {
-  if (session.endedBecause !== undefined) return;
-  session.endedBecause = because;
-  ended(because, aboutSession(session));
-  session.conn.destroy();
+): boolean {
+  const isAwaited = session.state === 'new' || session.state === 'open';
+  return isAwaited && !session.isBusy && !session.output.isFull && flowControl.mayRead(session);
 }
 
-/** Handles logins and publishes. */
-function answerClients<R extends RoutedDevice>(state: BrokerState<R>): void {
-  const { aedes, parts, sessions, deliveries } = state;
-  const limiter = createLoginLimiter(parts);
-  const publish = createPublishHandler(parts, deliveries);
-  const will = createWillHandler(parts);
-  const closed = new Error('the connection is closed');
-
-  async function logIn(session: MqttSession, name: string, password: string): Promise<void> {
-    const rejection = await limiter.authenticate(session, name, password);
-    const refused = rejection ?? (await will.refusalOf(session));
-    if (refused !== undefined) throw refused;
+/** Handles the packets that have arrived, as far as they may be read. */
+function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
+  if (session.isReading || isClosed(session)) return;
+  const { framer, conn } = session;
+  session.isReading = true;
+  try {
+    while (framer.hasUnread && mayRead(state, session)) {
+      if (session.state === 'new' && framer.header !== connectHeader)
+        throw new MalformedPacket('the first packet is not a CONNECT');
+      const bytes = framer.next();
+      if (bytes === undefined) break;
+      session.heardAt = state.deadlines.now;
+      if (session.state === 'new') connect(state, session, bytes);
+      else handlePacket(state, session, bytes);
+    }
+    if (!isClosed(session) && !state.flowControl.hold(session, framer.heldBytes))
+      throw new MalformedPacket('too many packets have arrived in part');
+  } catch (error) {
+    if (!(error instanceof MalformedPacket)) throw error;
+    refuseMalformed(state, session, error.message);
+  } finally {
+    session.isReading = false;
   }
-
-  aedes.preConnect = (client, packet, done) => {
-    const session = sessions.get(client);
-    if (session === undefined) return done(closed, false);
-    done(limiter.readConnect(session, packet), true);
-  };
-  aedes.authenticate = (client, userName, password, done) => {
-    const session = sessions.get(client);
-    const answer = done as Done<boolean>;
-    if (session === undefined) return answer(null, false);
-    logIn(session, userName ?? '', password?.toString() ?? '').then(
-      () => answer(null, true),
-      (refused: Error) => answer(refused, false),
-    );
-  };
-  aedes.authorizePublish = (client, packet, done) => {
-    if (client === null) return done(closed);
-    const session = sessions.get(client);
-    if (session === undefined || session.endedBecause !== undefined) return done(closed);
-    if (!session.client.closed) return publish(session, packet, done);
-    // A closed client has only its will left, of which the library gets no answer.
-    void will.publish(session, packet);
-    done(closed);
-  };
-  aedes.authorizeForward = (client, packet) => {
-    if (packet.qos === 0) return packet;
-    const number = sessions.get(client)?.numbers.shift();
-    if (number !== undefined) packet.messageId = number;
-    return packet;
-  };
+  if (isClosed(session) || session.isPaused === framer.hasUnread) return;
+  session.isPaused = framer.hasUnread;
+  if (session.isPaused) conn.pause();
+  else conn.resume();
 }
 
-function reportErrors<R extends RoutedDevice>({ aedes, parts, sessions }: BrokerState<R>): void {
-  aedes.on('clientError', (client, error) => {
-    const session = sessions.get(client);
-    if (session !== undefined && session.endedBecause === undefined)
-      parts.ended(error.message, aboutSession(session));
-  });
-  aedes.on('connectionError', (client, error) => {
-    const address = sessions.get(client)?.address ?? '';
-    parts.refused('malformed', { reason: error.message, address });
-  });
+function refuseMalformed<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  reason: string,
+): void {
+  const { parts } = state;
+  const { address } = session;
+  if (isClosed(session)) return;
+  parts.refused(reason === 'tooLarge' ? reason : 'malformed', { reason, address });
+  if (session.identity !== undefined) parts.ended(reason, aboutSession(session));
+  cutOff(state, session);
+}
+
+function noteStall<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
+  const { deadlines } = state;
+  if (session.stalledAt !== undefined || isClosed(session)) return;
+  session.stalledAt = deadlines.now;
+  deadlines.place(
+    session,
+    Math.min(session.deadline ?? Number.POSITIVE_INFINITY, drainUntil(session)),
+  );
+}
+
+function drainUntil({ stalledAt = Number.POSITIVE_INFINITY }: MqttSession): number {
+  return stalledAt + mqttLimits.drainWithinMs / second + 1;
+}
+
+/** Ends a session that is past its deadline; returns the second of its next visit otherwise. */
+function visit<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  now: number,
+): number | undefined {
+  if (isClosed(session)) {
+    session.conn.destroy();
+    return undefined;
+  }
+  const heardUntil = session.heardAt + session.silenceMax + 1;
+  if (session.state === 'connecting') return now + session.silenceMax;
+  const isStalled = now >= drainUntil(session);
+  if (isStalled || now >= heardUntil) {
+    const silent =
+      session.state === 'new' ? 'connect did not arrive in time' : 'keep alive timeout';
+    fail(state, session, isStalled ? 'drain timeout' : silent);
+    return undefined;
+  }
+  releaseConfirmed(session, state.parts.now());
+  return Math.min(heardUntil, drainUntil(session));
 }

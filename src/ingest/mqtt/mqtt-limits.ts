@@ -18,8 +18,8 @@ export const mqttLimits = {
    */
   inFlightPerClientMax: 256,
   inFlightMax: 2_048,
-  /** Packets that may come with the CONNECT, before its answer. */
-  earlyPacketsMax: 1_000,
+  /** Bytes of the publishes in flight of all connections. */
+  inFlightBytesMax: 48 * 1024 * 1024,
   /** A further subscription is refused with 128. */
   subscriptionsPerClientMax: 100,
   /** Levels of a topic; more end the connection. */
@@ -60,9 +60,11 @@ export const mqttLimits = {
    */
   confirmedAfterMs: 5_000,
   unconfirmedPerClientMax: 1_024,
+  /** Bytes that wait for a client; with more, a further message counts as not deliverable. */
+  unsentBytesMax: 4 * 1024 * 1024,
   /** A connection that takes nothing for this time is closed. */
   drainWithinMs: 30_000,
-  /** How long a TLS connection may take to say that it ends. */
+  /** How long a client may take to close a connection that the platform has ended. */
   closeWithinMs: 1_000,
   /** Retained messages: of one device, and the bytes of all; beyond, the oldest is forgotten. */
   retainedPerDeviceMax: 16,

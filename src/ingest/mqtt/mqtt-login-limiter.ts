@@ -1,66 +1,41 @@
-// MQTT login: limits concurrent logins and applies the limits of a session.
-import type { Duplex } from 'node:stream';
-import type { ConnectPacket } from 'aedes';
+// MQTT login limiter: limits concurrent logins, and WebSockets per organization.
+import { randomUUID } from 'node:crypto';
 import { Problem } from '../../model/problem.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { Login, LoginOutcome, MqttIdentity } from './mqtt-login.ts';
-import type { MqttSession } from './mqtt-session.ts';
+import { type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';
+import { isClosed, type MqttSession } from './mqtt-session.ts';
+import type { MqttTransport } from './mqtt-transport.ts';
 
-/** Return codes of CONNACK (MQTT 3.1.1, 3.2.2.3). */
-export const returnCodes = { serverUnavailable: 3, notAuthorized: 5 } as const;
-
-export type LoginRefusal = Error & { readonly returnCode: number };
-
-export interface LoginLimiter {
-  /**
-   * Reads the CONNECT apart from the credential. An error ends the connection without an answer.
-   */
-  readConnect(session: MqttSession, packet: ConnectPacket): Error | null;
-  /**
-   * Makes the session that of its identity, or returns why it is rejected. Never rejects its
-   * promise.
-   */
-  authenticate(
-    session: MqttSession,
-    userName: string,
-    password: string,
-  ): Promise<LoginRefusal | undefined>;
-}
+/**
+ * Makes the session that of its identity and returns undefined, or returns the code of the refusal.
+ * Never rejects its promise.
+ */
+export type LogIn = (
+  session: MqttSession,
+  userName: string,
+  password: string,
+) => Promise<ReturnCode | undefined>;
 
 interface LoginLimiterParts {
   readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
-  readonly countWebSocket: (organizationId: string, conn: Duplex) => boolean;
+  readonly countWebSocket: (organizationId: string, conn: MqttTransport) => boolean;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
 }
 
-export function createLoginLimiter(parts: LoginLimiterParts): LoginLimiter {
+export function createLoginLimiter(parts: LoginLimiterParts): LogIn {
   const inTurn = createTurns(mqttLimits.loginsUnderWayMax);
-  return {
-    readConnect,
-    authenticate: async (session, userName, password) => {
-      try {
-        return await inTurn(() => authenticate(session, userName, password, parts));
-      } catch (error) {
-        // Too many attempts, or an internal error: neither means that the credential is wrong.
-        const { address, clientId } = session;
-        const reason = error instanceof Problem ? error.problem : 'loginFailed';
-        parts.refused(reason, { address, clientId, reason: String(error) });
-        return loginRefusal(returnCodes.serverUnavailable, 'server unavailable');
-      }
-    },
+  return async (session, userName, password) => {
+    try {
+      return await inTurn(() => authenticate(session, userName, password, parts));
+    } catch (error) {
+      // Too many attempts, or an internal error: neither means that the credential is wrong.
+      const { address, clientId } = session;
+      const reason = error instanceof Problem ? error.problem : 'loginFailed';
+      parts.refused(reason, { address, clientId, reason: String(error) });
+      return returnCodes.serverUnavailable;
+    }
   };
-}
-
-function readConnect(session: MqttSession, packet: ConnectPacket): Error | null {
-  if (packet.clientId.length > mqttLimits.clientIdLengthMax)
-    return new Error('the client id is too long');
-  session.clientId = packet.clientId;
-  session.willTopic = packet.will?.topic;
-  const { keepaliveSecondsMin, keepaliveSecondsMax } = mqttLimits;
-  // 0 means never.
-  const wanted = packet.keepalive || keepaliveSecondsMax;
-  packet.keepalive = Math.max(wanted, keepaliveSecondsMin);
-  return null;
 }
 
 /**
@@ -87,25 +62,24 @@ async function authenticate(
   userName: string,
   password: string,
   { logIn, countWebSocket, refused }: LoginLimiterParts,
-): Promise<LoginRefusal | undefined> {
-  const { address, clientId, client } = session;
-  const closed = loginRefusal(returnCodes.serverUnavailable, 'the connection is closed');
+): Promise<ReturnCode | undefined> {
+  const { address, clientId } = session;
   // A client that left while waiting gets no answer, and its login is not counted.
-  if (client.closed) return closed;
+  if (isClosed(session)) return returnCodes.serverUnavailable;
   const outcome = await logIn(address, { clientId, userName, password });
   if ('refused' in outcome) {
     refused('wrongCredential', { address, clientId, reason: outcome.refused });
-    return loginRefusal(returnCodes.notAuthorized, 'not authorized');
+    return returnCodes.notAuthorized;
   }
-  if (client.closed) return closed;
+  if (isClosed(session)) return returnCodes.serverUnavailable;
   const { organizationId } = outcome.identity;
   if (session.isWebSocket && !countWebSocket(organizationId, session.conn)) {
     refused('quotaReached', { address, clientId, organizationId, reason: 'limit webSockets' });
-    return loginRefusal(returnCodes.serverUnavailable, 'too many connections');
+    return returnCodes.serverUnavailable;
   }
   session.identity = outcome.identity;
-  session.inFlight.loggedIn();
-  client.id = brokerIdOf(outcome.identity, client.id);
+  session.key = keyOf(outcome.identity, clientId);
+  session.framer.limit(mqttLimits.packetBytesMax);
   return undefined;
 }
 
@@ -113,11 +87,7 @@ async function authenticate(
  * Client ids are unique only within a connector. Without the prefix, tenants could end each other's
  * connections.
  */
-function brokerIdOf(identity: MqttIdentity, clientId: string): string {
+function keyOf(identity: MqttIdentity, clientId: string): string {
   if (identity.mode === 'token') return identity.id;
-  return `${identity.connectorId}/${clientId}`;
-}
-
-export function loginRefusal(returnCode: number, message: string): LoginRefusal {
-  return Object.assign(new Error(message), { returnCode });
+  return `${identity.connectorId}/${clientId === '' ? randomUUID() : clientId}`;
 }

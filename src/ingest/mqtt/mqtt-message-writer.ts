@@ -1,7 +1,8 @@
 // MQTT message writer: sends one message to one session, and waits for its acknowledgement (MQTT 4.3).
 import type { SetTimer } from '../../structures/timers.ts';
 import { mqttLimits } from './mqtt-limits.ts';
-import { type DeliveryOutcome, type MqttSession, nextNumber } from './mqtt-session.ts';
+import { packetWriter } from './mqtt-packet-writer.ts';
+import { type DeliveryOutcome, isOpen, type MqttSession, nextNumber } from './mqtt-session.ts';
 
 export interface WrittenMessage {
   readonly payload: Buffer;
@@ -10,8 +11,8 @@ export interface WrittenMessage {
 }
 
 /**
- * Resolves with `offline` when the connection is closed, or when too many messages wait for their
- * acknowledgement.
+ * Resolves with `offline` when the connection is closed, or when too many messages or bytes wait
+ * for the client.
  */
 export type WriteMessage = (
   session: MqttSession,
@@ -19,35 +20,43 @@ export type WriteMessage = (
   message: WrittenMessage,
 ) => Promise<DeliveryOutcome>;
 
+/** MQTT 1.5.3. */
+const topicBytesMax = 65_535;
+
 export function createMessageWriter(setTimer: SetTimer): WriteMessage {
-  return async (session, topic, { payload, qos, retain }) => {
-    const { client } = session;
-    const packet = { cmd: 'publish', topic, payload, qos, retain, dup: false } as const;
-    if (client.closed) return 'offline';
-    if (qos === 0) {
-      await new Promise<void>((written) => client.publish(packet, () => written()));
-      if (client.closed) return 'offline';
+  return async (session, topic, message) => {
+    const { output, level } = session;
+    const isPossible =
+      isOpen(session) && !output.isOverfull && Buffer.byteLength(topic) <= topicBytesMax;
+    if (!isPossible) return 'offline';
+    const { publish } = packetWriter(level);
+    if (message.qos === 0) {
+      output.write(publish({ topic, ...message }));
+      await output.written();
+      if (!isOpen(session)) return 'offline';
       return 'sent';
     }
-    const number = nextNumber(session);
-    if (number === undefined) return 'offline';
-    const outcome = acknowledgementOf(session, number, setTimer);
-    session.numbers.push(number);
-    client.publish(packet, () => undefined);
+    const messageId = nextNumber(session);
+    if (messageId === undefined) return 'offline';
+    const outcome = acknowledgementOf(session, messageId, setTimer);
+    output.write(publish({ topic, ...message, messageId }));
     return outcome;
   };
 }
 
 /** Resolves with `sent` when the client takes too long. */
 function acknowledgementOf(
-  { unacknowledged }: MqttSession,
+  session: MqttSession,
   number: number,
   setTimer: SetTimer,
 ): Promise<DeliveryOutcome> {
   const outcome = Promise.withResolvers<DeliveryOutcome>();
+  const unacknowledged = (session.unacknowledged ??= new Map());
   const settle = (reached: DeliveryOutcome): void => {
     stopWaiting();
     unacknowledged.delete(number);
+    if (unacknowledged.size === 0 && session.unacknowledged === unacknowledged)
+      session.unacknowledged = undefined;
     outcome.resolve(reached);
   };
   const stopWaiting = setTimer(() => settle('sent'), mqttLimits.acknowledgedWithinMs);

@@ -1,14 +1,14 @@
 // MQTT publishes: each is checked, stored in order, and acknowledged when it is durable (contract 18).
 import { hash } from 'node:crypto';
-import type { PublishPacket } from 'aedes';
 import { errorMessage } from '../../model/error-message.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { Problem } from '../../model/problem.ts';
+import type { FlowControl } from './mqtt-flow-control.ts';
 import type { Deliveries } from './mqtt-messages.ts';
-import { type LoginRefusal, loginRefusal, returnCodes } from './mqtt-login-limiter.ts';
+import type { PublishPacket } from './mqtt-packet-reader.ts';
 import type { Retained } from './mqtt-retained.ts';
 import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
-import { type MqttSession, recordAcknowledgement, takeTurn } from './mqtt-session.ts';
+import { type MqttSession, recordAcknowledgement, takeTurn, type Will } from './mqtt-session.ts';
 import { type UpTopic, upTopicOf } from './mqtt-topic.ts';
 
 /** What a device published. */
@@ -33,26 +33,29 @@ export interface PublishParts<R extends RoutedDevice> {
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
 }
 
-type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'retain' | 'dup'> & {
-  readonly messageId?: number;
-};
+type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'dup' | 'messageId'>;
 
-/**
- * Takes the publishes of all sessions. An error as answer ends the connection, and the packet stays
- * unacknowledged.
- */
+/** An error as answer ends the connection, and the packet stays unacknowledged. */
+export type PublishHandler = (
+  session: MqttSession,
+  packet: PublishPacket,
+  answer: (error?: Error) => void,
+) => void;
+
+/** Takes the publishes of all sessions. */
 export function createPublishHandler<R extends RoutedDevice>(
   parts: PublishParts<R>,
   deliveries: Deliveries,
-) {
-  return (session: MqttSession, packet: Incoming, answer: (error?: Error) => void): void => {
+  flowControl: Pick<FlowControl<MqttSession>, 'add' | 'remove'>,
+): PublishHandler {
+  return (session, packet, answer) => {
     const payload = bufferOf(packet.payload);
     const up = upTopicOf(packet.topic);
     const levels = up?.levels ?? [];
     const settle = takeTurn(session, answer);
-    session.inFlight.add(payload.length);
+    flowControl.add(session, payload.length);
     const over = (outcome: Error | 'done') => {
-      session.inFlight.remove(payload.length);
+      flowControl.remove(session, payload.length);
       settle(outcome);
     };
     const failed = (error: unknown) => over(refusalOf(session, packet.qos, error, parts));
@@ -147,7 +150,7 @@ function bufferOf(payload: string | Buffer): Buffer {
 }
 
 function payloadOf(
-  { client }: MqttSession,
+  { key }: MqttSession,
   packet: Incoming,
   levels: UpTopic['levels'],
   payload: Buffer,
@@ -155,7 +158,7 @@ function payloadOf(
   const topic = levels.join('.') || null;
   if (packet.qos === 0 || packet.messageId === undefined)
     return { topic, payload, isRepeated: false };
-  const text = `${client.id}\n${packet.messageId}\n${packet.topic}\n${payload.toString('latin1')}`;
+  const text = `${key}\n${packet.messageId}\n${packet.topic}\n${payload.toString('latin1')}`;
   return {
     topic,
     payload,
@@ -165,35 +168,35 @@ function payloadOf(
 }
 
 /** What a device left to be published when its connection breaks. */
-export function createWillHandler<R extends RoutedDevice>(parts: PublishParts<R>) {
+export interface WillHandler {
+  /** Whether there is no will, or one on a topic of the client. */
+  isPermitted(session: MqttSession): Promise<boolean>;
+  /** Never rejects its promise. */
+  publish(session: MqttSession, will: Will): Promise<void>;
+}
+
+export function createWillHandler<R extends RoutedDevice>(parts: PublishParts<R>): WillHandler {
   return {
-    /** Undefined when there is no will, or one on a topic of the client. */
-    async refusalOf(session: MqttSession): Promise<LoginRefusal | undefined> {
-      if (session.willTopic === undefined) return undefined;
+    async isPermitted(session: MqttSession): Promise<boolean> {
+      if (session.will === undefined) return true;
       try {
-        await routeOf(session, upTopicOf(session.willTopic), parts.findRoute);
-        return undefined;
+        await routeOf(session, upTopicOf(session.will.topic), parts.findRoute);
+        return true;
       } catch (error) {
         parts.refused('foreignTopic', {
           address: session.address,
           clientId: session.clientId,
           reason: String(error),
         });
-        return loginRefusal(returnCodes.notAuthorized, 'the will is on a foreign topic');
+        return false;
       }
     },
-    async publish(
-      session: MqttSession,
-      will: Pick<Incoming, 'topic' | 'payload' | 'retain'>,
-    ): Promise<void> {
+    async publish(session: MqttSession, { topic, payload }: Will): Promise<void> {
       try {
-        const up = upTopicOf(will.topic);
+        const up = upTopicOf(topic);
         const route = await routeOf(session, up, parts.findRoute);
-        const packet = { ...will, qos: 0, dup: false } as const;
-        await parts.store(
-          route,
-          payloadOf(session, packet, up?.levels ?? [], bufferOf(will.payload)),
-        );
+        const packet = { topic, payload, qos: 0, dup: false } as const;
+        await parts.store(route, payloadOf(session, packet, up?.levels ?? [], payload));
       } catch (error) {
         refusalOf(session, 0, error, parts);
       }

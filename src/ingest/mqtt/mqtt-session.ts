@@ -1,11 +1,14 @@
-// MQTT session: identity and subscriptions of one connection, and the order in which its publishes are answered.
-import type { Duplex } from 'node:stream';
-import type { Client } from 'aedes';
-import type { InFlightTracker } from './mqtt-flow-control.ts';
+// MQTT session: one connection, its identity and subscriptions, and the order in which its publishes are answered.
 import { mqttLimits } from './mqtt-limits.ts';
 import type { EpochMs } from '../../model/instant.ts';
+import type { Dated } from './mqtt-deadlines.ts';
+import type { Flowing } from './mqtt-flow-control.ts';
 import type { MqttIdentity } from './mqtt-login.ts';
+import type { MqttOutput } from './mqtt-output.ts';
+import type { PacketFramer } from './mqtt-packet-framer.ts';
+import type { ProtocolLevel } from './mqtt-packet-reader.ts';
 import type { TopicFilter } from './mqtt-topic.ts';
+import type { MqttTransport } from './mqtt-transport.ts';
 
 export type DeliveryOutcome = 'sent' | 'acknowledged' | 'offline';
 
@@ -17,68 +20,114 @@ export interface DeviceSubscription {
   readonly qos: 0 | 1;
 }
 
+/** Message that is published when the connection breaks. */
+export interface Will {
+  readonly topic: string;
+  readonly payload: Buffer;
+}
+
 interface Turn {
   readonly answer: (error?: Error) => void;
   outcome: Error | 'done' | undefined;
 }
 
-export interface MqttSession {
-  readonly client: Client;
-  readonly conn: Duplex;
-  readonly inFlight: InFlightTracker;
+/**
+ * `new` until the CONNECT, then `connecting` until its answer. After `closed` nothing more is read
+ * or written.
+ */
+type SessionState = 'new' | 'connecting' | 'open' | 'closed';
+
+/** An idle one must be small: what only some need is created when they need it. */
+export interface MqttSession extends Dated, Flowing {
+  readonly conn: MqttTransport;
+  readonly framer: PacketFramer;
+  readonly output: MqttOutput;
   /** Remote address. */
   readonly address: string;
   readonly isWebSocket: boolean;
+  state: SessionState;
+  level: ProtocolLevel;
   clientId: string;
-  /** Topic of the message that is published when the connection breaks. */
-  willTopic: string | undefined;
+  /** Client id that is unique among all connectors. */
+  key: string;
+  /** Whether the session ends with the connection. */
+  isClean: boolean;
+  will: Will | undefined;
   identity: MqttIdentity | undefined;
+  /** Whether the client has sent a DISCONNECT. */
+  isDisconnected: boolean;
   /** Why the platform ended the connection. Its will is not published then. */
   endedBecause: string | undefined;
+  /** Whether a packet is in progress before which no further one may be read. */
+  isBusy: boolean;
+  isReading: boolean;
+  isPaused: boolean;
+  /** Seconds without a packet after which the connection is ended. */
+  silenceMax: number;
+  /** Second of the deadlines in which the last packet was received. */
+  heardAt: number;
+  /** Second of the deadlines since which the client has not taken anything. */
+  stalledAt: number | undefined;
   /** Subscriptions by topic filter. */
   readonly subscriptions: Map<string, DeviceSubscription>;
   /** Devices that were sent their configuration over this connection. */
-  readonly configured: Set<string>;
+  configured: Set<string> | undefined;
   /** Work that must have begun before the next publish may begin. */
   begun: Promise<unknown> | undefined;
   /** Publishes whose answers are due, in the order they came (MQTT-4.6.0-2). */
-  readonly turns: Turn[];
+  turns: Turn[] | undefined;
+  /** Numbers of QoS 2 packets between their two steps, and whether their payload is durable. */
+  halfReceived: Map<number, 'in progress' | 'durable'> | undefined;
   /**
    * Keys of publishes in progress, and of the last acknowledged ones with the time of the
    * acknowledgement.
    */
-  readonly acknowledgedKeys: Map<string, EpochMs | undefined>;
-  /** Message numbers for the messages that are about to be written. */
-  readonly numbers: number[];
+  acknowledgedKeys: Map<string, EpochMs | undefined> | undefined;
   /** Messages written and not acknowledged, by number. */
-  readonly unacknowledged: Map<number, (outcome: DeliveryOutcome) => void>;
+  unacknowledged: Map<number, (outcome: DeliveryOutcome) => void> | undefined;
   lastNumber: number;
 }
 
 export function createMqttSession(
-  client: Client,
-  conn: Duplex,
-  inFlight: InFlightTracker,
-  from: Pick<MqttSession, 'address' | 'isWebSocket'>,
+  from: Pick<MqttSession, 'conn' | 'framer' | 'output' | 'address' | 'isWebSocket' | 'heardAt'>,
 ): MqttSession {
   return {
-    client,
-    conn,
-    inFlight,
     ...from,
+    state: 'new',
+    level: 4,
     clientId: '',
-    willTopic: undefined,
+    key: '',
+    isClean: true,
+    will: undefined,
     identity: undefined,
+    isDisconnected: false,
     endedBecause: undefined,
+    isBusy: false,
+    isReading: false,
+    isPaused: false,
+    silenceMax: mqttLimits.connectWithinMs / 1_000,
+    stalledAt: undefined,
+    deadline: undefined,
+    inFlight: 0,
+    heldBytes: 0,
     subscriptions: new Map(),
-    configured: new Set(),
+    configured: undefined,
     begun: undefined,
-    turns: [],
-    acknowledgedKeys: new Map(),
-    numbers: [],
-    unacknowledged: new Map(),
+    turns: undefined,
+    halfReceived: undefined,
+    acknowledgedKeys: undefined,
+    unacknowledged: undefined,
     lastNumber: 0,
   };
+}
+
+/** For code after an `await`, during which the state may have changed. */
+export function isOpen({ state }: MqttSession): boolean {
+  return state === 'open';
+}
+
+export function isClosed({ state }: MqttSession): boolean {
+  return state === 'closed';
 }
 
 /** Reserves the next answer. The returned function sends it, after all answers before it. */
@@ -87,16 +136,18 @@ export function takeTurn(
   answer: Turn['answer'],
 ): (outcome: Error | 'done') => void {
   const turn: Turn = { answer, outcome: undefined };
-  session.turns.push(turn);
+  const turns = (session.turns ??= []);
+  turns.push(turn);
   return (outcome) => {
     turn.outcome = outcome;
-    for (let next = session.turns[0]; next?.outcome !== undefined; next = session.turns[0]) {
-      session.turns.shift();
+    for (let next = turns[0]; next?.outcome !== undefined; next = turns[0]) {
+      turns.shift();
       // An answer to a closed connection would only be one more error.
-      if (session.client.closed) continue;
+      if (isClosed(session)) continue;
       if (next.outcome === 'done') next.answer();
       else next.answer(next.outcome);
     }
+    if (turns.length === 0 && session.turns === turns) session.turns = undefined;
   };
 }
 
@@ -105,46 +156,59 @@ export function takeTurn(
  * acknowledgement.
  */
 export function nextNumber(session: MqttSession): number | undefined {
-  if (session.unacknowledged.size >= mqttLimits.outboundPerClientMax) return undefined;
+  const { unacknowledged } = session;
+  if ((unacknowledged?.size ?? 0) >= mqttLimits.outboundPerClientMax) return undefined;
   do session.lastNumber = (session.lastNumber % 65_535) + 1;
-  while (session.unacknowledged.has(session.lastNumber));
+  while (unacknowledged?.has(session.lastNumber));
   return session.lastNumber;
 }
 
 /** Records that a publish is in progress, or that it was acknowledged. */
 export function recordAcknowledgement(
-  { acknowledgedKeys }: MqttSession,
+  session: MqttSession,
   key: string | undefined,
   now: EpochMs,
   state: 'in progress' | 'acknowledged',
 ): void {
   if (key === undefined) return;
-  acknowledgedKeys.delete(key);
-  acknowledgedKeys.set(key, state === 'acknowledged' ? now : undefined);
-  for (const [oldest, at] of acknowledgedKeys) {
-    const isSettled = at !== undefined && at <= now - mqttLimits.confirmedAfterMs;
-    if (!isSettled && acknowledgedKeys.size <= mqttLimits.unconfirmedPerClientMax) return;
-    acknowledgedKeys.delete(oldest);
+  const keys = (session.acknowledgedKeys ??= new Map());
+  keys.delete(key);
+  keys.set(key, state === 'acknowledged' ? now : undefined);
+  for (const [oldest, at] of keys) {
+    if (!isConfirmed(at, now) && keys.size <= mqttLimits.unconfirmedPerClientMax) return;
+    keys.delete(oldest);
   }
+}
+
+function isConfirmed(acknowledgedAt: EpochMs | undefined, now: EpochMs): boolean {
+  return acknowledgedAt !== undefined && acknowledgedAt <= now - mqttLimits.confirmedAfterMs;
+}
+
+/** Releases the memory of publishes that are no longer in doubt. */
+export function releaseConfirmed(session: MqttSession, now: EpochMs): void {
+  for (const at of session.acknowledgedKeys?.values() ?? []) if (!isConfirmed(at, now)) return;
+  session.acknowledgedKeys = undefined;
 }
 
 /**
  * Keys of publishes whose acknowledgement the client may not have received. Call after the
  * connection was closed.
  */
-export function unconfirmedKeys({ acknowledgedKeys, client }: MqttSession, now: EpochMs): string[] {
+export function unconfirmedKeys(
+  { acknowledgedKeys, isDisconnected }: MqttSession,
+  now: EpochMs,
+): string[] {
   // A client that sends DISCONNECT has received everything before.
-  const { _disconnected: hasDisconnected } = client as { readonly _disconnected?: boolean };
-  const since = hasDisconnected ? now : now - mqttLimits.confirmedAfterMs;
-  return [...acknowledgedKeys]
+  const since = isDisconnected ? now : now - mqttLimits.confirmedAfterMs;
+  return [...(acknowledgedKeys ?? [])]
     .filter(([, at]) => at === undefined || at > since)
     .map(([key]) => key);
 }
 
 /** Call after the connection was closed, because then nothing is acknowledged any more. */
 export function discardMessages(session: MqttSession): void {
-  for (const settle of [...session.unacknowledged.values()]) settle('offline');
-  session.unacknowledged.clear();
+  for (const settle of [...(session.unacknowledged?.values() ?? [])]) settle('offline');
+  session.unacknowledged = undefined;
 }
 
 /** Fields of a log line about the session. */

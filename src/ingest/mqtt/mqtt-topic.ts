@@ -68,7 +68,7 @@ export function levelsMatch(filter: readonly string[], topic: readonly string[])
 }
 
 /**
- * The levels of a topic that the platform sends on; a leading slash is left out. Undefined for one
+ * The levels of a topic that the platform sends on; a leading slash is skipped. Undefined for one
  * that cannot be sent on.
  */
 export function downLevelsOf(topic: string, levelsMax: number): readonly string[] | undefined {

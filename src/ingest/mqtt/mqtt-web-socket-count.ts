@@ -1,12 +1,12 @@
 // MQTT WebSocket count: each counts as a WebSocket of its organization until it closes (contract 36).
-import type { Duplex } from 'node:stream';
 import type { QuotaCount } from '../../model/quota-count.ts';
+import type { MqttTransport } from './mqtt-transport.ts';
 
 /** Returns false when the organization has no WebSocket left. */
 export function takeUntilClose(
   count: Pick<QuotaCount, 'take' | 'give'>,
   organizationId: string,
-  conn: Pick<Duplex, 'closed' | 'once'>,
+  conn: Pick<MqttTransport, 'closed' | 'once'>,
 ): boolean {
   if (conn.closed) return true;
   if (!count.take(organizationId, 1)) return false;

@@ -179,8 +179,3 @@ export function customFieldValueView({
     [type]: value,
   };
 }
-
-/** The values by field name, as scripts and templates read them. */
-export function customFieldMap(values: readonly CustomFieldValue[]): JsonObject {
-  return Object.fromEntries(values.map(({ meta, value }) => [meta.name, value]));
-}

@@ -12,6 +12,7 @@ import {
   type OpenOutputConnector,
 } from '../../records/rows/output-connectors.ts';
 import { createCacheByPart } from '../cache-by-part.ts';
+import type { RecordChanges } from '../record-changes.ts';
 
 /** A data flow with its connector, device type and outputs. */
 export interface FlowRoute {
@@ -37,33 +38,44 @@ export interface FlowCache {
   deleteUsersOf(id: string): void;
 }
 
-/** `revision` is the number of changes so far. */
 export function createFlowCache(
   records: Records,
   flowsMax: number,
-  revision: () => number,
+  changes: RecordChanges,
 ): FlowCache {
   const flows = createCacheByPart<SharedFlow>(flowsMax, (flow) => {
     flow.isStale = true;
   });
-  return { read, delete: flows.delete, deleteUsersOf: flows.deleteUsersOf };
+  const reading = new Map<string, { readonly revision: number; flow: Promise<SharedFlow> }>();
+  return {
+    async read(id) {
+      const cached = flows.get(id);
+      if (cached !== undefined) return cached;
+      const { revision } = changes;
+      const before = reading.get(id);
+      // A read that began before the last change may be outdated.
+      if (before?.revision === revision) return before.flow;
+      const started = { revision, flow: readAndCache(id, revision) };
+      reading.set(id, started);
+      try {
+        return await started.flow;
+      } finally {
+        if (reading.get(id) === started) reading.delete(id);
+      }
+    },
+    delete: flows.delete,
+    deleteUsersOf: flows.deleteUsersOf,
+  };
 
-  async function read(id: string): Promise<SharedFlow> {
-    const cached = flows.get(id);
-    if (cached !== undefined) return cached;
-    const revisionBefore = revision();
+  async function readAndCache(id: string, revision: number): Promise<SharedFlow> {
     const route = await readFlow(records, id);
-    // A record that changed during the read can be outdated here: the result is used once and not
-    // cached.
-    const flow = { route, isStale: revision() !== revisionBefore };
-    if (flow.isStale) return flow;
-    // A parallel read has the same result. All devices share the cached one.
-    const sinceCached = flows.get(id);
-    if (sinceCached !== undefined) return sinceCached;
     const { connector, type, outputs } = route;
     const used = [connector, ...outputs.map((output) => output.connector)].map((part) => part.id);
     if (type !== null) used.push(type.id);
-    flows.set(id, flow, used);
+    // A flow that changed during the read can be outdated here: the result is used once.
+    const isStale = [id, ...used].some((part) => changes.hasChanged(part, revision));
+    const flow = { route, isStale };
+    if (!isStale) flows.set(id, flow, used);
     return flow;
   }
 }

@@ -7,12 +7,14 @@ import { databaseConnectorId } from '../../model/ids.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { type OpenRecords, openRecords } from '../../records/records.ts';
+import { findDevice } from '../../records/rows/devices.ts';
 import { insertOrganization } from '../../records/rows/organizations.ts';
 import { insertOutputConnector } from '../../records/rows/output-connectors.ts';
 import { insertUser } from '../../records/rows/users.ts';
 import { createDataFlow, updateDataFlow } from '../flows/data-flows.ts';
 import { createDeviceConnector } from '../flows/device-connectors.ts';
 import { createDeviceType, updateDeviceType } from '../flows/device-types.ts';
+import { createCustomField, deleteCustomField, updateCustomField } from './custom-fields.ts';
 import { createDevice, deleteDevice, updateDevice } from './devices.ts';
 import { createTag, deleteTag, updateTag } from './tags.ts';
 import { type UplinkRouteCache, createUplinkRouteCache } from './uplink-route-cache.ts';
@@ -36,6 +38,7 @@ let secret: string;
 let otherSecret: string;
 let flowId: string;
 let reads = 0;
+let onRead = () => {};
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'directory-'));
@@ -43,7 +46,10 @@ beforeAll(async () => {
   records = await openRecords({ directory, announce, now: () => now });
   const db = new Proxy(records.db, {
     get(target, name) {
-      if (name === 'selectFrom') reads += 1;
+      if (name === 'selectFrom') {
+        reads += 1;
+        onRead();
+      }
       const value: unknown = Reflect.get(target, name);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
@@ -203,11 +209,65 @@ test('review bug B4: a change costs reads for what it concerns, and none for any
   await updateTag(records, foreign.id, { name: 'Renamed' });
   expect(await readsFor(ids)).toBe(0);
   await updateTag(records, tag.id, { name: 'Renamed' });
-  // Device, tags and custom fields of the one that carries it.
-  expect(await readsFor(ids)).toBe(3);
+  // The tag, for all devices that share its set of tags.
+  expect(await readsFor(ids)).toBe(1);
   expect((await uplinks.byDevice(ids[0]!)).tags[0]!.name).toBe('Renamed');
   await updateDataFlow(records, { principal, viewOptions }, flowId, { name: 'renamed' });
   // The flow is read once for all its devices.
   expect(await readsFor(ids)).toBeLessThan(10);
   expect((await uplinks.byDevice(ids[9]!)).flow.name).toBe('renamed');
+});
+
+test('fleet 5: devices that are asked for together are read together', async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 300; n++) ids.push((await make(`together-${n}`)).id);
+  await make('together-once');
+  await uplinks.bySecret(secret, 'together-once');
+  const before = reads;
+  const found = await Promise.all([
+    ...ids.map((_, n) => uplinks.bySecret(secret, `together-${n}`)),
+    ...ids.map((id) => uplinks.byDevice(id)),
+  ]);
+  expect(found.map(({ device }) => device.id)).toEqual([...ids, ...ids]);
+  // Devices, tag ids and custom fields, of 256 at a time, by either id.
+  expect(reads - before).toBeLessThanOrEqual(2 * 2 * 3);
+  expect(await readsFor(ids)).toBe(0);
+});
+
+test('fleet 5: changes of others during a read empty nothing and discard nothing', async () => {
+  const { id } = await make('undisturbed');
+  const changed = (ofId: string) => {
+    const kinds = ['tag', 'deviceType', 'dataFlow', 'customFieldMeta', 'device'] as const;
+    for (const kind of kinds) uplinks.recordChanged({ kind, id: ofId, action: 'updated' });
+  };
+  onRead = () => changed('of others');
+  expect((await uplinks.byDevice(id)).device.id).toBe(id);
+  expect(await readsFor([id])).toBe(0);
+  changed(id);
+  // Its own change discards what was read before.
+  onRead = () => changed(id);
+  expect((await uplinks.byDevice(id)).device.id).toBe(id);
+  onRead = () => {};
+  expect(await readsFor([id])).toBeGreaterThan(0);
+  expect(await readsFor([id])).toBe(0);
+});
+
+test('fleet 5: custom fields follow their values and names, and their deletion', async () => {
+  const place = { workspaceId, type: 'STRING' } as const;
+  const zone = await createCustomField(records, { ...place, name: 'zone' });
+  const area = await createCustomField(records, { ...place, name: 'area' });
+  const customFields = [
+    { fieldMetaId: zone.id, STRING: 'Ü ☂' },
+    { fieldMetaId: area.id, STRING: 'north' },
+  ];
+  const { id } = await make('fields', { customFields, description: 'ö', properties: { a: [1] } });
+  const fields = async () => JSON.stringify((await uplinks.byDevice(id)).customFields);
+  for (let twice = 0; twice < 2; twice++)
+    expect(await fields()).toBe('{"area":"north","zone":"Ü ☂"}');
+  await updateCustomField(records, area.id, { name: 'zzz' });
+  expect(await fields()).toBe('{"zone":"Ü ☂","zzz":"north"}');
+  await deleteCustomField(records, area.id, true);
+  expect(await fields()).toBe('{"zone":"Ü ☂"}');
+  const { device } = await uplinks.byDevice(id);
+  expect(device).toEqual(await findDevice(records, id));
 });

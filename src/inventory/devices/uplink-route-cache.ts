@@ -6,23 +6,26 @@ import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import type { RecordChange } from '../../model/record.ts';
 import type { Tag } from '../../model/tag.ts';
-import { customFieldsOfDevices } from '../../records/rows/custom-fields.ts';
 import type { Records } from '../../records/records.ts';
+import { labeledDevice } from '../../records/rows/device-batches.ts';
 import { findDeviceConnectorBySecret } from '../../records/rows/device-connectors.ts';
-import { findDevice, findDeviceByDeviceId, findDeviceByEui } from '../../records/rows/devices.ts';
-import { tagsOfDevices } from '../../records/rows/tags.ts';
-import { createCacheByPart } from '../cache-by-part.ts';
-import {
-  createFlowCache,
-  type FlowCache,
-  type FlowRoute,
-  type SharedFlow,
-} from './flow-route-cache.ts';
-import { customFieldMap } from './custom-field-values.ts';
+import { findDeviceByEui } from '../../records/rows/devices.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { createRecordChanges, type RecordChanges } from '../record-changes.ts';
+import { createDeviceProfiles, type ProfileParts } from './device-profiles.ts';
+import { createDeviceReads, type DeviceRead } from './device-reads.ts';
+import { createDeviceTable, type KnownDevice } from './device-table.ts';
+import { createFlowCache, type FlowRoute } from './flow-route-cache.ts';
 
-/** As many flows as devices, because each cached device refers to a cached flow. */
-const cacheLimits = { devicesMax: 100_000, flowsMax: 100_000, secretsMax: 20_000 } as const;
+/** At most about 250 MB, with a million devices of 200 bytes. */
+const cacheLimits = {
+  devicesMax: 1_000_000,
+  bytesMax: 200_000_000,
+  profilesMax: 50_000,
+  flowsMax: 50_000,
+  objectsMax: 10_000,
+  secretsMax: 20_000,
+} as const;
 
 export interface UplinkRoute extends FlowRoute {
   readonly device: Device;
@@ -59,15 +62,14 @@ export interface UplinkRouteCache {
   recordChanged(change: RecordChange): void;
 }
 
-type TaggedDevice = Pick<UplinkRoute, 'device' | 'tags' | 'customFields'>;
-
-interface KnownDevice {
-  readonly tagged: TaggedDevice;
-  /** Ids of its tags and of its custom fields with a value. */
-  readonly labels: readonly string[];
-  readonly flow: SharedFlow;
+/** A route with its parts: when one of them changed, the route is outdated. */
+interface MadeRoute {
+  readonly parts: ProfileParts;
   readonly route: UplinkRoute;
 }
+
+type Known = KnownDevice<MadeRoute>;
+type Found = UplinkRoute | Promise<UplinkRoute>;
 
 /** Kinds of the records that a route contains. */
 const routedKinds: ReadonlySet<string> = new Set([
@@ -80,105 +82,88 @@ const routedKinds: ReadonlySet<string> = new Set([
   'outputConnector',
 ]);
 
-/** Routes of devices by service id, and their service ids by physical id and EUI. */
-interface DeviceRoutes {
-  /** The route of a device that `read` finds. Throws 404 with `id`. */
-  load(read: () => Promise<Device | undefined>, id: string): Promise<UplinkRoute>;
-  /** Reads only what changed: the device, or the flow that it shares. */
-  readonly current: (serviceDeviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  /** The service id that a key leads to, if its device is cached and `isNamed` is true for it. */
-  serviceIdOf(key: string, isNamed: (device: Device) => boolean): string | undefined;
-  setServiceId(key: string, serviceDeviceId: string): void;
-  /** Whether the device is cached and belongs to the organization. */
-  isCachedOf(organizationId: string, serviceDeviceId: string): boolean;
-  delete(serviceDeviceId: string): void;
-  /** Deletes the devices that have the tag or the custom field. */
-  deleteUsersOf(labelId: string): void;
+/** Routes of devices; those that are not in memory are read in batches. */
+function createDeviceRoutes(records: Records, changes: RecordChanges) {
+  const flows = createFlowCache(records, cacheLimits.flowsMax, changes);
+  const profiles = createDeviceProfiles(records, flows, changes);
+  const devices = createDeviceTable<MadeRoute>(profiles, cacheLimits);
+  const reads = createDeviceReads(records, changes);
+
+  function routeOf(known: Known): Found {
+    const { made, profile } = known;
+    const parts = profiles.parts(profile);
+    if (parts instanceof Promise) return parts.then((read) => makeRoute(known, read));
+    if (made?.parts === parts) return made.route;
+    return makeRoute(known, parts);
+  }
+
+  async function store({ labeled, revision }: DeviceRead): Promise<UplinkRoute> {
+    const known = devices.set(labeled);
+    // A device that changed during the read is used once.
+    if (changes.hasChanged(labeled.device.id, revision)) devices.delete(labeled.device.id);
+    return routeOf(known);
+  }
+
+  return {
+    flows,
+    devices,
+    labelChanged: profiles.labelChanged,
+    routeOf,
+    store,
+    byId(id: string): Found {
+      const known = devices.byId(id);
+      return known === undefined ? reads.byId(id).then(store) : routeOf(known);
+    },
+    byDeviceId(organizationId: string, deviceId: string): Found {
+      const known = devices.byDeviceId(organizationId, deviceId);
+      if (known !== undefined) return routeOf(known);
+      return reads.byDeviceId(organizationId, deviceId).then(store);
+    },
+  };
 }
 
-function createDeviceRoutes(
-  records: Records,
-  flows: FlowCache,
-  revision: () => number,
-): DeviceRoutes {
-  const devices = createCacheByPart<KnownDevice>(cacheLimits.devicesMax);
-  const serviceIds = createBoundedMap<string, string>(cacheLimits.devicesMax);
-  return {
-    load,
-    current,
-    serviceIdOf(key, isNamed) {
-      const id = serviceIds.get(key);
-      if (id === undefined) return undefined;
-      const cached = devices.get(id);
-      if (cached === undefined || !isNamed(cached.tagged.device)) return undefined;
-      return id;
-    },
-    setServiceId: (key, id) => serviceIds.set(key, id),
-    isCachedOf: (organizationId, id) =>
-      devices.get(id)?.tagged.device.organizationId === organizationId,
-    delete: devices.delete,
-    deleteUsersOf: devices.deleteUsersOf,
-  };
-
-  async function load(read: () => Promise<Device | undefined>, id: string): Promise<UplinkRoute> {
-    const revisionBefore = revision();
-    const device = await read();
-    if (device === undefined) throw problem('notFound', { what: 'device', id });
-    const tags = (await tagsOfDevices(records.db, [device.id])).get(device.id) ?? [];
-    const values = (await customFieldsOfDevices(records.db, [device.id])).get(device.id) ?? [];
-    const labels = [...tags.map((tag) => tag.id), ...values.map(({ meta }) => meta.id)];
-    return store({ device, tags, customFields: customFieldMap(values) }, labels, revisionBefore);
-  }
-
-  function current(id: string): UplinkRoute | Promise<UplinkRoute> {
-    const cached = devices.get(id);
-    if (cached === undefined) return load(() => findDevice(records, id), id);
-    if (cached.flow.isStale) return store(cached.tagged, cached.labels, revision());
-    return cached.route;
-  }
-
-  async function store(
-    tagged: TaggedDevice,
-    labels: readonly string[],
-    revisionBefore: number,
-  ): Promise<UplinkRoute> {
-    const { device } = tagged;
-    const flow = await flows.read(device.dataFlowId);
-    const route = { ...flow.route, ...tagged };
-    if (revision() !== revisionBefore || flow.isStale) return route;
-    devices.set(device.id, { tagged, labels, flow, route }, labels);
-    serviceIds.set(physicalKey(device.organizationId, device.deviceId), device.id);
-    return route;
-  }
+function makeRoute(known: Known, parts: ProfileParts): UplinkRoute {
+  const { device, values } = known;
+  const { flow, tags, fieldsOf } = parts;
+  const route = { ...flow.route, device, tags, customFields: fieldsOf(values) };
+  known.made = { parts, route };
+  return route;
 }
 
 /** Device connectors by their uplink secret. */
-function createConnectorCache(records: Records, revision: () => number) {
-  const connectors = createBoundedMap<string, DeviceConnector>(cacheLimits.secretsMax);
+function createConnectorCache(records: Records, changes: RecordChanges) {
+  const secrets = new Map<string, string>();
+  const connectors = createBoundedMap<string, DeviceConnector>(
+    cacheLimits.secretsMax,
+    ({ id }) => void secrets.delete(id),
+  );
   return {
     get: (secret: string) => connectors.get(secret),
     /** Throws 401 for an unknown secret. */
     async read(secret: string): Promise<DeviceConnector> {
-      const revisionBefore = revision();
-      const connector =
-        connectors.get(secret) ?? (await findDeviceConnectorBySecret(records, secret));
+      const { revision } = changes;
+      const connector = await findDeviceConnectorBySecret(records, secret);
       if (connector === undefined) throw problem('uplinkSecretUnknown');
-      if (revision() === revisionBefore) connectors.set(secret, connector);
+      if (!changes.hasChanged(connector.id, revision)) {
+        connectors.set(secret, connector);
+        secrets.set(connector.id, secret);
+      }
       return connector;
     },
     delete(id: string): void {
-      for (const [secret, connector] of connectors)
-        if (connector.id === id) connectors.delete(secret);
+      const secret = secrets.get(id);
+      if (secret === undefined) return;
+      secrets.delete(id);
+      connectors.delete(secret);
     },
   };
 }
 
 export function createUplinkRouteCache(records: Records): UplinkRouteCache {
-  let changes = 0;
-  const revision = () => changes;
-  const connectors = createConnectorCache(records, revision);
-  const flows = createFlowCache(records, cacheLimits.flowsMax, revision);
-  const devices = createDeviceRoutes(records, flows, revision);
+  const changes = createRecordChanges();
+  const connectors = createConnectorCache(records, changes);
+  const routes = createDeviceRoutes(records, changes);
+  const { devices, flows } = routes;
 
   return {
     bySecret(secret, deviceId) {
@@ -189,82 +174,52 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
     connector: (secret) => connectors.get(secret) ?? connectors.read(secret),
     byConnector,
     get revision() {
-      return changes;
+      return changes.revision;
     },
     byEui(connector, deviceEui) {
-      const key = `${connector.id} eui ${deviceEui}`;
-      const id = devices.serviceIdOf(key, (device) => hasEui(device, deviceEui));
-      if (id === undefined) return readByEui(connector, deviceEui, key);
-      return checked(devices.current(id), connector);
+      const isNamed = (device: Device) => hasEui(device, deviceEui);
+      const known = devices.byEui(connector.id, deviceEui, isNamed);
+      if (known !== undefined) return checked(routes.routeOf(known), connector);
+      return readByEui(connector, deviceEui);
     },
-    byDevice: devices.current,
-    cached: (organizationId, name) => cachedRoute(devices, organizationId, name),
+    byDevice: routes.byId,
+    cached(organizationId, name) {
+      const known = devices.byId(name);
+      if (known?.device.organizationId === organizationId) return routes.routeOf(known);
+      // A name in the form of a service id can be an unknown one, and a physical id of another
+      // device.
+      if (hasFormOfId('device', name)) return undefined;
+      const named = devices.byDeviceId(organizationId, name);
+      return named && routes.routeOf(named);
+    },
     recordChanged({ kind, id, action }) {
       // No route contains a new record yet. The record that will name it announces its own change.
       if (!routedKinds.has(kind) || action === 'created') return;
-      changes += 1;
+      changes.add(id);
       if (kind === 'device') devices.delete(id);
-      else if (kind === 'tag' || kind === 'customFieldMeta') devices.deleteUsersOf(id);
+      else if (kind === 'tag' || kind === 'customFieldMeta') routes.labelChanged(id);
       else if (kind === 'dataFlow') flows.delete(id);
       else flows.deleteUsersOf(id);
       if (kind === 'deviceConnector') connectors.delete(id);
     },
   };
 
-  function byConnector(
-    connector: DeviceConnector,
-    deviceId: string,
-  ): UplinkRoute | Promise<UplinkRoute> {
-    const { organizationId } = connector;
-    // The key of a device whose physical id has changed can still be cached.
-    const id = cachedServiceId(devices, organizationId, deviceId);
-    if (id !== undefined) return checked(devices.current(id), connector);
-    const read = () => findDeviceByDeviceId(records, organizationId, deviceId);
-    return checked(devices.load(read, deviceId), connector);
+  function byConnector(connector: DeviceConnector, deviceId: string): Found {
+    return checked(routes.byDeviceId(connector.organizationId, deviceId), connector);
   }
 
-  async function readByEui(connector: DeviceConnector, eui: string, key: string) {
-    const revisionBefore = revision();
+  async function readByEui(connector: DeviceConnector, eui: string): Promise<UplinkRoute> {
+    const { revision } = changes;
     const device = await findDeviceByEui(records, connector, eui);
-    const route = await devices.load(async () => device, eui);
-    if (revision() === revisionBefore) devices.setServiceId(key, route.device.id);
-    return ofConnector(route, connector);
+    if (device === undefined) throw problem('notFound', { what: 'device', id: eui });
+    const labeled = await labeledDevice(records, device);
+    const route = ofConnector(await routes.store({ labeled, revision }), connector);
+    if (!changes.hasChanged(device.id, revision)) devices.setEui(device.id, connector.id, eui);
+    return route;
   }
 }
 
-/**
- * A name in the form of a service id can be an unknown one, and a physical id of another device.
- */
-function cachedRoute(
-  devices: DeviceRoutes,
-  organizationId: string,
-  name: string,
-): UplinkRoute | Promise<UplinkRoute> | undefined {
-  if (devices.isCachedOf(organizationId, name)) return devices.current(name);
-  if (hasFormOfId('device', name)) return undefined;
-  const id = cachedServiceId(devices, organizationId, name);
-  return id === undefined ? undefined : devices.current(id);
-}
-
-function cachedServiceId(
-  devices: DeviceRoutes,
-  organizationId: string,
-  deviceId: string,
-): string | undefined {
-  return devices.serviceIdOf(
-    physicalKey(organizationId, deviceId),
-    (device) => device.deviceId === deviceId,
-  );
-}
-
-function physicalKey(organizationId: string, deviceId: string): string {
-  return `${organizationId} ${deviceId}`;
-}
-
-function checked(
-  route: UplinkRoute | Promise<UplinkRoute>,
-  connector: DeviceConnector,
-): UplinkRoute | Promise<UplinkRoute> {
+function checked(route: Found, connector: DeviceConnector): Found {
   if (route instanceof Promise) return route.then((found) => ofConnector(found, connector));
   return ofConnector(route, connector);
 }

@@ -60,6 +60,19 @@ export async function findCustomField(
   return row && fromRow(row);
 }
 
+/** In order of name; unknown ones are absent. */
+export async function findCustomFieldsInOrder(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<CustomFieldMeta[]> {
+  if (ids.length === 0) return [];
+  const query = db
+    .selectFrom('customFieldMetas')
+    .selectAll()
+    .where('id', 'in', [...ids]);
+  return (await query.orderBy('searchText').orderBy('id').execute()).map(fromRow);
+}
+
 /** All of the workspaces, or of the organization, in order of name. */
 export async function findCustomFields(
   db: RecordsDb,

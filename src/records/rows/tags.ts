@@ -53,6 +53,16 @@ export async function findTagsNamed(
   return names.flatMap((name) => rows.find((row) => row.name === name) ?? []).map(fromRow);
 }
 
+/** In order of name; unknown ones are absent. */
+export async function findTagsInOrder(db: RecordsDb, ids: readonly string[]): Promise<Tag[]> {
+  if (ids.length === 0) return [];
+  const query = db
+    .selectFrom('tags')
+    .selectAll()
+    .where('id', 'in', [...ids]);
+  return (await query.orderBy('searchText').orderBy('id').execute()).map(fromRow);
+}
+
 /** Every tag of the workspace; of several of one name the oldest comes last. */
 export async function findWorkspaceTags(db: RecordsDb, workspaceId: string): Promise<Tag[]> {
   const query = db.selectFrom('tags').selectAll().where('workspaceId', '=', workspaceId);

@@ -1,6 +1,6 @@
 // Checking a data folder without changing it: every section of every chunk and run, statistics and hours against rows, every journal frame.
 import { join } from 'node:path';
-import { decodeEntry } from '../../log/entry-decoding.ts';
+import { createEntryDecoder } from '../../log/entry-decoding.ts';
 import { openFollowerPositions } from '../../log/follower-positions.ts';
 import { recoverJournal } from '../../log/journal-recovery.ts';
 import { createShapeInterner, type ShapeInterner } from '../../log/data-shape.ts';
@@ -92,14 +92,15 @@ export async function verifyStore(
     }
     file.close();
   }
+  const decoder = createEntryDecoder(interners.shapes);
   let journalEntries = 0;
   let journalSamples = 0;
   const followers = await openFollowerPositions(journalDirectory, () => 0, seen?.followFrom);
   const journal = await recoverJournal(journalDirectory, {
     from: 0,
-    visit: ({ payload }) => {
-      journalEntries++;
-      journalSamples += [...decodeEntry(payload, interners.shapes).rows()].length;
+    visit: (entries) => {
+      journalEntries += entries.length;
+      for (const entry of entries) journalSamples += decoder.logged(entry).rows.samples.length;
     },
     acknowledgedTo: Math.max(durableTo(followers, seen), manifest.replayFrom),
     repair: false,

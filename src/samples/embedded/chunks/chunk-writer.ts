@@ -9,7 +9,7 @@ import {
   type SchemaColumn,
   type SchemaInterner,
 } from './chunk-schema.ts';
-import { ByteWriter } from './encoding/bytes.ts';
+import { ByteWriter } from '../../../structures/bytes.ts';
 import { writeInts } from './encoding/int-column.ts';
 import { writeNumbers } from './encoding/number-column.ts';
 import { writeTexts } from './encoding/text-column.ts';

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { ChunkSchema } from './chunk-schema.ts';
-import { ByteReader } from './encoding/bytes.ts';
+import { ByteReader } from '../../../structures/bytes.ts';
 import type { Origin } from '../rows/origin.ts';
 
 /**

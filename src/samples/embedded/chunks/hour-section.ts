@@ -3,7 +3,7 @@
 // cut by a chunk's end has a part in each.
 import { addTerms, type CompensatedSum } from '../../../summaries/compensated-sum.ts';
 import { slotBit } from '../../../summaries/occupied-slots.ts';
-import type { ByteReader, ByteWriter } from './encoding/bytes.ts';
+import type { ByteReader, ByteWriter } from '../../../structures/bytes.ts';
 import { readInts, writeInts } from './encoding/int-column.ts';
 import { readNumbers, writeNumbers } from './encoding/number-column.ts';
 import { hourMs } from '../../../model/instant.ts';

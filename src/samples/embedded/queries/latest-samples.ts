@@ -13,7 +13,7 @@ export interface LatestParts {
   readonly topicsOf: (
     deviceId: string,
   ) => readonly { readonly topic: string; readonly newest: EpochMs }[];
-  /** The reader of one device, which reports what it leaves out. */
+  /** The reader of one device, which reports what it omits. */
   readonly readerOf: (deviceId: string) => RowReader;
   readonly slices: Slices;
 }

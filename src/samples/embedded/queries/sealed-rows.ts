@@ -11,7 +11,7 @@ import {
   statOf,
 } from '../chunks/chunk.ts';
 import { columnAt, isNumeric } from '../chunks/chunk-schema.ts';
-import type { ByteReader } from '../chunks/encoding/bytes.ts';
+import type { ByteReader } from '../../../structures/bytes.ts';
 import { intAt, readInts } from '../chunks/encoding/int-column.ts';
 import { readNumbers } from '../chunks/encoding/number-column.ts';
 import { readTexts } from '../chunks/encoding/text-column.ts';

@@ -1,7 +1,7 @@
 // Every encoder gives back exactly what it was given, whatever the values.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../../../../structures/bytes.ts';
 import { readInts, writeInts } from './int-column.ts';
 import { readNumbers, writeNumbers } from './number-column.ts';
 import { readTexts, writeTexts } from './text-column.ts';

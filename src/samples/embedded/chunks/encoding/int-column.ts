@@ -1,5 +1,5 @@
 // A column of whole numbers (timestamps, orders, ids, scaled decimals): the smallest of five ways, chosen per chunk.
-import type { ByteReader, ByteWriter } from './bytes.ts';
+import type { ByteReader, ByteWriter } from '../../../../structures/bytes.ts';
 import { type PackingPlan, packedAt, planPacking, readPacked, writePacked } from './packed-ints.ts';
 
 const ways = { constant: 0, packed: 1, deltas: 2, line: 3, runs: 4 } as const;

@@ -1,6 +1,6 @@
 // A column of numbers: decimals as scaled whole numbers when that is exact for every value, else the doubles themselves.
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { ByteReader, ByteWriter } from './bytes.ts';
+import type { ByteReader, ByteWriter } from '../../../../structures/bytes.ts';
 import { readInts, writeInts } from './int-column.ts';
 
 /** Digits behind the point, 0 to this; beside them the two ways for doubles. */

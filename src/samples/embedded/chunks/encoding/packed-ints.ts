@@ -1,5 +1,5 @@
 // Whole numbers as offsets from a base in as many bits as most of them need; the few that need more are listed apart.
-import type { ByteReader, ByteWriter } from './bytes.ts';
+import type { ByteReader, ByteWriter } from '../../../../structures/bytes.ts';
 
 /** About what one listed exception costs. */
 const exceptionBytes = 5;

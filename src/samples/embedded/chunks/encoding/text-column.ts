@@ -1,6 +1,6 @@
 // A column of texts: each different text once, compressed where it pays, and for each row which one.
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { ByteReader, ByteWriter } from './bytes.ts';
+import type { ByteReader, ByteWriter } from '../../../../structures/bytes.ts';
 import { readInts, writeInts } from './int-column.ts';
 
 /** Compressing costs some 50 microseconds whatever the length, so short texts stay as they are. */

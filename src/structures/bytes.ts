@@ -1,13 +1,23 @@
-// Writing and reading the bytes of a section: varints, zigzag for signed whole numbers, doubles, and words on a four-byte grid.
+// Writing and reading bytes: varints, zigzag for signed whole numbers, doubles, strings, and words on a four-byte grid.
 
+/** Shorter strings are written faster by a loop than by a call of the runtime. */
+const loopedCharsMax = 48;
+
+/** A class, because it is used for every value. */
 export class ByteWriter {
   #buffer: Buffer;
   #view: DataView;
+  /** May be set back, to remove what was written last. */
   length = 0;
 
   constructor(capacity = 1_024) {
     this.#buffer = Buffer.alloc(capacity);
     this.#view = new DataView(this.#buffer.buffer, this.#buffer.byteOffset, capacity);
+  }
+
+  /** Bytes of memory that it takes. */
+  get capacity(): number {
+    return this.#buffer.length;
   }
 
   byte(value: number): void {
@@ -31,9 +41,13 @@ export class ByteWriter {
   varint(value: number): void {
     this.#reserve(8);
     let rest = value;
-    while (rest > 127) {
+    while (rest > 0x7fff_ffff) {
       this.#buffer[this.length++] = (rest % 128) | 128;
       rest = Math.floor(rest / 128);
+    }
+    while (rest > 127) {
+      this.#buffer[this.length++] = (rest & 127) | 128;
+      rest >>>= 7;
     }
     this.#buffer[this.length++] = rest;
   }
@@ -47,6 +61,37 @@ export class ByteWriter {
     this.#reserve(bytes.length);
     this.#buffer.set(bytes, this.length);
     this.length += bytes.length;
+  }
+
+  /**
+   * A string as UTF-8. `before` is added to the number of its bytes in front of it, so that smaller
+   * numbers can have another meaning.
+   */
+  string(text: string, before = 0): void {
+    if (text.length <= loopedCharsMax && this.#ascii(text, before)) return;
+    const bytes = Buffer.byteLength(text);
+    this.varint(bytes + before);
+    this.#reserve(bytes);
+    this.#buffer.write(text, this.length);
+    this.length += bytes;
+  }
+
+  /** False, and nothing is written, when the string has other characters. */
+  #ascii(text: string, before: number): boolean {
+    const start = this.length;
+    const chars = text.length;
+    this.varint(chars + before);
+    this.#reserve(chars);
+    const buffer = this.#buffer;
+    const at = this.length;
+    let all = 0;
+    for (let i = 0; i < chars; i++) {
+      const code = text.charCodeAt(i);
+      all |= code;
+      buffer[at + i] = code;
+    }
+    this.length = all > 127 ? start : at + chars;
+    return all <= 127;
   }
 
   words(words: Uint32Array, count: number): void {
@@ -66,7 +111,10 @@ export class ByteWriter {
   }
 
   #reserve(bytes: number): void {
-    if (this.length + bytes <= this.#buffer.length) return;
+    if (this.length + bytes > this.#buffer.length) this.#grow(bytes);
+  }
+
+  #grow(bytes: number): void {
     const larger = Buffer.alloc(Math.max(this.#buffer.length * 2, this.length + bytes));
     larger.set(this.#buffer.subarray(0, this.length));
     this.#buffer = larger;
@@ -80,10 +128,15 @@ export class ByteWriter {
  */
 export class ByteReader {
   readonly #bytes: Uint8Array;
+  #view: DataView | undefined;
   at = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.#bytes.length;
   }
 
   byte(): number {
@@ -91,8 +144,9 @@ export class ByteReader {
   }
 
   double(): number {
-    const { buffer, byteOffset } = this.#bytes;
-    const value = new DataView(buffer, byteOffset + this.at, 8).getFloat64(0, true);
+    const { buffer, byteOffset, length } = this.#bytes;
+    this.#view ??= new DataView(buffer, byteOffset, length);
+    const value = this.#view.getFloat64(this.at, true);
     this.at += 8;
     return value;
   }
@@ -117,6 +171,14 @@ export class ByteReader {
     const bytes = this.#bytes.subarray(this.at, this.at + length);
     this.at += length;
     return bytes;
+  }
+
+  /** A string of so many bytes. */
+  string(length: number): string {
+    const { buffer, byteOffset } = this.#bytes;
+    const text = Buffer.from(buffer, byteOffset + this.at, length).toString();
+    this.at += length;
+    return text;
   }
 
   /** All whole words up to the end. */

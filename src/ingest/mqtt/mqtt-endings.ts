@@ -1,0 +1,80 @@
+// MQTT endings: by DISCONNECT, by a fault, by the platform, or because the connection broke.
+import type { BrokerState } from './mqtt-broker-state.ts';
+import { mqttLimits } from './mqtt-limits.ts';
+import type { RoutedDevice } from './mqtt-route.ts';
+import {
+  aboutSession,
+  discardMessages,
+  isClosed,
+  type MqttSession,
+  unconfirmedKeys,
+} from './mqtt-session.ts';
+
+const closeWithinSeconds = mqttLimits.closeWithinMs / 1_000;
+
+/** Ends the session: nothing more is read or sent. The transport is left to the caller. */
+export function endSession<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+): void {
+  const { parts, byKey, deliveries, flowControl, store } = state;
+  const wasOpen = session.state === 'open';
+  session.state = 'closed';
+  state.sessions.delete(session);
+  if (!session.conn.closed) state.closing.add(session);
+  session.framer.clear();
+  flowControl.leave(session);
+  if (byKey.get(session.key) === session) byKey.delete(session.key);
+  if (wasOpen && !session.isClean) store.keep(session);
+  deliveries.removeAll(session);
+  discardMessages(session);
+  for (const key of unconfirmedKeys(session, parts.now())) parts.doubt(key);
+  const { will } = session;
+  session.will = undefined;
+  const isPublished = wasOpen && !session.isDisconnected && session.endedBecause === undefined;
+  if (will !== undefined && isPublished) void state.will.publish(session, will);
+}
+
+/** Ends the session and closes the connection after everything written has been sent. */
+export function finish<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
+  if (isClosed(session)) return;
+  endSession(state, session);
+  session.output.flush();
+  session.conn.end();
+  // The end of the other side must be noticed, so what it still sends is read.
+  session.conn.resume();
+  state.deadlines.place(session, state.deadlines.now + closeWithinSeconds + 1);
+}
+
+/** Ends the session without the client's consent; the connection is cut. */
+export function cutOff<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
+  if (isClosed(session)) return;
+  endSession(state, session);
+  session.output.flush();
+  session.conn.destroy();
+}
+
+/** Cuts the connection because of a fault, which is counted. */
+export function fail<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  reason: string,
+): void {
+  if (isClosed(session)) return;
+  const { address } = session;
+  if (session.identity === undefined) state.parts.refused('malformed', { reason, address });
+  else state.parts.ended(reason, aboutSession(session));
+  cutOff(state, session);
+}
+
+/** Cuts the connection from the side of the platform, without publishing its will. */
+export function endByPlatform<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  because: string,
+): void {
+  if (isClosed(session)) return;
+  session.endedBecause = because;
+  state.parts.ended(because, aboutSession(session));
+  cutOff(state, session);
+}

@@ -1,0 +1,93 @@
+// MQTT packets: what each packet of a client that has logged in does (MQTT 3.3 to 3.14).
+import type { BrokerState } from './mqtt-broker-state.ts';
+import { fail, finish } from './mqtt-endings.ts';
+import { mqttLimits } from './mqtt-limits.ts';
+import { MalformedPacket } from './mqtt-packet-framer.ts';
+import { type PublishPacket, readPacket } from './mqtt-packet-reader.ts';
+import { packetWriter } from './mqtt-packet-writer.ts';
+import type { RoutedDevice } from './mqtt-route.ts';
+import { type MqttSession, takeTurn } from './mqtt-session.ts';
+import { subscribe, unsubscribe } from './mqtt-subscriptions.ts';
+
+/** Throws MalformedPacket; the connection must end then. */
+export function handlePacket<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  bytes: Buffer,
+): void {
+  const { output } = session;
+  const writer = packetWriter(session.level);
+  const packet = readPacket(bytes, session.level);
+  switch (packet.cmd) {
+    case 'publish':
+      return receivePublish(state, session, packet);
+    case 'subscribe':
+      return readAfter(state, session, subscribe(state, session, packet));
+    case 'unsubscribe':
+      return unsubscribe(state, session, packet);
+    case 'puback':
+      return session.unacknowledged?.get(packet.messageId)?.('acknowledged');
+    // Messages have QoS 0 or 1, so this is the answer to none of them.
+    case 'pubrec':
+      return output.write(writer.acknowledgement('pubrel', packet.messageId));
+    case 'pubcomp':
+      return;
+    case 'pubrel':
+      session.halfReceived?.delete(packet.messageId);
+      return output.write(writer.acknowledgement('pubcomp', packet.messageId));
+    case 'pingreq':
+      return output.write(writer.pingresp());
+    case 'disconnect':
+      session.isDisconnected = true;
+      return finish(state, session);
+  }
+}
+
+/** Reads no further packet until the work is done, whose promise is never rejected. */
+function readAfter<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  work: Promise<void>,
+): void {
+  session.isBusy = true;
+  void work.then(() => {
+    session.isBusy = false;
+    state.readOn(session);
+  });
+}
+
+function receivePublish<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  packet: PublishPacket,
+): void {
+  const { qos, messageId = 0 } = packet;
+  if (packet.topic.split('/').length > mqttLimits.topicLevelsMax)
+    throw new MalformedPacket('the topic has too many levels');
+  if (qos === 2 && isRepeated(session, messageId)) return;
+  state.publish(session, packet, (error) => {
+    if (error !== undefined) fail(state, session, error.message);
+    else if (qos > 0) acknowledge(session, messageId, qos === 1 ? 'puback' : 'pubrec');
+    if (qos === 2) session.halfReceived?.set(messageId, 'durable');
+  });
+}
+
+function acknowledge(session: MqttSession, messageId: number, cmd: 'puback' | 'pubrec'): void {
+  session.output.write(packetWriter(session.level).acknowledgement(cmd, messageId));
+}
+
+/**
+ * MQTT-4.3.3-2: a QoS 2 packet whose second step is due has been stored, or will be. Otherwise its
+ * number is stored.
+ */
+function isRepeated(session: MqttSession, messageId: number): boolean {
+  const halfReceived = (session.halfReceived ??= new Map());
+  const state = halfReceived.get(messageId);
+  if (state === 'durable')
+    takeTurn(session, () => acknowledge(session, messageId, 'pubrec'))('done');
+  if (state !== undefined) return true;
+  if (halfReceived.size >= mqttLimits.halfReceivedPerClientMax)
+    throw new MalformedPacket('too many QoS 2 packets between their two steps');
+  halfReceived.set(messageId, 'in progress');
+  return false;
+}
