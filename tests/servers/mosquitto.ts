@@ -16,13 +16,17 @@ export interface Mosquitto {
   stop(): Promise<void>;
 }
 
-export async function startMosquitto(folder: string): Promise<Mosquitto> {
+/** `settings` are further lines of the configuration, such as those of a bridge. */
+export async function startMosquitto(
+  folder: string,
+  settings: readonly string[] = [],
+): Promise<Mosquitto> {
   const [port, tlsPort] = [await freePort(), await freePort()];
   const certificate = makeCertificate(folder);
   const [username, password] = ['sender', 'right'];
   writeFileSync(`${folder}/users`, `${username}:${password}\n`);
   execFileSync('mosquitto_passwd', ['-U', `${folder}/users`]);
-  writeFileSync(`${folder}/acl`, `user ${username}\ntopic readwrite out/#\n`);
+  writeFileSync(`${folder}/acl`, `user ${username}\ntopic readwrite out/#\ntopic read in/#\n`);
   writeFileSync(
     `${folder}/mosquitto.conf`,
     [
@@ -35,6 +39,7 @@ export async function startMosquitto(folder: string): Promise<Mosquitto> {
       `acl_file ${folder}/acl`,
       'persistence false',
       'set_tcp_nodelay true',
+      ...settings,
       '',
     ].join('\n'),
   );

@@ -1,0 +1,340 @@
+// The broker follows MQTT 3.1.1 on real sockets, byte by byte.
+import { generate, type IConnectPacket } from 'mqtt-packet';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { mqttLimits } from './mqtt-limits.ts';
+import {
+  secret,
+  startTestBroker,
+  type TestBroker,
+  type TestClient,
+} from './testing-mqtt-broker.ts';
+
+let broker: TestBroker;
+beforeEach(async () => {
+  broker = await startTestBroker();
+});
+afterEach(() => broker.close());
+
+const accepted = '20020000';
+const resumed = '20020100';
+const pong = 'd000';
+const ping = generate({ cmd: 'pingreq' });
+const disconnect = generate({ cmd: 'disconnect' });
+
+function login(fields: Partial<IConnectPacket> = {}): Buffer {
+  return generate({
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 4,
+    clean: true,
+    clientId: 'c',
+    keepalive: 0,
+    username: 'u',
+    password: Buffer.from(secret),
+    ...fields,
+  });
+}
+
+function publish(qos: 0 | 1 | 2, messageId: number, payload = 'p', topic = `/up/${secret}/id/d`) {
+  return generate({ cmd: 'publish', qos, messageId, topic, payload, dup: false, retain: false });
+}
+
+const acknowledge = (cmd: 'puback' | 'pubrec' | 'pubrel' | 'pubcomp', messageId: number) =>
+  generate({ cmd, messageId });
+const subscribe = (messageId: number, ...filters: [string, 0 | 1 | 2][]) =>
+  generate({
+    cmd: 'subscribe',
+    messageId,
+    subscriptions: filters.map(([topic, qos]) => ({ topic, qos })),
+  });
+const down = (device: string) => `/down/${secret}/id/${device}/#`;
+const will = {
+  topic: `/up/${secret}/id/d`,
+  payload: Buffer.from('gone'),
+  qos: 0,
+  retain: false,
+} as const;
+
+async function open(fields: Partial<IConnectPacket> = {}, answer = accepted): Promise<TestClient> {
+  const client = await broker.connect();
+  client.send(login(fields));
+  expect(await client.read(4)).toBe(answer);
+  return client;
+}
+
+/** Everything before it has been handled. */
+async function handled(client: TestClient): Promise<void> {
+  client.send(ping);
+  expect(await client.read(2)).toBe(pong);
+}
+
+const stored = () =>
+  broker.happened.filter(([what]) => what === 'stored').map(([, , , text]) => text);
+const broken = () => broker.happened.filter(([what]) => what === 'ended').map(([, why]) => why);
+
+const changed = (at: number, byte: number, fields: Partial<IConnectPacket> = {}) => {
+  const bytes = login(fields);
+  bytes[at] = byte;
+  return bytes;
+};
+
+test.each([
+  ['a login', login(), '20020000'],
+  ['a login of MQTT 3.1', login({ protocolId: 'MQIsdp', protocolVersion: 3 }), '20020000'],
+  ['a clean login without a client id', login({ clientId: '' }), '20020000'],
+  ['MQTT-3.1.2-2: level 2', changed(8, 2), '20020001'],
+  ['MQTT-3.1.2-2: MQTT 5', login({ protocolVersion: 5 }), '20020001'],
+  [
+    'MQTT-3.1.3-8: no client id for a session that is kept',
+    changed(9, 0xc0, { clientId: '' }),
+    '20020002',
+  ],
+  [
+    'a client id that is too long',
+    login({ clientId: 'x'.repeat(mqttLimits.clientIdLengthMax + 1) }),
+    '20020002',
+  ],
+  ['a wrong password', login({ password: Buffer.from('x') }), '20020005'],
+  ['a will on a foreign topic', login({ will: { ...will, topic: 'elsewhere' } }), '20020005'],
+] as const)(
+  'MQTT 3.2.2.3: %s gets its code, and a refused one is closed',
+  async (_what, bytes, answer) => {
+    const client = await broker.connect();
+    client.send(bytes);
+    expect(await client.read(4)).toBe(answer);
+    if (answer === accepted) return handled(client);
+    await client.closed();
+    expect(broker.broker.sessions.size).toBe(0);
+    expect(broker.happened).toHaveLength(1);
+  },
+);
+
+test('MQTT-3.1.4-5: packets that come with the CONNECT are handled after its answer, in order', async () => {
+  const client = await broker.connect();
+  client.send(
+    login(),
+    publish(1, 1, 'one'),
+    subscribe(2, [down('d'), 1]),
+    publish(1, 3, 'two'),
+    ping,
+  );
+  const answers = await client.read(4 + 4 + 5 + 4 + 2);
+  expect(answers.slice(0, 8)).toBe(accepted);
+  for (const answer of ['40020001', '9003000201', '40020003', pong])
+    expect(answers).toContain(answer);
+  expect(stored()).toEqual(['one', 'two']);
+});
+
+test('MQTT-3.1.2-24: silence of one and a half times the keep-alive ends the connection; each packet begins it again', async () => {
+  const client = await open({ keepalive: 10, will });
+  for (let i = 0; i < 3; i++) {
+    broker.pass(15);
+    await handled(client);
+  }
+  broker.pass(16);
+  await client.closed();
+  expect([broken(), stored()]).toEqual([['keep alive timeout'], ['gone']]);
+});
+
+test('a keep-alive of 0 is the longest, and one below the least is the least', async () => {
+  const [never, often] = [
+    await open({ clientId: 'a', keepalive: 0 }),
+    await open({ keepalive: 1 }),
+  ];
+  broker.pass(7);
+  await handled(often);
+  broker.pass(mqttLimits.keepaliveSecondsMin * 1.5 + 2);
+  await often.closed();
+  broker.pass(90_000);
+  await handled(never);
+  broker.pass(100_000);
+  await never.closed();
+});
+
+test('a connection that sends no CONNECT in time is closed and counted', async () => {
+  const silent = await broker.connect();
+  silent.send(login().subarray(0, 5));
+  while (broker.broker.sessions.size === 0) await new Promise(setImmediate);
+  broker.pass(10);
+  expect(broker.broker.sessions.size).toBe(1);
+  broker.pass(1);
+  await silent.closed();
+  expect(broker.happened).toEqual([['refused', 'malformed']]);
+});
+
+test('MQTT-3.1.4-2: a client id is taken over; the will of the old connection is published, its session is resumed', async () => {
+  const old = await open({ clean: false, will });
+  old.send(subscribe(1, [down('d'), 1], [down('e'), 0]));
+  expect(await old.read(6)).toBe('900400010100');
+  const next = await open({ clean: false }, resumed);
+  await old.closed();
+  expect(stored()).toEqual(['gone']);
+  expect(
+    await broker.broker.deliveries.send('id-e', {
+      levels: ['x'],
+      payload: Buffer.from('m'),
+      qos: 0,
+      retain: false,
+    }),
+  ).toBe('sent');
+  expect(await next.read(2)).toBe('3016');
+  expect(broker.broker.sessions.size).toBe(1);
+});
+
+test('MQTT-3.2.2-1: a session is resumed once, and a clean one removes it', async () => {
+  const first = await open({ clean: false });
+  first.send(subscribe(1, [down('d'), 1]), disconnect);
+  await first.closed();
+  expect(broker.broker.store.size).toBe(1);
+  const again = await open({ clean: false }, resumed);
+  expect(broker.broker.store.size).toBe(0);
+  again.send(disconnect);
+  await again.closed();
+  const clean = await open({ clean: true });
+  clean.send(disconnect);
+  await clean.closed();
+  await open({ clean: false }, accepted);
+});
+
+test('MQTT-4.3.3: QoS 2 is stored once until its second step, also over a reconnect; then the number is free', async () => {
+  const client = await open({ clean: false });
+  client.send(publish(2, 7, 'one'), publish(2, 7, 'one'));
+  expect(await client.read(4)).toBe('50020007');
+  client.send(publish(2, 7, 'one'));
+  expect(await client.read(4)).toBe('50020007');
+  client.socket.destroy();
+  const again = await open({ clean: false }, resumed);
+  again.send(publish(2, 7, 'one'));
+  expect(await again.read(4)).toBe('50020007');
+  again.send(acknowledge('pubrel', 7), acknowledge('pubrel', 7));
+  expect(await again.read(8)).toBe('7002000770020007');
+  again.send(publish(2, 7, 'two'));
+  expect(await again.read(4)).toBe('50020007');
+  expect(stored()).toEqual(['one', 'two']);
+});
+
+test('more QoS 2 packets between their two steps than allowed end the connection', async () => {
+  const client = await open();
+  const packets = Array.from({ length: mqttLimits.halfReceivedPerClientMax + 1 }, (_, i) =>
+    publish(2, i + 1),
+  );
+  client.send(...packets);
+  await client.closed();
+  expect(broken()).toHaveLength(1);
+});
+
+test('MQTT-3.9.3-1: a SUBACK has a code for each filter, of at most 1; unsubscribing ends the messages', async () => {
+  const client = await open();
+  client.send(subscribe(9, [down('d'), 2], ['#', 1], [down('d'), 0], [down('e'), 1]));
+  expect(await client.read(8)).toBe('9006000901800001');
+  expect(broker.happened.filter(([what]) => what === 'reachable')).toHaveLength(3);
+  client.send(generate({ cmd: 'unsubscribe', messageId: 10, unsubscriptions: [down('d'), 'x'] }));
+  expect(await client.read(4)).toBe('b002000a');
+  const message = { levels: ['x'], payload: Buffer.from('m'), qos: 1, retain: false } as const;
+  expect(await broker.broker.deliveries.send('id-d', message)).toBe('offline');
+  const sent = broker.broker.deliveries.send('id-e', message);
+  const topic = Buffer.from(down('e').replace('#', 'x')).toString('hex');
+  expect(await client.read(26)).toBe(`32180013${topic}00016d`);
+  client.send(acknowledge('puback', 1));
+  expect(await sent).toBe('acknowledged');
+});
+
+test('MQTT-3.14.4-3: a DISCONNECT discards the will and is not a broken connection', async () => {
+  const polite = await open({ will });
+  polite.send(publish(0, 0, 'last'), disconnect);
+  await polite.closed();
+  const torn = await open({ will });
+  torn.socket.end();
+  await torn.closed();
+  expect([stored(), broken()]).toEqual([['last', 'gone'], ['closed without a DISCONNECT']]);
+});
+
+test('answers come when the payload is durable; beyond the limit in flight nothing more is read', async () => {
+  const client = await open();
+  const held = broker.hold();
+  const count = mqttLimits.inFlightPerClientMax + 50;
+  client.send(...Array.from({ length: count }, (_, i) => publish(1, i + 1, String(i))), ping);
+  while (broker.broker.flowControl.inFlight < mqttLimits.inFlightPerClientMax)
+    await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect([broker.broker.flowControl.inFlight, stored()]).toEqual([
+    mqttLimits.inFlightPerClientMax,
+    [],
+  ]);
+  held.release();
+  const answers = await client.read(4 * count + 2);
+  expect(answers.replace(pong, '').match(/40020{0,3}/g)).toHaveLength(count);
+  expect(stored()).toEqual(Array.from({ length: count }, (_, i) => String(i)));
+});
+
+test('a client that takes nothing gets no further messages, is not read, and is cut off', async () => {
+  const client = await open();
+  client.send(subscribe(1, [down('d'), 0]));
+  expect(await client.read(5)).toBe('9003000100');
+  client.socket.pause();
+  const payload = Buffer.alloc(1024 * 1024);
+  const send = () =>
+    broker.broker.deliveries.send('id-d', { levels: ['x'], payload, qos: 0, retain: false });
+  const outcomes: (string | undefined)[] = [];
+  const sending = Array.from({ length: 30 }, async () => void outcomes.push(await send()));
+  await new Promise(setImmediate);
+  client.send(publish(0, 0, 'unread'));
+  await new Promise(setImmediate);
+  expect(outcomes).toContain('offline');
+  broker.pass(mqttLimits.drainWithinMs / 1_000 + 1);
+  await Promise.all(sending);
+  expect([broken(), stored()]).toEqual([['drain timeout'], []]);
+});
+
+test('a topic that is too long for the subscriber’s form is not delivered, and nothing else happens', async () => {
+  const client = await open();
+  const long = `up/${secret}/id/d/`.padEnd(65_535, 'x');
+  client.send(subscribe(1, [`/up/${secret}/id/d/#`, 0], [down('d'), 0]), publish(1, 2, 'p', long));
+  expect(await client.read(10)).toBe('90040001000040020002');
+  await handled(client);
+});
+
+test.each([
+  ['a publish before the CONNECT', publish(0, 0)],
+  ['the head of HTTP', Buffer.from('GET')],
+  ['a second CONNECT', Buffer.concat([login(), login()])],
+  ['a packet of a server', Buffer.concat([login(), Buffer.from(accepted, 'hex')])],
+  ['a packet above the limit', Buffer.concat([login(), Buffer.from([0x30, 0x80, 0x80, 0x80, 1])])],
+  [
+    'a topic with too many levels',
+    Buffer.concat([login(), publish(0, 0, 'p', `/up/${secret}/id/d${'/x'.repeat(40)}`)]),
+  ],
+  ['a QoS 0 publish on a foreign topic', Buffer.concat([login(), publish(0, 0, 'p', 'elsewhere')])],
+])('%s ends the connection, which is counted, without an answer', async (_what, bytes) => {
+  const client = await broker.connect();
+  client.send(bytes);
+  await client.closed();
+  expect(broker.happened.length).toBeGreaterThan(0);
+  expect([stored(), broker.broker.sessions.size]).toEqual([[], 0]);
+});
+
+test('a client that leaves while its login waits is gone, and its login is not used', async () => {
+  const waiting = Promise.withResolvers<{ refused: string }>();
+  const own = await startTestBroker({ logIn: () => waiting.promise });
+  const client = await own.connect();
+  client.send(login());
+  while (own.broker.sessions.size === 0) await new Promise(setImmediate);
+  client.socket.end();
+  await client.closed();
+  while (own.broker.sessions.size > 0) await new Promise(setImmediate);
+  waiting.resolve({ refused: 'late' });
+  await own.close();
+});
+
+test('a stop waits for publishes in flight, whose answers reach the client', async () => {
+  const client = await open({ will });
+  const held = broker.hold();
+  client.send(publish(1, 5));
+  while (broker.broker.flowControl.inFlight === 0) await new Promise(setImmediate);
+  const closing = broker.broker.close();
+  held.release();
+  await closing;
+  expect(await client.read(4)).toBe('40020005');
+  await client.closed();
+  expect([stored(), broken()]).toEqual([['p'], ['stopping']]);
+});
