@@ -1,5 +1,7 @@
 // The broker follows MQTT 3.1.1 on real sockets, byte by byte.
 import { generate, type IConnectPacket } from 'mqtt-packet';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { mqttLimits } from './mqtt-limits.ts';
 import {
@@ -338,3 +340,27 @@ test('a stop waits for publishes in flight, whose answers reach the client', asy
   await client.closed();
   expect([stored(), broken()]).toEqual([['p'], ['stopping']]);
 });
+
+test('an idle connection that has logged in, published and subscribed takes less than 10 KiB of live objects on both sides', async () => {
+  const count = 400;
+  const clients: TestClient[] = [];
+  const openOne = async (i: number): Promise<void> => {
+    const client = await open({ clientId: `c${i}`, keepalive: 60 });
+    client.send(publish(1, 1), subscribe(2, [down(`d${i}`), 1]));
+    await client.read(4 + 5);
+    clients.push(client);
+  };
+  for (let i = 0; i < 50; i++) await openOne(i);
+  const before = liveBytes();
+  for (let i = 50; i < 50 + count; i++) await openOne(i);
+  const each = (liveBytes() - before) / count;
+  expect(broker.broker.sessions.size).toBe(50 + count);
+  expect(each).toBeLessThan(10 * 1_024);
+});
+
+function liveBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
