@@ -198,6 +198,16 @@ test('MQTT-3.2.2-1: a session is resumed once, and a clean one removes it', asyn
   await open({ clean: false }, accepted);
 });
 
+test('a session of MQTT 3.1 is resumed too, whose CONNACK has no flag for it', async () => {
+  const old = { protocolId: 'MQIsdp', protocolVersion: 3, clean: false } as const;
+  const client = await open(old);
+  client.send(subscribe(1, [down('d'), 0]), disconnect);
+  await client.closed();
+  await open(old, accepted);
+  const message = { levels: ['x'], payload: Buffer.from('m'), qos: 0, retain: false } as const;
+  expect(await broker.broker.deliveries.send('id-d', message)).toBe('sent');
+});
+
 test('MQTT-4.3.3: QoS 2 is stored once until its second step, also over a reconnect; then the number is free', async () => {
   const client = await open({ clean: false });
   client.send(publish(2, 7, 'one'), publish(2, 7, 'one'));

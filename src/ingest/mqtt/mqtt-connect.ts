@@ -114,9 +114,8 @@ async function open<R extends RoutedDevice>(
   session.state = 'open';
   session.heardAt = deadlines.now;
   deadlines.place(session, deadlines.now + session.silenceMax + 1);
-  session.output.write(
-    packetWriter(session.level).connack(returnCodes.accepted, kept !== undefined),
-  );
+  const { connack } = packetWriter(session.level);
+  session.output.write(connack(returnCodes.accepted, kept !== undefined));
   for (const subscription of session.subscriptions.values()) parts.reachable(session, subscription);
   state.readOn(session);
 }
