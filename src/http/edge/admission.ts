@@ -1,5 +1,4 @@
 // Admission of a request: credential, request limit, resource, permission.
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestLimit } from '../../access/rate-limit.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
 import type { Actor } from '../../model/actor.ts';
@@ -7,6 +6,7 @@ import type { Scope, Verb } from '../../model/permission.ts';
 import { type Principal, principalIn } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Place } from '../../model/resource-ref.ts';
+import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { type NamedPlaces, namedPlaces } from './named-resources.ts';
 import type { Route } from './route.ts';
 
@@ -37,8 +37,8 @@ export interface Guard {
  */
 export async function admit(
   route: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: EdgeRequest,
+  reply: EdgeReply,
   guard: Guard,
 ): Promise<Principal> {
   const access = guardedAccess(route);
@@ -83,7 +83,7 @@ function authorizeAll(
 }
 
 /** Counts the request and tells in headers what is left (contract 0.2). Throws Problem 429. */
-function spend(limit: RequestLimit, principal: Principal, reply: FastifyReply): void {
+function spend(limit: RequestLimit, principal: Principal, reply: EdgeReply): void {
   const left = limit(principal.id);
   reply.header('x-ratelimit-limit', left.limit);
   reply.header('x-ratelimit-remaining', left.remaining);
@@ -91,7 +91,7 @@ function spend(limit: RequestLimit, principal: Principal, reply: FastifyReply): 
   if (!left.allowed) throw problem('rateLimited', { retryAfterSeconds: left.retryAfterSeconds });
 }
 
-export function actorOf(principal: Principal, request: FastifyRequest): Actor {
+export function actorOf(principal: Principal, request: EdgeRequest): Actor {
   const { kind, id, name } = principal;
   return { type: kind, id, name, requestId: request.id, ip: request.ip };
 }

@@ -1,8 +1,8 @@
 // Answers: the output of a handler, or the error body of a request that failed.
 import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problem } from '../../model/problem.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
+import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { firstOf } from './request-id.ts';
 import { shownPath } from './request-path.ts';
 import { routeOf, stateOf } from './request-state.ts';
@@ -25,23 +25,29 @@ export interface AnswerParts {
  * Sends what a handler returned: 204 for undefined, the status for a body, and an `Answer` as it
  * says.
  */
-export function sendOutput(reply: FastifyReply, output: unknown, status: number): FastifyReply {
-  if (output === undefined) return reply.code(204).send();
-  if (!(output instanceof Answer)) return reply.code(status).send(output);
+export function sendOutput(reply: EdgeReply, output: unknown, status: number): void {
+  if (!(output instanceof Answer)) {
+    reply.code(output === undefined ? 204 : status);
+    reply.send(output);
+    return;
+  }
   const { body } = output;
   for (const [name, value] of Object.entries(output.headers)) reply.header(name, value);
   reply.code(output.status);
-  if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) return reply.send(body);
+  if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) {
+    reply.send(body);
+    return;
+  }
   // The answer to HEAD has no body, so the stream is not read.
   body.destroy();
-  return reply.send();
+  reply.send();
 }
 
 /** Headers of every answer. */
 export function setEdgeHeaders(
   { publicUrl }: Pick<AnswerParts, 'publicUrl'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: EdgeRequest,
+  reply: EdgeReply,
 ): void {
   reply.header('x-request-id', request.id);
   reply.header('cache-control', 'no-store');
@@ -55,9 +61,9 @@ export function setEdgeHeaders(
 export function sendFailure(
   parts: AnswerParts,
   error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
+  request: EdgeRequest,
+  reply: EdgeReply,
+): void {
   const known = problemOf(error, {
     bytesMax: request.routeOptions?.bodyLimit ?? bodyBytesMaxDefault,
     contentType: request.headers['content-type'] ?? 'none',
@@ -74,13 +80,12 @@ export function sendFailure(
   setFailureHeaders(reply, failure);
   const shaped = routeOf(request)?.refusal?.(failure);
   if (shaped !== undefined) return sendOutput(reply, shaped, body.status);
-  return reply
-    .code(body.status)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(body);
+  reply.code(body.status);
+  reply.header('content-type', 'application/json; charset=utf-8');
+  reply.send(body);
 }
 
-function setFailureHeaders(reply: FastifyReply, { status, details }: Problem): void {
+function setFailureHeaders(reply: EdgeReply, { status, details }: Problem): void {
   const { retryAfterSeconds: declared, allow } = details;
   if (typeof declared === 'number') reply.header('retry-after', declared);
   else if (status === 503) reply.header('retry-after', retryAfterSeconds);

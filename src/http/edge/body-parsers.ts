@@ -1,7 +1,9 @@
 // Body parsers: JSON and forms, by the content type and the endpoint.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
+import type { EdgeRequest } from './exchange.ts';
 import { parseJsonBody } from './json-body.ts';
 import { routeOf, stateOf } from './request-state.ts';
 
@@ -41,13 +43,18 @@ export function isNdjson(headers: IncomingHttpHeaders): boolean {
 
 type BodyDone = (error: Error | null, body?: unknown) => void;
 
-function parseJson(request: FastifyRequest, bytes: Buffer, done: BodyDone): void {
-  stateOf(request).bodyBytes = bytes.length;
+function parseJson(request: EdgeRequest, bytes: Buffer, done: BodyDone): void {
   try {
-    done(null, parseJsonBody(bytes.toString('utf8')));
+    done(null, jsonBodyOf(request, bytes));
   } catch (error) {
     done(error as Error);
   }
+}
+
+/** The value of a body; undefined for an empty one. Throws Problem `invalidJson`. */
+export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefined {
+  stateOf(request).bodyBytes = bytes.length;
+  return parseJsonBody(bytes.toString('utf8'));
 }
 
 function isJson(text: string): boolean {

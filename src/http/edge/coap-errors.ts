@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Problem, problem } from '../../model/problem.ts';
 import { type ErrorBody, errorBody, traceIdOf } from './error-body.ts';
-import type { EdgeEvents } from './server.ts';
+import type { EdgeEvents } from './reports.ts';
 
 type CoapEvents = Pick<EdgeEvents, 'failed' | 'credentialRefused'>;
 

@@ -1,5 +1,6 @@
 // CORS: pages of other origins may call the interface only if the operator lists them, and never with cookies.
 import type { FastifyInstance } from 'fastify';
+import type { EdgeReply, EdgeRequest } from './exchange.ts';
 
 const methods = 'GET, POST, PUT, DELETE';
 const requestHeaders =
@@ -8,17 +9,30 @@ const answerHeaders =
   'x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, content-disposition, x-incomplete, x-thinned';
 const preflightSeconds = 600;
 
+/** Sets the headers of an answer; whether the request may come from its page. */
+export type SetCorsHeaders = (
+  request: Pick<EdgeRequest, 'headers'>,
+  reply: Pick<EdgeReply, 'header'>,
+) => boolean;
+
 /** `origins` as browsers send them, or `*` for every one. */
-export function addCors(app: FastifyInstance, origins: readonly string[]): void {
-  if (origins.length === 0) return;
+export function corsHeaders(origins: readonly string[]): SetCorsHeaders {
+  if (origins.length === 0) return () => false;
   const allowed = new Set(origins);
-  app.addHook('onRequest', async (request, reply) => {
+  return ({ headers: { origin } }, reply) => {
     reply.header('vary', 'Origin');
-    const { origin } = request.headers;
-    if (origin === undefined || !(allowed.has('*') || allowed.has(origin))) return undefined;
+    if (origin === undefined || !(allowed.has('*') || allowed.has(origin))) return false;
     reply.header('access-control-allow-origin', origin);
     reply.header('access-control-expose-headers', answerHeaders);
     reply.header('cross-origin-resource-policy', 'cross-origin');
+    return true;
+  };
+}
+
+/** Answers the preflight requests of pages that are allowed. */
+export function addCors(app: FastifyInstance, setHeaders: SetCorsHeaders): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!setHeaders(request, reply)) return undefined;
     if (
       request.method !== 'OPTIONS' ||
       request.headers['access-control-request-method'] === undefined

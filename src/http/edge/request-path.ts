@@ -1,5 +1,5 @@
 // Request paths: without the query, and without the secrets that some of them contain.
-import type { FastifyRequest } from 'fastify';
+import type { EdgeRequest } from './exchange.ts';
 import { routeOf } from './request-state.ts';
 
 /** The path without the query. */
@@ -10,7 +10,7 @@ export function pathOf({ url }: { readonly url: string }): string {
 }
 
 /** The path as logs and error bodies may show it. */
-export function shownPath(request: FastifyRequest): string {
+export function shownPath(request: EdgeRequest): string {
   const route = routeOf(request);
   if (route?.secretPath) return route.path;
   return maskedPath(pathOf(request));

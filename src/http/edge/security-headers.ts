@@ -1,5 +1,6 @@
 // Security headers: they limit what a browser does with an answer.
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import type { EdgeReply } from './exchange.ts';
 
 // Answers of the interface are data: nothing in them may run, load or be framed.
 const dataPolicy =
@@ -31,16 +32,19 @@ const always = {
 const strictTransport = 'max-age=31536000; includeSubDomains';
 
 /** `secure`: the platform is reached by https, and never again without. */
-export function setSecurityHeaders(reply: FastifyReply, secure: boolean): void {
+export function setSecurityHeaders(reply: EdgeReply, secure: boolean): void {
   reply.headers(always);
   if (secure) reply.header('strict-transport-security', strictTransport);
 }
 
 /** Gives pages the policy of pages, unless their route set one. */
 export function addContentPolicy(app: FastifyInstance): void {
-  app.addHook('onSend', async (_request, reply) => {
-    if (!String(reply.getHeader('content-type') ?? '').startsWith('text/html')) return;
-    if (reply.getHeader('content-security-policy') === dataPolicy)
-      reply.header('content-security-policy', pagePolicy);
-  });
+  app.addHook('onSend', async (_request, reply) => setContentPolicy(reply));
+}
+
+/** The same for one answer, whose other headers are set. */
+export function setContentPolicy(reply: EdgeReply): void {
+  if (!String(reply.getHeader('content-type') ?? '').startsWith('text/html')) return;
+  if (reply.getHeader('content-security-policy') === dataPolicy)
+    reply.header('content-security-policy', pagePolicy);
 }

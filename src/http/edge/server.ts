@@ -1,25 +1,23 @@
 // HTTP server: request id, credential, route, resource, body, handler, answer, in this order (docs: ARCHITECTURE.md).
 import type { Server } from 'node:http';
-import Fastify, {
-  type FastifyInstance,
-  type FastifyRequest,
-  type FastifyHttpOptions,
-} from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyHttpOptions } from 'fastify';
 import { problem } from '../../model/problem.ts';
 import type { Guard } from './admission.ts';
 import { allowedMethods } from './allowed-methods.ts';
 import { bodyBytesMaxDefault, sendFailure, setEdgeHeaders } from './answering.ts';
 import { addBodyParsers, jsonType, valuesType } from './body-parsers.ts';
-import { addCors } from './cors.ts';
+import { addCors, corsHeaders } from './cors.ts';
+import { directServing, type ServeDirectly } from './direct/direct-serving.ts';
 import { refuseTwoHosts } from './host-header.ts';
 import { leaveBodies, readLargeBodies } from './large-bodies.ts';
 import { refuseBrokenRequest } from './malformed-request.ts';
 import { requestIdOf } from './request-id.ts';
-import { maskedPath, pathOf, shownPath } from './request-path.ts';
+import { type EdgeEvents, reportAnswer } from './reports.ts';
+import { maskedPath, pathOf } from './request-path.ts';
 import { stateOf } from './request-state.ts';
 import type { Route } from './route.ts';
 import { addContentPolicy } from './security-headers.ts';
-import { addRoute } from './serving.ts';
+import { addRoute, servedRoute, type ServedRoute } from './serving.ts';
 
 /**
  * How long a client may take; all three are checked once a second, where Node's own default is
@@ -31,27 +29,6 @@ const standardTimeouts = {
   keepAliveMs: 75_000,
   checkMs: 1_000,
 } as const;
-const accountLengthMax = 254;
-
-/** Reports about requests, for log and metrics. */
-export interface EdgeEvents {
-  answered(request: {
-    method: string;
-    route: string;
-    path: string;
-    status: number;
-    ms: number;
-    requestId: string;
-  }): void;
-  failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void;
-  /** An answer 401: the caller, the route and the reason. */
-  credentialRefused?(refused: {
-    address: string;
-    route: string;
-    reason: string;
-    account?: string | undefined;
-  }): void;
-}
 
 export interface ServerParts {
   readonly routes: readonly Route[];
@@ -65,6 +42,8 @@ export interface ServerParts {
   readonly corsOrigins?: readonly string[];
   /** Until headers, and the whole request, must have come, and until an idle connection ends. */
   readonly timeouts?: { readonly [K in keyof typeof standardTimeouts]: number };
+  /** With false, the framework serves everything, for tests that compare both ways. */
+  readonly direct?: boolean;
 }
 
 /** Builds the server, which does not listen yet. */
@@ -79,10 +58,27 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     refuseTwoHosts(request.raw.rawHeaders);
   });
   addContentPolicy(app);
-  addCors(app, parts.corsOrigins ?? []);
-  addReports(app, parts.events);
-  await addRoutes(app, parts);
+  const setCorsHeaders = corsHeaders(parts.corsOrigins ?? []);
+  addCors(app, setCorsHeaders);
+  app.addHook('onResponse', async (request, reply) => reportAnswer(parts.events, request, reply));
+  const routes = parts.routes.map(servedRoute);
+  await addRoutes(app, routes, parts.guard);
+  const { trustedProxies = [] } = parts;
+  if (parts.direct !== false)
+    serveDirectly(app, directServing({ ...parts, routes, trustedProxies, setCorsHeaders }));
   return app;
+}
+
+/** The framework serves what is not served directly, and everything while the server ends. */
+function serveDirectly(app: FastifyInstance, serve: ServeDirectly): void {
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.server.removeAllListeners('request');
+  app.server.on('request', (request, response) => {
+    if (isClosing || !serve(request, response)) app.routing(request, response);
+  });
 }
 
 function optionsOf(parts: ServerParts): FastifyHttpOptions<Server> {
@@ -102,7 +98,7 @@ function optionsOf(parts: ServerParts): FastifyHttpOptions<Server> {
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
     // The framework's log is off: `EdgeEvents` reports what is worth saying.
     logger: false,
-    frameworkErrors: (error, request, reply) => void sendFailure(parts, error, request, reply),
+    frameworkErrors: (error, request, reply) => sendFailure(parts, error, request, reply),
   };
 }
 
@@ -126,43 +122,16 @@ function addNotFound(app: FastifyInstance, guard: Guard): void {
   });
 }
 
-function addReports(app: FastifyInstance, events: EdgeEvents): void {
-  app.addHook('onResponse', async (request, reply) => {
-    events.answered({
-      method: request.method,
-      route: request.routeOptions.url ?? 'none',
-      path: shownPath(request),
-      status: reply.statusCode,
-      ms: reply.elapsedTime,
-      requestId: request.id,
-    });
-    if (reply.statusCode === 401) events.credentialRefused?.(refusalOf(request));
-  });
-}
-
-/**
- * What the log says of a refused credential; `account` is the e-mail address that was typed, cut to
- * the longest possible one.
- */
-function refusalOf(request: FastifyRequest) {
-  const { refusedBy, principal } = stateOf(request);
-  const { email } = (request.body ?? {}) as { readonly email?: unknown };
-  const account = principal?.id;
-  const refused = {
-    address: request.ip,
-    route: request.routeOptions.url ?? 'none',
-    reason: refusedBy ?? 'invalidClient',
-  };
-  if (typeof email === 'string') return { ...refused, account: email.slice(0, accountLengthMax) };
-  return { ...refused, ...(account !== undefined && { account }) };
-}
-
 /**
  * Routes by how their bodies are read: whole, in many turns when they may be large, or by the
  * handler.
  */
-async function addRoutes(app: FastifyInstance, { routes, guard }: ServerParts): Promise<void> {
-  const groups = Map.groupBy(routes, bodyReading);
+async function addRoutes(
+  app: FastifyInstance,
+  routes: readonly ServedRoute[],
+  guard: Guard,
+): Promise<void> {
+  const groups = Map.groupBy(routes, ({ route }) => bodyReading(route));
   const addAll = (scope: FastifyInstance, reading: BodyReading) => {
     for (const route of groups.get(reading) ?? []) addRoute(scope, route, guard);
   };

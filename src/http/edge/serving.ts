@@ -1,7 +1,9 @@
-// Serving: adds routes to the framework; each request is admitted, checked, handled and answered, in this order.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+// Serving: each request of a route is admitted, checked, handled and answered, in this order.
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import { actorOf, admit, admitBody, type Guard } from './admission.ts';
 import { sendOutput } from './answering.ts';
+import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { pathOf } from './request-path.ts';
 import { stateOf } from './request-state.ts';
 import { type RequestChecks, requestChecks } from './request-validation.ts';
@@ -10,54 +12,98 @@ import { streamedBody, withRestRead } from './streamed-body.ts';
 
 type Input = RouteInput<unknown, unknown, unknown>;
 
-export function addRoute(app: FastifyInstance, route: Route, guard: Guard): void {
+/** A route with its checks, which both ways of serving share. */
+export interface ServedRoute {
+  readonly route: Route;
+  readonly checks: RequestChecks;
+}
+
+export interface Exchange {
+  readonly request: EdgeRequest;
+  readonly reply: EdgeReply;
+}
+
+export function servedRoute(route: Route): ServedRoute {
+  return { route, checks: requestChecks(route) };
+}
+
+/** Adds the route to the framework. */
+export function addRoute(app: FastifyInstance, served: ServedRoute, guard: Guard): void {
+  const { route } = served;
   const { method, path, bodyBytesMax } = route;
-  const isOpen = 'open' in route.access;
-  const checks = requestChecks(route);
   app.route({
     method: servedMethods[method],
     url: path,
     config: { route },
     ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
-    onRequest: async (request, reply) => {
-      const state = stateOf(request);
-      if (isOpen) state.found = await route.admit?.(request.headers, request.query as never);
-      else state.principal = await admit(route, request, reply, guard);
-    },
+    onRequest: (request, reply) => admitRequest(route, { request, reply }, guard),
     handler: async (request, reply) => {
-      const input = inputOf(route, checks, request);
-      const output = await outputOf(route, input, guard, { request, reply });
-      return sendOutput(reply, output, route.status ?? 200);
+      await handleRequest(served, { request, reply }, guard);
+      return reply;
     },
   });
 }
 
 /** Load balancers and browsers send HEAD where others send GET. */
-const servedMethods = {
+export const servedMethods = {
   GET: ['GET', 'HEAD'],
-  POST: 'POST',
-  PUT: 'PUT',
-  DELETE: 'DELETE',
-} satisfies Record<Route['method'], string | string[]>;
+  POST: ['POST'],
+  PUT: ['PUT'],
+  DELETE: ['DELETE'],
+} satisfies Record<Route['method'], string[]>;
+
+/** Before the body is read. Throws the Problem of the refusal. */
+export async function admitRequest(
+  route: Route,
+  { request, reply }: Exchange,
+  guard: Guard,
+): Promise<void> {
+  const state = stateOf(request);
+  if (!('open' in route.access)) state.principal = await admit(route, request, reply, guard);
+  else if (route.admit !== undefined)
+    state.found = await route.admit(request.headers, request.query as never);
+}
+
+/** When the body is there, or is read by the handler. Throws the Problem of the refusal. */
+export async function handleRequest(
+  served: ServedRoute,
+  exchange: Exchange,
+  guard: Guard,
+): Promise<void> {
+  const input = inputOf(served, exchange);
+  const output = await outputOf(served.route, input, guard, exchange);
+  sendOutput(exchange.reply, output, served.route.status ?? 200);
+}
 
 /** The checked parts of the request. Throws Problem `invalidRequest`. */
-function inputOf(route: Route, checks: RequestChecks, request: FastifyRequest): Input {
+function inputOf({ route, checks }: ServedRoute, { request, reply }: Exchange): Input {
   return {
     params: checks.params(request.params),
     query: checks.query(request.query),
     body: bodyOf(route, checks, request),
     headers: request.headers,
     requestId: request.id,
-    ip: request.ip,
+    get ip() {
+      return request.ip;
+    },
     path: pathOf(request),
     bodyBytes: stateOf(request).bodyBytes,
     get signal() {
-      return request.signal;
+      return goneSignal(reply.raw);
     },
   };
 }
 
-function bodyOf(route: Route, checks: RequestChecks, request: FastifyRequest): unknown {
+/** Aborted when the client goes away before it has the answer. */
+function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
+
+function bodyOf(route: Route, checks: RequestChecks, request: EdgeRequest): unknown {
   if (route.streamedBody) return streamedBody(request.raw, route.bodyBytesMax);
   return checks.body(request.body);
 }
@@ -66,7 +112,7 @@ async function outputOf(
   route: Route,
   input: Input,
   guard: Guard,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { request, reply }: Exchange,
 ): Promise<unknown> {
   const { principal, found } = stateOf(request);
   const admitted = principal && (await admitBody(route, input.body, principal, guard));

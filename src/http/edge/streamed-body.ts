@@ -1,9 +1,9 @@
 // Streamed bodies: limited, with back-pressure, and read to the end so that an error arrives.
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FastifyReply } from 'fastify';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { Problem, problem } from '../../model/problem.ts';
+import type { EdgeReply } from './exchange.ts';
 
 /**
  * What is read of a body after its request was refused, so that the sender gets to reading the
@@ -39,7 +39,7 @@ export async function* streamedBody(
 export async function withRestRead<T>(
   handled: T | Promise<T>,
   message: IncomingMessage,
-  reply: FastifyReply,
+  reply: EdgeReply,
 ): Promise<T> {
   try {
     return await handled;

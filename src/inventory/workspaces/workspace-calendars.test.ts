@@ -3,13 +3,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bootstrap } from '../../access/bootstrap.ts';
 import { defaultWorkspaceSettings } from '../../model/workspace.ts';
 import { type OpenRecords, openRecords } from '../../records/records.ts';
+import { insertOrganization } from '../../records/rows/organizations.ts';
+import { insertUser } from '../../records/rows/users.ts';
 import { createWorkspaceCalendars, type WorkspaceCalendars } from './workspace-calendars.ts';
-import { updateWorkspace } from './workspaces.ts';
+import { createWorkspace, updateWorkspace } from './workspaces.ts';
 
 const now = Date.UTC(2026, 0, 1);
+const organization = {
+  id: 'o',
+  name: 'o',
+  description: null,
+  logo: null,
+  ownerId: 'u',
+  properties: null,
+};
 let directory: string;
 let records: OpenRecords;
 let calendars: WorkspaceCalendars;
@@ -23,7 +32,11 @@ beforeAll(async () => {
     now: () => now,
   });
   calendars = createWorkspaceCalendars(records.db);
-  ({ workspaceId } = (await bootstrap(records, { adminEmail: 'me@example.org', now }))!);
+  const audit = { created: now, updated: null, version: 0 };
+  const user = { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '' };
+  await insertUser(records.db, { ...user, ...audit });
+  await insertOrganization(records.db, { ...organization, ...audit });
+  ({ id: workspaceId } = await createWorkspace(records, { organizationId: 'o', name: 'w' }));
 });
 afterAll(async () => {
   await records.close();

@@ -1,0 +1,115 @@
+// Direct reply: an answer that is written without the framework, its headers as one array.
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { EdgeReply, EdgeRequest } from '../exchange.ts';
+import { setContentPolicy } from '../security-headers.ts';
+
+type HeaderValue = string | readonly string[];
+
+const jsonType = 'application/json; charset=utf-8';
+const stringType = 'text/plain; charset=utf-8';
+const bytesType = 'application/octet-stream';
+
+// A class, because there is one for each request.
+export class DirectReply implements EdgeReply {
+  readonly request: EdgeRequest;
+  readonly raw: ServerResponse;
+  statusCode = 200;
+  /** Resolves when a stream is answered, rejects when it failed before its first byte. */
+  streamed: Promise<void> | undefined;
+  /** Names and values in turn. */
+  readonly #head: HeaderValue[] = [];
+  readonly #startedAt = performance.now();
+
+  constructor(request: EdgeRequest, response: ServerResponse) {
+    this.request = request;
+    this.raw = response;
+  }
+
+  get elapsedTime(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  code(status: number): void {
+    this.statusCode = status;
+  }
+
+  getHeader(name: string): HeaderValue | undefined {
+    const at = this.#placeOf(name);
+    return at === -1 ? undefined : this.#head[at + 1];
+  }
+
+  header(name: string, value: unknown): void {
+    const written = Array.isArray(value) ? value.map(String) : String(value);
+    const at = this.#placeOf(name);
+    if (at === -1) this.#head.push(name, written);
+    else this.#head[at + 1] = written;
+  }
+
+  headers(values: Readonly<Record<string, string>>): void {
+    for (const name of Object.keys(values)) this.header(name, values[name]);
+  }
+
+  send(body?: unknown): void {
+    if (body === undefined) return this.#end(undefined);
+    if (body instanceof Readable) {
+      this.streamed = this.#stream(body);
+      return undefined;
+    }
+    return this.#end(this.#written(body));
+  }
+
+  /** The body as it goes out; sets its content type, as the framework does. */
+  #written(body: unknown): string | Uint8Array {
+    const type = this.getHeader('content-type');
+    if (type === undefined) this.header('content-type', typeOf(body));
+    else if (typeof type === 'string' && type.includes('json') && !type.includes('charset'))
+      this.header('content-type', `${type}; charset=utf-8`);
+    if (typeof body === 'string' || body instanceof Uint8Array) return body;
+    return JSON.stringify(body);
+  }
+
+  #end(body: string | Uint8Array | undefined): void {
+    const { statusCode } = this;
+    setContentPolicy(this);
+    if (body !== undefined) this.header('content-length', Buffer.byteLength(body));
+    else if (statusCode !== 204 && this.request.method !== 'HEAD')
+      this.header('content-length', '0');
+    this.raw.writeHead(statusCode, this.#head as string[]).end(body);
+  }
+
+  async #stream(body: Readable): Promise<void> {
+    const response = this.raw;
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    try {
+      // A stream that fails before its first byte is answered with an error body.
+      if (!body.readableEnded) await once(body, 'readable', { signal: gone.signal });
+    } catch (error) {
+      body.destroy();
+      if (gone.signal.aborted) return;
+      throw error;
+    }
+    setContentPolicy(this);
+    response.statusCode = this.statusCode;
+    const head = this.#head;
+    // Written with the first byte, so that an empty stream has a length.
+    for (let at = 0; at < head.length; at += 2)
+      response.setHeader(head[at] as string, head[at + 1]!);
+    // Later failures end the connection, so that the client knows.
+    await pipeline(body, response).catch(() => response.destroy());
+  }
+
+  #placeOf(name: string): number {
+    const head = this.#head;
+    for (let at = 0; at < head.length; at += 2) if (head[at] === name) return at;
+    return -1;
+  }
+}
+
+function typeOf(body: unknown): string {
+  if (typeof body === 'string') return stringType;
+  return body instanceof Uint8Array ? bytesType : jsonType;
+}

@@ -1,0 +1,117 @@
+// Direct serving: plain requests are answered without the framework, by the same checks in the same order.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse as parseQuery } from 'fast-querystring';
+import { bodyBytesMaxDefault, sendFailure, setEdgeHeaders } from '../answering.ts';
+import { jsonBodyOf } from '../body-parsers.ts';
+import { clientAddress } from '../client-address.ts';
+import type { SetCorsHeaders } from '../cors.ts';
+import { refuseTwoHosts } from '../host-header.ts';
+import type { Guard } from '../admission.ts';
+import { type EdgeEvents, reportAnswer } from '../reports.ts';
+import type { Route } from '../route.ts';
+import { admitRequest, handleRequest, type ServedRoute } from '../serving.ts';
+import { DirectReply } from './direct-reply.ts';
+import { DirectRequest } from './direct-request.ts';
+import { plainBodyBytes, readBody } from './plain-body.ts';
+import { createRouteTree } from './route-tree.ts';
+
+export interface DirectParts {
+  readonly routes: readonly ServedRoute[];
+  readonly guard: Guard;
+  readonly events: EdgeEvents;
+  readonly now: () => number;
+  readonly publicUrl: string;
+  readonly trustedProxies: readonly string[];
+  readonly setCorsHeaders: SetCorsHeaders;
+}
+
+/**
+ * Serves a request, or returns false for one that is left to the framework: unknown paths, escapes
+ * in the path, bodies that are streamed, long, of another type or of unknown length.
+ */
+export type ServeDirectly = (raw: IncomingMessage, response: ServerResponse) => boolean;
+
+interface DirectRoute extends Pick<Route, 'method' | 'path'> {
+  readonly served: ServedRoute;
+  readonly routeOptions: DirectRequest['routeOptions'];
+}
+
+interface Accepted {
+  readonly served: ServedRoute;
+  readonly request: DirectRequest;
+  readonly reply: DirectReply;
+  readonly bodyBytes: number;
+}
+
+export function directServing(parts: DirectParts): ServeDirectly {
+  const findRoute = createRouteTree(parts.routes.map(directRoute));
+  const addressOf = clientAddress(parts.trustedProxies);
+  return (raw, response) => {
+    const { method = '', url = '' } = raw;
+    const queryAt = url.indexOf('?');
+    const found = findRoute(method, queryAt === -1 ? url : url.slice(0, queryAt));
+    if (found === undefined) return false;
+    const { params, route } = found;
+    const { served, routeOptions } = route;
+    if (!isRead(served.route)) return false;
+    const bodyBytes = plainBodyBytes(raw, served.route, bodyBytesMaxDefault);
+    if (bodyBytes === undefined) return false;
+    const query = parseQuery(queryAt === -1 ? '' : url.slice(queryAt + 1));
+    const request = new DirectRequest(raw, { params, query, routeOptions, addressOf });
+    const reply = new DirectReply(request, response);
+    response.once('finish', () => reportAnswer(parts.events, request, reply));
+    void answer(parts, { served, request, reply, bodyBytes }, response);
+    return true;
+  };
+}
+
+function directRoute(served: ServedRoute): DirectRoute {
+  const { route } = served;
+  const { method, path, bodyBytesMax: bodyLimit = bodyBytesMaxDefault } = route;
+  return { method, path, served, routeOptions: { url: path, bodyLimit, config: { route } } };
+}
+
+/** Whether the body is read whole, as JSON. */
+function isRead({ streamedBody, form, bodyBytesMax = 0 }: Route): boolean {
+  return streamedBody !== true && form !== true && bodyBytesMax <= bodyBytesMaxDefault;
+}
+
+async function answer(
+  parts: DirectParts,
+  accepted: Accepted,
+  response: ServerResponse,
+): Promise<void> {
+  const { request, reply } = accepted;
+  try {
+    try {
+      await answerGood(parts, accepted);
+    } catch (error) {
+      sendFailure(parts, error, request, reply);
+    }
+  } catch (error) {
+    // Not even the error body could be written, such as with a header that no answer may have.
+    parts.events.failed(error, { path: request.url, requestId: request.id, errorId: request.id });
+    response.destroy();
+  }
+}
+
+async function answerGood(parts: DirectParts, accepted: Accepted): Promise<void> {
+  const { served, request, reply, bodyBytes } = accepted;
+  setEdgeHeaders(parts, request, reply);
+  refuseTwoHosts(request.raw.rawHeaders);
+  parts.setCorsHeaders(request, reply);
+  await admitRequest(served.route, { request, reply }, parts.guard);
+  if (bodyBytes > 0) await readJson(request, reply);
+  await handleRequest(served, { request, reply }, parts.guard);
+  if (reply.streamed !== undefined) await reply.streamed;
+}
+
+async function readJson(request: DirectRequest, reply: DirectReply): Promise<void> {
+  try {
+    request.body = jsonBodyOf(request, await readBody(request.raw));
+  } catch (error) {
+    // As the framework does, because the sender may send anything after it.
+    reply.header('connection', 'close');
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+// Reports of answers, for log and metrics: what was answered, and which credentials were refused.
+import type { EdgeReply, EdgeRequest } from './exchange.ts';
+import { shownPath } from './request-path.ts';
+import { stateOf } from './request-state.ts';
+
+const accountLengthMax = 254;
+
+/** Reports about requests, for log and metrics. */
+export interface EdgeEvents {
+  answered(request: {
+    method: string;
+    route: string;
+    path: string;
+    status: number;
+    ms: number;
+    requestId: string;
+  }): void;
+  failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void;
+  /** An answer 401: the caller, the route and the reason. */
+  credentialRefused?(refused: {
+    address: string;
+    route: string;
+    reason: string;
+    account?: string | undefined;
+  }): void;
+}
+
+/** Call it once for each answer, when its last byte is written. */
+export function reportAnswer(events: EdgeEvents, request: EdgeRequest, reply: EdgeReply): void {
+  events.answered({
+    method: request.method,
+    route: request.routeOptions?.url ?? 'none',
+    path: shownPath(request),
+    status: reply.statusCode,
+    ms: reply.elapsedTime,
+    requestId: request.id,
+  });
+  if (reply.statusCode === 401) events.credentialRefused?.(refusalOf(request));
+}
+
+/**
+ * What the log says of a refused credential; `account` is the e-mail address that was typed, cut to
+ * the longest possible one.
+ */
+function refusalOf(request: EdgeRequest) {
+  const { refusedBy, principal } = stateOf(request);
+  const { email } = (request.body ?? {}) as { readonly email?: unknown };
+  const account = principal?.id;
+  const refused = {
+    address: request.ip,
+    route: request.routeOptions?.url ?? 'none',
+    reason: refusedBy ?? 'invalidClient',
+  };
+  if (typeof email === 'string') return { ...refused, account: email.slice(0, accountLengthMax) };
+  return { ...refused, ...(account !== undefined && { account }) };
+}
