@@ -13,6 +13,7 @@ import type { DeviceAccess } from '../http/routes/device-access.ts';
 import { healthRoutes } from '../http/routes/health.ts';
 import { withMetricsToken } from '../http/routes/metrics-token.ts';
 import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
+import { latestSamplesRoute } from '../http/routes/latest-samples.ts';
 import { runScriptRoute } from '../http/routes/run-script.ts';
 import { rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
@@ -109,6 +110,7 @@ export function composeRoutes(
       ...queries,
       declaredSchemas: async (deviceId) => (await directory.byDevice(deviceId)).type?.schemas ?? {},
     }),
+    latestSamplesRoute({ ...queries, records: parts.records }),
     ...kpiQueryRoutes(queries),
     ...seriesQueryRoutes(queries),
   ];

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../model/json.ts';
 import { accumulatorNames, lastAlias } from '../summaries/accumulators.ts';
 import { pageParameters } from './list-parameters.ts';
 import { named, namedObject } from './named.ts';
+import { pageSchema } from './page-envelope.ts';
 
 const textMax = 1_000;
 const deviceIdsMax = 1_000;
@@ -111,6 +112,63 @@ export const latestSampleSchema = namedObject('LatestSample', {
   incomplete: Type.Optional(
     Type.Literal(true, { description: 'Newer samples may be there but cannot be read' }),
   ),
+});
+
+/** Devices of one answer with latest samples. */
+const latestDevicesMax = 1_000;
+const namesMax = 100;
+const nameList = (description: string) =>
+  orNull(
+    Type.Array(Type.String({ minLength: 1, maxLength: textMax }), {
+      minItems: 1,
+      maxItems: namesMax,
+      description,
+    }),
+  );
+
+export const latestSamplesBody = namedObject('LatestSamplesBody', {
+  deviceIds: orNull(
+    Type.Array(Type.String({ maxLength: textMax }), {
+      minItems: 1,
+      maxItems: latestDevicesMax,
+      description:
+        'Service device ids; unknown ones are omitted. The body has this, `workspaceId` or `tagId`',
+    }),
+  ),
+  workspaceId: orNull(Type.String({ description: 'All devices of a workspace' })),
+  tagId: orNull(Type.String({ description: 'All devices of a tag' })),
+  expression: Type.Optional(
+    Type.Unknown({
+      description: 'A filter expression (interface 2.9) for the devices of a workspace or tag',
+    }),
+  ),
+  topics: nameList('Topics; all when absent'),
+  keys: nameList('Data keys of the answer, looked up as in a KPI; all data when absent'),
+  page: orNull(pageParameters.page),
+  size: orNull(pageParameters.size),
+});
+
+const latestOfDevice = namedObject('DeviceLatestSamples', {
+  deviceId: Type.String({ description: 'Service device id' }),
+  samples: Type.Array(
+    namedObject('LatestTopicSample', {
+      topic: Type.String(),
+      timestamp: Type.String({ format: 'date-time' }),
+      data: Type.Unsafe<JsonObject>({ type: 'object' }),
+    }),
+    { description: 'The newest sample of each topic, newest first' },
+  ),
+});
+
+const latestPage = pageSchema(latestOfDevice);
+export const latestSamplesPage = Type.Unsafe<Static<typeof latestPage> & { incomplete?: true }>({
+  ...latestPage,
+  properties: {
+    ...(latestPage as unknown as { properties: object }).properties,
+    incomplete: Type.Optional(
+      Type.Literal(true, { description: 'Newer samples may exist but cannot be read' }),
+    ),
+  },
 });
 
 export const kpiBody = namedObject('KpiBody', accumulation);

@@ -189,7 +189,7 @@ export interface DroppedSamples {
 
 /** What opening or reading finds damaged. */
 export interface StoreDamage {
-  readonly kind: 'manifest' | 'segment' | 'chunk' | 'journal' | 'records';
+  readonly kind: 'manifest' | 'segment' | 'chunk' | 'page' | 'devices' | 'journal' | 'records';
   readonly path: string;
   readonly reason: string;
 }

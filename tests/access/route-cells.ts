@@ -90,6 +90,10 @@ const queries: Record<string, Cell> = Object.fromEntries([
       [`POST /v3/devices/query/batch/${tail}`, batch(`/v3/devices/query/batch/${tail}`)],
     ]),
   ['POST /v3/devices/query/batch', batch('/v3/devices/query/batch')],
+  [
+    'POST /v3/devices/query/latest',
+    { ...batch('/v3/devices/query/latest'), body: (of) => ({ deviceIds: [of.device] }) } as Cell,
+  ],
 ]) as Record<string, Cell>;
 
 function deviceRead(tail: string, body?: Bodies): Cell {

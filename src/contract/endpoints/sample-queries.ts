@@ -6,6 +6,8 @@ import {
   exportParameters,
   inferredSchemas,
   latestSampleSchema,
+  latestSamplesBody,
+  latestSamplesPage,
   sampleQueryBody,
   sampleQueryParameters,
   sampleSchema,
@@ -56,6 +58,17 @@ export const samples = {
     params,
     query: topicParameter,
     response: latestSampleSchema,
+  }),
+  latestOfMany: endpoint({
+    method: 'POST',
+    path: '/v3/devices/query/latest',
+    summary: 'The newest sample of each topic of many devices',
+    tag,
+    access: { ...access, resource: 'handler' },
+    needsAlso:
+      'The permission is checked for every named device, for the workspace, or for the workspace of the tag.',
+    body: latestSamplesBody,
+    response: latestSamplesPage,
   }),
   inferSchema: endpoint({
     method: 'GET',

@@ -39,7 +39,7 @@ export interface MqttBroker {
   close(): Promise<void>;
 }
 
-/** Starts the broker, which has no port of its own. */
+/** Starts the broker. Its callers listen on the ports. */
 export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): MqttBroker {
   const state = createState(parts);
   const { sessions, deliveries, flowControl, store, deadlines } = state;

@@ -1,4 +1,5 @@
 // MQTT connect: a client logs in, takes over its client id and resumes its session (MQTT 3.1, 3.2).
+import { ownBytes } from '../../structures/own-bytes.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { cutOff, finish } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';
@@ -48,9 +49,7 @@ function supportedConnect(bytes: Buffer): ConnectPacket | UnsupportedLevel {
 
 function willOf({ will }: ConnectPacket): Will | undefined {
   if (will === undefined) return undefined;
-  // A copy, because the packet is a part of everything that was received with it.
-  const payload = Buffer.from(will.payload);
-  return { topic: will.topic, payload };
+  return { topic: will.topic, payload: ownBytes(Buffer.from(will.payload)) };
 }
 
 function silenceMaxOf({ keepalive }: ConnectPacket): number {
@@ -115,9 +114,8 @@ async function open<R extends RoutedDevice>(
   session.state = 'open';
   session.heardAt = deadlines.now;
   deadlines.place(session, deadlines.now + session.silenceMax + 1);
-  session.output.write(
-    packetWriter(session.level).connack(returnCodes.accepted, kept !== undefined),
-  );
+  const { connack } = packetWriter(session.level);
+  session.output.write(connack(returnCodes.accepted, kept !== undefined));
   for (const subscription of session.subscriptions.values()) parts.reachable(session, subscription);
   state.readOn(session);
 }

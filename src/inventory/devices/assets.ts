@@ -1,11 +1,12 @@
 // Asset list: devices by access, filters, search and expression, page by page (interface 4.2, contract 4).
 import type { Condition } from '../../filters/condition.ts';
 import { type FilterableCustomField, readExpression } from '../../filters/expression.ts';
-import type { OnlineState } from '../../model/device.ts';
+import type { Device, OnlineState } from '../../model/device.ts';
 import type { LoraField } from '../../model/lora-fields.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import type { Rows } from '../../records/list.ts';
 import { findCustomFields } from '../../records/rows/custom-fields.ts';
 import type { Records } from '../../records/records.ts';
 import { type DeviceFilter, listDevices } from '../../records/rows/device-lists.ts';
@@ -38,9 +39,19 @@ export async function listAssets(
   filter: AssetFilter,
   page: PageRequest,
 ) {
-  const wanted = await deviceFilterOf(records, principal, filter);
-  const { rows, total } = await listDevices(records, wanted, page, records.now());
+  const { rows, total } = await listDevicePage(records, principal, filter, page);
   return pageOf(await deviceViews(records, principal, rows), total, page);
+}
+
+/** The devices of one page. Throws 400, 403 or 404. */
+export async function listDevicePage(
+  records: Records,
+  principal: Principal,
+  filter: AssetFilter,
+  page: PageRequest,
+): Promise<Rows<Device>> {
+  const wanted = await deviceFilterOf(records, principal, filter);
+  return listDevices(records, wanted, page, records.now());
 }
 
 /** The filter for the store. Throws 400, 403 or 404. */

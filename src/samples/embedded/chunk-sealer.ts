@@ -6,7 +6,8 @@ import type { StoreLimits } from './store-limits.ts';
 import type { OpenRows } from './rows/open-rows.ts';
 import type { Slices } from './queries/bucket-query.ts';
 import type { Member, SegmentSet } from './segments/segment-set.ts';
-import { addChunk } from './rows/series.ts';
+import { addChunk, type Series } from './rows/series.ts';
+import type { Chunk } from './chunks/chunk.ts';
 import { missing } from '../../structures/missing.ts';
 
 const sliceMs = 4;
@@ -27,6 +28,8 @@ export interface ChunkSealerParts {
   readonly slices: Slices;
   /** The position behind the newest entry whose rows are in the registry. */
   readonly visiblePosition: () => number;
+  /** The oldest position that the tables need. */
+  readonly tablesFrom: () => number;
   /** Called after a commit, which may have freed some of the journal. */
   readonly committed: () => Promise<unknown>;
   /** Called after commits: merges segments when there are enough, beside sealing. */
@@ -41,8 +44,10 @@ export interface ChunkSealer {
   readonly wake: () => void;
   /** Seals and commits everything; rejects when the disk refuses. */
   readonly sealAll: () => Promise<void>;
-  /** The oldest position that a row not yet committed came from. */
-  readonly replayFrom: () => number;
+  /** The oldest position that a row not yet committed came from, those of tables left out. */
+  readonly oldestUnsealed: () => number;
+  /** A chunk made of other rows waits for its segment; `firstPosition` is that of its oldest row. */
+  readonly adopt: (series: Series, chunk: Chunk, firstPosition: number) => void;
   /**
    * Undefined when closed rows are few enough; else resolves when they are, or when sealing has
    * failed and waiting would not help.
@@ -67,7 +72,7 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
   let merging: Promise<void> | undefined;
   let writersOn: PromiseWithResolvers<void> | undefined;
 
-  function replayFrom(committed: readonly WaitingChunk[] = []): number {
+  function oldestUnsealed(committed: readonly WaitingChunk[] = []): number {
     let oldest = parts.visiblePosition();
     for (const { open, closing } of registry.unsealed) {
       if (open !== undefined) oldest = Math.min(oldest, open.firstPosition);
@@ -109,18 +114,19 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
     const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
     let from = 0;
     for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
-      const chunk = sealRows(sorted, from, to, parts.schemas);
-      addChunk(series, chunk);
-      waiting.push({
-        series,
-        chunk,
-        from: { firstPosition: rows.firstPosition, firstBytes: rows.firstBytes },
-      });
-      waitingBytes += chunk.length;
+      const { firstPosition, firstBytes } = rows;
+      keep(series, sealRows(sorted, from, to, parts.schemas), { firstPosition, firstBytes });
       from = to;
     }
     series.closing = series.closing.filter((other) => other !== rows);
     registry.settle(series);
+  }
+
+  /** The chunk is readable from now on, and waits for its segment. */
+  function keep(series: Series, chunk: Chunk, from: WaitingChunk['from']): void {
+    addChunk(series, chunk);
+    waiting.push({ series, chunk, from });
+    waitingBytes += chunk.length;
   }
 
   function mustCommit(): boolean {
@@ -155,7 +161,7 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
       await segments.commit({
         add: committing,
         remove: [],
-        replayFrom: () => replayFrom(committing),
+        replayFrom: () => Math.min(oldestUnsealed(committing), parts.tablesFrom()),
       });
       const done = new Set(committing);
       waiting = waiting.filter((chunk) => !done.has(chunk));
@@ -197,7 +203,9 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
 
   return {
     wake,
-    replayFrom,
+    oldestUnsealed: () => oldestUnsealed(),
+    adopt: (series, chunk, firstPosition) =>
+      keep(series, chunk, { firstPosition, firstBytes: registry.journalledBytes() }),
     idle: async () => {
       while (working !== undefined || merging !== undefined) await (working ?? merging);
     },

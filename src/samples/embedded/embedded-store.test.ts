@@ -41,19 +41,20 @@ const small: Partial<StoreLimits> = {
   segmentsToMerge: 3,
 };
 
-describe('unsealed', () => {
-  sampleStoreMustBehave(async (clock) => openIn(await temporaryFolder(), clock));
-  sampleStoreMustKeepHouse(
-    async () => openIn(await temporaryFolder(), { now: 1 }, small),
-    async () => {},
-  );
-});
+describe.each<[string, Partial<StoreLimits>]>([
+  ['runs of many devices', {}],
+  ['chunks of one device', { chunkRowsMin: 1 }],
+])('%s', (_, ofKind) => {
+  const open = async () => openIn(await temporaryFolder(), { now: 1 }, { ...small, ...ofKind });
 
-describe('sealed', () => {
-  sampleStoreMustKeepHouse(
-    async () => openIn(await temporaryFolder(), { now: 1 }, small),
-    (store) => (store as TestSamples).sealAll(),
-  );
+  describe('unsealed', () => {
+    sampleStoreMustBehave(async (clock) => openIn(await temporaryFolder(), clock, ofKind));
+    sampleStoreMustKeepHouse(open, async () => {});
+  });
+
+  describe('sealed', () => {
+    sampleStoreMustKeepHouse(open, (store) => (store as TestSamples).sealAll());
+  });
 });
 
 test('a dropped device stays dropped after a crash, whether its samples were journalled or sealed', async () => {

@@ -19,7 +19,11 @@ import { createLostSegments } from './segments/lost-segments.ts';
 import { createSegmentSet } from './segments/segment-set.ts';
 import { createStoreReads } from './store-reads.ts';
 import { type StoreLimits, storeLimits } from './store-limits.ts';
-import { createInterners, openSegments } from './store-loader.ts';
+import { createInterners, openSegments, openTables } from './store-loader.ts';
+import { createTableMerger } from './memtables/table-merger.ts';
+import { createTableSealer, type TableSealer } from './memtables/table-sealer.ts';
+import { deadRowsOf } from './memtables/table-runs.ts';
+import { createRunMakers } from './runs/run-makers.ts';
 
 export interface EmbeddedStoreOptions extends StoreSurroundings {
   /** Where the segments are; made when it does not exist. */
@@ -49,20 +53,33 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const { logStart } = options;
   const opened = await openSegments(registry, { directory, interners, logStart, repair: true });
   for (const place of opened.damage) damaged(place);
+  const { tables, tableRuns } = openTables({ directory, interners, limits, damaged }, opened);
   const readers = createActiveReads();
   const decoded = createDecodedChunks((chunk, reason) => {
     damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
   });
-  const segments = createSegmentSet({ directory, ...opened, whenUnread: readers.whenUnread });
+  const segments = createSegmentSet({
+    directory,
+    ...opened,
+    deadRows: () => deadRowsOf(tables),
+    whenUnread: readers.whenUnread,
+  });
   const { schemas } = interners;
+  const committed = () => options.committed(segments.manifest().replayFrom);
   const state = { closed: false };
   const writer = createEntryWriter({
     registry,
+    tables,
     decoded,
+    limits,
     manifest: opened.manifest,
-    afterWrite: () => sealer.wake(),
-    room: () => sealer.roomForRows(),
+    afterWrite: () => {
+      sealer.wake();
+      tableSealer.wake();
+    },
+    room: () => sealer.roomForRows() ?? tableSealer.room(),
   });
+  const tablesFrom = tables.replayFrom;
   const sealer: ChunkSealer = createChunkSealer({
     registry,
     schemas,
@@ -70,13 +87,33 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     slices,
     limits,
     visiblePosition: writer.visiblePosition,
-    committed: () => options.committed(segments.manifest().replayFrom),
+    tablesFrom,
+    committed,
     failed,
     merge: async () => {
       while (!state.closed && (await segments.exclusive(() => mergeSome(changing))));
     },
   });
-  const { replayFrom } = sealer;
+  const makers = createRunMakers(options.shapes.fromText);
+  const onTables = {
+    tables,
+    tableRuns,
+    registry,
+    schemas,
+    segments,
+    chunks: sealer,
+    makers,
+    slices,
+    limits,
+    origins: registry.origins,
+    committed,
+    failed,
+  };
+  const merger = createTableMerger({
+    ...onTables,
+    damaged: (path, reason) => damaged({ kind: 'page', path, reason }),
+  });
+  const tableSealer: TableSealer = createTableSealer({ ...onTables, sealed: merger.wake });
   const changing: RetentionParts = {
     segments,
     registry,
@@ -85,7 +122,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     limits,
     schemas,
     sealer,
-    replayFrom,
+    ofTables: { tables, sealer: tableSealer, merger },
+    replayFrom: () => Math.min(sealer.oldestUnsealed(), tablesFrom()),
   };
 
   function deviceOf(id: string): Device | undefined {
@@ -93,27 +131,45 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     return registry.devices.get(id);
   }
 
+  async function idle(): Promise<void> {
+    await tableSealer.idle();
+    await merger.idle();
+    await sealer.idle();
+  }
+
+  async function sealAll(): Promise<void> {
+    await tableSealer.sealAll();
+    await sealer.sealAll();
+  }
+
   sealer.wake();
   return {
-    sealAll: sealer.sealAll,
-    idle: sealer.idle,
+    sealAll,
+    idle,
     replayFrom: async () => opened.manifest.replayFrom,
     write: writer.write,
     compare: writer.compare,
     ...createStoreReads({
       deviceOf,
+      tables,
       decoded,
       lost: createLostSegments(opened.manifest),
       readers,
       slices,
     }),
-    usage: async () => usage(registry),
+    usage: async () => usage(registry, tables),
     retain: (rules) => dropExpired(changing, rules),
     dropDevice: (deviceId, before) => dropDevice(changing, deviceId, before),
     close: async () => {
       if (state.closed) return;
       state.closed = true;
-      await sealAtEnd(sealer, failed).finally(() => readers.whenUnread(segments.close));
+      try {
+        await sealAtEnd(sealAll, failed);
+        await merger.idle();
+      } finally {
+        readers.whenUnread(segments.close);
+        await makers.close();
+      }
     },
   };
 }
@@ -122,9 +178,12 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
  * What cannot be sealed stays in the log and is written again by the next start; rejects unless the
  * disk is merely full.
  */
-async function sealAtEnd(sealer: ChunkSealer, failed: (error: unknown) => void): Promise<void> {
+async function sealAtEnd(
+  sealAll: () => Promise<void>,
+  failed: (error: unknown) => void,
+): Promise<void> {
   try {
-    await sealer.sealAll();
+    await sealAll();
   } catch (error) {
     failed(error);
     if (!isDiskFull(error)) throw error;

@@ -1,12 +1,15 @@
-// Entry writer: adds the rows of logged entries to the series of their devices, and finds samples that are stored already.
+// Entry writer: adds the rows of logged entries to the tables, those of busy devices to their series, and finds samples that are stored.
 import type { LoggedEntry } from '../../log/logged-entry.ts';
 import { dataOf } from '../../log/data-shape.ts';
 import type { ComparedSample, Comparison, SampleStore } from '../sample-store.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
+import type { ShapeTable } from './memtables/shape-table.ts';
+import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
-import { type Device, isStored, seriesOf } from './rows/series.ts';
+import { isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
 import { missing } from '../../structures/missing.ts';
+import type { StoreLimits } from './store-limits.ts';
 
 export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare'> {
   /** The position behind the newest entry whose rows are visible. */
@@ -15,7 +18,9 @@ export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare'> {
 
 export interface EntryWriterParts {
   readonly registry: SeriesRegistry;
+  readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;
+  readonly limits: Pick<StoreLimits, 'chunkRowsMin' | 'instantRowsMax'>;
   /** As the start found it: rows before `replayFrom` are sealed. */
   readonly manifest: Pick<Manifest, 'replayFrom' | 'droppedDevices'>;
   /** Called after the rows of new entries became visible. */
@@ -27,15 +32,15 @@ export interface EntryWriterParts {
 const noneIdentical: ReadonlySet<number> = new Set();
 
 export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
-  const { registry, decoded, manifest } = parts;
+  const { registry, manifest } = parts;
   let visiblePosition = manifest.replayFrom;
   for (const [deviceId, { position }] of Object.entries(manifest.droppedDevices))
     registry.dropped.set(deviceId, position);
 
-  function add(entry: LoggedEntry): void {
+  function add(entry: LoggedEntry, isReplayed: boolean): void {
     const { position, deviceId } = entry;
     if (position >= (registry.dropped.get(deviceId) ?? 0))
-      addRows(registry, registry.deviceOf(deviceId), entry);
+      addRows(entry, { ...parts, isReplayed, isLong: isLong(entry, parts.limits) });
     registry.noteJournalled(entry.bytes);
     visiblePosition = Math.max(visiblePosition, position + 1);
     if (registry.dropped.size > 0) forgetDropped();
@@ -50,59 +55,164 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
   return {
     visiblePosition: () => visiblePosition,
     write: async (entries, origin) => {
-      for (const entry of entries) add(entry);
+      const isReplayed = origin === 'replayed';
+      for (const entry of entries) add(entry, isReplayed);
       // Sealing would delay the start.
-      if (origin === 'new') parts.afterWrite();
+      if (!isReplayed) parts.afterWrite();
     },
     compare: async (deviceId, samples) => {
       for (let room = parts.room(); room !== undefined; room = parts.room()) await room;
-      return comparison(registry.devices.get(deviceId), samples, decoded);
+      return comparison(deviceId, samples, parts);
     },
   };
 }
 
 function comparison(
-  device: Device | undefined,
+  deviceId: string,
   samples: readonly ComparedSample[],
-  decoded: DecodedChunks,
+  { registry, tables, decoded }: EntryWriterParts,
 ): Comparison {
-  if (device === undefined) return { identical: noneIdentical, nextOrder: 0 };
+  const device = registry.devices.get(deviceId);
+  const number = tables.numbers.numberOf(deviceId);
   let identical: Set<number> | undefined;
-  for (const [i, { topic, timestamp, data }] of samples.entries()) {
-    const series = device.topics.get(topic);
-    if (series === undefined || !isStored(series, timestamp, data, decoded)) continue;
-    identical ??= new Set();
-    identical.add(i);
-  }
-  return { identical: identical ?? noneIdentical, nextOrder: device.nextOrder };
+  if (device !== undefined || number !== undefined)
+    for (let i = 0; i < samples.length; i++) {
+      const sample = samples[i] ?? missing('sample');
+      const series = device?.topics.get(sample.topic);
+      const isFound =
+        (series !== undefined && isStored(series, sample.timestamp, sample.data, decoded)) ||
+        (number !== undefined && tables.has(number, sample));
+      if (!isFound) continue;
+      identical ??= new Set();
+      identical.add(i);
+    }
+  const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
+  return {
+    identical: identical ?? noneIdentical,
+    nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
+  };
 }
 
-function addRows(
-  registry: SeriesRegistry,
-  device: Device,
-  { firstOrder, position, rows }: LoggedEntry,
-): void {
-  const { samples, shapes, values } = rows;
+/**
+ * Whether the rows are kept by device: there are many of one topic, or more at one instant than
+ * tables look through. Says the same of the entry when it comes again after a crash.
+ */
+function isLong(
+  { rows: { samples } }: LoggedEntry,
+  { chunkRowsMin, instantRowsMax }: EntryWriterParts['limits'],
+): boolean {
+  if (samples.length <= Math.min(chunkRowsMin - 1, instantRowsMax)) return false;
+  return (
+    mostOf(samples, ({ topic }) => topic) >= chunkRowsMin ||
+    mostOf(samples, ({ timestamp }) => timestamp) > instantRowsMax
+  );
+}
+
+/** How many items the most frequent key has. */
+function mostOf<T>(items: readonly T[], keyOf: (item: T) => unknown): number {
+  const counts = new Map<unknown, number>();
+  let most = 0;
+  for (const item of items) {
+    const key = keyOf(item);
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    if (count > most) most = count;
+  }
+  return most;
+}
+
+interface RowPlacing extends EntryWriterParts {
+  readonly isReplayed: boolean;
+  readonly isLong: boolean;
+}
+
+/** A row with what decides where it goes. */
+interface PlacedRow extends TableRow {
+  readonly deviceId: string;
+  readonly topic: string;
+  device: number;
+}
+
+/** The device has no number yet. */
+const noNumber = -1;
+
+function addRows(entry: LoggedEntry, placing: RowPlacing): void {
+  const { firstOrder, position, deviceId } = entry;
+  const { samples, shapes, values } = entry.rows;
+  const { registry } = placing;
   let valuesAt = 0;
-  let order = firstOrder;
-  for (const [i, sample] of samples.entries()) {
-    const { stored, timestamp, topic, workspaceId, dataFlowId, meta: object } = sample;
+  for (let i = 0; i < samples.length; i++) {
+    const {
+      stored,
+      timestamp,
+      topic,
+      workspaceId,
+      dataFlowId,
+      meta: object,
+    } = samples[i] ?? missing('head of a row');
     const shape = shapes[i] ?? missing('shape of a row');
-    const series = stored ? seriesOf(device, topic) : undefined;
-    // An entry that comes again after a restart may be sealed.
-    if (series !== undefined && order > series.sealedOrder) {
+    if (stored) {
       const origin = registry.origin(workspaceId, dataFlowId);
       const meta = object === undefined ? undefined : JSON.stringify(object);
-      registry.addRow(
-        series,
-        { timestamp, order, shape, values, valuesAt, origin, meta },
-        position,
-      );
-      if (series.crowd?.timestamp === timestamp)
-        series.crowd.data.add(dataOf(shape, values.sourceFrom(valuesAt)));
+      const order = firstOrder + i;
+      const head = { deviceId, device: noNumber, position, topic, timestamp, order };
+      addRow({ ...head, shape, values, valuesAt, origin, meta }, placing);
     }
     valuesAt += shape.leaves.length;
-    order += 1;
   }
-  device.nextOrder = Math.max(device.nextOrder, order);
+  const device = registry.devices.get(deviceId);
+  if (device !== undefined)
+    device.nextOrder = Math.max(device.nextOrder, firstOrder + samples.length);
+}
+
+function addRow(row: PlacedRow, placing: RowPlacing): void {
+  const { registry, tables, isReplayed } = placing;
+  const series = registry.devices.get(row.deviceId)?.topics.get(row.topic);
+  if (isReplayed && isSealed(row, series, placing)) return;
+  const table = placing.isLong || series?.isBusy === true ? undefined : tableFor(row, placing);
+  if (table === undefined) {
+    addToSeries(series ?? seriesOf(registry.deviceOf(row.deviceId), row.topic), row, placing);
+    return;
+  }
+  row.device = tables.numbers.assign(row.deviceId);
+  tables.add(table, row);
+}
+
+/** Whether a row that comes again after a crash is in a file. */
+function isSealed(
+  row: PlacedRow,
+  series: Series | undefined,
+  { tables, decoded }: RowPlacing,
+): boolean {
+  if (series !== undefined && isInChunks(series, row.order, decoded)) return true;
+  const table = tables.find(row);
+  const sealed = table?.isSealed(row.position) ?? 'no';
+  if (table === undefined || sealed !== 'maybe') return sealed === 'yes';
+  const device = tables.numbers.numberOf(row.deviceId);
+  return device !== undefined && table.hasInRuns(device, row);
+}
+
+/** The table that takes the row; undefined when it belongs to the series of its device. */
+function tableFor(
+  row: PlacedRow,
+  { tables, registry, limits }: RowPlacing,
+): ShapeTable | undefined {
+  const table = tables.forRows(row, row.origin.workspaceId);
+  const device = tables.numbers.numberOf(row.deviceId);
+  if (table?.active === undefined || device === undefined) return table;
+  // What a table has of one device is looked through row by row, so it has to stay short.
+  const isCrowded =
+    table.active.rowCount(device) >= limits.chunkRowsMin ||
+    (row.timestamp <= tables.newestOf(device) &&
+      table.active.rowsAt(device, row.timestamp).length >= limits.instantRowsMax);
+  if (!isCrowded) return table;
+  seriesOf(registry.deviceOf(row.deviceId), row.topic).isBusy = true;
+  return undefined;
+}
+
+function addToSeries(series: Series, row: PlacedRow, { registry, isLong }: RowPlacing): void {
+  registry.addRow(series, row, row.position);
+  if (isLong) series.isBusy = true;
+  if (series.crowd?.timestamp === row.timestamp)
+    series.crowd.data.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
 }

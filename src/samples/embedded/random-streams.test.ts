@@ -11,8 +11,12 @@ import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
 
 const streams = Number(process.env['STREAMS'] ?? 40);
+/** A stream is one device, so that by turns its rows are in runs, in chunks, or in both. */
+const chunkRows = [1_000, 1, 8, 30];
 const tiny: Partial<StoreLimits> = {
   rowsToCloseAtDay: 20,
+  memtableRowsMax: 50,
+  runsToMerge: 3,
   rowsToCloseAtHour: 40,
   rowsMax: 60,
   segmentBytes: 3_000,
@@ -25,8 +29,11 @@ async function runStreams(seeds: readonly number[]): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'streams-'));
   let directory = join(root, '0');
   let copies = 0;
-  const open = (): Promise<TestSamples> =>
-    openTestSamples({ directory, now: () => 1, limits: tiny });
+  let opened = 0;
+  const open = (): Promise<TestSamples> => {
+    const chunkRowsMin = chunkRows[opened++ % chunkRows.length] ?? 1;
+    return openTestSamples({ directory, now: () => 1, limits: { ...tiny, chunkRowsMin } });
+  };
   let store = await open();
   async function disturb(random: Random): Promise<void> {
     const kind = random.below(4);

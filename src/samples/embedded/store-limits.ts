@@ -33,6 +33,30 @@ export const storeLimits = {
   mergedBytesMax: 256 * 1024 * 1024,
   /** Overlapping chunks are merged up to so many rows at a time. */
   mergeRowsMax: 8_192,
+  /**
+   * From so many rows on, the rows of one device and topic, of one entry or in one memtable, become
+   * chunks.
+   */
+  chunkRowsMin: 720,
+  /** Rows of one device at one instant; with more, further ones become chunks. */
+  instantRowsMax: 16,
+  /** A memtable with so many rows is sealed. */
+  memtableRowsMax: 1_048_576,
+  /** Shapes and topics with a memtable at the same time; further ones have open rows by device. */
+  memtablesMax: 256,
+  /** What memtables that take rows may take in memory; beyond, the largest is sealed. */
+  memtableBytes: 128 * 1024 * 1024,
+  /** What memtables that wait to be sealed may take in memory; beyond, writers wait. */
+  closedMemtableBytesMax: 192 * 1024 * 1024,
+  /** Shapes and topics with runs; those of one workspace. */
+  tablesMax: 1_024,
+  tablesPerWorkspace: 128,
+  /** So many neighboring runs of one level become one. */
+  runsToMerge: 8,
+  /** Runs are not merged to more than about this size. */
+  mergedRunBytesMax: 512 * 1024 * 1024,
+  /** Decoded sections of runs that are kept for further reads. */
+  sectionCacheBytes: 48 * 1024 * 1024,
 } as const;
 
 export type StoreLimits = { readonly [K in keyof typeof storeLimits]: number };

@@ -1,18 +1,32 @@
-// Store loader: reads the segments of the folder into the series registry.
+// Store loader: reads the segments of the folder into the series registry and the tables.
+import { join } from 'node:path';
 import type { ShapeInterner } from '../../log/data-shape.ts';
+import { createDeviceMarks } from './memtables/device-marks.ts';
+import { openDeviceNumbers } from './memtables/device-numbers.ts';
+import { createShapeTables, type ShapeTables } from './memtables/shape-tables.ts';
+import { createTableRuns, type TableRuns } from './memtables/table-runs.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
 import { createSchemaInterner } from './chunks/chunk-schema.ts';
+import type { RunIndex } from './runs/run-index.ts';
 import { type Manifest, segmentNumber } from './segments/manifest.ts';
 import type { StoreDamage } from '../sample-store.ts';
 import { countedSegments, type SegmentFolder } from './segments/segment-files.ts';
+import type { SegmentFile } from './segments/segment-file.ts';
 import type { Interners, OpenedSegment } from './segments/chunk-segment-reader.ts';
 import type { Segment } from './segments/segment-set.ts';
 import { addChunk, seriesOf } from './rows/series.ts';
+import type { StoreLimits } from './store-limits.ts';
 
 export interface OpenedSegments {
   readonly manifest: Manifest;
   readonly segments: Segment[];
+  readonly runs: readonly OpenedRun[];
   readonly damage: readonly StoreDamage[];
+}
+
+export interface OpenedRun {
+  readonly file: SegmentFile;
+  readonly index: RunIndex;
 }
 
 export function createInterners(registry: SeriesRegistry, shapes: ShapeInterner): Interners {
@@ -28,12 +42,13 @@ export async function openSegments(
   return {
     manifest,
     segments: segments.map((segment) => addToCatalogue(segment, manifest, registry)),
+    runs: segments.flatMap(({ file, run }) => (run === undefined ? [] : [{ file, index: run }])),
     damage,
   };
 }
 
 function addToCatalogue(
-  { file, placed }: OpenedSegment,
+  { file, placed, run }: OpenedSegment,
   manifest: Manifest,
   registry: SeriesRegistry,
 ): Segment {
@@ -48,5 +63,57 @@ function addToCatalogue(
   });
   const bytes = (of: OpenedSegment['placed']) =>
     of.reduce((sum, { chunk }) => sum + chunk.length, 0);
-  return { file, members, deadBytes: bytes(placed) - bytes(counted) };
+  return { file, isRun: run !== undefined, members, deadBytes: bytes(placed) - bytes(counted) };
+}
+
+/** The two copies of the numbers of the devices that the runs have. */
+export function devicePaths(directory: string): readonly [string, string] {
+  return [join(directory, 'devices.numbers'), join(directory, 'devices.numbers.copy')];
+}
+
+/** How many devices the runs have. */
+export function devicesOf(runs: readonly OpenedRun[]): number {
+  return runs.reduce((most, { index }) => Math.max(most, index.head.devices), 0);
+}
+
+export interface OpenedTables {
+  readonly tables: ShapeTables;
+  readonly tableRuns: TableRuns;
+}
+
+export interface TablesFolder {
+  readonly directory: string;
+  readonly interners: Interners;
+  readonly limits: StoreLimits;
+  readonly damaged: (damage: StoreDamage) => void;
+}
+
+/** The tables with the runs of the folder. Throws DamagedChunk when the numbers of their devices are lost. */
+export function openTables(
+  { directory, interners, limits, damaged }: TablesFolder,
+  { runs, manifest }: Pick<OpenedSegments, 'runs' | 'manifest'>,
+): OpenedTables {
+  const numbers = openDeviceNumbers({
+    paths: devicePaths(directory),
+    needed: devicesOf(runs),
+    damaged: (path, reason) => damaged({ kind: 'devices', path, reason }),
+  });
+  const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);
+  const marks = createDeviceMarks(numbers.count(), maxOrder + 1);
+  const tables = createShapeTables({ numbers, marks, limits });
+  const tableRuns = createTableRuns({
+    interners,
+    cacheBytes: limits.sectionCacheBytes,
+    damaged: (path, reason) => damaged({ kind: 'page', path, reason }),
+  });
+  const inOrder = runs.toSorted((a, b) => a.index.head.coveredTo - b.index.head.coveredTo);
+  for (const { file, index } of inOrder) {
+    const { origins, topic, shape } = index.head;
+    const table = tables.open(
+      { shape: interners.shapes.fromText(shape), topic },
+      origins[0]?.[0] ?? '',
+    );
+    table.addRun(tableRuns.open(file, index, manifest.deadRows?.[file.name]));
+  }
+  return { tables, tableRuns };
 }

@@ -21,9 +21,9 @@ import {
   type SampleWalk,
   walkSamples,
 } from './queries/row-scan.ts';
-import { measuredKeys } from './rows/key-statistics.ts';
-import type { RowGroup } from './rows/rows.ts';
-import { chunksBetween, type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
+import type { ShapeTables } from './memtables/shape-tables.ts';
+import { measuredKeys, topicsOf } from './rows/key-statistics.ts';
+import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
 import type { LostSegments, ReportedRange } from './segments/lost-segments.ts';
 
 /** Samples built, and samples skipped, between two pauses. */
@@ -38,6 +38,7 @@ type StoreReads = Pick<
 export interface StoreReadsParts {
   /** Throws when the store is closed. */
   readonly deviceOf: (id: string) => Device | undefined;
+  readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;
   readonly lost: LostSegments;
   readonly readers: ActiveReads;
@@ -45,7 +46,7 @@ export interface StoreReadsParts {
 }
 
 export function createStoreReads(parts: StoreReadsParts): StoreReads {
-  const { deviceOf } = parts;
+  const { deviceOf, tables } = parts;
   return {
     exportSamples: (range) => exportSamples(range, parts),
     samples: async (scan) => {
@@ -53,21 +54,15 @@ export function createStoreReads(parts: StoreReadsParts): StoreReads {
       const report = (samples: UnreadableSamples) => void unreadable.push(samples);
       return { samples: await findSamples({ ...scan, unreadable: report }, parts), unreadable };
     },
-    topics: async (deviceId) => {
-      const device = deviceOf(deviceId);
-      if (device === undefined) return [];
-      const found = [...device.topics.values()].map(({ topic, newest }) => ({ topic, newest }));
-      return found
-        .filter(({ newest }) => Number.isFinite(newest))
-        .sort((a, b) => b.newest - a.newest);
-    },
+    topics: async (deviceId) =>
+      topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)).map(({ topic, newest }) => ({
+        topic,
+        newest,
+      })),
     latest: (request) => findLatest(request, parts),
     buckets: (request) => findBuckets(request, parts),
-    measuredKeys: async (deviceId, topicsMax) => {
-      const device = deviceOf(deviceId);
-      if (device === undefined) return [];
-      return measuredKeys(device, topicsMax);
-    },
+    measuredKeys: async (deviceId, topicsMax) =>
+      measuredKeys(topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)), topicsMax),
   };
 }
 
@@ -75,20 +70,20 @@ async function* exportSamples(
   range: SampleRange,
   parts: StoreReadsParts,
 ): AsyncGenerator<FoundSamples> {
-  const { deviceOf, lost, readers, slices } = parts;
+  const { lost, readers, slices } = parts;
   let unreadable: UnreadableSamples[] = [];
   const reported = {
     ...range,
     unreadable: (samples: UnreadableSamples) => void unreadable.push(samples),
   };
-  const device = deviceOf(range.deviceId);
   const end = readers.begin();
   try {
     lost.report(reported);
-    if (device !== undefined) reportDamaged(device, reported);
-    const walk = device && walkSamples(device, range, 'oldest', readerOf(reported, parts));
+    const reader = readerOf(reported, parts);
+    reportDamaged(reported, reader);
+    const walk = walkSamples(range, 'oldest', reader);
     for (;;) {
-      const samples = walk === undefined ? [] : takeSamples(walk, samplesPerSlice);
+      const samples = takeSamples(walk, samplesPerSlice);
       if (samples.length > 0 || unreadable.length > 0) yield { samples, unreadable };
       if (samples.length === 0) return;
       unreadable = [];
@@ -103,16 +98,11 @@ async function findSamples(
   scan: SampleScan & ReportedRange,
   parts: StoreReadsParts,
 ): Promise<Sample[]> {
-  const { deviceOf, lost, readers, slices } = parts;
-  const device = deviceOf(scan.deviceId);
+  const { lost, readers, slices } = parts;
   const samples: Sample[] = [];
-  if (device === undefined) {
-    lost.report(scan);
-    return samples;
-  }
   const end = readers.begin();
   try {
-    const walk = walkSamples(device, scan, 'newest', readerOf(scan, parts));
+    const walk = walkSamples(scan, 'newest', readerOf(scan, parts));
     await skip(walk, scan.skip, slices);
     for (;;) {
       const wanted = Math.min(samplesPerSlice, scan.limit - samples.length);
@@ -131,13 +121,13 @@ async function findSamples(
 }
 
 async function findLatest(request: LatestRequest, parts: StoreReadsParts): Promise<FoundLatest> {
-  const { deviceOf, lost, readers, slices } = parts;
+  const { deviceOf, tables, lost, readers, slices } = parts;
   const unreadable: UnreadableSamples[] = [];
   const report = (samples: UnreadableSamples) => void unreadable.push(samples);
   const end = readers.begin();
   try {
     const samples = await latestSamples(request, {
-      deviceOf,
+      topicsOf: (deviceId) => topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)),
       slices,
       readerOf: (deviceId) => readerOf({ deviceId, unreadable: report }, parts),
     });
@@ -154,8 +144,9 @@ async function findLatest(request: LatestRequest, parts: StoreReadsParts): Promi
 
 async function findBuckets(
   request: BucketRequest,
-  { deviceOf, decoded, lost, readers, slices }: StoreReadsParts,
+  parts: StoreReadsParts,
 ): ReturnType<SampleStore['buckets']> {
+  const { lost, readers } = parts;
   const { deviceIds, topic, edges } = request;
   const [deviceId] = deviceIds;
   // Any of the devices may have had samples there, and a number without them would be wrong.
@@ -168,7 +159,7 @@ async function findBuckets(
     });
   const end = readers.begin();
   try {
-    return await queryBuckets(request, deviceOf, decoded, slices);
+    return await queryBuckets(request, parts);
   } finally {
     end();
   }
@@ -176,30 +167,34 @@ async function findBuckets(
 
 /** A reader that reports what it leaves out, once each. */
 function readerOf(
-  { deviceId, unreadable }: ReportedRange,
-  { decoded }: StoreReadsParts,
+  { deviceId, unreadable }: Pick<ReportedRange, 'deviceId' | 'unreadable'>,
+  { deviceOf, tables, decoded }: StoreReadsParts,
 ): RowReader {
-  const reported = new Set<RowGroup['chunk']>();
+  const reported = new Set<string>();
+  const device = deviceOf(deviceId);
   return {
-    groupsBetween: (series, from, to) => groupsBetween(series, from, to, decoded),
-    guarded: ({ chunk }, read) => {
-      if (chunk === undefined) return read();
-      return decoded.guarded(chunk, read);
+    groupsBetween: (wanted, from, to) => {
+      const found = tables.groupsOf(deviceId, wanted, [from, to]);
+      for (const { topic, series } of matchingSeries(device, wanted))
+        for (const group of groupsBetween(series, from, to, decoded)) found.push({ topic, group });
+      return found;
     },
-    left: (topic, { chunk }) => {
-      if (chunk === undefined || reported.has(chunk)) return;
-      reported.add(chunk);
-      unreadable(unreadableSamples(deviceId, topic, chunk));
+    left: (topic, group) => {
+      const place = `${topic} ${group.sealed?.place} ${group.oldest}`;
+      if (reported.has(place)) return;
+      reported.add(place);
+      unreadable(unreadableSamples(deviceId, topic, group));
     },
   };
 }
 
 /** Reports what is known to be damaged in the range. */
-function reportDamaged(device: Device, range: ReportedRange): void {
-  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, deviceId } = range;
-  for (const { topic, series } of matchingSeries(device, range.topic))
-    for (const chunk of chunksBetween(series, from, to))
-      if (chunk.damaged) range.unreadable(unreadableSamples(deviceId, topic, chunk));
+function reportDamaged(
+  { topic: wanted, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: ReportedRange,
+  reader: RowReader,
+): void {
+  for (const { topic, group } of reader.groupsBetween(wanted, from, to))
+    if (group.sealed?.damaged === true) reader.left(topic, group);
 }
 
 async function skip(walk: SampleWalk, count: number, slices: Slices): Promise<void> {

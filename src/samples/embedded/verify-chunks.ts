@@ -1,9 +1,9 @@
-// Checking a data folder without changing it: every section of every chunk, its statistics and hours against its rows, every journal frame.
+// Checking a data folder without changing it: every section of every chunk and run, statistics and hours against rows, every journal frame.
 import { join } from 'node:path';
 import { createEntryDecoder } from '../../log/entry-decoding.ts';
 import { openFollowerPositions } from '../../log/follower-positions.ts';
 import { recoverJournal } from '../../log/journal-recovery.ts';
-import { createShapeInterner } from '../../log/data-shape.ts';
+import { createShapeInterner, type ShapeInterner } from '../../log/data-shape.ts';
 import { durableTo, type JournalEndSeen, logDamage } from '../../log/log-damage.ts';
 import { journalStart } from '../../log/segment-list.ts';
 import type { StoreDamage } from '../sample-store.ts';
@@ -11,6 +11,7 @@ import { statisticsOf } from './chunks/chunk-writer.ts';
 import { createSeriesRegistry } from './rows/series-registry.ts';
 import {
   type Chunk,
+  DamagedChunk,
   hasSection,
   hoursSection,
   readSection,
@@ -22,7 +23,16 @@ import {
 import { columnAt, isNumeric } from './chunks/chunk-schema.ts';
 import { columnHours, hoursOf } from './chunks/hour-section.ts';
 import { storeLimits } from './store-limits.ts';
-import { createInterners, openSegments } from './store-loader.ts';
+import {
+  createInterners,
+  devicePaths,
+  devicesOf,
+  type OpenedRun,
+  openSegments,
+} from './store-loader.ts';
+import { openDeviceNumbers } from './memtables/device-numbers.ts';
+import { readRun } from './runs/run-file.ts';
+import { verifyRun } from './runs/verify-run.ts';
 import { dataAt, metaAt } from './rows/rows.ts';
 import type { Series } from './rows/series.ts';
 import { SealedRows } from './queries/sealed-rows.ts';
@@ -30,7 +40,9 @@ import { SealedRows } from './queries/sealed-rows.ts';
 export interface StoreFindings {
   readonly segments: number;
   readonly chunks: number;
-  /** Samples in readable chunks. */
+  /** Pages of runs. */
+  readonly pages: number;
+  /** Samples in readable chunks and pages. */
   readonly sealedSamples: number;
   /**
    * Hours with aggregates of their own in readable chunks, by device and topic; one cut by a
@@ -61,8 +73,10 @@ export async function verifyStore(
   });
   const { segments, manifest } = opened;
   const damage = [...opened.damage];
+  const runs = verifyRuns(directory, opened.runs, interners.shapes);
+  damage.push(...runs.damage);
   let chunks = 0;
-  let sealedSamples = 0;
+  let sealedSamples = runs.samples;
   let hours = 0;
   for (const { file, members } of segments) {
     for (const { series, chunk } of members) {
@@ -99,6 +113,7 @@ export async function verifyStore(
   return {
     segments: segments.length,
     chunks,
+    pages: runs.pages,
     sealedSamples,
     hours,
     journalEntries,
@@ -106,6 +121,33 @@ export async function verifyStore(
     tornBytes,
     damage,
   };
+}
+
+/** Checks the runs, and that there are numbers for their devices. */
+function verifyRuns(
+  directory: string,
+  runs: readonly OpenedRun[],
+  shapes: ShapeInterner,
+): { readonly pages: number; readonly samples: number; readonly damage: readonly StoreDamage[] } {
+  const damage: StoreDamage[] = [];
+  let pages = 0;
+  let samples = 0;
+  for (const { file, index } of runs) {
+    const found = verifyRun(readRun(file, index), shapes.fromText(index.head.shape));
+    pages += found.pages;
+    samples += found.samples;
+    for (const reason of found.damage) damage.push({ kind: 'page', path: file.path, reason });
+  }
+  const note = (path: string, reason: string): void =>
+    void damage.push({ kind: 'devices', path, reason });
+  const paths = devicePaths(join(directory, 'segments'));
+  try {
+    openDeviceNumbers({ paths, needed: devicesOf(runs), damaged: note });
+  } catch (error) {
+    if (!(error instanceof DamagedChunk)) throw error;
+    note(paths[0], error.message);
+  }
+  return { pages, samples, damage };
 }
 
 function placeOf({ device, topic }: Series, { offset, length, ...chunk }: Chunk): string {

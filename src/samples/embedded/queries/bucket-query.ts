@@ -1,4 +1,4 @@
-// Bucket query: tallies from the chunks and the unsealed rows of each device, in slices, so that other work is not delayed.
+// Bucket query: tallies from the chunks, runs and unsealed rows of each device, in slices of time, so that other work is not delayed.
 import { accumulators } from '../../../summaries/accumulators.ts';
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { BucketRequest } from '../../sample-store.ts';
@@ -9,13 +9,23 @@ import { columnsOfShapes } from '../chunks/chunk-schema.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import { visibleFrom } from '../rows/origin.ts';
 import { refuseUnreadable } from '../../unreadable.ts';
-import { chunksBetween, type Device, unreadableSamples, unsealedBetween } from '../rows/series.ts';
+import type { ShapeTables } from '../memtables/shape-tables.ts';
+import type { RowGroup } from '../rows/rows.ts';
+import {
+  chunksBetween,
+  type Device,
+  groupOfChunk,
+  unreadableSamples,
+  unsealedBetween,
+} from '../rows/series.ts';
+import { Slice } from '../runs/slice-rows.ts';
+import { addSlice } from './bucket-slices.ts';
 import { missing } from '../../../structures/missing.ts';
 
 /** A query works so long before others get their turn. */
 const sliceMs = 8;
-/** How many chunks are worked on between two looks at the clock. */
-const chunksPerLook = 16;
+/** How many parts are worked on between two looks at the clock. */
+const partsPerLook = 16;
 
 export interface Slices {
   /** Milliseconds from any fixed moment on, never going back. */
@@ -29,13 +39,19 @@ export function endsOf(edges: readonly EpochMs[]): { from: EpochMs; to: EpochMs 
   return { from: edges[0] ?? missing('first edge'), to: edges.at(-1) ?? missing('last edge') };
 }
 
+export interface BucketSources {
+  readonly deviceOf: (id: string) => Device | undefined;
+  readonly tables: ShapeTables;
+  readonly decoded: DecodedChunks;
+  readonly slices: Slices;
+}
+
 /** See the port's `buckets`. */
 export async function queryBuckets(
   request: BucketRequest,
-  deviceOf: (id: string) => Device | undefined,
-  decoded: DecodedChunks,
-  slices: Slices,
+  sources: BucketSources,
 ): Promise<Tallies[]> {
+  const { slices } = sources;
   const { edges, dataKey } = request;
   const { from, to } = endsOf(edges);
   const plan: BucketPlan = {
@@ -52,38 +68,83 @@ export async function queryBuckets(
   for (const id of request.deviceIds) {
     const tallies: Tallies = new Array(edges.length - 1).fill(undefined);
     answers.push(tallies);
-    const series = deviceOf(id)?.topics.get(request.topic);
-    if (series === undefined) continue;
-    // Taken together: rows that are sealed while this query pauses are in neither or both
-    // otherwise.
-    const unsealed = unsealedBetween(series, from, to);
-    for (const chunk of inHelpfulOrder(chunksBetween(series, from, to), plan)) {
-      const visible = planFrom(plan, chunk.oldest, visibleFrom(chunk.origins));
-      if (visible !== undefined) {
-        const isRead = decoded.guarded(chunk, () => {
-          addChunk(tallies, chunk, visible, decoded.passing);
-          return true;
-        });
-        // A number without some of its values would be wrong; one that needs nothing of what is
-        // damaged is right.
-        if (isRead === undefined) refuseUnreadable(unreadableSamples(id, request.topic, chunk));
-      }
-      if (++worked % chunksPerLook !== 0 || slices.clock() < sliceEnds) continue;
+    for (const part of partsOf(id, request.topic, plan, sources)) {
+      // A number without some of its values would be wrong; one that needs nothing of what is
+      // damaged is right.
+      if (!addPart(tallies, part, plan, sources))
+        refuseUnreadable(unreadableSamples(id, request.topic, groupOf(part, sources)));
+      if (++worked % partsPerLook !== 0 || slices.clock() < sliceEnds) continue;
       await slices.pause();
       sliceEnds = slices.clock() + sliceMs;
     }
-    for (const rows of unsealed) {
-      const visible = planFrom(plan, rows.oldest, rows.visibleFrom);
-      if (visible === undefined) continue;
-      addRows(
-        tallies,
-        rows.sorted(),
-        visible,
-        columnsOfShapes(rows.shapes, rows.shapeColumns, dataKey),
-      );
-    }
   }
   return answers;
+}
+
+type Part = Chunk | RowGroup;
+
+/**
+ * What the device has within the plan. Taken together: rows that are sealed while the query pauses
+ * would be in no part or in two otherwise.
+ */
+function partsOf(
+  deviceId: string,
+  topic: string,
+  plan: BucketPlan,
+  { deviceOf, tables }: BucketSources,
+): Part[] {
+  const { from, to } = plan;
+  const series = deviceOf(deviceId)?.topics.get(topic);
+  const groups = tables.groupsOf(deviceId, topic, [from, to]).map(({ group }) => group);
+  if (series === undefined) return inHelpfulOrder(groups, plan);
+  const chunks = inHelpfulOrder(chunksBetween(series, from, to), plan);
+  return [...chunks, ...unsealedBetween(series, from, to), ...inHelpfulOrder(groups, plan)];
+}
+
+function groupOf(part: Part, { decoded }: BucketSources): RowGroup {
+  return isChunk(part) ? groupOfChunk(part, decoded) : part;
+}
+
+function isChunk(part: Part): part is Chunk {
+  return 'originRows' in part;
+}
+
+/** Returns whether the part can be read. */
+function addPart(tallies: Tallies, part: Part, plan: BucketPlan, sources: BucketSources): boolean {
+  if (isChunk(part)) return addSealedChunk(tallies, part, plan, sources);
+  if (part.sealed === undefined) {
+    addUnsealed(tallies, part, plan);
+    return true;
+  }
+  const isRead = part.sealed.guarded(() => {
+    const visible = planFrom(plan, part.oldest, part.visibleFrom);
+    if (visible === undefined) return true;
+    return part instanceof Slice && addSlice(tallies, part, visible);
+  });
+  return isRead === true;
+}
+
+function addSealedChunk(
+  tallies: Tallies,
+  chunk: Chunk,
+  plan: BucketPlan,
+  { decoded }: BucketSources,
+): boolean {
+  const visible = planFrom(plan, chunk.oldest, visibleFrom(chunk.origins));
+  if (visible === undefined) return true;
+  const isRead = decoded.guarded(chunk, () => {
+    addChunk(tallies, chunk, visible, decoded.passing);
+    return true;
+  });
+  return isRead === true;
+}
+
+function addUnsealed(tallies: Tallies, group: RowGroup, plan: BucketPlan): void {
+  const visible = planFrom(plan, group.oldest, group.visibleFrom);
+  const sorted = visible === undefined ? undefined : group.sorted();
+  if (visible === undefined || sorted === undefined) return;
+  const { shapes, shapeColumns } = sorted.rows;
+  addRows(tallies, sorted, visible, columnsOfShapes(shapes, shapeColumns, plan.dataKey));
 }
 
 /**
@@ -103,10 +164,10 @@ function planFrom(plan: BucketPlan, oldest: EpochMs, from: EpochMs): BucketPlan 
 }
 
 /**
- * A facet that can be settled gets the outermost chunks first: those between may then be left
+ * A facet that can be settled gets the outermost groups first: those between may then be left
  * unread.
  */
-function inHelpfulOrder(chunks: Chunk[], { facet }: BucketPlan): Chunk[] {
-  if (facet.isSettled === undefined || chunks.length < 3) return chunks;
-  return [...chunks.slice(0, 1), ...chunks.slice(-1), ...chunks.slice(1, -1)];
+function inHelpfulOrder<T>(groups: T[], { facet }: BucketPlan): T[] {
+  if (facet.isSettled === undefined || groups.length < 3) return groups;
+  return [...groups.slice(0, 1), ...groups.slice(-1), ...groups.slice(1, -1)];
 }

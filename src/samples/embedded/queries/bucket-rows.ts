@@ -142,6 +142,32 @@ export function addValues(
   }
 }
 
+/** Values of rows that are in order as they stand; their orders are decoded only when they are read. */
+class ValuesInPlace implements ColumnValues {
+  readonly kind: ValueKind;
+  readonly texts: readonly string[];
+  readonly values: ColumnValues['values'];
+  readonly length: number;
+  readonly timestamps: Float64Array;
+  readonly #sorted: SortedRows;
+
+  constructor(
+    { kind, texts, values }: Pick<ColumnValues, 'kind' | 'texts' | 'values'>,
+    sorted: SortedRows,
+  ) {
+    this.kind = kind;
+    this.texts = texts;
+    this.values = values;
+    this.length = sorted.length;
+    this.timestamps = sorted.timestamps;
+    this.#sorted = sorted;
+  }
+
+  get orders(): Float64Array {
+    return this.#sorted.orders;
+  }
+}
+
 function columnValues(
   sorted: SortedRows,
   column: Column,
@@ -150,9 +176,10 @@ function columnValues(
   const { texts } = column;
   const kind = valueKindOf(column.kind);
   const source = isNumeric(column.kind) ? column.numbers : column.ids;
-  const { length, timestamps, orders, permutation } = sorted;
+  const { permutation } = sorted;
   if (shapes === undefined && permutation === undefined)
-    return { kind, length, timestamps, orders, values: source, texts };
+    return new ValuesInPlace({ kind, texts, values: source }, sorted);
+  const { timestamps, orders } = sorted;
   const places = placesOfShapes(sorted, shapes);
   const picked = {
     timestamps: new Float64Array(places.length),

@@ -1,15 +1,18 @@
 // Latest samples: the newest sample of each topic of many devices, read in one pass with pauses between devices.
+import type { EpochMs } from '../../../model/instant.ts';
 import type { Sample } from '../../../model/sample.ts';
 import type { LatestRequest } from '../../sample-store.ts';
-import type { Device } from '../rows/series.ts';
 import type { Slices } from './bucket-query.ts';
-import { matchingSeries, type RowReader, walkSamples } from './row-scan.ts';
+import { type RowReader, walkSamples } from './row-scan.ts';
 
 /** The longest turn of the main thread, in milliseconds of `Slices.clock`. */
 const turnMsMax = 5;
 
 export interface LatestParts {
-  readonly deviceOf: (id: string) => Device | undefined;
+  /** The topics of one device that have samples, and when the newest was. */
+  readonly topicsOf: (
+    deviceId: string,
+  ) => readonly { readonly topic: string; readonly newest: EpochMs }[];
   /** The reader of one device, which reports what it omits. */
   readonly readerOf: (deviceId: string) => RowReader;
   readonly slices: Slices;
@@ -18,37 +21,27 @@ export interface LatestParts {
 /** One list per device, in the order of `deviceIds`, newest first; see `SampleStore.latest`. */
 export async function latestSamples(
   { deviceIds, topics }: LatestRequest,
-  { deviceOf, readerOf, slices }: LatestParts,
+  { topicsOf, readerOf, slices }: LatestParts,
 ): Promise<Sample[][]> {
+  const wanted = topics && new Set(topics);
   const found: Sample[][] = [];
   let turnEnd = slices.clock() + turnMsMax;
-  for (const id of deviceIds) {
+  for (const deviceId of deviceIds) {
     if (slices.clock() >= turnEnd) {
       await slices.pause();
       turnEnd = slices.clock() + turnMsMax;
     }
-    const device = deviceOf(id);
-    found.push(device === undefined ? [] : latestOf(device, topics, readerOf(id)));
-  }
-  return found;
-}
-
-function latestOf(
-  device: Device,
-  topics: readonly string[] | undefined,
-  reader: RowReader,
-): Sample[] {
-  const wanted = topics === undefined ? [undefined] : new Set(topics);
-  return [...wanted]
-    .flatMap((topic) => matchingSeries(device, topic))
-    .flatMap(({ topic, series: { newest } }) => {
-      if (!Number.isFinite(newest)) return [];
-      const range = { deviceId: device.id, topic };
+    const ofDevice = topicsOf(deviceId).filter(({ topic }) => wanted?.has(topic) !== false);
+    const reader = readerOf(deviceId);
+    const newest = ofDevice.flatMap(({ topic, newest: from }) => {
+      const range = { deviceId, topic };
       // What is newest may be unreadable; then the newest readable sample is looked for.
       const sample =
-        walkSamples(device, { ...range, from: newest }, 'newest', reader).next() ??
-        walkSamples(device, range, 'newest', reader).next();
+        walkSamples({ ...range, from }, 'newest', reader).next() ??
+        walkSamples(range, 'newest', reader).next();
       return sample === undefined ? [] : [sample];
-    })
-    .sort((a, b) => b.timestamp - a.timestamp || (a.topic < b.topic ? -1 : 1));
+    });
+    found.push(newest.sort((a, b) => b.timestamp - a.timestamp || (a.topic < b.topic ? -1 : 1)));
+  }
+  return found;
 }

@@ -3,14 +3,14 @@ import type { EpochMs } from '../../../model/instant.ts';
 import type { Sample } from '../../../model/sample.ts';
 import type { SampleRange } from '../../sample-store.ts';
 import { dataAt, metaAt, placeOf, type RowGroup, rowAt, type SortedRows } from '../rows/rows.ts';
+import type { TopicGroup } from '../memtables/shape-tables.ts';
 import type { Device, Series } from '../rows/series.ts';
 
 export type Direction = 'newest' | 'oldest';
 
 export interface RowReader {
-  readonly groupsBetween: (series: Series, from: EpochMs, to: EpochMs) => RowGroup[];
-  /** What the reading gives; undefined when it met damage. */
-  readonly guarded: <T>(group: RowGroup, read: () => T) => T | undefined;
+  /** Of one topic or of all. */
+  readonly groupsBetween: (topic: string | undefined, from: EpochMs, to: EpochMs) => TopicGroup[];
   /**
    * Called for a group of the device's topic that cannot be read, when its turn comes; maybe
    * several times.
@@ -18,12 +18,7 @@ export interface RowReader {
   readonly left: (topic: string, group: RowGroup) => void;
 }
 
-interface Waiting {
-  readonly topic: string;
-  readonly group: RowGroup;
-}
-
-interface Source extends Waiting {
+interface Source extends TopicGroup {
   readonly sorted: SortedRows;
   /** The places still to come, half-open. */
   low: number;
@@ -41,7 +36,6 @@ export interface SampleWalk {
  * reverse.
  */
 export function walkSamples(
-  device: Device,
   range: SampleRange,
   direction: Direction,
   reader: RowReader,
@@ -49,16 +43,14 @@ export function walkSamples(
   const from = range.from ?? Number.NEGATIVE_INFINITY;
   const to = range.to ?? Number.POSITIVE_INFINITY;
   const newestFirst = direction === 'newest';
-  const waiting: Waiting[] = [];
-  for (const { topic, series } of matchingSeries(device, range.topic))
-    for (const group of reader.groupsBetween(series, from, to)) waiting.push({ topic, group });
+  const waiting = reader.groupsBetween(range.topic, from, to);
   // Sorted so that the next to come is the last.
   waiting.sort((a, b) =>
     newestFirst ? a.group.newest - b.group.newest : b.group.oldest - a.group.oldest,
   );
   let sources: Source[] = [];
 
-  function open({ topic, group }: Waiting): void {
+  function open({ topic, group }: TopicGroup): void {
     const sorted = group.sorted();
     if (sorted === undefined) {
       reader.left(topic, group);
@@ -78,7 +70,7 @@ export function walkSamples(
   }
 
   /** Whether rows of the waiting group could come before the next row of the source. */
-  function mayPrecede({ group }: Waiting, source: Source): boolean {
+  function mayPrecede({ group }: TopicGroup, source: Source): boolean {
     if (newestFirst) return group.newest >= source.sorted.timestamps[source.high - 1]!;
     return group.oldest <= source.sorted.timestamps[source.low]!;
   }
@@ -102,7 +94,8 @@ export function walkSamples(
     const row = rowAt(sorted, place);
     const meta = metaAt(sorted.rows, row);
     const data = dataAt(sorted.rows, row);
-    const sample = { deviceId: device.id, topic, timestamp: sorted.timestamps[place]!, data };
+    const { deviceId } = range;
+    const sample = { deviceId, topic, timestamp: sorted.timestamps[place]!, data };
     return meta === undefined ? sample : { ...sample, meta };
   }
 
@@ -118,9 +111,8 @@ export function walkSamples(
     const isApart =
       after === undefined ||
       (newestFirst ? after.newest < group.oldest : after.oldest > group.newest);
-    if (group.chunk?.damaged === true || !isApart || group.length > countMax || group.newest >= to)
-      return 0;
-    if (group.oldest < Math.max(from, group.visibleFrom)) return 0;
+    if (!isApart || group.length > countMax || group.newest >= to) return 0;
+    if (!isWhollyVisible(group, from)) return 0;
     waiting.pop();
     return group.length;
   }
@@ -131,7 +123,7 @@ export function walkSamples(
         const source = nextSource();
         if (source === undefined) return undefined;
         const place = newestFirst ? source.high - 1 : source.low;
-        const sample = reader.guarded(source.group, () => sampleAt(source, place));
+        const sample = guarded(source.group, () => sampleAt(source, place));
         if (newestFirst) source.high--;
         else source.low++;
         if (sample !== undefined) return sample;
@@ -158,10 +150,22 @@ export function walkSamples(
   };
 }
 
+/** Whether every row can be read and comes from a time on. */
+function isWhollyVisible(group: RowGroup, from: EpochMs): boolean {
+  if (group.sealed?.damaged === true || group.oldest < from) return false;
+  return guarded(group, () => group.oldest >= group.visibleFrom) === true;
+}
+
+/** What the reading of the group gives; undefined when it meets damage. */
+function guarded<T>({ sealed }: RowGroup, read: () => T): T | undefined {
+  return sealed === undefined ? read() : sealed.guarded(read);
+}
+
 export function matchingSeries(
-  device: Device,
+  device: Device | undefined,
   topic: string | undefined,
 ): { topic: string; series: Series }[] {
+  if (device === undefined) return [];
   if (topic === undefined)
     return [...device.topics].map(([name, series]) => ({ topic: name, series }));
   const series = device.topics.get(topic);

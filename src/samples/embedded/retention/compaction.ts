@@ -31,6 +31,7 @@ export interface CompactionParts {
 function segmentsToMerge(segments: readonly Segment[], limits: StoreLimits): Segment[] | undefined {
   const tiers = new Map<number, Segment[]>();
   for (const segment of segments) {
+    if (segment.isRun) continue;
     const tier = Math.floor(
       Math.log(Math.max(1, segment.file.bytes / limits.segmentBytes)) /
         Math.log(limits.segmentsToMerge),

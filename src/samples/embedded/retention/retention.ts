@@ -10,6 +10,14 @@ import type { OpenRows } from '../rows/open-rows.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
 import type { Segment, SegmentSet } from '../segments/segment-set.ts';
 import { exchangeChunks, type Series } from '../rows/series.ts';
+import {
+  dropDeviceRows,
+  dropExpiredRows,
+  isAnyWorthRewriting,
+  removeExpiredRuns,
+  rewriteDeleted,
+  type TableRetentionParts,
+} from '../memtables/table-retention.ts';
 
 /** A segment is rewritten without what was dropped when that is more than this share of it. */
 const rewriteShare = 0.1;
@@ -18,6 +26,7 @@ export interface RetentionParts extends CompactionParts {
   readonly registry: SeriesRegistry;
   readonly sealer: ChunkSealer;
   readonly segments: SegmentSet;
+  readonly ofTables: TableRetentionParts;
 }
 
 /** Which rows go: told by their origin, the newest of them, and whose they are. */
@@ -28,37 +37,52 @@ type IsGone = (series: Series, origins: readonly Origin[], newest: EpochMs) => b
  * unsealed rows that are hidden to their newest row. Files that hold nothing else are removed
  * first, so that a full disk gets room before anything is rewritten.
  */
-export function dropExpired(parts: RetentionParts, rules: RetentionTimes): Promise<DroppedSamples> {
+export async function dropExpired(
+  parts: RetentionParts,
+  rules: RetentionTimes,
+): Promise<DroppedSamples> {
   let isAnyLimited = false;
   for (const origin of parts.registry.origins()) {
     origin.keepFrom = keepFromOf(origin, rules);
     isAnyLimited ||= origin.keepFrom !== Number.NEGATIVE_INFINITY;
   }
   // What could not be rewritten on a full disk is tried again, whatever the rules say now.
-  if (!isAnyLimited && !parts.segments.segments().some(isWorthRewriting))
-    return Promise.resolve({ samples: 0, bytes: 0 });
+  const isAnyDead =
+    parts.segments.segments().some(isWorthRewriting) || isAnyWorthRewriting(parts.ofTables.tables);
+  if (!isAnyLimited && !isAnyDead) return { samples: 0, bytes: 0 };
   const isGone: IsGone = (_, origins, newest) => newest < visibleFrom(origins);
-  return parts.segments.exclusive(() => drop(parts, isGone, {}));
+  const { segments } = parts;
+  const before = segments.bytes();
+  let samples = await removeExpiredRuns(parts.ofTables);
+  samples += await segments.exclusive(() => drop(parts, isGone, {}));
+  samples += await dropExpiredRows(parts.ofTables);
+  return { samples, bytes: before - segments.bytes() };
 }
 
 /**
  * Drops every sample of the device that was logged before the position, also what the log could
  * bring back after a crash.
  */
-export function dropDevice(
+export async function dropDevice(
   parts: RetentionParts,
   deviceId: string,
   before: number,
 ): Promise<DroppedSamples> {
-  return parts.segments.exclusive(async () => {
-    const device = parts.registry.devices.get(deviceId);
+  const { registry, segments, ofTables } = parts;
+  const bytesBefore = segments.bytes();
+  const samples = await segments.exclusive(async () => {
+    const device = registry.devices.get(deviceId);
     // What is still on its way through the log is left out when it comes; what comes after that
     // creates the device again.
-    parts.registry.dropped.set(deviceId, before);
-    parts.registry.devices.delete(deviceId);
+    registry.dropped.set(deviceId, before);
+    registry.devices.delete(deviceId);
+    const rowsOfTables = dropDeviceRows(ofTables.tables, deviceId);
+    await ofTables.tables.numbers.save();
     const isGone: IsGone = (series) => series.device === device;
-    return drop(parts, isGone, { [deviceId]: before });
+    return rowsOfTables + (await drop(parts, isGone, { [deviceId]: before }));
   });
+  await rewriteDeleted(ofTables);
+  return { samples, bytes: bytesBefore - segments.bytes() };
 }
 
 function keepFromOf({ workspaceId, dataFlowId }: Origin, rules: RetentionTimes): EpochMs {
@@ -66,13 +90,13 @@ function keepFromOf({ workspaceId, dataFlowId }: Origin, rules: RetentionTimes):
   return ofFlow ?? rules.workspaces.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
 }
 
+/** Returns how many samples were dropped. */
 async function drop(
   parts: RetentionParts,
   isGone: IsGone,
   droppedDevices: Record<string, number>,
-): Promise<DroppedSamples> {
+): Promise<number> {
   const { segments } = parts;
-  const before = segments.bytes();
   const isGoneChunk = (series: Series, chunk: Chunk): boolean =>
     isGone(series, chunk.origins, chunk.newest);
   const unsealed = dropUnsealed(parts, isGone);
@@ -104,12 +128,12 @@ async function drop(
     exchangeChunks(series, chunks, []);
   }
   if (remove.length > 0 || Object.keys(droppedDevices).length > 0)
-    await segments.commit({ add: [], remove, replayFrom: parts.replayFrom, droppedDevices });
+    await segments.commit({ remove, replayFrom: parts.replayFrom, droppedDevices });
   // On a full disk the smallest may still fit, and gives back room for the next; the others keep
   // what is dead and are tried again.
   rewrite.sort((one, other) => bytesOf(one.members) - bytesOf(other.members));
   for (const segment of rewrite) await mergeSegments([segment], parts);
-  return { samples, bytes: before - segments.bytes() };
+  return samples;
 }
 
 function bytesOf(members: Segment['members']): number {

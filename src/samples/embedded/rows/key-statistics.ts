@@ -2,6 +2,9 @@
 import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { MeasuredTopic, MeasuredType, WorkspaceUsage } from '../../sample-store.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { ShapeTable } from '../memtables/shape-table.ts';
+import type { DeviceTable, ShapeTables } from '../memtables/shape-tables.ts';
 import type { SeriesRegistry } from './series-registry.ts';
 import { type Device, type Series, unsealedRows } from './series.ts';
 import { missing } from '../../../structures/missing.ts';
@@ -20,16 +23,50 @@ const typeOfKind: Readonly<Record<LeafKind, MeasuredType>> = {
   [leafKinds.empty]: 'object',
 };
 
-/** See the port. */
-export function measuredKeys(device: Device, topicsMax = topicsStandard): MeasuredTopic[] {
-  const topics = [...device.topics.values()].filter(({ newest }) => Number.isFinite(newest));
-  topics.sort((a, b) => b.newest - a.newest);
-  return topics
-    .slice(0, topicsMax)
-    .map((series) => ({ topic: series.topic, keys: keysOf(series) }));
+/** What a device has of a topic, in its series and in tables. */
+interface DeviceTopic {
+  readonly topic: string;
+  newest: EpochMs;
+  series?: Series;
+  readonly tables: ShapeTable[];
 }
 
-function keysOf(series: Series): MeasuredTopic['keys'] {
+/** The topics with rows, newest first. */
+export function topicsOf(
+  device: Device | undefined,
+  tables: readonly DeviceTable[],
+): readonly DeviceTopic[] {
+  const found = new Map<string, DeviceTopic>();
+  for (const series of device?.topics.values() ?? []) {
+    const { topic, newest } = series;
+    if (Number.isFinite(newest)) found.set(topic, { topic, newest, series, tables: [] });
+  }
+  for (const { table, newest } of tables) {
+    const known = found.get(table.topic) ?? { topic: table.topic, newest, tables: [] };
+    found.set(table.topic, known);
+    known.newest = Math.max(known.newest, newest);
+    known.tables.push(table);
+  }
+  return [...found.values()].sort((a, b) => b.newest - a.newest);
+}
+
+/** See the port. */
+export function measuredKeys(
+  topics: readonly DeviceTopic[],
+  topicsMax = topicsStandard,
+): MeasuredTopic[] {
+  return topics.slice(0, topicsMax).map(({ topic, series, tables }) => ({
+    topic,
+    keys: keysOf(
+      new Set([
+        ...(series === undefined ? [] : shapesOf(series)),
+        ...tables.map(({ shape }) => shape),
+      ]),
+    ),
+  }));
+}
+
+function keysOf(shapes: Iterable<DataShape>): MeasuredTopic['keys'] {
   const types = new Map<string, { path: readonly string[]; types: Set<MeasuredType> }>();
   const note = (path: readonly string[], type: MeasuredType): void => {
     const name = JSON.stringify(path);
@@ -37,7 +74,7 @@ function keysOf(series: Series): MeasuredTopic['keys'] {
     types.set(name, found);
     found.types.add(type);
   };
-  for (const shape of shapesOf(series)) {
+  for (const shape of shapes) {
     for (const { path, kind } of shape.leaves) note(path, typeOfKind[kind]);
     for (const path of shape.nulls) note(path, 'null');
     for (const path of shape.empties) note(path, 'object');
@@ -55,9 +92,10 @@ function shapesOf(series: Series): Set<DataShape> {
 }
 
 /** See the port. */
-export function usage(registry: SeriesRegistry): Map<string, WorkspaceUsage> {
+export function usage(registry: SeriesRegistry, tables: ShapeTables): Map<string, WorkspaceUsage> {
   const found = new Map<string, { samples: number; bytes: number }>();
   const note = (workspaceId: string, samples: number, bytes: number): void => {
+    if (samples === 0) return;
     const sum = found.get(workspaceId) ?? { samples: 0, bytes: 0 };
     found.set(workspaceId, sum);
     sum.samples += samples;
@@ -77,5 +115,15 @@ export function usage(registry: SeriesRegistry): Map<string, WorkspaceUsage> {
           note(workspaceId, count, count * unsealedRowBytes);
         }
     }
+  for (const table of tables.all()) {
+    for (const { reader, rows, bytes } of table.runs)
+      for (const [i, { workspaceId }] of reader.origins.entries()) {
+        const samples = rows[i] ?? 0;
+        note(workspaceId, samples, Math.round((bytes * samples) / reader.run.index.head.rows));
+      }
+    for (const memtable of table.memtables())
+      for (const [{ workspaceId }, samples] of memtable.originRows)
+        note(workspaceId, samples, samples * unsealedRowBytes);
+  }
   return found;
 }

@@ -1,7 +1,6 @@
 // Rows of one device and topic as columns: what open chunks grow and sealed chunks decode to.
 import { type DataShape, dataOf, type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { LeafSource, LeafValues } from '../../../log/leaf-values.ts';
-import type { Chunk } from '../chunks/chunk.ts';
 import type { Origin } from './origin.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import { missing } from '../../../structures/missing.ts';
@@ -124,10 +123,20 @@ export interface SortedRows {
   readonly permutation: Uint32Array | undefined;
 }
 
+/** Where sealed rows are on the disk. */
+export interface SealedPlace {
+  /** In words for an operator. */
+  readonly place: string;
+  /** Whether reading has met damage there. */
+  readonly damaged: boolean;
+  /** What the reading gives; undefined when it meets damage, which is reported once. */
+  readonly guarded: <T>(read: () => T) => T | undefined;
+}
+
 /** Sorted rows that need not be read before their time comes. */
 export interface RowGroup {
-  /** The sealed chunk that the rows are in; undefined for unsealed rows. */
-  readonly chunk?: Chunk;
+  /** Undefined for unsealed rows. */
+  readonly sealed?: SealedPlace;
   readonly oldest: number;
   readonly newest: number;
   readonly length: number;

@@ -58,6 +58,7 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
     const { open } = series;
     if (open === undefined) return;
     series.open = undefined;
+    if (open.length < limits.rowsToCloseAtDay) series.isBusy = false;
     series.closing.push(open);
     closed.push({ series, rows: open, bytes: open.bytes });
     closedBytes += open.bytes;
@@ -108,21 +109,27 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
 }
 
 function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins'> {
-  const origins = new Map<string, Origin>();
+  const byWorkspace = new Map<string, Map<string | null, Origin>>();
   let last: Origin | undefined;
+
+  function find(workspaceId: string, dataFlowId: string | null): Origin {
+    const ofWorkspace = byWorkspace.get(workspaceId) ?? new Map<string | null, Origin>();
+    byWorkspace.set(workspaceId, ofWorkspace);
+    let origin = ofWorkspace.get(dataFlowId);
+    if (origin === undefined) {
+      origin = { workspaceId, dataFlowId, keepFrom: Number.NEGATIVE_INFINITY };
+      ofWorkspace.set(dataFlowId, origin);
+    }
+    return origin;
+  }
+
   return {
-    origins: () => origins.values(),
+    origins: () => [...byWorkspace.values()].flatMap((ofWorkspace) => [...ofWorkspace.values()]),
     origin: (workspaceId, dataFlowId) => {
       // Consecutive rows usually have the same origin.
       if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
-      const name = JSON.stringify([workspaceId, dataFlowId]);
-      let origin = origins.get(name);
-      if (origin === undefined) {
-        origin = { workspaceId, dataFlowId, keepFrom: Number.NEGATIVE_INFINITY };
-        origins.set(name, origin);
-      }
-      last = origin;
-      return origin;
+      last = find(workspaceId, dataFlowId);
+      return last;
     },
   };
 }

@@ -29,10 +29,10 @@ export interface Series {
   open: OpenRows | undefined;
   /** Time of the newest visible sample; -Infinity without any. */
   newest: EpochMs;
-  /**
-   * Rows of the device up to this place in its order are sealed, as far as they are of this topic.
-   */
+  /** The largest place in the order of the device of a row in a chunk; -1 without any. */
   sealedOrder: number;
+  /** New rows go to open rows here, not to the tables: the device sends often. */
+  isBusy: boolean;
   /**
    * What is stored at one crowded instant, so that each further sample of it need not be compared
    * with all.
@@ -63,6 +63,7 @@ export function seriesOf(device: Device, topic: string): Series {
       open: undefined,
       newest: Number.NEGATIVE_INFINITY,
       sealedOrder: -1,
+      isBusy: false,
       crowd: undefined,
     };
     device.topics.set(topic, series);
@@ -143,14 +144,13 @@ export function chunksBetween(
   return found.reverse();
 }
 
-/** What a damaged chunk held, as readers are told. */
+/** What damaged rows were, as readers are told. */
 export function unreadableSamples(
   deviceId: string,
   topic: string,
-  chunk: Chunk,
+  { oldest: from, newest: to, sealed }: RowGroup,
 ): UnreadableSamples {
-  const { oldest: from, newest: to, file, offset } = chunk;
-  return { deviceId, topic, from, to, place: `${file.name} at ${offset}` };
+  return { deviceId, topic, from, to, place: sealed?.place ?? 'memory' };
 }
 
 /** All unsealed rows of the series. */
@@ -173,17 +173,39 @@ export function groupsBetween(
   to: EpochMs,
   decoded: DecodedChunks,
 ): RowGroup[] {
-  const sealed = chunksBetween(series, from, to).map(
-    (chunk): RowGroup => ({
-      chunk,
-      oldest: chunk.oldest,
-      newest: chunk.newest,
-      length: chunk.rows,
-      visibleFrom: visibleFrom(chunk.origins),
-      sorted: () => (chunk.damaged ? undefined : decoded.sorted(chunk)),
-    }),
-  );
+  const sealed = chunksBetween(series, from, to).map((chunk) => groupOfChunk(chunk, decoded));
   return [...sealed, ...unsealedBetween(series, from, to)];
+}
+
+/** The rows of a chunk, read when they are asked for. */
+export function groupOfChunk(chunk: Chunk, decoded: DecodedChunks): RowGroup {
+  return {
+    sealed: {
+      get place() {
+        return `${chunk.file.name} at ${chunk.offset}`;
+      },
+      get damaged() {
+        return chunk.damaged;
+      },
+      guarded: (read) => decoded.guarded(chunk, read),
+    },
+    oldest: chunk.oldest,
+    newest: chunk.newest,
+    length: chunk.rows,
+    visibleFrom: visibleFrom(chunk.origins),
+    sorted: () => (chunk.damaged ? undefined : decoded.sorted(chunk)),
+  };
+}
+
+/** Whether the row with that place in the order of the device is in a chunk. */
+export function isInChunks(series: Series, order: number, decoded: DecodedChunks): boolean {
+  if (order > series.sealedOrder) return false;
+  return series.chunks.some((chunk) => {
+    const { minOrder, maxOrder, rows } = chunk;
+    if (order < minOrder || order > maxOrder) return false;
+    if (maxOrder - minOrder + 1 === rows || chunk.damaged) return true;
+    return decoded.sorted(chunk)?.orders.includes(order) !== false;
+  });
 }
 
 /** Whether an identical sample is stored. */

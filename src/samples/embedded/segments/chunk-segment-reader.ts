@@ -1,16 +1,8 @@
-// Opening a segment file: its index in memory, its chunks read when they are asked for.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { basename } from 'node:path';
+// Opening a segment file, of chunks or a run: its index in memory, the rest read when it is asked for.
 import { crc32, zstdDecompressSync } from 'node:zlib';
 import type { ShapeInterner } from '../../../log/data-shape.ts';
 import { NewerFormatError, refuseNewerFormat } from '../../../model/newer-format.ts';
-import {
-  type Chunk,
-  type ChunkFile,
-  DamagedChunk,
-  sectionCount,
-  statisticsPerColumn,
-} from '../chunks/chunk.ts';
+import { type Chunk, DamagedChunk, sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
 import { type SchemaInterner, schemaFromText } from '../chunks/chunk-schema.ts';
 import type { Origin } from '../rows/origin.ts';
 import {
@@ -23,17 +15,17 @@ import {
   wordsPerChunk,
 } from './chunk-segment-writer.ts';
 import { missing } from '../../../structures/missing.ts';
-
-export interface SegmentFile extends ChunkFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly close: () => void;
-}
+import { openSegmentFile, type SegmentFile } from './segment-file.ts';
+import { readRun } from '../runs/run-file.ts';
+import { type RunIndex, runMagic } from '../runs/run-index.ts';
 
 export interface OpenedSegment {
   readonly file: SegmentFile;
   readonly replaces: readonly string[];
+  /** Empty for a run. */
   readonly placed: readonly PlacedChunk[];
+  /** The index of a run; undefined for a segment of chunks. */
+  readonly run?: RunIndex;
 }
 
 export interface Interners {
@@ -41,23 +33,6 @@ export interface Interners {
   readonly schemas: SchemaInterner;
   /** The same object for the same origin. */
   readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
-}
-
-/** Opens the file for reading without looking at its index. */
-export function openSegmentFile(path: string): SegmentFile {
-  const fd = openSync(path, 'r');
-  const { size } = fstatSync(fd);
-  let closed = false;
-  return {
-    path,
-    name: basename(path),
-    bytes: size,
-    read: (offset, length, into) => readAt(fd, offset, length, into),
-    close: () => {
-      if (!closed) closeSync(fd);
-      closed = true;
-    },
-  };
 }
 
 /**
@@ -77,26 +52,10 @@ export function openSegment(path: string, interners: Interners): OpenedSegment {
   }
 }
 
-function readAt(
-  fd: number,
-  offset: number,
-  length: number,
-  into: Uint8Array | undefined,
-): Uint8Array {
-  const bytes =
-    into === undefined || into.length < length ? new Uint8Array(length) : into.subarray(0, length);
-  let done = 0;
-  while (done < length) {
-    const read = readSync(fd, bytes, done, length - done, offset + done);
-    if (read === 0) throw new DamagedChunk(`A segment ends ${length - done} bytes early`);
-    done += read;
-  }
-  return bytes;
-}
-
 function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment, 'file'> {
   if (file.bytes < footerBytes) throw new DamagedChunk(`${file.name} has no footer`);
   const footer = Buffer.from(file.read(file.bytes - footerBytes, footerBytes).buffer);
+  if (footer.readUInt32LE(12) === runMagic) return readRunIndex(file);
   const length = footer.readUInt32LE(0);
   if (footer.readUInt32LE(12) !== segmentMagic || length > file.bytes - footerBytes)
     throw new DamagedChunk(`The footer of ${file.name} is damaged`);
@@ -112,6 +71,11 @@ function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment,
   const doubles = new Float64Array(Uint8Array.from(index.subarray(doublesAt, wordsAt)).buffer);
   const words = new Uint32Array(Uint8Array.from(index.subarray(wordsAt)).buffer);
   return { replaces: head.replaces, placed: chunksOf(file, { head, doubles, words }, interners) };
+}
+
+function readRunIndex(file: SegmentFile): Omit<OpenedSegment, 'file'> {
+  const { index } = readRun(file);
+  return { replaces: index.head.replaces, placed: [], run: index };
 }
 
 interface SegmentIndex {

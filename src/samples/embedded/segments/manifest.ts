@@ -29,6 +29,11 @@ export interface Manifest {
    */
   readonly times?: Readonly<Record<string, Times>>;
   /**
+   * Rows of runs that count no more because their device was deleted: for each origin of the run
+   * how many.
+   */
+  readonly deadRows?: Readonly<Record<string, readonly number[]>>;
+  /**
    * Names of segments that do not count any more and whose files a crash may have left in the
    * folder.
    */

@@ -110,7 +110,10 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
 
 /** As they are read, and of lost segments as the manifest has them. */
 function timesOfAll(manifest: Manifest, segments: readonly OpenedSegment[]): Record<string, Times> {
-  const read = segments.map(({ file, placed }) => [file.name, timesOf(placed)] as const);
+  const read = segments.map(({ file, placed, run }): [string, Times] => [
+    file.name,
+    run === undefined ? timesOf(placed) : [run.head.oldest, run.head.newest],
+  ]);
   return {
     ...timesIn(manifest, [...manifest.segments, ...(manifest.lost ?? [])]),
     ...Object.fromEntries(read),

@@ -1,19 +1,22 @@
 // The segments of the store: committing new ones and removing old ones through the manifest, one change at a time.
-import { unlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rename, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { isDiskFull } from '../../../log/disk.ts';
+import { syncDirectory } from '../../../log/durable-file.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import {
   type DroppedDevices,
   type Manifest,
   segmentNumber,
   timesIn,
+  type Times,
   timesOf,
   writeManifest,
 } from './manifest.ts';
-import { openSegmentFile, type SegmentFile } from './chunk-segment-reader.ts';
+import { openSegmentFile, type SegmentFile } from './segment-file.ts';
 import { type ChunkPlace, writeSegment } from './chunk-segment-writer.ts';
 import type { Series } from '../rows/series.ts';
+import type { RunIndex } from '../runs/run-index.ts';
 import { missing } from '../../../structures/missing.ts';
 
 /** Kept so that a full disk can still be told what to give back. */
@@ -27,24 +30,34 @@ export interface Member {
 
 export interface Segment {
   readonly file: SegmentFile;
+  /** Whether it has the rows of a table, and no chunks. */
+  readonly isRun: boolean;
   /** The chunks that count. */
   members: Member[];
   /** What chunks that count no more still take of the file. */
   deadBytes: number;
 }
 
+/** A run under the name that it had while it was written. */
+export interface WrittenRun {
+  readonly path: string;
+  readonly index: RunIndex;
+}
+
 export interface SegmentChange {
   /** Chunks for a new segment; from the commit on they are read from there. */
-  readonly add: readonly Member[];
+  readonly add?: readonly Member[];
+  /** A run, which becomes a segment; not together with chunks. */
+  readonly addRun?: WrittenRun;
   readonly remove: readonly Segment[];
   /** Called when the manifest is made, so that what it says is of that moment. */
   readonly replayFrom: () => number;
   readonly droppedDevices?: Readonly<Record<string, number>>;
   /**
    * Called when the change counts, before the removed files go: nobody may come upon their chunks
-   * afterwards.
+   * afterwards. With the file of the new segment.
    */
-  readonly counts?: () => void;
+  readonly counts?: (added: SegmentFile | undefined) => void;
 }
 
 export interface SegmentSet {
@@ -58,6 +71,8 @@ export interface SegmentSet {
    */
   readonly commit: (change: SegmentChange) => Promise<void>;
   readonly bytes: () => number;
+  /** A path that no other file has, for a file that is written before it is committed. */
+  readonly newPath: () => string;
   readonly close: () => void;
 }
 
@@ -65,12 +80,15 @@ export interface SegmentSetOptions {
   readonly directory: string;
   readonly manifest: Manifest;
   readonly segments: Segment[];
+  /** See the manifest; of this moment. */
+  readonly deadRows: () => NonNullable<Manifest['deadRows']>;
   /** Calls back when no read in progress can need the removed files any more. */
   readonly whenUnread: (callback: () => void) => void;
 }
 
 interface AddedSegment {
   readonly segment: Segment;
+  readonly times: Times;
   /** Of each of its chunks. */
   readonly places: readonly ChunkPlace[];
 }
@@ -85,31 +103,10 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
   let queue: Promise<unknown> = Promise.resolve();
 
   async function commit(change: SegmentChange): Promise<void> {
-    const { add, remove } = change;
-    let added: AddedSegment | undefined;
+    const { remove } = change;
     // A number is never used twice: a commit that failed half-way may have left its file behind.
-    const name = `${String(nextSegment++).padStart(10, '0')}.segment`;
-    if (add.length > 0) {
-      const path = join(directory, name);
-      const placed = add.map(({ series, chunk }) => ({
-        deviceId: series.device.id,
-        topic: series.topic,
-        chunk,
-      }));
-      const places = await writeSegment(
-        path,
-        placed,
-        remove.map(({ file }) => file.name),
-      );
-      added = {
-        segment: {
-          file: openSegmentFile(path),
-          members: add.map(({ series, chunk }) => ({ series, chunk })),
-          deadBytes: 0,
-        },
-        places,
-      };
-    }
+    const name = nameOf(nextSegment++);
+    const added = await addSegment(join(directory, name), change);
     const kept = segments.filter((segment) => !remove.includes(segment));
     const next = added === undefined ? kept : [...kept, added.segment];
     manifest = await writeWithReserve(directory, () => {
@@ -117,7 +114,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
       const names = next.map(({ file }) => file.name);
       const lost = manifest.lost ?? [];
       const times = timesIn(manifest, [...names, ...lost]);
-      if (add.length > 0) times[name] = timesOf(add);
+      if (added !== undefined) times[name] = added.times;
       const dropped = { ...manifest.droppedDevices };
       for (const [device, position] of Object.entries(change.droppedDevices ?? {}))
         dropped[device] = { position, segment: segmentNumber(name) };
@@ -126,15 +123,16 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
         segments: names,
         replayFrom,
         // A lost segment may come back, with what was dropped meanwhile.
-        droppedDevices: stillNeeded(dropped, [...names, ...lost], replayFrom),
+        droppedDevices: stillNeeded(dropped, [...namesOfChunks(next), ...lost], replayFrom),
         lost,
         times,
+        deadRows: options.deadRows(),
         removed: [...left, ...remove.map(({ file }) => file.name)],
       };
     });
     segments = next;
-    if (added !== undefined) moveInto(added, add);
-    change.counts?.();
+    if (added !== undefined) moveInto(added, change.add ?? []);
+    change.counts?.(added?.segment.file);
     left = [...(manifest.removed ?? [])];
     for (const name of [...left]) {
       await unlink(join(directory, name)).catch(ignoreMissing);
@@ -149,6 +147,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
     commit,
     segments: () => segments,
     manifest: () => manifest,
+    newPath: () => join(directory, `.${nameOf(nextSegment++)}.new`),
     bytes: () => segments.reduce((sum, { file }) => sum + file.bytes, 0),
     exclusive: (work) => {
       const done = queue.then(work);
@@ -159,6 +158,41 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
       for (const { file } of segments) file.close();
     },
   };
+}
+
+/** The new segment of the change; undefined when it adds nothing. */
+async function addSegment(
+  path: string,
+  { add = [], addRun, remove }: SegmentChange,
+): Promise<AddedSegment | undefined> {
+  if (addRun !== undefined) return addRunSegment(path, addRun);
+  if (add.length === 0) return undefined;
+  const placed = add.map(({ series, chunk }) => ({
+    deviceId: series.device.id,
+    topic: series.topic,
+    chunk,
+  }));
+  const replaces = remove.map(({ file }) => file.name);
+  const places = await writeSegment(path, placed, replaces);
+  const members = add.map(({ series, chunk }) => ({ series, chunk }));
+  const file = openSegmentFile(path);
+  return { segment: { file, isRun: false, members, deadBytes: 0 }, times: timesOf(add), places };
+}
+
+async function addRunSegment(path: string, run: WrittenRun): Promise<AddedSegment> {
+  const { oldest, newest } = run.index.head;
+  await rename(run.path, path);
+  await syncDirectory(dirname(path));
+  const segment = { file: openSegmentFile(path), isRun: true, members: [], deadBytes: 0 };
+  return { segment, times: [oldest, newest], places: [] };
+}
+
+function nameOf(number: number): string {
+  return `${String(number).padStart(10, '0')}.segment`;
+}
+
+function namesOfChunks(segments: readonly Segment[]): string[] {
+  return segments.flatMap(({ file, isRun }) => (isRun ? [] : [file.name]));
 }
 
 /** From now on the chunks are read from the segment, at the places where it has them. */

@@ -1,0 +1,93 @@
+// Route of the latest samples of many devices (contract 37).
+import type { Static } from 'typebox';
+import { samples } from '../../contract/endpoints/sample-queries.ts';
+import type { latestSamplesBody } from '../../contract/queries.ts';
+import { listDevicePage } from '../../inventory/devices/assets.ts';
+import { type PageRequest, pageOf, pageSizeDefault, pageSizeMax } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { latestOfDevices } from '../../query/latest-samples.ts';
+import type { ReadingStore } from '../../query/sample-reader.ts';
+import { createCompleteness } from '../edge/incomplete-answer.ts';
+import { type Route, route } from '../edge/route.ts';
+import { type DeviceAccess, readableDevices } from './device-access.ts';
+import type { RecordParts } from './record-parts.ts';
+
+export interface LatestSamplesParts extends DeviceAccess, Pick<RecordParts, 'records'> {
+  readonly store: Pick<ReadingStore, 'latest'>;
+}
+
+type Body = Static<typeof latestSamplesBody>;
+
+/** The ids of one page of devices, and the number of devices on all pages. */
+interface DevicePage {
+  readonly ids: readonly string[];
+  readonly total: number;
+}
+
+/** The newest sample of each topic, for named devices or a page of a workspace's or tag's. */
+export function latestSamplesRoute(parts: LatestSamplesParts): Route {
+  return route(samples.latestOfMany, async ({ body }, principal) => {
+    const request = pageOfBody(body);
+    const { ids, total } = await devicesOf(body, request, principal, parts);
+    const { unreadable, isIncomplete, answer } = createCompleteness();
+    const wanted = { topics: body.topics ?? undefined, keys: body.keys ?? undefined, unreadable };
+    const content = await latestOfDevices(ids, wanted, parts.store);
+    return answer({
+      ...pageOf(content, total, request),
+      ...(isIncomplete() && { incomplete: true as const }),
+    });
+  });
+}
+
+/** Without a size, named devices are one page. */
+function pageOfBody({ deviceIds, page, size }: Body): PageRequest {
+  const isNamed = (deviceIds ?? undefined) !== undefined;
+  return { page: page ?? 0, size: size ?? (isNamed ? pageSizeMax : pageSizeDefault), sort: [] };
+}
+
+/** Throws Problem 400, 403 or 404. */
+async function devicesOf(
+  body: Body,
+  request: PageRequest,
+  principal: Principal,
+  parts: LatestSamplesParts,
+): Promise<DevicePage> {
+  const { deviceIds, workspaceId, tagId, expression } = body;
+  const named = [deviceIds, workspaceId, tagId].filter((one) => (one ?? undefined) !== undefined);
+  if (named.length !== 1)
+    throw problem('invalidRequest', {
+      reason: 'body: exactly one of deviceIds, workspaceId and tagId is required',
+    });
+  if (deviceIds) {
+    if ((expression ?? undefined) !== undefined)
+      throw problem('invalidRequest', {
+        reason: 'body expression: only with workspaceId or tagId',
+      });
+    const devices = await readableDevices(deviceIds, principal, parts);
+    const { page, size } = request;
+    const shown = devices.slice(page * size, (page + 1) * size);
+    return { ids: shown.map(({ id }) => id), total: devices.length };
+  }
+  const { rows, total } = await listDevicePage(
+    parts.records,
+    principal,
+    { ...(await placeOf(body, principal, parts)), expression },
+    request,
+  );
+  return { ids: rows.map(({ id }) => id), total };
+}
+
+/** The workspace, or the tag with its workspace, as a filter of devices. */
+async function placeOf(
+  { workspaceId, tagId }: Body,
+  principal: Principal,
+  { placeOfTag, authorize }: LatestSamplesParts,
+): Promise<{ readonly workspaceIds: readonly string[]; readonly tagIds?: readonly string[] }> {
+  if (workspaceId) return { workspaceIds: [workspaceId] };
+  const id = tagId ?? '';
+  const place = await placeOfTag(id);
+  authorize(principal, 'asset', 'read', place);
+  if (place.workspaceId === null) throw new Error(`Tag ${id} is in no workspace`);
+  return { workspaceIds: [place.workspaceId], tagIds: [id] };
+}

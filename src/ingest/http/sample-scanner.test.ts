@@ -1,0 +1,192 @@
+// The sample scanner reads what the parser reads, and leaves to it whatever has another form.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseInstant } from '../../model/instant.ts';
+import { createSampleScanner, type SampleColumns } from './sample-scanner.ts';
+
+/** The samples as objects again, with the data's values in the order of the example's keys. */
+function samplesOf(found: SampleColumns): unknown[] {
+  return Array.from({ length: found.length }, (_, row) => {
+    let column = 0;
+    const fill = (value: unknown): unknown => {
+      if (typeof value === 'object' && value !== null)
+        return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, fill(v)]));
+      const kind = found.kinds[column];
+      const stored = found.columns[column++]![row]!;
+      if (kind === 'boolean') return stored === 1;
+      return kind === 'text' ? found.texts[stored] : stored;
+    };
+    const { topic, deviceIds } = found;
+    return {
+      ...(deviceIds !== undefined && { deviceId: found.texts[deviceIds[row]!] }),
+      ...(topic !== undefined && { topic }),
+      timestamp: found.timestamps[row],
+      data: fill(found.example),
+    };
+  });
+}
+
+/** What the general way reads. */
+function expected(samples: readonly unknown[]): unknown[] {
+  return samples.map((sample) => {
+    const { timestamp, ...rest } = sample as { timestamp: string | number };
+    const at = typeof timestamp === 'number' ? timestamp : parseInstant(timestamp);
+    // The store has no negative zero.
+    return JSON.parse(JSON.stringify({ ...rest, timestamp: at }));
+  });
+}
+
+function scanAll(text: string): { samples: unknown[]; end: number; calls: number } {
+  const bytes = Buffer.from(text);
+  const scanner = createSampleScanner();
+  const samples: unknown[] = [];
+  let end = 1;
+  let calls = 0;
+  for (let from = 1; ; from = end + 1) {
+    const found = scanner.scan(bytes, from, 100);
+    if (found === undefined) return { samples, end, calls };
+    calls++;
+    samples.push(...samplesOf(found.samples));
+    end = found.end;
+    while (bytes[end] === 0x20 || bytes[end] === 0x0a) end++;
+    if (bytes[end] !== 0x2c) return { samples, end, calls };
+  }
+}
+
+const number = fc.oneof(
+  fc.integer(),
+  fc.integer({ min: -99_999, max: 99_999 }).map((n) => n / 100),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(0, -0, 123_456_789_012_345, 1e21, 5e-324, 0.000_001),
+);
+const time = fc
+  .integer({ min: 0, max: 4_000_000_000_000 })
+  .chain((ms) =>
+    fc.constantFrom(new Date(ms).toISOString(), `${new Date(ms).toISOString().slice(0, 19)}Z`),
+  );
+
+test('samples of one form are read as the parser reads them', () => {
+  const sample = fc.record({
+    timestamp: fc.oneof(
+      time,
+      fc
+        .integer({ min: 1_700_000_000_000, max: 1_700_000_999_999 })
+        .map((ms) => new Date(ms).toISOString()),
+    ),
+    data: fc.record({
+      t: number,
+      nested: fc.record({
+        on: fc.boolean(),
+        'key with "quotes" ü': fc.string({ unit: 'grapheme' }),
+      }),
+      label: fc.constantFrom('idle', 'running', 'ü\n"'),
+    }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(sample, { minLength: 1, maxLength: 40 }),
+      fc.constantFrom(undefined, 1),
+      (samples, indent) => {
+        const text = JSON.stringify(samples, null, indent);
+        const found = scanAll(text);
+        // A key with escapes is left to the parser.
+        expect(found.samples).toEqual([]);
+        const plain = samples.map(({ timestamp, data: { t, nested, label } }) => ({
+          timestamp,
+          data: { t, nested: { on: nested.on, text: nested['key with "quotes" ü'] }, label },
+        }));
+        const all = scanAll(JSON.stringify(plain, null, indent));
+        expect(all.samples).toEqual(expected(plain));
+        expect(all.calls).toBe(1);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('numbers are read as the parser reads them', () => {
+  fc.assert(
+    fc.property(fc.array(number, { minLength: 1, maxLength: 50 }), (values) => {
+      const samples = values.map((v) => ({ timestamp: 1, data: { v } }));
+      expect(scanAll(JSON.stringify(samples)).samples).toEqual(expected(samples));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('devices and topics are read, and another topic begins other columns', () => {
+  const samples = ['a', 'a', 'b'].map((topic, i) => ({
+    deviceId: `0${i}`,
+    topic,
+    timestamp: '2026-01-01T00:00:00.000Z',
+    data: { v: i },
+  }));
+  const found = scanAll(JSON.stringify(samples));
+  expect(found.samples).toEqual(expected(samples));
+  expect(found.calls).toBe(2);
+});
+
+const good = '{"timestamp":"2026-01-01T00:00:00.000Z","data":{"v":1}}';
+
+test.each([
+  ['an array', '{"timestamp":1,"data":{"v":[1]}}'],
+  ['null', '{"timestamp":1,"data":{"v":null}}'],
+  ['an empty member', '{"timestamp":1,"data":{"v":1},"meta":{}}'],
+  ['a key twice', '{"timestamp":1,"data":{"v":1,"v":2}}'],
+  ['a member twice', '{"timestamp":1,"timestamp":2,"data":{"v":1}}'],
+  ['a further member', '{"timestamp":1,"data":{"v":1},"meta":{"a":1}}'],
+  ['no time', '{"data":{"v":1}}'],
+  ['no data', '{"timestamp":1}'],
+  ['data that is no object', '{"timestamp":1,"data":5}'],
+  ['a topic that is no text', '{"timestamp":1,"topic":5,"data":{"v":1}}'],
+  ['keys that an object sorts', '{"timestamp":1,"data":{"2":1,"1":2}}'],
+  ['a key that would set the prototype', '{"timestamp":1,"data":{"__proto__":1}}'],
+  ['a leading zero', '{"timestamp":1,"data":{"v":01}}'],
+  ['a plus sign', '{"timestamp":1,"data":{"v":+1}}'],
+  ['a point without digits', '{"timestamp":1,"data":{"v":1.}}'],
+  ['a hexadecimal number', '{"timestamp":1,"data":{"v":0x10}}'],
+  ['a number too large', '{"timestamp":1,"data":{"v":1e999}}'],
+  ['a time that does not exist', '{"timestamp":"2026-02-30T00:00:00.000Z","data":{"v":1}}'],
+  ['half a millisecond', '{"timestamp":1.5,"data":{"v":1}}'],
+  ['a control character in a text', '{"timestamp":1,"data":{"v":"\u0001"}}'],
+  ['an unknown escape', '{"timestamp":1,"data":{"v":"\\x"}}'],
+  ['a word', '{"timestamp":1,"data":{"v":tru}}'],
+  ['no end', '{"timestamp":1,"data":{"v":1}'],
+  ['something behind', '{"timestamp":1,"data":{"v":1}}x'],
+])('%s is left to the parser', (_, element) => {
+  const found = scanAll(`[${good},${element}]`);
+  expect(found.samples).toHaveLength(1);
+  expect(createSampleScanner().scan(Buffer.from(`${element}]`), 0, 10)).toBeUndefined();
+});
+
+test('what is cut off anywhere is left for later', () => {
+  const text = `[${good},${good},${good}]`;
+  for (let length = 0; length <= text.length; length++) {
+    const { samples } = scanAll(text.slice(0, length));
+    const whole = (text.slice(0, length).match(/\}\}(?=[,\]])/g) ?? []).length;
+    expect(samples).toHaveLength(whole);
+  }
+});
+
+test('random bytes in a body never give another sample than the parser', () => {
+  const body = `[${good},{"timestamp":"2026-01-01T00:00:01.000Z","data":{"v":-20.5}},${good}]`;
+  fc.assert(
+    fc.property(
+      fc.nat(body.length - 1),
+      fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
+      (at, other) => {
+        const text = body.slice(0, at) + other + body.slice(at + 1);
+        const { samples } = scanAll(text);
+        let parsed: unknown[] | undefined;
+        try {
+          parsed = JSON.parse(text) as unknown[];
+        } catch {
+          parsed = undefined;
+        }
+        if (parsed !== undefined && samples.length === parsed.length)
+          expect(samples).toEqual(expected(parsed));
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});

@@ -1,0 +1,376 @@
+// Memtable: the unsealed rows of one shape and topic, of all devices, in the order of storing; a chain leads through the rows of each device.
+import { type DataShape, leafKinds } from '../../../log/data-shape.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import { type Origin, visibleFrom } from '../rows/origin.ts';
+import type { RowToAdd } from '../rows/open-rows.ts';
+import type { Column, RowGroup, Rows, SortedRows } from '../rows/rows.ts';
+import { columnKindOf } from '../runs/page-format.ts';
+import type { MemtableRows } from '../runs/run-sealing.ts';
+import { createDeviceChains, noRow } from './device-chains.ts';
+
+const capacityFirst = 4_096;
+/** What the ids of origins can tell apart, less those that one entry can bring. */
+const originsMax = 60_000;
+/** Texts are copied to the thread that seals them: more of them would delay this one. */
+const textBytesMax = 4 * 1024 * 1024;
+/** With more rows of a device than this, rows of one time are looked up in an index. */
+const indexedFrom = 64;
+/** Devices with such an index at most. */
+const indexesMax = 64;
+
+export interface MemtableOptions {
+  readonly shape: DataShape;
+  readonly topic: string;
+  /** With so many rows it is full. */
+  readonly rowsMax: number;
+  readonly capacity?: number;
+}
+
+type Values = Float64Array | Uint8Array | Uint32Array;
+
+interface Arrays {
+  readonly device: Uint32Array;
+  readonly timestamps: Float64Array;
+  readonly orders: Float64Array;
+  /** The row of the same device stored before, or `noRow`. */
+  readonly previous: Uint32Array;
+  readonly originIds: Uint16Array;
+  readonly columns: readonly Values[];
+}
+
+/** A class, because one call per row goes through it and its fields are arrays that grow. */
+export class Memtable {
+  readonly shape: DataShape;
+  readonly topic: string;
+  /** Journal positions of the oldest and of the newest row. */
+  readonly firstPosition: number;
+  lastPosition: number;
+  length = 0;
+  oldest = Number.POSITIVE_INFINITY;
+  newest = Number.NEGATIVE_INFINITY;
+  readonly #rowsMax: number;
+  readonly #chains = createDeviceChains();
+  readonly #texts: string[] = [];
+  readonly #textIds = new Map<string, number>();
+  #textBytes = 0;
+  readonly #isText: readonly boolean[];
+  readonly #origins: Origin[] = [];
+  readonly #originRows: number[] = [];
+  readonly #originIds = new Map<Origin, number>();
+  #arrays: Arrays;
+  #metaIds: Uint32Array | undefined;
+  readonly #indexes = new Map<number, Map<EpochMs, number[]>>();
+
+  /** Memory for `capacity` rows is taken at once, and more when they are more. */
+  constructor(
+    { shape, topic, rowsMax, capacity = capacityFirst }: MemtableOptions,
+    firstPosition: number,
+  ) {
+    this.shape = shape;
+    this.#isText = shape.leaves.map(({ kind }) => columnKindOf(kind) === 'text');
+    this.topic = topic;
+    this.firstPosition = firstPosition;
+    this.lastPosition = firstPosition;
+    this.#rowsMax = rowsMax;
+    this.#arrays = newArrays(shape, Math.min(capacity, rowsMax), undefined);
+  }
+
+  get isFull(): boolean {
+    const { length } = this.#origins;
+    return this.length >= this.#rowsMax || length >= originsMax || this.#textBytes >= textBytesMax;
+  }
+
+  /** Memory that its arrays and texts take, about. */
+  get bytes(): number {
+    const { columns, device } = this.#arrays;
+    const perRow = columns.reduce((sum, column) => sum + column.BYTES_PER_ELEMENT, 26);
+    return device.length * perRow + this.#textBytes + this.#chains.count() * 24;
+  }
+
+  /** The origins of its rows, and the number of rows of each. */
+  get originRows(): readonly (readonly [Origin, number])[] {
+    return this.#origins.map((origin, i) => [origin, this.#originRows[i]!]);
+  }
+
+  /** Rows before have expired for every origin that has rows. */
+  get visibleFrom(): EpochMs {
+    return visibleFrom(this.#origins.filter((_, i) => this.#originRows[i]! > 0));
+  }
+
+  /** Adds a row of a durable entry: readers see it at once. */
+  add(number: number, row: RowToAdd): void {
+    const at = this.length;
+    if (at === this.#arrays.device.length) this.#grow();
+    const { device, timestamps, orders, previous, originIds, columns } = this.#arrays;
+    device[at] = number;
+    timestamps[at] = row.timestamp;
+    orders[at] = row.order;
+    const originId = this.#originId(row.origin);
+    originIds[at] = originId;
+    this.#originRows[originId]!++;
+    const { values, valuesAt } = row;
+    const { numbers } = values;
+    for (let i = 0; i < columns.length; i++) {
+      const isText = this.#isText[i]!;
+      columns[i]![at] = isText ? this.#textId(values.textAt(valuesAt + i)) : numbers[valuesAt + i]!;
+    }
+    if (row.meta !== undefined) this.#setMeta(at, row.meta);
+    previous[at] = this.#chains.push(number, at);
+    this.length = at + 1;
+    if (row.timestamp < this.oldest) this.oldest = row.timestamp;
+    if (row.timestamp > this.newest) this.newest = row.timestamp;
+    const index = this.#indexes.get(number);
+    if (index !== undefined) noteRow(index, row.timestamp, at);
+  }
+
+  rowCount(device: number): number {
+    return this.#chains.length(device);
+  }
+
+  /** Calls back with each device that has rows and their number. */
+  forEachDevice(visit: (device: number, rows: number) => void): void {
+    this.#chains.forEach(visit);
+  }
+
+  /** Forgets the rows of the device, which was deleted or whose rows are in chunks now; returns their number. */
+  forget(device: number): number {
+    const { originIds, previous } = this.#arrays;
+    let count = 0;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!) {
+      this.#originRows[originIds[row]!]!--;
+      count++;
+    }
+    this.#chains.drop(device);
+    this.#indexes.delete(device);
+    return count;
+  }
+
+  /** Time of the newest row of the device; -Infinity without any. */
+  newestOf(device: number): EpochMs {
+    const { timestamps, previous } = this.#arrays;
+    let newest = Number.NEGATIVE_INFINITY;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!)
+      if (timestamps[row]! > newest) newest = timestamps[row]!;
+    return newest;
+  }
+
+  /** Rows that have expired but are still here. */
+  expiredRows(): number {
+    const { timestamps, originIds } = this.#arrays;
+    const keepFrom = this.#origins.map((origin) => origin.keepFrom);
+    if (keepFrom.every((from) => from <= this.oldest)) return 0;
+    let count = 0;
+    for (let row = 0; row < this.length; row++)
+      if (timestamps[row]! < keepFrom[originIds[row]!]!) count++;
+    return count;
+  }
+
+  /** All rows of the device with exactly that time; `rows` has their columns. */
+  rowsAt(device: number, timestamp: EpochMs): readonly number[] {
+    const count = this.#chains.length(device);
+    if (count === 0 || timestamp < this.oldest || timestamp > this.newest) return [];
+    if (count >= indexedFrom) return this.#indexOf(device).get(timestamp) ?? [];
+    const found: number[] = [];
+    const { timestamps, previous } = this.#arrays;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!)
+      if (timestamps[row] === timestamp) found.push(row);
+    return found;
+  }
+
+  /** The rows of the device from `from` on and before `to`; undefined without any. */
+  groupOf(device: number, from: EpochMs, to: EpochMs): RowGroup | undefined {
+    if (this.newest < from || this.oldest >= to) return undefined;
+    const { timestamps, previous } = this.#arrays;
+    const found: number[] = [];
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!) {
+      const timestamp = timestamps[row]!;
+      if (timestamp >= from && timestamp < to) found.push(row);
+    }
+    if (found.length === 0) return undefined;
+    return groupOfRows(Uint32Array.from(found.reverse()), this.#rowsOf(found));
+  }
+
+  /** The rows as columns: of all devices, with metas of the given rows alone. */
+  #rowsOf(wanted: readonly number[]): Rows {
+    const { timestamps, orders, originIds, columns } = this.#arrays;
+    return {
+      length: this.length,
+      timestamps,
+      orders,
+      shapes: [this.shape],
+      shapeIds: undefined,
+      shapeColumns: [columns.map((_, i) => i)],
+      columns: this.shape.leaves.map((leaf, i) => columnOf(leaf, columns[i]!, this.#texts)),
+      origins: this.#origins,
+      originIds,
+      metas: this.#metasOf(wanted),
+    };
+  }
+
+  /** Rows for `dataAt` and `metaAt`. */
+  rows(wanted: readonly number[]): Rows {
+    return this.#rowsOf(wanted);
+  }
+
+  /** Everything that sealing needs. The arrays are shared with the worker; rows are not added any more. */
+  toSeal(devices: number): MemtableRows {
+    const { device, timestamps, orders, originIds, columns } = this.#arrays;
+    return {
+      length: this.length,
+      topic: this.topic,
+      device,
+      devices,
+      timestamps,
+      orders,
+      originIds,
+      origins: this.#origins.map(({ workspaceId, dataFlowId }) => [workspaceId, dataFlowId]),
+      keepFrom: this.#origins.map(({ keepFrom }) => keepFrom),
+      metaIds: this.#metaIds,
+      columns,
+      texts: this.#texts,
+    };
+  }
+
+  #grow(): void {
+    const doubled = this.#arrays.device.length * 2;
+    // The last entry may have more rows than the memtable has room for.
+    const larger = this.length < this.#rowsMax ? Math.min(doubled, this.#rowsMax) : doubled;
+    this.#arrays = newArrays(this.shape, larger, this.#arrays);
+    if (this.#metaIds !== undefined) this.#metaIds = copied(Uint32Array, larger, this.#metaIds);
+  }
+
+  #originId(origin: Origin): number {
+    let id = this.#originIds.get(origin);
+    if (id === undefined) {
+      id = this.#origins.push(origin) - 1;
+      this.#originRows.push(0);
+      this.#originIds.set(origin, id);
+    }
+    return id;
+  }
+
+  #textId(text: string): number {
+    let id = this.#textIds.get(text);
+    if (id === undefined) {
+      id = this.#texts.push(text) - 1;
+      this.#textIds.set(text, id);
+      this.#textBytes += 2 * text.length + 60;
+    }
+    return id;
+  }
+
+  #setMeta(row: number, meta: string): void {
+    this.#metaIds ??= copied(Uint32Array, this.#arrays.device.length, undefined);
+    this.#metaIds[row] = this.#textId(meta) + 1;
+  }
+
+  #metasOf(wanted: readonly number[]): readonly (string | undefined)[] | undefined {
+    if (this.#metaIds === undefined) return undefined;
+    const metas: (string | undefined)[] = [];
+    for (const row of wanted) {
+      const id = this.#metaIds[row]!;
+      if (id > 0) metas[row] = this.#texts[id - 1];
+    }
+    return metas;
+  }
+
+  #indexOf(device: number): Map<EpochMs, number[]> {
+    const known = this.#indexes.get(device);
+    if (known !== undefined) return known;
+    if (this.#indexes.size >= indexesMax) this.#indexes.clear();
+    const index = new Map<EpochMs, number[]>();
+    const { timestamps, previous } = this.#arrays;
+    for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!) {
+      noteRow(index, timestamps[row]!, row);
+    }
+    this.#indexes.set(device, index);
+    return index;
+  }
+}
+
+function noteRow(index: Map<EpochMs, number[]>, timestamp: EpochMs, row: number): void {
+  const rows = index.get(timestamp);
+  if (rows === undefined) index.set(timestamp, [row]);
+  else rows.push(row);
+}
+
+function columnOf(
+  leaf: DataShape['leaves'][number],
+  values: Values,
+  texts: readonly string[],
+): Column {
+  const none = new Uint32Array(0);
+  if (values instanceof Uint32Array)
+    return { path: leaf.path, kind: leaf.kind, numbers: new Uint8Array(0), ids: values, texts };
+  return { path: leaf.path, kind: leaf.kind, numbers: values, ids: none, texts: [] };
+}
+
+/** Rows in the order of storing. */
+function groupOfRows(stored: Uint32Array, rows: Rows): RowGroup {
+  const { timestamps, orders, origins, originIds } = rows;
+  let oldest = Number.POSITIVE_INFINITY;
+  let newest = Number.NEGATIVE_INFINITY;
+  let visibleFrom = Number.POSITIVE_INFINITY;
+  for (const row of stored) {
+    const timestamp = timestamps[row]!;
+    if (timestamp < oldest) oldest = timestamp;
+    if (timestamp > newest) newest = timestamp;
+    visibleFrom = Math.min(visibleFrom, origins[originIds?.[row] ?? 0]!.keepFrom);
+  }
+  let sorted: SortedRows | undefined;
+  return {
+    oldest,
+    newest,
+    length: stored.length,
+    visibleFrom,
+    sorted: () => {
+      if (sorted === undefined) {
+        const permutation = inOrderOfTime(stored, timestamps);
+        sorted = {
+          rows,
+          length: stored.length,
+          timestamps: Float64Array.from(permutation, (row) => timestamps[row]!),
+          orders: Float64Array.from(permutation, (row) => orders[row]!),
+          permutation,
+        };
+      }
+      return sorted;
+    },
+  };
+}
+
+/** Sorted by time; rows of one instant stay in the order of storing. */
+function inOrderOfTime(rows: Uint32Array, timestamps: Float64Array): Uint32Array {
+  for (let i = 1; i < rows.length; i++) {
+    if (timestamps[rows[i]!]! >= timestamps[rows[i - 1]!]!) continue;
+    return rows.sort((a, b) => timestamps[a]! - timestamps[b]! || a - b);
+  }
+  return rows;
+}
+
+/** Arrays of the capacity with the values of `old`. Their memory is shared, so that a worker reads it without a copy. */
+function newArrays(shape: DataShape, capacity: number, old: Arrays | undefined): Arrays {
+  return {
+    device: copied(Uint32Array, capacity, old?.device),
+    timestamps: copied(Float64Array, capacity, old?.timestamps),
+    orders: copied(Float64Array, capacity, old?.orders),
+    previous: copied(Uint32Array, capacity, old?.previous),
+    originIds: copied(Uint16Array, capacity, old?.originIds),
+    columns: shape.leaves.map(({ kind }, i) => {
+      const values = old?.columns[i];
+      if (kind === leafKinds.number) return copied(Float64Array, capacity, values);
+      const isText = columnKindOf(kind) === 'text';
+      return isText ? copied(Uint32Array, capacity, values) : copied(Uint8Array, capacity, values);
+    }),
+  };
+}
+
+function copied<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array>(
+  constructor: { new (buffer: SharedArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
+  capacity: number,
+  old: ArrayLike<number> | undefined,
+): T {
+  const values = new constructor(new SharedArrayBuffer(capacity * constructor.BYTES_PER_ELEMENT));
+  if (old !== undefined) values.set(old);
+  return values;
+}

@@ -1,0 +1,203 @@
+// Shape tables: the tables of all shapes and topics, and what one device has in them.
+import type { EpochMs } from '../../../model/instant.ts';
+import type { ComparedSample } from '../../sample-store.ts';
+import type { RowToAdd } from '../rows/open-rows.ts';
+import type { RowGroup } from '../rows/rows.ts';
+import type { StoreLimits } from '../store-limits.ts';
+import type { DeviceMarks } from './device-marks.ts';
+import type { DeviceNumbers } from './device-numbers.ts';
+import { ShapeTable, type TableName } from './shape-table.ts';
+
+export type TableLimits = Pick<
+  StoreLimits,
+  'memtablesMax' | 'memtableRowsMax' | 'tablesMax' | 'tablesPerWorkspace'
+>;
+
+export interface TableRow extends RowToAdd {
+  /** The number of the device. */
+  readonly device: number;
+  /** Of the entry in the journal. */
+  readonly position: number;
+}
+
+export interface TopicGroup {
+  readonly topic: string;
+  readonly group: RowGroup;
+}
+
+/** The rows of a device in the tables, by topic and shape. */
+export interface DeviceTable {
+  readonly table: ShapeTable;
+  readonly newest: EpochMs;
+}
+
+export interface ShapeTables {
+  readonly numbers: DeviceNumbers;
+  readonly marks: DeviceMarks;
+  readonly all: () => Iterable<ShapeTable>;
+  /** The table of the shape and topic; undefined when there is none. */
+  readonly find: (name: TableName) => ShapeTable | undefined;
+  /** The table of the shape and topic, made for the workspace when it does not exist. */
+  readonly open: (name: TableName, workspaceId: string) => ShapeTable;
+  /** The table that takes new rows; undefined when there is no room for another table or memtable. */
+  readonly forRows: (name: TableName, workspaceId: string) => ShapeTable | undefined;
+  /** Adds a row of a durable entry. */
+  readonly add: (table: ShapeTable, row: TableRow) => void;
+  /** Closes the memtable of the table: new rows get another. */
+  readonly close: (table: ShapeTable) => void;
+  /** Whether memtables wait to be sealed. */
+  readonly hasClosed: () => boolean;
+  /** The oldest closed memtable of the table is in a run now, or has no rows. */
+  readonly sealed: (table: ShapeTable) => void;
+  /** Forgets the table when nothing is in it. */
+  readonly settle: (table: ShapeTable) => void;
+  /** The groups of the device that may have rows from `from` on and before `to`, of one topic or of all. */
+  readonly groupsOf: (
+    deviceId: string,
+    topic: string | undefined,
+    times: readonly [from: EpochMs, to: EpochMs],
+  ) => TopicGroup[];
+  /** The tables that have rows of the device. */
+  readonly tablesOf: (deviceId: string) => DeviceTable[];
+  /** Whether a sample identical to that of the device is stored. */
+  readonly has: (device: number, sample: ComparedSample) => boolean;
+  /** Time of the newest row of the device; -Infinity without any. */
+  readonly newestOf: (device: number) => EpochMs;
+  /** The oldest position of an entry with a row that is in no run, except those of one memtable. */
+  readonly replayFrom: (except?: object) => number;
+}
+
+export interface ShapeTablesParts {
+  readonly numbers: DeviceNumbers;
+  readonly marks: DeviceMarks;
+  readonly limits: TableLimits;
+}
+
+export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts): ShapeTables {
+  const byTopic = new Map<string, Map<string, ShapeTable>>();
+  const countOf = new Map<string, number>();
+  let last: ShapeTable | undefined;
+  let tableCount = 0;
+  let activeCount = 0;
+  let closedCount = 0;
+
+  function* all(): Generator<ShapeTable> {
+    for (const tables of byTopic.values()) yield* tables.values();
+  }
+
+  function find({ shape, topic }: TableName): ShapeTable | undefined {
+    // Consecutive rows usually have the same shape and topic.
+    if (last?.shape === shape && last.topic === topic) return last;
+    const found = byTopic.get(topic)?.get(shape.text);
+    if (found !== undefined) last = found;
+    return found;
+  }
+
+  function open(name: TableName, workspaceId: string): ShapeTable {
+    const found = find(name);
+    if (found !== undefined) return found;
+    const table = new ShapeTable(name, workspaceId);
+    const tables = byTopic.get(name.topic) ?? new Map<string, ShapeTable>();
+    byTopic.set(name.topic, tables);
+    tables.set(name.shape.text, table);
+    countOf.set(workspaceId, (countOf.get(workspaceId) ?? 0) + 1);
+    tableCount++;
+    return table;
+  }
+
+  function mayOpen(workspaceId: string): boolean {
+    return (
+      tableCount < limits.tablesMax && (countOf.get(workspaceId) ?? 0) < limits.tablesPerWorkspace
+    );
+  }
+
+  function forRows(name: TableName, workspaceId: string): ShapeTable | undefined {
+    const known = find(name);
+    if (known?.active !== undefined) return known;
+    if (activeCount >= limits.memtablesMax) return undefined;
+    return known ?? (mayOpen(workspaceId) ? open(name, workspaceId) : undefined);
+  }
+
+  function close(table: ShapeTable): void {
+    if (table.active === undefined) return;
+    const before = table.sealing.length;
+    table.close();
+    activeCount--;
+    closedCount += table.sealing.length - before;
+  }
+
+  function tablesFor(topic: string | undefined): Iterable<ShapeTable> {
+    return topic === undefined ? all() : (byTopic.get(topic)?.values() ?? []);
+  }
+
+  function findNewest(device: number): EpochMs {
+    let newest = Number.NEGATIVE_INFINITY;
+    for (const table of all()) newest = Math.max(newest, table.newestOf(device));
+    return newest;
+  }
+
+  return {
+    numbers,
+    marks,
+    all,
+    find,
+    open,
+    forRows,
+    close,
+    hasClosed: () => closedCount > 0,
+    sealed: (table) => {
+      table.sealing.shift();
+      closedCount--;
+    },
+    settle: (table) => {
+      if (!table.isEmpty) return;
+      byTopic.get(table.topic)?.delete(table.shape.text);
+      if (byTopic.get(table.topic)?.size === 0) byTopic.delete(table.topic);
+      countOf.set(table.workspaceId, (countOf.get(table.workspaceId) ?? 1) - 1);
+      tableCount--;
+      if (last === table) last = undefined;
+    },
+    add: (table, row) => {
+      const { device, position } = row;
+      // All rows of an entry are in one memtable: a start writes whole entries again.
+      const full = table.active;
+      if (full?.isFull === true && full.lastPosition !== position) close(table);
+      if (table.active === undefined) activeCount++;
+      const active = table.active ?? table.newMemtable(position, limits.memtableRowsMax);
+      active.add(device, row);
+      active.lastPosition = position;
+      marks.note(device, row.timestamp, row.order);
+    },
+    groupsOf: (deviceId, topic, [from, to]) => {
+      const device = numbers.numberOf(deviceId);
+      const found: TopicGroup[] = [];
+      if (device === undefined) return found;
+      for (const table of tablesFor(topic))
+        for (const group of table.groupsOf(device, from, to))
+          found.push({ topic: table.topic, group });
+      return found;
+    },
+    tablesOf: (deviceId) => {
+      const device = numbers.numberOf(deviceId);
+      if (device === undefined) return [];
+      return [...all()]
+        .map((table) => ({ table, newest: table.newestOf(device) }))
+        .filter(({ newest }) => newest !== Number.NEGATIVE_INFINITY);
+    },
+    newestOf: (device) => marks.newestOf(device, findNewest),
+    has: (device, { topic, timestamp, data }) => {
+      if (timestamp > marks.newestOf(device, findNewest)) return false;
+      // Objects are the same whatever the order of their keys, so the row may be of another shape.
+      for (const table of byTopic.get(topic)?.values() ?? [])
+        if (table.hasData(device, timestamp, data)) return true;
+      return false;
+    },
+    replayFrom: (except) => {
+      let oldest = Number.POSITIVE_INFINITY;
+      for (const table of all())
+        for (const memtable of table.memtables())
+          if (memtable !== except) oldest = Math.min(oldest, memtable.firstPosition);
+      return oldest;
+    },
+  };
+}

@@ -1,0 +1,189 @@
+// Table merger: neighboring runs become one, and runs lose the rows that expired or whose device was deleted. One change at a time.
+import { DamagedChunk } from '../chunks/chunk.ts';
+import type { ChunkSealer } from '../chunk-sealer.ts';
+import type { Origin } from '../rows/origin.ts';
+import type { RunJob } from '../runs/run-jobs.ts';
+import { runsToMerge } from '../runs/run-levels.ts';
+import type { RunMakers } from '../runs/run-makers.ts';
+import type { RunReader } from '../runs/run-reader.ts';
+import type { Segment, SegmentSet } from '../segments/segment-set.ts';
+import type { StoreLimits } from '../store-limits.ts';
+import type { ShapeTable } from './shape-table.ts';
+import type { ShapeTables } from './shape-tables.ts';
+import type { TableRun } from './table-run.ts';
+import type { TableRuns } from './table-runs.ts';
+
+export interface TableMergerParts {
+  readonly tables: ShapeTables;
+  readonly tableRuns: TableRuns;
+  readonly segments: SegmentSet;
+  readonly chunks: Pick<ChunkSealer, 'oldestUnsealed'>;
+  readonly makers: RunMakers;
+  readonly origins: () => Iterable<Origin>;
+  readonly limits: StoreLimits;
+  /** Called with the path of a file that turned out damaged. */
+  readonly damaged: (path: string, reason: string) => void;
+  /** Background work failed; it is tried again later. */
+  readonly failed: (error: unknown) => void;
+}
+
+export interface TableMerger {
+  /** Starts merging when there is something to merge. */
+  readonly wake: () => void;
+  /** Runs one after the other what changes runs; the work may call `rewrite` and `remove`. */
+  readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Runs of one table become one, without rows that count no more. Only in `exclusive`. */
+  readonly rewrite: (table: ShapeTable, runs: readonly TableRun[]) => Promise<void>;
+  /** Runs count no more. Only in `exclusive`. */
+  readonly remove: (runs: readonly TableOfRun[]) => Promise<void>;
+  /** Resolves when the background work in progress has ended. */
+  readonly idle: () => Promise<void>;
+}
+
+export interface TableOfRun {
+  readonly table: ShapeTable;
+  readonly run: TableRun;
+}
+
+export function createTableMerger(parts: TableMergerParts): TableMerger {
+  const { tables, limits } = parts;
+  /** Runs that cannot be read as a whole: they stay as they are, so that nothing more is lost. */
+  const unreadable = new WeakSet<RunReader>();
+  let queue: Promise<unknown> = Promise.resolve();
+  let working: Promise<void> | undefined;
+
+  function exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = queue.then(work);
+    queue = done.catch(() => undefined);
+    return done;
+  }
+
+  async function rewrite(table: ShapeTable, runs: readonly TableRun[]): Promise<void> {
+    try {
+      await rewriteRuns(table, runs, parts);
+    } catch (error) {
+      if (!(error instanceof DamagedChunk)) throw error;
+      for (const { reader } of runs) unreadable.add(reader);
+      const [first] = runs;
+      if (first !== undefined) parts.damaged(first.reader.run.file.path, error.message);
+    }
+  }
+
+  function mergeable(): { table: ShapeTable; runs: readonly TableRun[] } | undefined {
+    for (const table of tables.all()) {
+      const runs = table.runs.map((run) => ({
+        level: run.level,
+        bytes: run.bytes,
+        damaged: run.damaged || unreadable.has(run.reader),
+      }));
+      const place = runsToMerge(runs, limits);
+      if (place !== undefined) return { table, runs: table.runs.slice(...place) };
+    }
+    return undefined;
+  }
+
+  /** Returns whether there was something to merge. */
+  async function mergeSome(): Promise<boolean> {
+    const found = mergeable();
+    if (found !== undefined) await rewrite(found.table, found.runs);
+    return found !== undefined;
+  }
+
+  async function work(): Promise<void> {
+    while (await exclusive(mergeSome));
+  }
+
+  return {
+    exclusive,
+    rewrite,
+    remove: (runs) => removeRuns(runs, parts),
+    wake: () => {
+      if (mergeable() === undefined) return;
+      working ??= work()
+        .catch(parts.failed)
+        .finally(() => {
+          working = undefined;
+        });
+    },
+    idle: async () => {
+      while (working !== undefined) await working;
+    },
+  };
+}
+
+async function rewriteRuns(
+  table: ShapeTable,
+  runs: readonly TableRun[],
+  parts: TableMergerParts,
+): Promise<void> {
+  const { tables, segments, tableRuns } = parts;
+  const { numbers } = tables;
+  const retired = [...numbers.retired];
+  const job = mergeJob(runs, parts);
+  const rows = runs.reduce((sum, { reader }) => sum + reader.run.index.head.rows, 0);
+  const index = await parts.makers.make(job, rows);
+  if (index === undefined) {
+    await removeRuns(
+      runs.map((run) => ({ table, run })),
+      parts,
+    );
+    return;
+  }
+  await segments.exclusive(() =>
+    segments.commit({
+      addRun: { path: job.path, index },
+      remove: segmentsOf(runs, segments),
+      replayFrom: () => replayFrom(parts),
+      counts: (file) => {
+        if (file === undefined) return;
+        const since = [...numbers.retired].slice(retired.length);
+        table.exchange(runs, tableRuns.open(file, index).without(since));
+      },
+    }),
+  );
+}
+
+async function removeRuns(runs: readonly TableOfRun[], parts: TableMergerParts): Promise<void> {
+  const { tables, segments } = parts;
+  const files = runs.map(({ run }) => run);
+  await segments.exclusive(() =>
+    segments.commit({
+      remove: segmentsOf(files, segments),
+      replayFrom: () => replayFrom(parts),
+      counts: () => {
+        for (const { table, run } of runs) {
+          table.exchange([run]);
+          tables.settle(table);
+        }
+      },
+    }),
+  );
+}
+
+function replayFrom({ chunks, tables }: TableMergerParts): number {
+  return Math.min(chunks.oldestUnsealed(), tables.replayFrom());
+}
+
+function segmentsOf(runs: readonly TableRun[], segments: SegmentSet): Segment[] {
+  const files = new Set(runs.map(({ reader }) => reader.run.file));
+  return segments.segments().filter(({ file }) => files.has(file));
+}
+
+function mergeJob(
+  runs: readonly TableRun[],
+  { tables: { numbers }, origins, segments }: TableMergerParts,
+): RunJob {
+  const keepFrom = new Map<string, number>();
+  for (const { workspaceId, dataFlowId, keepFrom: from } of origins())
+    if (from !== Number.NEGATIVE_INFINITY)
+      keepFrom.set(JSON.stringify([workspaceId, dataFlowId]), from);
+  const level = Math.max(...runs.map((run) => run.level));
+  return {
+    kind: 'merge',
+    path: segments.newPath(),
+    inputs: runs.map(({ reader }) => reader.run.file.path),
+    without: new Set(numbers.retired),
+    keepFrom,
+    level: runs.length > 1 ? level + 1 : level,
+  };
+}

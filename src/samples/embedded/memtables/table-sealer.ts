@@ -1,0 +1,230 @@
+// Table sealer: closed memtables become runs in the background, and what they have of busy devices becomes chunks.
+import type { SchemaInterner } from '../chunks/chunk-schema.ts';
+import { sealRows } from '../chunks/chunk-writer.ts';
+import type { ChunkSealer } from '../chunk-sealer.ts';
+import type { Slices } from '../queries/bucket-query.ts';
+import { cutPlaces, type SeriesRegistry } from '../rows/series-registry.ts';
+import { seriesOf } from '../rows/series.ts';
+import type { RunMakers } from '../runs/run-makers.ts';
+import type { SegmentSet } from '../segments/segment-set.ts';
+import type { StoreLimits } from '../store-limits.ts';
+import type { Memtable } from './memtable.ts';
+import type { ShapeTable } from './shape-table.ts';
+import type { ShapeTables } from './shape-tables.ts';
+import type { TableRuns } from './table-runs.ts';
+
+const sliceMs = 4;
+
+export interface TableSealerParts {
+  readonly tables: ShapeTables;
+  readonly tableRuns: TableRuns;
+  readonly registry: SeriesRegistry;
+  readonly schemas: SchemaInterner;
+  readonly segments: SegmentSet;
+  readonly chunks: Pick<ChunkSealer, 'adopt' | 'oldestUnsealed' | 'wake'>;
+  readonly makers: RunMakers;
+  readonly slices: Slices;
+  readonly limits: StoreLimits;
+  /** Called after a commit, which may have freed some of the journal. */
+  readonly committed: () => Promise<unknown>;
+  /** Called when there are new runs. */
+  readonly sealed: () => void;
+  /** Background work failed; it is tried again later. */
+  readonly failed: (error: unknown) => void;
+}
+
+export interface TableSealer {
+  /** Starts background work when there is some. */
+  readonly wake: () => void;
+  /** Seals the closed memtables; rejects when the disk refuses. Returns how many rows had expired. */
+  readonly sealClosed: () => Promise<number>;
+  /** Seals everything; rejects when the disk refuses. */
+  readonly sealAll: () => Promise<void>;
+  /** Undefined when waiting memtables have room, else resolves when they may have. */
+  readonly room: () => Promise<void> | undefined;
+  /** Resolves when the background work in progress has ended. */
+  readonly idle: () => Promise<void>;
+}
+
+export function createTableSealer(parts: TableSealerParts): TableSealer {
+  const { tables, registry, limits } = parts;
+  const firstBytes = new WeakMap<Memtable, number>();
+  let lookedAt = 0;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let working: Promise<void> | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+  let roomed: PromiseWithResolvers<void> | undefined;
+
+  /** Closes memtables that hold the journal back too far or take too much memory together. */
+  function closeOverdue(): void {
+    lookedAt = registry.journalledBytes();
+    let bytes = 0;
+    let largest: ShapeTable | undefined;
+    for (const table of tables.all()) {
+      const { active } = table;
+      if (active === undefined) continue;
+      const since = firstBytes.get(active) ?? lookedAt;
+      firstBytes.set(active, since);
+      if (active.isFull || lookedAt - since > limits.journalTailBytes) {
+        tables.close(table);
+        continue;
+      }
+      bytes += active.bytes;
+      if (active.bytes > (largest?.active?.bytes ?? 0)) largest = table;
+    }
+    if (bytes > limits.memtableBytes && largest !== undefined) tables.close(largest);
+  }
+
+  async function sealEach(): Promise<number> {
+    let expired = 0;
+    for (let table = waitingTable(tables); table !== undefined; table = waitingTable(tables)) {
+      expired += await sealFirst(table, parts);
+      letWritersOn();
+    }
+    return expired;
+  }
+
+  /** One sealing after the other, whoever asks for it. */
+  function sealClosed(): Promise<number> {
+    const done = queue.then(sealEach);
+    queue = done.catch(() => undefined);
+    return done;
+  }
+
+  function letWritersOn(): void {
+    roomed?.resolve();
+    roomed = undefined;
+  }
+
+  function startSealing(): void {
+    // After a failure it is tried again when there is something new to keep, not at every entry.
+    if (registry.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
+    working ??= sealClosed()
+      .then(parts.sealed, (error: unknown) => {
+        failedAt = registry.journalledBytes();
+        parts.failed(error);
+      })
+      .finally(() => {
+        working = undefined;
+        letWritersOn();
+      });
+  }
+
+  return {
+    sealClosed,
+    wake: () => {
+      if (registry.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
+      if (tables.hasClosed()) startSealing();
+    },
+    room: () => {
+      if (working === undefined || closedBytes(tables) <= limits.closedMemtableBytesMax)
+        return undefined;
+      roomed ??= Promise.withResolvers();
+      return roomed.promise;
+    },
+    sealAll: async () => {
+      for (const table of tables.all()) tables.close(table);
+      await sealClosed();
+    },
+    idle: async () => {
+      while (working !== undefined) await working;
+    },
+  };
+}
+
+function waitingTable(tables: ShapeTables): ShapeTable | undefined {
+  let oldest: ShapeTable | undefined;
+  for (const table of tables.all()) {
+    const [first] = table.sealing;
+    const before = oldest?.sealing[0]?.firstPosition ?? Number.POSITIVE_INFINITY;
+    if (first !== undefined && first.firstPosition < before) oldest = table;
+  }
+  return oldest;
+}
+
+function closedBytes(tables: ShapeTables): number {
+  let bytes = 0;
+  for (const { sealing } of tables.all()) for (const memtable of sealing) bytes += memtable.bytes;
+  return bytes;
+}
+
+/** The oldest closed memtable of the table becomes a run; returns how many of its rows had expired. */
+async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<number> {
+  const { tables, segments, chunks } = parts;
+  const { numbers } = tables;
+  const [memtable] = table.sealing;
+  if (memtable === undefined) return 0;
+  const moved = await moveToChunks(table, memtable, parts);
+  const rows = rowsOf(memtable);
+  const coveredTo = memtable.lastPosition + 1;
+  const sealedTo = Math.min(coveredTo, chunks.oldestUnsealed());
+  // Before the run counts, because its rows have numbers only.
+  await numbers.save();
+  const retired = [...numbers.retired];
+  const note = { level: 0, sealedTo, coveredTo, devices: numbers.count(), replaces: [] };
+  const job = {
+    kind: 'seal' as const,
+    path: segments.newPath(),
+    shape: table.shape.text,
+    rows: memtable.toSeal(numbers.count()),
+    without: new Set([...retired, ...moved]),
+    note,
+  };
+  const index = rows === 0 ? undefined : await parts.makers.make(job, memtable.length);
+  if (index === undefined) {
+    tables.sealed(table);
+    tables.settle(table);
+    return rows;
+  }
+  await segments.exclusive(() =>
+    segments.commit({
+      addRun: { path: job.path, index },
+      remove: [],
+      replayFrom: () => Math.min(chunks.oldestUnsealed(), tables.replayFrom(memtable)),
+      counts: (file) => {
+        if (file === undefined) return;
+        const since = [...numbers.retired].slice(retired.length);
+        table.addRun(parts.tableRuns.open(file, index).without(since));
+        tables.sealed(table);
+      },
+    }),
+  );
+  await parts.committed();
+  return rows - index.head.rows;
+}
+
+/** The rows of devices that have many become chunks, which readers find from then on. Returns the devices. */
+async function moveToChunks(
+  table: ShapeTable,
+  memtable: Memtable,
+  { tables, registry, schemas, chunks, slices, limits }: TableSealerParts,
+): Promise<number[]> {
+  const busy: number[] = [];
+  memtable.forEachDevice((device, rows) => {
+    if (rows >= limits.chunkRowsMin) busy.push(device);
+  });
+  let sliceEnds = slices.clock() + sliceMs;
+  for (const device of busy) {
+    const deviceId = tables.numbers.idOf(device);
+    const sorted = memtable.groupOf(device, -Infinity, Infinity)?.sorted();
+    if (deviceId === undefined || sorted === undefined) continue;
+    const series = seriesOf(registry.deviceOf(deviceId), table.topic);
+    const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
+    let from = 0;
+    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
+      chunks.adopt(series, sealRows(sorted, from, to, schemas), memtable.firstPosition);
+      from = to;
+    }
+    memtable.forget(device);
+    series.isBusy = true;
+    if (slices.clock() < sliceEnds) continue;
+    await slices.pause();
+    sliceEnds = slices.clock() + sliceMs;
+  }
+  if (busy.length > 0) chunks.wake();
+  return busy;
+}
+
+function rowsOf(memtable: Memtable): number {
+  return memtable.originRows.reduce((sum, [, rows]) => sum + rows, 0);
+}

@@ -1,0 +1,203 @@
+// Packed block: whole numbers in a fixed number of bits each, so that any of them is readable without decoding the others.
+import { type PackingPlan, planPacking } from '../chunks/encoding/packed-ints.ts';
+import type { AlignedBuffer } from './aligned-buffer.ts';
+
+/** Bytes of the head: mode, width, tag, a byte of zero, the length, the base, the number of exceptions, four bytes of zero. */
+const headBytes = 24;
+const modes = { packed: 0, doubles: 1 } as const;
+/** Values with more bits than this are written as doubles. */
+const packedBitsMax = 32;
+const alignment = 8;
+
+const wordsOf = (length: number, width: number): number => Math.ceil((length * width) / 32);
+
+/** Appends doubles as they are. `tag` is a byte of the caller. */
+export function writeDoubles(
+  out: AlignedBuffer,
+  values: Float64Array,
+  length: number,
+  tag: number,
+): void {
+  writeHead(out, { mode: modes.doubles, width: 64, tag, length, base: 0, exceptions: 0 });
+  const at = out.reserve(length * 8);
+  for (let i = 0; i < length; i++) out.view.setFloat64(at + i * 8, values[i]!, true);
+}
+
+/**
+ * Appends whole numbers of at most 53 bits as offsets from a base; the few that need more bits than the others are listed behind them.
+ * `tag` is a byte of the caller.
+ */
+export function writePacked(
+  out: AlignedBuffer,
+  values: Float64Array,
+  length: number,
+  options: { readonly tag?: number; readonly plan?: PackingPlan } = {},
+): void {
+  const { tag = 0, plan = planPacking(values, length) } = options;
+  const { base, width, exceptions } = plan;
+  if (width > packedBitsMax) {
+    writeDoubles(out, values, length, tag);
+    return;
+  }
+  writeHead(out, { mode: modes.packed, width, tag, length, base, exceptions });
+  const top = base + 2 ** width - 1;
+  const words = packBits(values, length, base, width);
+  out.append(new Uint8Array(words.buffer, 0, wordsOf(length, width) * 4));
+  if (exceptions === 0) return;
+  const places: number[] = [];
+  for (let i = 0; i < length; i++) if (values[i]! < base || values[i]! > top) places.push(i);
+  out.append(new Uint8Array(Uint32Array.from(places).buffer));
+  out.align(alignment);
+  out.append(new Uint8Array(Float64Array.from(places, (place) => values[place]!).buffer));
+}
+
+interface BlockHead {
+  readonly mode: number;
+  readonly width: number;
+  readonly tag: number;
+  readonly length: number;
+  readonly base: number;
+  readonly exceptions: number;
+}
+
+function writeHead(out: AlignedBuffer, head: BlockHead): void {
+  out.align(alignment);
+  const at = out.reserve(headBytes);
+  const { view } = out;
+  view.setUint8(at, head.mode);
+  view.setUint8(at + 1, head.width);
+  view.setUint8(at + 2, head.tag);
+  view.setUint8(at + 3, 0);
+  view.setUint32(at + 4, head.length, true);
+  view.setFloat64(at + 8, head.base, true);
+  view.setUint32(at + 16, head.exceptions, true);
+  view.setUint32(at + 20, 0, true);
+}
+
+/** Offsets of the values from the base; exceptions keep the bits of zero. */
+function packBits(
+  values: Float64Array,
+  length: number,
+  base: number,
+  width: number,
+): Uint32Array<ArrayBuffer> {
+  const words = new Uint32Array(wordsOf(length, width) + 1);
+  if (width === 0) return words;
+  const top = base + 2 ** width - 1;
+  for (let i = 0, bit = 0; i < length; i++, bit += width) {
+    const value = values[i]!;
+    if (value < base || value > top) continue;
+    const offset = (value - base) >>> 0;
+    const word = bit >>> 5;
+    const shift = bit & 31;
+    words[word]! |= offset << shift;
+    if (shift + width > 32) words[word + 1]! |= offset >>> (32 - shift);
+  }
+  return words;
+}
+
+const noWords = new Uint32Array(0);
+
+/** Reads a block in place: the bytes stay where they are and must not change. */
+export class PackedBlock {
+  readonly length: number;
+  readonly tag: number;
+  /** Offset of the first byte behind the block. */
+  readonly end: number;
+  readonly #width: number;
+  readonly #base: number;
+  readonly #words: Uint32Array = noWords;
+  readonly #doubles: Float64Array | undefined;
+  readonly #places: Uint32Array = noWords;
+  readonly #exceptions: Float64Array | undefined;
+
+  /** `bytes` begin at a multiple of 8 in their buffer; the block begins at the first multiple of 8 from `offset` on. */
+  constructor(bytes: Uint8Array, offset: number) {
+    const start = aligned(offset);
+    const view = new DataView(bytes.buffer, bytes.byteOffset + start, headBytes);
+    this.#width = view.getUint8(1);
+    this.tag = view.getUint8(2);
+    this.length = view.getUint32(4, true);
+    this.#base = view.getFloat64(8, true);
+    const exceptions = view.getUint32(16, true);
+    let at = start + headBytes;
+    const { buffer, byteOffset } = bytes;
+    if (view.getUint8(0) === modes.doubles) {
+      this.#doubles = new Float64Array(buffer, byteOffset + at, this.length);
+      this.end = at + this.length * 8;
+      return;
+    }
+    const words = wordsOf(this.length, this.#width);
+    this.#words = new Uint32Array(buffer, byteOffset + at, words);
+    at += words * 4;
+    if (exceptions > 0) {
+      this.#places = new Uint32Array(buffer, byteOffset + at, exceptions);
+      at = aligned(at + exceptions * 4);
+      this.#exceptions = new Float64Array(buffer, byteOffset + at, exceptions);
+      at += exceptions * 8;
+    }
+    this.end = at;
+  }
+
+  at(index: number): number {
+    if (this.#doubles !== undefined) return this.#doubles[index]!;
+    if (this.#exceptions !== undefined) {
+      const place = lowerBound(this.#places, index);
+      if (this.#places[place] === index) return this.#exceptions[place]!;
+    }
+    const width = this.#width;
+    if (width === 0) return this.#base;
+    const bit = index * width;
+    const word = bit >>> 5;
+    const shift = bit & 31;
+    let offset = this.#words[word]! >>> shift;
+    if (shift + width > 32) offset |= this.#words[word + 1]! << (32 - shift);
+    return this.#base + ((offset & maskOf(width)) >>> 0);
+  }
+
+  /** Copies `length` values from `from` on into `target`, from `targetAt` on. */
+  read(from: number, length: number, target: Float64Array, targetAt: number): void {
+    if (this.#doubles !== undefined) {
+      target.set(this.#doubles.subarray(from, from + length), targetAt);
+      return;
+    }
+    const width = this.#width;
+    const base = this.#base;
+    if (width === 0) target.fill(base, targetAt, targetAt + length);
+    else {
+      const words = this.#words;
+      const mask = maskOf(width);
+      for (let i = 0, bit = from * width; i < length; i++, bit += width) {
+        const word = bit >>> 5;
+        const shift = bit & 31;
+        let offset = words[word]! >>> shift;
+        if (shift + width > 32) offset |= words[word + 1]! << (32 - shift);
+        target[targetAt + i] = base + ((offset & mask) >>> 0);
+      }
+    }
+    if (this.#exceptions === undefined) return;
+    const places = this.#places;
+    for (let i = lowerBound(places, from); i < places.length && places[i]! < from + length; i++)
+      target[targetAt + places[i]! - from] = this.#exceptions[i]!;
+  }
+}
+
+function maskOf(width: number): number {
+  return width === packedBitsMax ? -1 : (1 << width) - 1;
+}
+
+function aligned(offset: number): number {
+  return (offset + alignment - 1) & -alignment;
+}
+
+/** The first index whose value is not below `value`; the values ascend. */
+export function lowerBound(values: ArrayLike<number>, value: number, from = 0): number {
+  let low = from;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,163 @@
+// Page reader: the sections of a page, each checked once; the values of one slice are read without decoding the others.
+import { crc32 } from 'node:zlib';
+import { DamagedChunk } from '../chunks/chunk.ts';
+import { PackedBlock } from './packed-block.ts';
+import {
+  type ColumnKind,
+  digitsMask,
+  powersOfTen,
+  sectionTailBytes,
+  slicedTag,
+} from './page-format.ts';
+
+/** The content of a section. Throws DamagedChunk when its checksum does not match. */
+export function checkedSection(section: Uint8Array, name: string): Uint8Array {
+  const length = section.length - sectionTailBytes;
+  if (length < 0) throw new DamagedChunk(`${name} is too short`);
+  const content = section.subarray(0, length);
+  const view = new DataView(section.buffer, section.byteOffset + length, 4);
+  if (crc32(content) !== view.getUint32(0, true)) throw new DamagedChunk(`${name} is damaged`);
+  return content;
+}
+
+/** The slices of a page, in the order of device and time. */
+export interface PageSlices {
+  readonly count: number;
+  readonly devices: Uint32Array;
+  /** First row of each slice, and behind the last one the number of rows. */
+  readonly starts: Uint32Array;
+  /** Time of the first row, and from there to the last. */
+  readonly firsts: Float64Array;
+  readonly spans: Float64Array;
+}
+
+export function readSlices(content: Uint8Array): PageSlices {
+  const devices = new PackedBlock(content, 0);
+  const lengths = new PackedBlock(content, devices.end);
+  const firsts = new PackedBlock(content, lengths.end);
+  const spans = new PackedBlock(content, firsts.end);
+  const count = devices.length;
+  const starts = new Uint32Array(count + 1);
+  const length = allOf(lengths);
+  for (let i = 0; i < count; i++) starts[i + 1] = starts[i]! + length[i]!;
+  return {
+    count,
+    devices: Uint32Array.from(allOf(devices)),
+    starts,
+    firsts: allOf(firsts),
+    spans: allOf(spans),
+  };
+}
+
+function allOf(block: PackedBlock): Float64Array {
+  const values = new Float64Array(block.length);
+  block.read(0, block.length, values, 0);
+  return values;
+}
+
+/** Copies the times of a slice into `target`, from `at` on; returns their number. */
+export function readTimes(
+  times: PackedBlock,
+  slices: PageSlices,
+  slice: number,
+  target: Float64Array,
+  at = 0,
+): number {
+  const row = slices.starts[slice]!;
+  const length = slices.starts[slice + 1]! - row;
+  target[at] = slices.firsts[slice]!;
+  times.read(row - slice, length - 1, target, at + 1);
+  addUp(target, at, length);
+  return length;
+}
+
+/** A column of whole or scaled numbers. */
+export interface IntColumn {
+  readonly block: PackedBlock;
+  /** Differences within slices; then `block` has the first value of each. */
+  readonly differences: PackedBlock | undefined;
+  /** What the values were multiplied with. */
+  readonly power: number;
+}
+
+export function readIntColumn(content: Uint8Array): IntColumn {
+  const block = new PackedBlock(content, 0);
+  const power = powersOfTen[block.tag & digitsMask]!;
+  const isSliced = (block.tag & slicedTag) !== 0;
+  const differences = isSliced ? new PackedBlock(content, block.end) : undefined;
+  return { block, differences, power };
+}
+
+/** Copies the values of a slice, not divided by `power`, into `target`, from `at` on; returns their number. */
+export function readScaled(
+  column: IntColumn,
+  slices: PageSlices,
+  slice: number,
+  target: Float64Array,
+  at = 0,
+): number {
+  const row = slices.starts[slice]!;
+  const length = slices.starts[slice + 1]! - row;
+  if (column.differences === undefined) {
+    column.block.read(row, length, target, at);
+    return length;
+  }
+  target[at] = column.block.at(slice);
+  column.differences.read(row - slice, length - 1, target, at + 1);
+  addUp(target, at, length);
+  return length;
+}
+
+function addUp(values: Float64Array, at: number, length: number): void {
+  let value = values[at]!;
+  for (let i = at + 1; i < at + length; i++) {
+    value += values[i]!;
+    values[i] = value;
+  }
+}
+
+/** A column of texts: indices into the dictionary of the page. */
+export interface TextColumn {
+  readonly ids: PackedBlock;
+  readonly texts: readonly string[];
+}
+
+export function readTextColumn(content: Uint8Array): TextColumn {
+  const ids = new PackedBlock(content, 0);
+  const at = (ids.end + 3) & ~3;
+  const length = new DataView(content.buffer, content.byteOffset + at, 4).getUint32(0, true);
+  const bytes = content.subarray(at + 4, at + 4 + length);
+  return { ids, texts: JSON.parse(Buffer.from(bytes).toString()) as string[] };
+}
+
+/** Statistics of the slices of a numeric column. */
+export interface SliceStatistics {
+  readonly sum: (slice: number) => number;
+  readonly min: (slice: number) => number;
+  readonly max: (slice: number) => number;
+}
+
+export function readStatistics(
+  content: Uint8Array,
+  kind: ColumnKind,
+  slices: PageSlices,
+): SliceStatistics {
+  const sums = new PackedBlock(content, 0);
+  const power = powersOfTen[sums.tag & digitsMask]!;
+  const sum = (slice: number): number => sums.at(slice) / power;
+  if (kind === 'boolean') {
+    const length = (slice: number): number => slices.starts[slice + 1]! - slices.starts[slice]!;
+    return {
+      sum,
+      min: (slice) => Number(sum(slice) === length(slice)),
+      max: (slice) => Number(sum(slice) > 0),
+    };
+  }
+  const mins = new PackedBlock(content, sums.end);
+  const ranges = new PackedBlock(content, mins.end);
+  return {
+    sum,
+    min: (slice) => mins.at(slice) / power,
+    max: (slice) => (mins.at(slice) + ranges.at(slice)) / power,
+  };
+}

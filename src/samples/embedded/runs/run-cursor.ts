@@ -1,0 +1,135 @@
+// Run cursor: walks the slices of a run in order, with whole pages decoded, for merging and checking.
+import type { DataShape } from '../../../log/data-shape.ts';
+import {
+  type ColumnKind,
+  columnKindOf,
+  fixedPageSections,
+  pageRowsMax,
+  pageSections,
+} from './page-format.ts';
+import { PackedBlock } from './packed-block.ts';
+import {
+  type PageSlices,
+  readIntColumn,
+  readScaled,
+  readSlices,
+  readTextColumn,
+  readTimes,
+} from './page-reader.ts';
+import { DamagedChunk } from '../chunks/chunk.ts';
+import type { RunFile } from './run-file.ts';
+
+/** The rows of the slice at the cursor: rows `first` to `end` of the arrays. */
+export interface CursorRows {
+  readonly timestamps: Float64Array;
+  readonly orders: Float64Array;
+  /** Indices in the origins of the run. */
+  readonly origins: Float64Array;
+  /** 0 without meta, else a number of `textId` plus 1. */
+  readonly metas: Float64Array;
+  /** Numbers, booleans as 0 and 1, or numbers of `textId`. */
+  readonly columns: readonly Float64Array[];
+}
+
+export interface RunCursor {
+  readonly rows: CursorRows;
+  /** Device of the slice at the cursor; Infinity behind the last. */
+  readonly device: () => number;
+  readonly first: () => number;
+  readonly end: () => number;
+  readonly next: () => void;
+}
+
+/** Begins at the first slice. `textId` numbers texts across runs. Throws DamagedChunk, also from `next`. */
+export function createRunCursor(
+  run: RunFile,
+  shape: DataShape,
+  textId: (text: string) => number,
+): RunCursor {
+  const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
+  const rows = newCursorRows(kinds.length);
+  let page = -1;
+  let slice = 0;
+  let slices: PageSlices | undefined;
+
+  function loadPage(): void {
+    page++;
+    slice = 0;
+    slices = page < run.index.head.pages ? readPage(run, page, kinds, { rows, textId }) : undefined;
+  }
+
+  loadPage();
+  return {
+    rows,
+    device: () => slices?.devices[slice] ?? Number.POSITIVE_INFINITY,
+    first: () => slices?.starts[slice] ?? 0,
+    end: () => slices?.starts[slice + 1] ?? 0,
+    next: () => {
+      slice++;
+      if (slices === undefined || slice === slices.count) loadPage();
+    },
+  };
+}
+
+/** Room for a page. */
+export function newCursorRows(columns: number): CursorRows {
+  const values = (): Float64Array => new Float64Array(pageRowsMax);
+  return {
+    timestamps: values(),
+    orders: values(),
+    origins: values(),
+    metas: values(),
+    columns: Array.from({ length: columns }, values),
+  };
+}
+
+/** Decodes the page into `rows`. Throws DamagedChunk. */
+export function readPage(
+  run: RunFile,
+  page: number,
+  kinds: readonly ColumnKind[],
+  into: { readonly rows: CursorRows; readonly textId: (text: string) => number },
+): PageSlices {
+  const { rows, textId } = into;
+  const slices = readSlices(neededSection(run, page, pageSections.slices));
+  const times = new PackedBlock(neededSection(run, page, pageSections.times), 0);
+  for (let slice = 0; slice < slices.count; slice++)
+    readTimes(times, slices, slice, rows.timestamps, slices.starts[slice]);
+  readInts(neededSection(run, page, pageSections.orders), slices, rows.orders);
+  readInts(neededSection(run, page, pageSections.origins), slices, rows.origins);
+  const metas = run.section(page, pageSections.metas);
+  if (metas === undefined) rows.metas.fill(0);
+  else readTexts(metas, rows.metas, (text) => (text === '' ? 0 : textId(text) + 1));
+  for (const [i, kind] of kinds.entries()) {
+    const content = neededSection(run, page, fixedPageSections + i);
+    if (kind === 'text') readTexts(content, rows.columns[i]!, textId);
+    else readInts(content, slices, rows.columns[i]!);
+  }
+  return slices;
+}
+
+/** Throws DamagedChunk when the page does not have the section. */
+function neededSection(run: RunFile, page: number, section: number): Uint8Array {
+  const content = run.section(page, section);
+  if (content !== undefined) return content;
+  throw new DamagedChunk(`Page ${page} of ${run.file.name} has no section ${section}`);
+}
+
+function readInts(content: Uint8Array, slices: PageSlices, target: Float64Array): void {
+  const column = readIntColumn(content);
+  for (let slice = 0; slice < slices.count; slice++)
+    readScaled(column, slices, slice, target, slices.starts[slice]);
+  const length = slices.starts[slices.count]!;
+  if (column.power > 1) for (let i = 0; i < length; i++) target[i] = target[i]! / column.power;
+}
+
+function readTexts(
+  content: Uint8Array,
+  target: Float64Array,
+  textId: (text: string) => number,
+): void {
+  const { ids, texts } = readTextColumn(content);
+  const numbers = texts.map(textId);
+  ids.read(0, ids.length, target, 0);
+  for (let i = 0; i < ids.length; i++) target[i] = numbers[target[i]!]!;
+}

@@ -1,0 +1,28 @@
+// Run jobs: what the thread of runs is asked to do, as messages.
+import type { RunIndex, RunNote } from './run-index.ts';
+import type { MergeJob } from './run-merging.ts';
+import type { MemtableRows } from './run-sealing.ts';
+
+export type RunJob =
+  | {
+      readonly kind: 'seal';
+      readonly path: string;
+      readonly shape: string;
+      /** Its arrays are shared memory. */
+      readonly rows: MemtableRows;
+      readonly without: ReadonlySet<number>;
+      readonly note: RunNote;
+    }
+  | ({ readonly kind: 'merge' } & MergeJob);
+
+export interface RunQuestion {
+  readonly id: number;
+  readonly job: RunJob;
+}
+
+/** `index` is absent when no row was left, so that there is no file. */
+export interface RunAnswer {
+  readonly id: number;
+  readonly index?: RunIndex;
+  readonly error?: { readonly message: string; readonly name: string; readonly code?: string };
+}

@@ -1,0 +1,52 @@
+// Run makers: small runs are made at once, large ones by two threads, so that merging does not delay sealing.
+import { open, rm } from 'node:fs/promises';
+import type { DataShape } from '../../../log/data-shape.ts';
+import type { RunIndex } from './run-index.ts';
+import type { RunJob } from './run-jobs.ts';
+import { createRunThread, type RunThread } from './run-thread.ts';
+import { writeRun } from './run-writing.ts';
+
+/** Up to so many rows, making the run takes less than a thread takes to start: some milliseconds. */
+const rowsAtOnce = 8_192;
+
+export interface RunMakers {
+  /**
+   * Makes the file of the run durable; returns its index, undefined when no row was left. `rows` is their number at most. Rejects
+   * with DamagedChunk when an input cannot be read, or with what the disk says; no file stays then.
+   */
+  readonly make: (job: RunJob, rows: number) => Promise<RunIndex | undefined>;
+  readonly close: () => Promise<void>;
+}
+
+export function createRunMakers(shapeOf: (text: string) => DataShape): RunMakers {
+  const threads: Readonly<Record<RunJob['kind'], RunThread>> = {
+    seal: createRunThread(),
+    merge: createRunThread(),
+  };
+  return {
+    make: async (job, rows) => {
+      if (rows > rowsAtOnce) return threads[job.kind].run(job);
+      const index = writeRun(job, shapeOf);
+      if (index !== undefined) await syncFile(job.path);
+      return index;
+    },
+    close: async () => {
+      for (const thread of Object.values(threads)) await thread.close();
+    },
+  };
+}
+
+/** Removes the file when that fails. */
+async function syncFile(path: string): Promise<void> {
+  try {
+    const file = await open(path, 'r+');
+    try {
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,192 @@
+// Merging: neighboring runs of one shape and topic become one, without the rows that no query may read any more.
+import type { DataShape } from '../../../log/data-shape.ts';
+import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
+import { openSegmentFile, type SegmentFile } from '../segments/segment-file.ts';
+import { readRun, type RunFile } from './run-file.ts';
+import type { RunIndex } from './run-index.ts';
+import { openRunWriter } from './run-writer.ts';
+import { writeSlices } from './slice-writer.ts';
+
+export interface MergeJob {
+  readonly path: string;
+  readonly inputs: readonly string[];
+  /** Rows of these devices are left out: they were deleted. */
+  readonly without: ReadonlySet<number>;
+  /** For each [workspace, data flow] as JSON the time before which rows have expired. */
+  readonly keepFrom: ReadonlyMap<string, number>;
+  readonly level: number;
+}
+
+/** Writes the run without syncing it; undefined when no row is left. Throws DamagedChunk when an input cannot be read; nothing stays on the disk then. */
+export function mergeRuns(
+  job: MergeJob,
+  shapeOf: (text: string) => DataShape,
+): RunIndex | undefined {
+  const files: SegmentFile[] = [];
+  try {
+    for (const path of job.inputs) files.push(openSegmentFile(path));
+    return mergeInto(
+      job,
+      files.map((file) => readRun(file)),
+      shapeOf,
+    );
+  } finally {
+    for (const file of files) file.close();
+  }
+}
+
+function mergeInto(
+  job: MergeJob,
+  runs: readonly RunFile[],
+  shapeOf: (text: string) => DataShape,
+): RunIndex | undefined {
+  const { shape: shapeText, topic } = runs[0]!.index.head;
+  const shape = shapeOf(shapeText);
+  const texts = createNumbering<string>();
+  const origins = mergedOrigins(runs);
+  const keepFrom = origins.list.map(
+    (origin) => job.keepFrom.get(JSON.stringify(origin)) ?? Number.NEGATIVE_INFINITY,
+  );
+  const inputs = runs.map((input, i) => ({
+    cursor: createRunCursor(input, shape, texts.idOf),
+    originIds: origins.idsOf[i]!,
+  }));
+  const gathered = createGatheredRows(shape.leaves.length, keepFrom);
+  const run = openRunWriter({
+    path: job.path,
+    shape,
+    topic,
+    texts: texts.list,
+    origins: origins.list,
+    keepFrom,
+    note: {
+      level: job.level,
+      sealedTo: Math.max(...runs.map(({ index }) => index.head.sealedTo)),
+      coveredTo: Math.max(...runs.map(({ index }) => index.head.coveredTo)),
+      devices: Math.max(...runs.map(({ index }) => index.head.devices)),
+      replaces: runs.map(({ file }) => file.name),
+    },
+  });
+  let written = 0;
+  try {
+    for (let device = leastDevice(inputs); device !== Infinity; device = leastDevice(inputs)) {
+      gathered.clear();
+      for (const { cursor, originIds } of inputs)
+        for (; cursor.device() === device; cursor.next())
+          gathered.add(cursor.rows, cursor.first(), cursor.end(), originIds);
+      if (gathered.length() === 0 || job.without.has(device)) continue;
+      writeSlices(run.pages, gathered.deviceRows(device));
+      written += gathered.length();
+    }
+    if (written > 0) return run.end();
+  } catch (error) {
+    run.discard();
+    throw error;
+  }
+  run.discard();
+  return undefined;
+}
+
+function leastDevice(inputs: readonly { readonly cursor: RunCursor }[]): number {
+  return inputs.reduce((least, { cursor }) => Math.min(least, cursor.device()), Infinity);
+}
+
+/** Numbers for values in the order in which they come. */
+function createNumbering<T>() {
+  const list: T[] = [];
+  const ids = new Map<T, number>();
+  return {
+    list,
+    idOf: (value: T): number => {
+      let id = ids.get(value);
+      if (id === undefined) {
+        id = list.push(value) - 1;
+        ids.set(value, id);
+      }
+      return id;
+    },
+  };
+}
+
+/** The origins of all inputs, each once, and for each input the place of its own in that list. */
+function mergedOrigins(runs: readonly RunFile[]) {
+  const known = createNumbering<string>();
+  const idsOf = runs.map(({ index }) =>
+    index.head.origins.map((origin) => known.idOf(JSON.stringify(origin))),
+  );
+  const list = known.list.map((text) => JSON.parse(text) as [string, string | null]);
+  return { list, idsOf };
+}
+
+/** Rows of one device from several runs. `keepFrom` has a time for each origin. */
+function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
+  const timestampsAt = 0;
+  const ordersAt = 1;
+  const originsAt = 2;
+  // Times, orders, origins, metas, then the columns.
+  let columns = Array.from({ length: 4 + columnCount }, () => new Float64Array(1_024));
+  let length = 0;
+  let isSorted = true;
+
+  /** Whether the row belongs before the last one. */
+  function isBefore(timestamp: number, order: number): boolean {
+    const last = columns[timestampsAt]![length - 1]!;
+    return timestamp < last || (timestamp === last && order < columns[ordersAt]![length - 1]!);
+  }
+
+  function grow(): void {
+    columns = columns.map((column) => {
+      const larger = new Float64Array(column.length * 2);
+      larger.set(column);
+      return larger;
+    });
+  }
+
+  /** By time; rows of one instant in the order of storing. */
+  function sortedPlaces(): Uint32Array {
+    const timestamps = columns[timestampsAt]!;
+    const orders = columns[ordersAt]!;
+    const order = new Uint32Array(length);
+    for (let i = 0; i < length; i++) order[i] = i;
+    if (isSorted) return order;
+    return order.sort((a, b) => timestamps[a]! - timestamps[b]! || orders[a]! - orders[b]!);
+  }
+
+  return {
+    length: (): number => length,
+    clear: (): void => {
+      length = 0;
+      isSorted = true;
+    },
+    add: (rows: CursorRows, first: number, end: number, originIds: readonly number[]): void => {
+      const sources = [rows.timestamps, rows.orders, rows.origins, rows.metas, ...rows.columns];
+      for (let row = first; row < end; row++) {
+        const origin = originIds[rows.origins[row]!]!;
+        const timestamp = rows.timestamps[row]!;
+        if (timestamp < keepFrom[origin]!) continue;
+        if (length === columns[timestampsAt]!.length) grow();
+        if (length > 0 && isBefore(timestamp, rows.orders[row]!)) isSorted = false;
+        for (let i = 0; i < sources.length; i++) columns[i]![length] = sources[i]![row]!;
+        columns[originsAt]![length++] = origin;
+      }
+    },
+    deviceRows: (device: number) => {
+      const order = sortedPlaces();
+      const at = (place: number): number => order[place]!;
+      return {
+        device,
+        length,
+        at,
+        timestamps: columns[timestampsAt]!,
+        copy: (from: number, count: number, page: CursorRows, to: number): void => {
+          const targets = [page.timestamps, page.orders, page.origins, page.metas, ...page.columns];
+          for (let column = 0; column < columns.length; column++) {
+            const source = columns[column]!;
+            const target = targets[column]!;
+            for (let i = 0; i < count; i++) target[to + i] = source[order[from + i]!]!;
+          }
+        },
+      };
+    },
+  };
+}

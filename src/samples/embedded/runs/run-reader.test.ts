@@ -1,0 +1,125 @@
+// The run reader gives the rows of one device, of the times that are asked for, and reads no other page than it must.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createShapeInterner } from '../../../log/data-shape.ts';
+import { LeafValues } from '../../../log/leaf-values.ts';
+import { Memtable } from '../memtables/memtable.ts';
+import { createSchemaInterner } from '../chunks/chunk-schema.ts';
+import { dataAt, metaAt, rowAt } from '../rows/rows.ts';
+import { openSegmentFile } from '../segments/segment-file.ts';
+import { readRun } from './run-file.ts';
+import { createRunReader, type RunReader } from './run-reader.ts';
+import { Slice } from './slice-rows.ts';
+import { sealMemtable } from './run-sealing.ts';
+import { createSectionCache } from './section-cache.ts';
+
+const day = 86_400_000;
+const start = 1_700_006_400_000;
+const note = { level: 0, sealedTo: 7, coveredTo: 7, devices: 6, replaces: [] };
+const shapes = createShapeInterner();
+const devices = 50;
+const days = 3;
+const origin = { workspaceId: 'w1', dataFlowId: 'f1', keepFrom: Number.NEGATIVE_INFINITY };
+const shape = shapes.shapeOf({ t: 1, on: true, label: '' }, new LeafValues(), undefined);
+const dataOf = (device: number, slot: number) => ({
+  t: Math.round(device * 100 + slot) / 10,
+  on: slot % 3 === 0,
+  label: `label ${(device + slot) % 7}`,
+});
+
+let folder: string;
+let reader: RunReader;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'heliograph-run-reader-'));
+  const memtable = new Memtable({ shape, topic: 'default', rowsMax: 100_000 }, 0);
+  for (let slot = 0; slot < 96 * days; slot++)
+    for (let device = 0; device < devices; device++) {
+      const values = new LeafValues();
+      shapes.shapeOf(dataOf(device, slot), values, shape);
+      const meta = slot % 50 === 0 ? '{"rssi":-80}' : undefined;
+      const timestamp = start + (slot * day) / 96;
+      memtable.add(device, { timestamp, order: slot, shape, origin, meta, values, valuesAt: 0 });
+    }
+  const path = join(folder, '1.run');
+  sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
+  reader = createRunReader({
+    run: readRun(openSegmentFile(path)),
+    schema: createSchemaInterner()([shape]),
+    origins: [origin],
+    cache: createSectionCache(1 << 20),
+    runNumber: 1,
+    damaged: (error) => {
+      throw error;
+    },
+  });
+});
+afterAll(() => {
+  reader.run.file.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('a slice for each day, and of it every row with its data and meta', () => {
+  for (const device of [0, 17, 49]) {
+    const groups = reader.groupsOf(device, start, start + days * day);
+    expect(groups.map(({ length }) => length)).toEqual(new Array(days).fill(96));
+    const found = groups.flatMap((group) => {
+      const sorted = group.sorted()!;
+      return Array.from({ length: sorted.length }, (_, place) => {
+        const row = rowAt(sorted, place);
+        return {
+          timestamp: sorted.timestamps[place],
+          order: sorted.orders[place],
+          data: dataAt(sorted.rows, row),
+          meta: metaAt(sorted.rows, row),
+        };
+      });
+    });
+    const expected = Array.from({ length: 96 * days }, (_, slot) => ({
+      timestamp: start + (slot * day) / 96,
+      order: slot,
+      data: dataOf(device, slot),
+      meta: slot % 50 === 0 ? { rssi: -80 } : undefined,
+    }));
+    expect(found).toEqual(expected);
+  }
+});
+
+test('only slices that reach into the times', () => {
+  const times = (from: number, to: number) =>
+    reader.groupsOf(3, from, to).map(({ oldest }) => (oldest - start) / day);
+  expect(times(start + day, start + 2 * day)).toEqual([1]);
+  expect(times(start + day - 1, start + 2 * day + 1)).toEqual([1, 2]);
+  expect(times(start + day / 2, start + day / 2 + 1)).toEqual([0]);
+  expect(times(start - day, start)).toEqual([]);
+  expect(times(start + days * day, start + 9 * day)).toEqual([]);
+  expect(reader.groupsOf(devices, start, start + day)).toEqual([]);
+});
+
+test('the statistics of a slice are those of its rows', () => {
+  for (const device of [1, 30]) {
+    const group = reader.groupsOf(device, start + day, start + 2 * day)[0];
+    if (!(group instanceof Slice)) throw new Error('no slice');
+    const rows = Array.from({ length: 96 }, (_, i) => dataOf(device, 96 + i));
+    const numbers = rows.map(({ t }) => t);
+    expect(group.statistics(0)).toEqual({
+      sum: expect.closeTo(
+        numbers.reduce((sum, t) => sum + t, 0),
+        9,
+      ),
+      min: Math.min(...numbers),
+      max: Math.max(...numbers),
+    });
+    expect(group.statistics(1)).toEqual({ sum: 32, min: 0, max: 1 });
+    expect(group.statistics(2)).toBeUndefined();
+  }
+});
+
+test('rows before the retention of their origin are not visible', () => {
+  const group = reader.groupsOf(1, start, start + day)[0]!;
+  origin.keepFrom = start + 5;
+  expect(group.sorted()).toBeDefined();
+  expect(group.visibleFrom).toBe(start + 5);
+  origin.keepFrom = Number.NEGATIVE_INFINITY;
+});

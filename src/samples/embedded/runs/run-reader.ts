@@ -1,0 +1,82 @@
+// Run reader: the slices of one device in a run as groups of rows; only the sections that a reader asks for are read and decoded.
+import type { EpochMs } from '../../../model/instant.ts';
+import type { Origin } from '../rows/origin.ts';
+import type { RowGroup } from '../rows/rows.ts';
+import { lowerBound } from './packed-block.ts';
+import { PageSections, type PageSectionsOptions } from './page-sections.ts';
+import type { RunFile } from './run-file.ts';
+import { firstPageOf } from './run-index.ts';
+import { Slice } from './slice-rows.ts';
+
+export interface RunReader {
+  readonly run: RunFile;
+  /** In the order of the run's index. */
+  readonly origins: readonly Origin[];
+  /**
+   * The slices of the device that may have rows from `from` on and before `to`, the oldest first. A page whose slices cannot be read
+   * is one damaged group.
+   */
+  readonly groupsOf: (device: number, from: EpochMs, to: EpochMs) => RowGroup[];
+  /** Whether reading has met damage. */
+  readonly isDamaged: () => boolean;
+}
+
+export interface RunReaderOptions extends PageSectionsOptions {
+  readonly origins: readonly Origin[];
+}
+
+export function createRunReader(options: RunReaderOptions): RunReader {
+  const { run, origins } = options;
+  const { index } = run;
+  const sections = new PageSections(options);
+
+  function slicesOf(page: number, device: number, times: readonly [EpochMs, EpochMs]): Slice[] {
+    const [from, to] = times;
+    const found: Slice[] = [];
+    const slices = sections.slices(page);
+    const sealed = sections.placeOf(page);
+    for (
+      let slice = lowerBound(slices.devices, device);
+      slice < slices.count && slices.devices[slice] === device;
+      slice++
+    ) {
+      const oldest = slices.firsts[slice]!;
+      if (oldest >= to) break;
+      if (oldest + slices.spans[slice]! < from) continue;
+      found.push(new Slice({ sections, slices, page, slice, sealed, origins }));
+    }
+    return found;
+  }
+
+  function damagedPage(page: number): RowGroup {
+    return {
+      sealed: sections.placeOf(page),
+      oldest: index.oldest[page]!,
+      newest: index.newest[page]!,
+      length: 0,
+      visibleFrom: Number.NEGATIVE_INFINITY,
+      sorted: () => undefined,
+    };
+  }
+
+  return {
+    run,
+    origins,
+    isDamaged: () => sections.isAnyDamaged,
+    groupsOf: (device, from, to) => {
+      const found: RowGroup[] = [];
+      if (index.head.newest < from || index.head.oldest >= to) return found;
+      for (
+        let page = firstPageOf(index, device);
+        page < index.head.pages && index.firstDevices[page]! <= device;
+        page++
+      ) {
+        if (index.newest[page]! < from || index.oldest[page]! >= to) continue;
+        const slices = sections.guarded(page, () => slicesOf(page, device, [from, to]));
+        if (slices === undefined) found.push(damagedPage(page));
+        else found.push(...slices);
+      }
+      return found;
+    },
+  };
+}
