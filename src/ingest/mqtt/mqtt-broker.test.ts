@@ -338,6 +338,29 @@ test('a client that leaves while its login waits is gone, and its login is not u
   await own.close();
 });
 
+test('an error of the platform ends only the connection whose packet caused it', async () => {
+  const failing = await startTestBroker({
+    reachable: () => {
+      throw new Error('broken');
+    },
+  });
+  const kept = await failing.connect();
+  kept.send(login({ clientId: 'kept' }));
+  expect(await kept.read(4)).toBe(accepted);
+  const [client, again] = [await failing.connect(), await failing.connect()];
+  client.send(login({ clean: false }), subscribe(1, [down('d'), 0]));
+  await client.closed();
+  // The subscription is restored, and fails again.
+  again.send(login({ clean: false }));
+  await again.closed();
+  expect(failing.happened.filter(([what]) => what === 'refused')).toEqual([
+    ['refused', 'internal'],
+    ['refused', 'internal'],
+  ]);
+  await handled(kept);
+  await failing.close();
+});
+
 test('a stop waits for publishes in flight, whose answers reach the client', async () => {
   const client = await open({ will });
   const held = broker.hold();

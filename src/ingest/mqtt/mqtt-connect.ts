@@ -1,7 +1,7 @@
 // MQTT connect: a client logs in, takes over its client id and resumes its session (MQTT 3.1, 3.2).
 import { ownBytes } from '../../structures/own-bytes.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
-import { cutOff, finish } from './mqtt-endings.ts';
+import { cutOff, finish, refusePacket } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { type ConnectPacket, readConnect, UnsupportedLevel } from './mqtt-packet-reader.ts';
 import { packetWriter, type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';
@@ -35,7 +35,10 @@ export function connect<R extends RoutedDevice>(
   session.isClean = packet.clean !== false;
   session.will = willOf(packet);
   session.silenceMax = silenceMaxOf(packet);
-  void logIn(state, session, packet.username ?? '', packet.password?.toString() ?? '');
+  const { username = '', password } = packet;
+  logIn(state, session, username, password?.toString() ?? '').catch((error: unknown) =>
+    refusePacket(state, session, error),
+  );
 }
 
 function supportedConnect(bytes: Buffer): ConnectPacket | UnsupportedLevel {
@@ -59,7 +62,6 @@ function silenceMaxOf({ keepalive }: ConnectPacket): number {
   return Math.ceil(keepaliveFactor * seconds);
 }
 
-/** Never rejects its promise. */
 async function logIn<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
