@@ -143,13 +143,19 @@ function startDue(worker: Worker): void {
   if (worker.isClosed || parts.isBlocked?.() === true) return;
   for (const queue of queues.start(parts.now())) {
     running.add(queue);
-    const done = (): void => ended(worker, queue);
-    deliverFirst(worker, queue).then(done, (error: unknown) => {
-      parts.failed(error);
-      done();
-    });
+    void deliver(worker, queue);
   }
   timer.set(queues.earliest);
+}
+
+async function deliver(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Promise<void> {
+  try {
+    await deliverFirst(worker, queue);
+  } catch (error) {
+    worker.parts.failed(error);
+  } finally {
+    ended(worker, queue);
+  }
 }
 
 function ended({ running, idle }: Worker, queue: DeviceQueue<WaitingDelivery>): void {

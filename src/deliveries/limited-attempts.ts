@@ -51,24 +51,17 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
   }
 
   return {
-    run(delivery) {
-      return new Promise((resolve, reject) => {
-        const stop = new AbortController();
-        const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
-        running.add(attempt);
-        setOneTimer();
-        const ended = () => running.delete(attempt);
-        send(delivery, stop.signal).then(
-          (outcome) => {
-            ended();
-            resolve(outcome);
-          },
-          (error: unknown) => {
-            ended();
-            reject(error);
-          },
-        );
-      });
+    async run(delivery) {
+      const { promise, resolve } = Promise.withResolvers<SendOutcome | undefined>();
+      const stop = new AbortController();
+      const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
+      running.add(attempt);
+      setOneTimer();
+      try {
+        return await Promise.race([send(delivery, stop.signal), promise]);
+      } finally {
+        running.delete(attempt);
+      }
     },
     abortAll() {
       for (const { stop, resolve } of running) {
