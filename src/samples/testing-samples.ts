@@ -38,7 +38,8 @@ export async function openTestSamples({
       journalSegmentBytes: limits.journalSegmentBytes,
     }),
     ...options,
-    openStore: (surroundings) => openEmbeddedStore({
+    openStore: (surroundings) =>
+      openEmbeddedStore({
         directory,
         limits,
         ...(slices !== undefined && { slices }),

@@ -151,7 +151,9 @@ async function overviewMustMatch(
   const measured = await samples.measuredKeys(deviceId);
   for (const { topic, keys } of measured)
     expect(
-      keys.flatMap(({ path, types }) => types.map((type) => `${path.join('/')} ${type}`)).toSorted(),
+      keys
+        .flatMap(({ path, types }) => types.map((type) => `${path.join('/')} ${type}`))
+        .toSorted(),
       `keys of ${topic}`,
     ).toEqual(keysOf(rows.filter((row) => row.topic === topic)));
   expect(measured.map(({ topic }) => topic).toSorted()).toEqual([...newest.keys()].toSorted());

@@ -6,7 +6,17 @@ import type { Given } from './sample-entries.ts';
 
 /** The first moment of every fleet. */
 export const fleetStart = Date.UTC(2026, 2, 28, 22);
-export const fleetKeys = ['n', 'on', 'label', 'list', 'list.0', 'deep.n', 'k0', 'k1', 'none'] as const;
+export const fleetKeys = [
+  'n',
+  'on',
+  'label',
+  'list',
+  'list.0',
+  'deep.n',
+  'k0',
+  'k1',
+  'none',
+] as const;
 
 export interface FleetDevice {
   readonly id: string;

@@ -81,34 +81,32 @@ test('a run counts on no device that came while the numbers of its own were save
   }
 });
 
-test('what a device sends after it was dropped stays, also when the drop has to wait', async () => {
-  for (let i = 0; i < 30; i++) await send(`d${i}`, i);
-  const sealing = store.sealAll();
-  const dropping = store.dropDevice('d7');
-  await send('d7', 100);
-  await Promise.all([sealing, dropping]);
-  await send('d7', 101);
-  expect(await dropping).toMatchObject({ samples: 1 });
-  expect(await count('d7')).toBe(2);
-  expect(await count('d7', await crashed())).toBe(2);
-  await store.sealAll();
-  expect(await count('d7', await crashed())).toBe(2);
-});
+/** Some turns later, in which other work has begun. */
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
+}
 
-test('a busy device that comes back while it is dropped keeps what it sends then', async () => {
+test.each<[string, Partial<StoreLimits>]>([
+  ['runs of many devices', {}],
+  ['chunks of one device', { chunkRowsMin: 1 }],
+])('%s: what a device sends after it was dropped stays, at whatever moment', async (_, limits) => {
   await store.close();
-  store = await open(directory, { chunkRowsMin: 1 });
-  for (let at = 0; at < 50; at++) await send('d1', at);
-  const sealing = store.sealAll();
-  const dropping = store.dropDevice('d1');
-  await send('d1', 100);
-  const sealingAgain = store.sealAll();
-  await Promise.all([sealing, dropping, sealingAgain]);
-  expect(await dropping).toMatchObject({ samples: 50 });
-  await store.sealAll();
-  expect(await count('d1')).toBe(1);
-  const copy = await crashed();
-  expect([await count('d1', copy), await usage(copy)]).toEqual([1, 1]);
+  store = await open(directory, limits);
+  for (let round = 0; round < 12; round++) {
+    const id = (i: number): string => `r${round}-${i}`;
+    for (let i = 0; i < 10; i++) await send(id(i), i);
+    const sealing = store.sealAll();
+    await turns(round);
+    const dropping = store.dropDevice(id(7));
+    await send(id(7), 100);
+    const sealingAgain = store.sealAll();
+    expect(await dropping).toMatchObject({ samples: 1 });
+    await Promise.all([sealing, sealingAgain]);
+    await store.sealAll();
+    expect([await count(id(7)), await usage()]).toEqual([1, 10 * (round + 1)]);
+    const copy = await crashed();
+    expect([await count(id(7), copy), await usage(copy)]).toEqual([1, 10 * (round + 1)]);
+  }
 });
 
 test('rows are counted right when a crash comes between the numbers and the manifest', async () => {

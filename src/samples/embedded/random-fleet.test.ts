@@ -88,9 +88,7 @@ async function runFleet(seed: number, root: string): Promise<void> {
     const limits = { ...randomLimits(random), journalSegmentBytes: 4_000 };
     const failed = (error: unknown): void => void failures.push(error);
     const options = { directory, now: () => 1, limits, failed };
-    return openTestSamples(
-      random.below(2) === 0 ? options : { ...options, slices: restless() },
-    );
+    return openTestSamples(random.below(2) === 0 ? options : { ...options, slices: restless() });
   }
 
   async function reopen(): Promise<void> {
@@ -152,7 +150,8 @@ async function runFleet(seed: number, root: string): Promise<void> {
   }
 
   function randomRules(): RetentionTimes {
-    const from = (): number => fleetStart + random.below(fleet.now() - fleetStart + 1) - random.below(dayMs);
+    const from = (): number =>
+      fleetStart + random.below(fleet.now() - fleetStart + 1) - random.below(dayMs);
     if (random.below(4) === 0) return keepAll;
     const same = from();
     const kind = random.below(3);
@@ -195,7 +194,9 @@ async function runFleet(seed: number, root: string): Promise<void> {
       return { ended, settle: async () => void (await store.dropDevice(id)) };
     }
     const sending = random.pick(devices);
-    const entry = fleet.next(sending).map((given) => ({ ...given, data: { ...given.data, n: ++unique } }));
+    const entry = fleet
+      .next(sending)
+      .map((given) => ({ ...given, data: { ...given.data, n: ++unique } }));
     return {
       ended: store.append(entryOf(sending.id, entry)),
       settle: async () => {

@@ -100,7 +100,9 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
   // would look like a lost manifest.
   const isChanged =
     found === 'missing' ||
-    !isTrusted || String(next.segments) !== String(manifest.segments) || aside.length > 0;
+    !isTrusted ||
+    String(next.segments) !== String(manifest.segments) ||
+    aside.length > 0;
   if (repair) {
     if (isChanged)
       damage.push(
