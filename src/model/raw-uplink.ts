@@ -30,16 +30,9 @@ export interface RawUplink {
  * correlation id.
  */
 export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
-  const { deviceId, position, receivedAt, duplicates, state, trace, metrics } = entry;
-  const id = metrics?.uplinkId ?? entry.samples[0]?.correlationId;
+  const { deviceId, position, receivedAt, duplicates, samples, state, trace, metrics } = entry;
+  const id = metrics?.uplinkId ?? samples[0]?.correlationId;
   if (trace?.raw === undefined || id === undefined) return undefined;
-  const samples = entry.samples.map((sample) => ({
-    deviceId,
-    topic: sample.topic,
-    timestamp: sample.timestamp,
-    data: sample.data,
-    ...(sample.meta && { meta: sample.meta }),
-  }));
   return {
     id,
     deviceId,
