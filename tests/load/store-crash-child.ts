@@ -6,7 +6,7 @@ import process from 'node:process';
 import { entryOf } from '../../src/samples/conformance/sample-entries.ts';
 import { keeping } from '../../src/samples/conformance/retention-times.ts';
 import { openTestSamples } from '../../src/samples/testing-samples.ts';
-import { crashDevices, crashLimits, type CrashMoment, crashSample } from './store-crash-samples.ts';
+import { crashDevice, crashLimits, type CrashMoment, crashSample } from './store-crash-samples.ts';
 
 const [folder, first] = process.argv.slice(2);
 if (folder === undefined || first === undefined)
@@ -43,7 +43,7 @@ const store = await within('recovery', () =>
 async function connection(): Promise<void> {
   for (;;) {
     const ids = Array.from({ length: 1 + (next % 7) }, () => next++);
-    const device = crashDevices[ids[0]! % crashDevices.length]!;
+    const device = crashDevice(ids[0]!);
     await store.append(entryOf(device, ids.map(crashSample)));
     // Immediately and unbuffered: lines that the parent reads were acknowledged.
     tell(ids.map((id) => `${id}\n`).join(''));

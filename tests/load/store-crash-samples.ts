@@ -2,7 +2,16 @@
 import type { Given } from '../../src/samples/conformance/sample-entries.ts';
 import type { StoreLimits } from '../../src/samples/embedded/store-limits.ts';
 
-export const crashDevices = ['d1', 'd2', 'd3', 'd4', 'd5'] as const;
+/** Some send often, most now and then. */
+const busyDevices = ['d1', 'd2', 'd3', 'd4', 'd5'];
+const sparseDevices = Array.from({ length: 150 }, (_, i) => `s${i}`);
+export const crashDevices: readonly string[] = [...busyDevices, ...sparseDevices];
+
+/** The device of the entry whose first sample has that id. */
+export function crashDevice(id: number): string {
+  const devices = id % 3 === 0 ? busyDevices : sparseDevices;
+  return devices[id % devices.length] ?? 'd1';
+}
 
 /** Small, so that sealing, merging and dropping happen all the time. */
 export const crashLimits: Partial<StoreLimits> = {
@@ -12,6 +21,11 @@ export const crashLimits: Partial<StoreLimits> = {
   journalTailBytes: 60_000,
   lookEveryBytes: 4_000,
   segmentsToMerge: 3,
+  chunkRowsMin: 25,
+  memtableRowsMax: 300,
+  memtablesMax: 4,
+  runsToMerge: 3,
+  runRowsAtOnce: 100,
 };
 
 /** Step that a child reports; a kill during each must be harmless. */

@@ -3,13 +3,14 @@ import type { EpochMs } from '../../../model/instant.ts';
 import type { DroppedSamples, RetentionTimes } from '../../sample-store.ts';
 import type { SeriesRegistry } from '../rows/series-registry.ts';
 import type { Chunk } from '../chunks/chunk.ts';
+import type { Slices } from '../queries/bucket-query.ts';
 import type { CompactionParts } from './compaction.ts';
 import { mergeSegments } from './compaction.ts';
 import { type Origin, visibleFrom } from '../rows/origin.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
-import type { Segment, SegmentSet } from '../segments/segment-set.ts';
-import { exchangeChunks, type Series } from '../rows/series.ts';
+import type { Member, Segment, SegmentSet } from '../segments/segment-set.ts';
+import { endCounting, exchangeChunks, type Series } from '../rows/series.ts';
 import {
   dropDeviceRows,
   dropExpiredRows,
@@ -28,6 +29,10 @@ export interface RetentionParts extends CompactionParts {
   readonly segments: SegmentSet;
   readonly ofTables: TableRetentionParts;
 }
+
+const turnMs = 4;
+/** How many chunks are examined between two looks at the clock. */
+const membersPerLook = 1_024;
 
 /** Which rows go: told by their origin, the newest of them, and whose they are. */
 type IsGone = (series: Series, origins: readonly Origin[], newest: EpochMs) => boolean;
@@ -76,6 +81,7 @@ export async function dropDevice(
   const device = registry.devices.get(deviceId);
   registry.dropped.set(deviceId, before);
   registry.devices.delete(deviceId);
+  if (device !== undefined) endCounting(device);
   const rowsOfTables = dropDeviceRows(tables, deviceId);
   const isGone: IsGone = (series) => series.device === device;
   const end = registry.beginDropping(deviceId);
@@ -106,11 +112,12 @@ async function drop(
   const isGoneChunk = (series: Series, chunk: Chunk): boolean =>
     isGone(series, chunk.origins, chunk.newest);
   const unsealed = dropUnsealed(parts, isGone);
+  const rest = restAfterTurns(parts.slices);
   const dead = new Map<Series, Set<Chunk>>();
   const rewrite: Segment[] = [];
   const remove: Segment[] = [];
   for (const segment of segments.segments()) {
-    const gone = segment.members.filter(({ series, chunk }) => isGoneChunk(series, chunk));
+    const gone = await membersThat(segment, isGoneChunk, rest);
     if (gone.length === 0) {
       if (isWorthRewriting(segment)) rewrite.push(segment);
       continue;
@@ -132,6 +139,7 @@ async function drop(
       parts.decoded.forget(chunk);
     }
     exchangeChunks(series, chunks, []);
+    await rest();
   }
   if (remove.length > 0 || Object.keys(droppedDevices).length > 0)
     await segments.commit({ remove, replayFrom: parts.replayFrom, droppedDevices });
@@ -140,6 +148,34 @@ async function drop(
   rewrite.sort((one, other) => bytesOf(one.members) - bytesOf(other.members));
   for (const segment of rewrite) await mergeSegments([segment], parts);
   return samples;
+}
+
+/** Resolves at once, or after others had their turn when this one was long enough. */
+type Rest = () => Promise<void> | undefined;
+
+function restAfterTurns({ clock, pause }: Slices): Rest {
+  let turnEnds = clock() + turnMs;
+  return () => {
+    if (clock() < turnEnds) return undefined;
+    return pause().then(() => {
+      turnEnds = clock() + turnMs;
+    });
+  };
+}
+
+/** A merged segment may have the chunks of 100,000 devices. */
+async function membersThat(
+  { members }: Segment,
+  isWanted: (series: Series, chunk: Chunk) => boolean,
+  rest: Rest,
+): Promise<Member[]> {
+  const wanted: Member[] = [];
+  for (let from = 0; from < members.length; from += membersPerLook) {
+    for (const member of members.slice(from, from + membersPerLook))
+      if (isWanted(member.series, member.chunk)) wanted.push(member);
+    await rest();
+  }
+  return wanted;
 }
 
 function bytesOf(members: Segment['members']): number {

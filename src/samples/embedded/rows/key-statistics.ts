@@ -5,9 +5,10 @@ import type { MeasuredTopic, MeasuredType, WorkspaceUsage } from '../../sample-s
 import type { EpochMs } from '../../../model/instant.ts';
 import type { ShapeTable } from '../memtables/shape-table.ts';
 import type { DeviceTable, ShapeTables } from '../memtables/shape-tables.ts';
+import type { OpenRows } from './open-rows.ts';
+import type { Origin } from './origin.ts';
 import type { SeriesRegistry } from './series-registry.ts';
 import { type Device, type Series, unsealedRows } from './series.ts';
-import { missing } from '../../../structures/missing.ts';
 
 const topicsStandard = 50;
 /** What an unsealed row is counted as; sealed ones count with what they take on disk. */
@@ -101,20 +102,15 @@ export function usage(registry: SeriesRegistry, tables: ShapeTables): Map<string
     sum.samples += samples;
     sum.bytes += bytes;
   };
-  for (const device of registry.devices.values())
-    for (const series of device.topics.values()) {
-      for (const { origins, originRows, rows, length } of series.chunks)
-        for (const [i, { workspaceId }] of origins.entries()) {
-          const samples = originRows[i] ?? missing('count of an origin');
-          note(workspaceId, samples, Math.round((length * samples) / rows));
-        }
-      for (const rows of unsealedRows(series))
-        for (const [i, { workspaceId }] of rows.origins.entries()) {
-          const count =
-            rows.originIds?.subarray(0, rows.length).filter((id) => id === i).length ?? rows.length;
-          note(workspaceId, count, count * unsealedRowBytes);
-        }
-    }
+  for (const [workspaceId, { samples, bytes }] of registry.chunkUsage.byWorkspace)
+    note(workspaceId, samples, bytes);
+  for (const series of registry.unsealed) {
+    // Of a deleted device that is still being dropped.
+    if (registry.devices.get(series.device.id) !== series.device) continue;
+    for (const rows of unsealedRows(series))
+      for (const [{ workspaceId }, count] of rowsByOrigin(rows))
+        note(workspaceId, count, count * unsealedRowBytes);
+  }
   for (const table of tables.all()) {
     for (const { reader, rows, bytes } of table.runs)
       for (const [i, { workspaceId }] of reader.origins.entries()) {
@@ -126,4 +122,10 @@ export function usage(registry: SeriesRegistry, tables: ShapeTables): Map<string
         note(workspaceId, samples, samples * unsealedRowBytes);
   }
   return found;
+}
+
+function rowsByOrigin({ origins, originIds, length }: OpenRows): [Origin, number][] {
+  const counts = origins.map(() => (originIds === undefined ? length : 0));
+  if (originIds !== undefined) for (let row = 0; row < length; row++) counts[originIds[row]!]!++;
+  return origins.map((origin, i) => [origin, counts[i]!]);
 }

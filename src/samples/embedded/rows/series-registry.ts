@@ -1,6 +1,7 @@
 // The devices of the store and their unsealed rows: where rows go, and when open rows are closed so that they can be sealed.
 import { dayMs, type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { StoreLimits } from '../store-limits.ts';
+import { type ChunkUsage, createChunkUsage } from './chunk-usage.ts';
 import { OpenRows, type RowToAdd } from './open-rows.ts';
 import type { Origin } from './origin.ts';
 import { type Device, newDevice, type Series } from './series.ts';
@@ -30,6 +31,8 @@ export interface SeriesRegistry {
   readonly beginDropping: (deviceId: string) => () => void;
   readonly isDropping: (deviceId: string) => boolean;
   readonly deviceOf: (id: string) => Device;
+  /** What chunks of all devices take. */
+  readonly chunkUsage: ChunkUsage;
   /** The same object for the same origin. */
   readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
   readonly origins: () => Iterable<Origin>;
@@ -52,6 +55,7 @@ export interface SeriesRegistry {
 
 export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
   const devices = new Map<string, Device>();
+  const chunkUsage = createChunkUsage();
   const unsealed = new Set<Series>();
   const dropping = new Set<{ readonly id: string }>();
   const closed: ClosedRows[] = [];
@@ -70,6 +74,7 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
 
   return {
     devices,
+    chunkUsage,
     dropped: new Map(),
     beginDropping: (id) => {
       const device = { id };
@@ -89,7 +94,7 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
     deviceOf: (id) => {
       let device = devices.get(id);
       if (device === undefined) {
-        device = newDevice(id);
+        device = newDevice(id, chunkUsage);
         devices.set(id, device);
       }
       return device;

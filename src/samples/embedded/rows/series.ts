@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../model/json.ts';
 import type { UnreadableSamples } from '../../sample-store.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
+import { type ChunkUsage, createChunkUsage } from './chunk-usage.ts';
 import type { OpenRows } from './open-rows.ts';
 import { visibleFrom } from './origin.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
@@ -45,10 +46,19 @@ export interface Device {
   readonly topics: Map<string, Series>;
   /** Rows of the device are numbered in the order of storing. */
   nextOrder: number;
+  /** Where its chunks are counted, together with those of others. */
+  usage: ChunkUsage;
 }
 
-export function newDevice(id: string): Device {
-  return { id, topics: new Map(), nextOrder: 0 };
+export function newDevice(id: string, usage: ChunkUsage): Device {
+  return { id, topics: new Map(), nextOrder: 0, usage };
+}
+
+/** The chunks of a deleted device count no more, though they may still be there for a while. */
+export function endCounting(device: Device): void {
+  for (const { chunks } of device.topics.values())
+    for (const chunk of chunks) device.usage.remove(chunk);
+  device.usage = createChunkUsage();
 }
 
 export function seriesOf(device: Device, topic: string): Series {
@@ -77,6 +87,7 @@ export function addChunk(series: Series, chunk: Chunk): void {
   let at = chunks.length;
   while (at > 0 && isAfter(chunks[at - 1], chunk)) at--;
   chunks.splice(at, 0, chunk);
+  series.device.usage.add(chunk);
   noteNewest(series, at);
   series.newest = Math.max(series.newest, chunk.newest);
   series.sealedOrder = Math.max(series.sealedOrder, chunk.maxOrder);
@@ -93,9 +104,13 @@ export function exchangeChunks(
   gone: ReadonlySet<Chunk>,
   added: readonly Chunk[],
 ): void {
-  series.chunks = [...series.chunks.filter((chunk) => !gone.has(chunk)), ...added].sort(
-    (a, b) => a.oldest - b.oldest,
-  );
+  const { usage } = series.device;
+  const kept = series.chunks.filter((chunk) => {
+    if (gone.has(chunk)) usage.remove(chunk);
+    return !gone.has(chunk);
+  });
+  for (const chunk of added) usage.add(chunk);
+  series.chunks = [...kept, ...added].sort((a, b) => a.oldest - b.oldest);
   series.newestSoFar = [];
   series.crowd = undefined;
   noteNewest(series, 0);
