@@ -33,6 +33,7 @@ const noneIdentical: ReadonlySet<number> = new Set();
 
 export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
   const { registry, manifest } = parts;
+  const replaying: RowPlacing = { ...parts, isReplayed: true };
   let visiblePosition = manifest.replayFrom;
   for (const [deviceId, { position }] of Object.entries(manifest.droppedDevices))
     registry.dropped.set(deviceId, position);
@@ -40,7 +41,7 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
   function add(entry: LoggedEntry, isReplayed: boolean): void {
     const { position, deviceId } = entry;
     if (position >= (registry.dropped.get(deviceId) ?? 0))
-      addRows(entry, { ...parts, isReplayed, isLong: isLong(entry, parts.limits) });
+      addRows(entry, isLong(entry, parts.limits), isReplayed ? replaying : parts);
     registry.noteJournalled(entry.bytes);
     visiblePosition = Math.max(visiblePosition, position + 1);
     if (registry.dropped.size > 0) forgetDropped();
@@ -122,8 +123,7 @@ function mostOf<T>(items: readonly T[], keyOf: (item: T) => unknown): number {
 }
 
 interface RowPlacing extends EntryWriterParts {
-  readonly isReplayed: boolean;
-  readonly isLong: boolean;
+  readonly isReplayed?: boolean;
 }
 
 /** A row with what decides where it goes. */
@@ -131,12 +131,14 @@ interface PlacedRow extends TableRow {
   readonly deviceId: string;
   readonly topic: string;
   device: number;
+  /** Whether its entry is kept by device. */
+  readonly isLong: boolean;
 }
 
 /** The device has no number yet. */
 const noNumber = -1;
 
-function addRows(entry: LoggedEntry, placing: RowPlacing): void {
+function addRows(entry: LoggedEntry, isLongEntry: boolean, placing: RowPlacing): void {
   const { firstOrder, position, deviceId } = entry;
   const { samples, shapes, values } = entry.rows;
   const { registry } = placing;
@@ -155,8 +157,21 @@ function addRows(entry: LoggedEntry, placing: RowPlacing): void {
       const origin = registry.origin(workspaceId, dataFlowId);
       const meta = object === undefined ? undefined : JSON.stringify(object);
       const order = firstOrder + i;
-      const head = { deviceId, device: noNumber, position, topic, timestamp, order };
-      addRow({ ...head, shape, values, valuesAt, origin, meta }, placing);
+      const row: PlacedRow = {
+        deviceId,
+        device: noNumber,
+        position,
+        isLong: isLongEntry,
+        topic,
+        timestamp,
+        order,
+        shape,
+        values,
+        valuesAt,
+        origin,
+        meta,
+      };
+      addRow(row, placing);
     }
     valuesAt += shape.leaves.length;
   }
@@ -168,8 +183,8 @@ function addRows(entry: LoggedEntry, placing: RowPlacing): void {
 function addRow(row: PlacedRow, placing: RowPlacing): void {
   const { registry, tables, isReplayed } = placing;
   const series = registry.devices.get(row.deviceId)?.topics.get(row.topic);
-  if (isReplayed && isSealed(row, series, placing)) return;
-  const table = placing.isLong || series?.isBusy === true ? undefined : tableFor(row, placing);
+  if (isReplayed === true && isSealed(row, series, placing)) return;
+  const table = row.isLong || series?.isBusy === true ? undefined : tableFor(row, placing);
   if (table === undefined) {
     addToSeries(series ?? seriesOf(registry.deviceOf(row.deviceId), row.topic), row, placing);
     return;
@@ -210,9 +225,9 @@ function tableFor(
   return undefined;
 }
 
-function addToSeries(series: Series, row: PlacedRow, { registry, isLong }: RowPlacing): void {
+function addToSeries(series: Series, row: PlacedRow, { registry }: RowPlacing): void {
   registry.addRow(series, row, row.position);
-  if (isLong) series.isBusy = true;
+  if (row.isLong) series.isBusy = true;
   if (series.crowd?.timestamp === row.timestamp)
     series.crowd.data.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
 }
