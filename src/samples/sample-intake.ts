@@ -1,4 +1,5 @@
-// Sample intake: drops the duplicates of an entry, appends the rest to the log, and after the fsync writes it to the store.
+// Sample intake: drops the duplicates of entries, appends the rest to the log, and after the fsync writes it to the store.
+// The entries of one turn of the event loop go together, so that each costs one promise.
 import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { EntryRows } from '../log/entry-encoding.ts';
@@ -8,6 +9,7 @@ import { cursorsAt } from '../model/cursor.ts';
 import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { StoredSample } from '../model/sample.ts';
+import { missing } from '../structures/missing.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
 
@@ -22,78 +24,155 @@ export interface SampleIntakeParts {
   readonly store: Pick<SampleStore, 'compare' | 'write'>;
 }
 
-export function createSampleIntake(parts: SampleIntakeParts): SampleIntake {
-  const { log, shapes, store } = parts;
-  const entries = createPendingEntries();
-  const visibility = createVisibility(store);
+/** An entry on its way, and the promise of its caller. */
+interface Arrival {
+  readonly entry: JournalEntry;
+  readonly resolve: (durable: DurableEntry) => void;
+  readonly reject: (error: unknown) => void;
+}
 
-  async function appendPending(entry: JournalEntry, pending: PendingEntry): Promise<DurableEntry> {
-    const { deviceId } = entry;
-    const { fresh } = pending;
-    const { identical, nextOrder } =
-      fresh.length === 0 ? none : await store.compare(deviceId, fresh);
-    const samples = withoutIdentical(fresh, identical);
+/** An arrival whose samples are reserved. */
+interface Reserved extends Arrival {
+  readonly pending: PendingEntry;
+}
+
+/** An arrival that is in a group of the log. */
+interface Placed {
+  readonly arrival: Reserved;
+  readonly durable: DurableEntry;
+}
+
+/** What one sync makes durable. */
+interface SyncGroup {
+  readonly entries: LoggedEntry[];
+  readonly placed: Placed[];
+}
+
+export function createSampleIntake(parts: SampleIntakeParts): SampleIntake {
+  const { store } = parts;
+  const entries = createPendingEntries();
+  const groups = createSyncGroups(store, finish, fail);
+  let arrivals: Arrival[] = [];
+
+  async function takeArrivals(): Promise<void> {
+    const reserved = arrivals.map(
+      (arrival): Reserved => ({ ...arrival, pending: entries.reserve(arrival.entry) }),
+    );
+    arrivals = [];
+    try {
+      const compared = await store.compare(
+        reserved.map(({ entry, pending }) => ({
+          deviceId: entry.deviceId,
+          samples: pending.fresh,
+        })),
+      );
+      for (const [i, arrival] of reserved.entries())
+        place(arrival, compared[i] ?? missing('comparison of an entry'));
+    } catch (error) {
+      for (const arrival of reserved) fail(arrival, error);
+    }
+  }
+
+  function place(arrival: Reserved, { identical, nextOrder }: Comparison): void {
+    const { entry, pending } = arrival;
+    const samples = withoutIdentical(pending.fresh, identical);
     const duplicates = entry.samples.length - samples.length;
-    if (samples.length === 0 && !isWritten({ ...entry, samples }))
-      return { ...entry, position: log.position, samples: [], duplicates };
-    const rows = rowsOf(samples, shapes);
-    // Numbered in the same turn in which the log gives the position, so that both count in one
-    // order.
-    const firstOrder = pending.takeOrders(nextOrder, samples.length);
-    const { position, storedAt, bytes, durable } = log.append({
-      entry,
-      rows,
-      duplicates,
-      firstOrder,
-    });
-    await visibility.of({ position, deviceId, firstOrder, rows, bytes }, durable);
-    return { ...entry, position, samples: storedSamples(samples, position, storedAt), duplicates };
+    if (samples.length === 0 && !isWritten({ ...entry, samples })) {
+      const { position } = parts.log;
+      finish({ arrival, durable: { ...entry, position, samples: [], duplicates } });
+      return;
+    }
+    try {
+      // Numbered in the same turn in which the log gives the position, so that both count in one
+      // order.
+      const firstOrder = pending.takeOrders(nextOrder, samples.length);
+      const rows = rowsOf(samples, parts.shapes);
+      const { position, storedAt, bytes, durable } = parts.log.append({
+        entry,
+        rows,
+        duplicates,
+        firstOrder,
+      });
+      const stored = storedSamples(samples, position, storedAt);
+      const group = groups.of(durable);
+      const { deviceId } = entry;
+      group.entries.push({ position, deviceId, firstOrder, rows, bytes });
+      group.placed.push({ arrival, durable: { ...entry, position, samples: stored, duplicates } });
+    } catch (error) {
+      fail(arrival, error);
+    }
+  }
+
+  function finish({ arrival, durable }: Placed): void {
+    const { pending, resolve, reject } = arrival;
+    const { repeated } = pending;
+    if (repeated === undefined) {
+      entries.release(pending);
+      resolve(durable);
+      return;
+    }
+    pending.repeatedDone().then(
+      () => {
+        entries.release(pending);
+        resolve(durable);
+      },
+      (error: unknown) => {
+        entries.release(pending, { error });
+        reject(error);
+      },
+    );
+  }
+
+  function fail({ pending, reject }: Reserved, error: unknown): void {
+    entries.release(pending, { error });
+    reject(error);
   }
 
   return {
     forget: entries.forget,
     idle: entries.idle,
-    async append(entry) {
-      const pending = entries.reserve(entry);
-      try {
-        const durable = await appendPending(entry, pending);
-        if (pending.repeated !== undefined) await pending.repeatedDone();
-        entries.release(pending);
-        return durable;
-      } catch (error) {
-        entries.release(pending, { error });
-        throw error;
-      }
-    },
+    append: (entry) =>
+      new Promise((resolve, reject) => {
+        if (arrivals.length === 0) queueMicrotask(() => void takeArrivals());
+        arrivals.push({ entry, resolve, reject });
+      }),
   };
 }
 
-interface Visibility {
-  /** Resolves when the rows of the entry can be read; rejects when `durable` does. */
-  of(entry: LoggedEntry, durable: Promise<void>): Promise<void>;
+interface SyncGroups {
+  /** The group of the entries that the log makes durable with this promise. */
+  of(durable: Promise<void>): SyncGroup;
 }
 
-/** Writes the entries that one sync made durable to the store together. */
-function createVisibility(store: SampleIntakeParts['store']): Visibility {
-  let group: LoggedEntry[] = [];
+/** Writes the entries of one sync to the store together, then ends each. */
+function createSyncGroups(
+  store: SampleIntakeParts['store'],
+  finish: (placed: Placed) => void,
+  fail: (arrival: Reserved, error: unknown) => void,
+): SyncGroups {
+  let group: SyncGroup = { entries: [], placed: [] };
   let groupDurable: Promise<void> | undefined;
-  let visible: Promise<void> = Promise.resolve();
 
-  async function write(entries: readonly LoggedEntry[], durable: Promise<void>): Promise<void> {
-    await durable;
-    await store.write(entries, 'new');
+  async function write({ entries, placed }: SyncGroup, durable: Promise<void>): Promise<void> {
+    try {
+      await durable;
+      await store.write(entries, 'new');
+    } catch (error) {
+      for (const { arrival } of placed) fail(arrival, error);
+      return;
+    }
+    for (const each of placed) finish(each);
   }
 
   return {
-    of(entry, durable) {
+    of(durable) {
       // Entries of one group have the same promise.
       if (durable !== groupDurable) {
         groupDurable = durable;
-        group = [];
-        visible = write(group, durable);
+        group = { entries: [], placed: [] };
+        void write(group, durable);
       }
-      group.push(entry);
-      return visible;
+      return group;
     },
   };
 }
@@ -108,8 +187,6 @@ function storedSamples(
     (sample, i): StoredSample => ({ ...sample, storedAt, cursor: cursorOf(i + 1) }),
   );
 }
-
-const none: Comparison = { identical: new Set(), nextOrder: 0 };
 
 function withoutIdentical(
   samples: PendingEntry['fresh'],

@@ -23,10 +23,10 @@ export interface SampleStore {
   write(entries: readonly LoggedEntry[], origin: 'new' | 'replayed'): Promise<void>;
 
   /**
-   * Finds the samples of the device that are stored already. Resolves when the store can keep up
-   * with further writes.
+   * Finds the samples of each device that are stored already: one comparison for each request, in
+   * their order. Resolves when the store can keep up with further writes.
    */
-  compare(deviceId: string, samples: readonly ComparedSample[]): Promise<Comparison>;
+  compare(requests: readonly CompareRequest[]): Promise<readonly Comparison[]>;
 
   /**
    * Samples of one device, newest first; samples of one instant in reverse order of storing
@@ -87,6 +87,11 @@ export interface ComparedSample {
   readonly topic: string;
   readonly timestamp: EpochMs;
   readonly data: JsonObject;
+}
+
+export interface CompareRequest {
+  readonly deviceId: string;
+  readonly samples: readonly ComparedSample[];
 }
 
 export interface Comparison {

@@ -1,7 +1,7 @@
 // Entry writer: adds the rows of logged entries to the tables, those of busy devices to their series, and finds samples that are stored.
 import type { LoggedEntry } from '../../log/logged-entry.ts';
 import { dataOf } from '../../log/data-shape.ts';
-import type { ComparedSample, Comparison, SampleStore } from '../sample-store.ts';
+import type { CompareRequest, Comparison, SampleStore } from '../sample-store.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
@@ -61,16 +61,15 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       // Sealing would delay the start.
       if (!isReplayed) parts.afterWrite();
     },
-    compare: async (deviceId, samples) => {
+    compare: async (requests) => {
       for (let room = parts.room(); room !== undefined; room = parts.room()) await room;
-      return comparison(deviceId, samples, parts);
+      return requests.map((request) => comparison(request, parts));
     },
   };
 }
 
 function comparison(
-  deviceId: string,
-  samples: readonly ComparedSample[],
+  { deviceId, samples }: CompareRequest,
   { registry, tables, decoded }: EntryWriterParts,
 ): Comparison {
   const device = registry.devices.get(deviceId);
