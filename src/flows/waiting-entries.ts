@@ -1,5 +1,5 @@
 // Waiting entries: announced entries of a follower, up to a limit, so that it need not read the journal.
-import type { DurableEntry } from '../model/journal-entry.ts';
+import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
 
 /** A batch is at most this large, but for a single entry that is larger. */
 export interface BatchLimits {
@@ -26,7 +26,7 @@ export function createWaitingEntries(limits: BatchLimits): WaitingEntries {
 
   function drop(position: number): void {
     const entry = entries.get(position);
-    if (entry !== undefined && entries.delete(position)) samples -= entry.samples.length;
+    if (entry !== undefined && entries.delete(position)) samples -= sampleCountOf(entry);
   }
 
   return {
@@ -40,7 +40,7 @@ export function createWaitingEntries(limits: BatchLimits): WaitingEntries {
       if (isFull) return;
       drop(entry.position);
       entries.set(entry.position, entry);
-      samples += entry.samples.length;
+      samples += sampleCountOf(entry);
     },
     has: (position) => entries.has(position),
     takeFrom(position) {
@@ -69,7 +69,7 @@ export function batchFrom(
   const batch: DurableEntry[] = [];
   let samples = 0;
   for (const entry of entries.slice(from, from + limits.entriesMax)) {
-    samples += entry.samples.length;
+    samples += sampleCountOf(entry);
     if (samples > limits.samplesMax && batch.length > 0) break;
     batch.push(entry);
   }

@@ -9,6 +9,7 @@ import { cursorsAt } from '../model/cursor.ts';
 import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { StoredSample } from '../model/sample.ts';
+import { type RowColumns, samplesOfColumns } from '../log/row-columns.ts';
 import { missing } from '../structures/missing.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
@@ -16,12 +17,27 @@ import type { Comparison, SampleStore } from './sample-store.ts';
 export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
   /** See `Samples.append`. */
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
+  /** See `Samples.appendColumns`. */
+  readonly appendColumns: (entry: ColumnEntry) => Promise<PlacedEntry | undefined>;
 }
 
 export interface SampleIntakeParts {
-  readonly log: Pick<EntryLog, 'append' | 'position'>;
+  readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
   readonly shapes: ShapeInterner;
   readonly store: Pick<SampleStore, 'compare' | 'write'>;
+}
+
+/** An entry that has its place in the log. */
+export interface PlacedEntry {
+  /** Resolves as `append` does. */
+  readonly durable: Promise<DurableEntry>;
+}
+
+/** Rows of one device, and nothing else. */
+interface ColumnEntry {
+  readonly deviceId: string;
+  readonly receivedAt: EpochMs;
+  readonly rows: RowColumns;
 }
 
 /** An entry on its way, and the promise of its caller. */
@@ -128,6 +144,22 @@ export function createSampleIntake(parts: SampleIntakeParts): SampleIntake {
     reject(error);
   }
 
+  /** Places the rows unless some may be stored already; returns whether they were placed. */
+  async function placeColumns(entry: ColumnEntry, arrival: Reserved): Promise<boolean> {
+    const { rows, receivedAt } = entry;
+    const { deviceId } = rows.head;
+    const [compared] = await store.compare([{ deviceId, samples: [] }]);
+    const { nextOrder, newest } = compared ?? missing('comparison of an entry');
+    if ((rows.timestamps[0] ?? newest) <= newest) return false;
+    const firstOrder = arrival.pending.takeOrders(nextOrder, rows.timestamps.length);
+    const appended = parts.log.appendColumns({ receivedAt, rows, firstOrder });
+    const { position, storedAt, bytes } = appended;
+    const group = groups.of(appended.durable);
+    group.entries.push({ position, deviceId, firstOrder, rows, bytes });
+    group.placed.push({ arrival, durable: durableColumns(entry, position, storedAt) });
+    return true;
+  }
+
   return {
     forget: entries.forget,
     idle: entries.idle,
@@ -136,6 +168,48 @@ export function createSampleIntake(parts: SampleIntakeParts): SampleIntake {
         if (arrivals.length === 0) queueMicrotask(() => void takeArrivals());
         arrivals.push({ entry, resolve, reject });
       }),
+    appendColumns: async (entry) => {
+      const pending = entries.reserveColumns(entry.rows);
+      if (pending === undefined) return undefined;
+      const settled = Promise.withResolvers<DurableEntry>();
+      const { deviceId, receivedAt } = entry;
+      const whole = { deviceId, receivedAt, notes: [], samples: [] };
+      let isPlaced = false;
+      try {
+        isPlaced = await placeColumns(entry, { entry: whole, pending, ...settled });
+      } catch (error) {
+        entries.release(pending, { error });
+        throw error;
+      }
+      if (isPlaced) return { durable: settled.promise };
+      entries.release(pending);
+      return undefined;
+    },
+  };
+}
+
+/** The samples are made when they are first read: most bulk entries are followed by nobody. */
+function durableColumns(
+  { deviceId, receivedAt, rows }: ColumnEntry,
+  position: number,
+  storedAt: EpochMs,
+): DurableEntry {
+  let samples: StoredSample[] | undefined;
+  return {
+    deviceId,
+    receivedAt,
+    notes: [],
+    position,
+    duplicates: 0,
+    summary: {
+      count: rows.timestamps.length,
+      workspaceId: rows.head.workspaceId,
+      oldest: rows.timestamps[0] ?? receivedAt,
+    },
+    get samples() {
+      samples ??= storedSamples(samplesOfColumns(rows), position, storedAt);
+      return samples;
+    },
   };
 }
 
