@@ -1,5 +1,6 @@
 // Backfill journey: samples of a request are read, validated, appended in batches by device, and announced.
 import { BrokenJson } from '../ingest/http/json-groups.ts';
+import { elementsOf } from '../ingest/http/sample-elements.ts';
 import { isColumns, type SampleGroup } from '../ingest/http/sample-groups.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -16,12 +17,7 @@ import {
   type RejectedSample,
   storeBatches,
 } from './backfill-batches.ts';
-import {
-  type ColumnStages,
-  elementsOf,
-  type StoredGroup,
-  storeColumns,
-} from './backfill-columns.ts';
+import { type ColumnStages, type StoredGroup, storeColumns } from './backfill-columns.ts';
 import type { Attempt } from './idempotency.ts';
 import { createNamedDevices, type NamedDeviceStages } from './named-devices.ts';
 
