@@ -31,8 +31,9 @@ export interface RawUplink {
  */
 export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
   const { deviceId, position, receivedAt, duplicates, state, trace, metrics } = entry;
+  if (trace?.raw === undefined) return undefined;
   const id = metrics?.uplinkId ?? entry.samples[0]?.correlationId;
-  if (trace?.raw === undefined || id === undefined) return undefined;
+  if (id === undefined) return undefined;
   const samples = entry.samples.map((sample) => ({
     deviceId,
     topic: sample.topic,
