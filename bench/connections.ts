@@ -96,17 +96,11 @@ async function stepOf(
   count: number,
   open: number,
 ): Promise<Step> {
-  const [startedMs, startedUs] = [performance.now(), processorUs(server.pid)];
+  const [startedMs, startedUs] = [performance.now(), server.processorUs()];
   await openThem();
   const perSecond = (1_000 * count) / (performance.now() - startedMs);
-  const used = processorUs(server.pid) - startedUs;
+  const used = server.processorUs() - startedUs;
   return { open, bytes: server.residentBytes(), perSecond, processorUs: used / count };
-}
-
-/** Processor time of all threads of a process. Linux counts it in hundredths of a second. */
-function processorUs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
 function report({ before, steps: taken, after, stillOpen }: Measured): string {

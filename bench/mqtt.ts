@@ -29,6 +29,8 @@ interface Measured extends MqttStormResult {
   readonly stored: number;
   readonly idleMiB: number;
   readonly loadedMiB: number;
+  /** Of the platform for each publish, with the connections. */
+  readonly processorUs: number;
 }
 
 const measured = await inTemporaryFolder('mqtt', storm);
@@ -50,6 +52,7 @@ async function storm(folder: string): Promise<Measured> {
     const names = Array.from({ length: connections }, (_, i) => deviceName(i));
     const ids = await createDevices(platform, flow, names);
     const idleMiB = memoryMiB(platform);
+    const startedUs = platform.server.processorUs();
     const result = await runMqttStorm({
       port,
       userName: flow.connectorId,
@@ -60,8 +63,15 @@ async function storm(folder: string): Promise<Measured> {
       warmSeconds: Number(flags.warm),
       seconds: Number(flags.seconds),
     });
+    const processorUs = (platform.server.processorUs() - startedUs) / result.acknowledged;
     const loadedMiB = memoryMiB(platform);
-    return { ...result, stored: await storedSamples(platform, ids), idleMiB, loadedMiB };
+    return {
+      ...result,
+      processorUs,
+      stored: await storedSamples(platform, ids),
+      idleMiB,
+      loadedMiB,
+    };
   } finally {
     await platform.stop();
   }
@@ -110,6 +120,7 @@ function report(result: Measured): string {
     ['connections held', figure(result.open)],
     ['connections made a second', figure(connections / result.connectSeconds)],
     ['QoS 1 publishes a second, decoded and durable', figure(result.perSecond)],
+    ['processor time of a publish', `${figure(result.processorUs)} us`],
     ['publish to PUBACK, p50', `${figure(p50Ms)} ms`],
     ['publish to PUBACK, p99', `${figure(p99Ms)} ms`],
     ['publish to PUBACK, max', `${figure(maxMs)} ms`],

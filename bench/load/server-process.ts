@@ -39,6 +39,8 @@ export interface RunningServer {
   memoryBytes(): number;
   /** Resident memory in bytes: private pages, and with every shared page. */
   residentBytes(): number;
+  /** Processor time of all threads since the start, microseconds; Linux counts in steps of 10 ms. */
+  processorUs(): number;
 }
 
 export function startServer(server: ServerCommand): RunningServer {
@@ -81,6 +83,10 @@ export function startServer(server: ServerCommand): RunningServer {
     },
     residentBytes: () =>
       Number(/^VmRSS:\s+(\d+) kB/m.exec(procText(`${child.pid}/status`))?.[1]) * 1_024,
+    processorUs() {
+      const fields = procText(`${child.pid}/stat`).split(') ').at(-1)!.split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * 10_000;
+    },
     memoryBytes: () => (child.pid === undefined ? Number.NaN : memoryOf(child.pid)),
   };
 }

@@ -127,8 +127,9 @@ function brokerPartsOf(
   };
 }
 
-function loginPartsOf({ config, records, now }: Parts): LoginParts {
+function loginPartsOf({ config, directory, records, now }: Parts): LoginParts {
   return {
+    knownConnector: directory.knownConnector,
     findConnector: (id) => findDeviceConnector(records, id),
     findDevices: (deviceId) => findDevicesWithCredentials(records, deviceId),
     findDevice: (id) => findDevice(records, id),

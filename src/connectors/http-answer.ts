@@ -47,7 +47,7 @@ export async function call(
     {
       origin,
       path: pathname + search,
-      method: method as Dispatcher.HttpMethod,
+      method,
       headers,
       ...(body !== undefined && { body }),
     },

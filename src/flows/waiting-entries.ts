@@ -12,50 +12,85 @@ const batchesKept = 10;
 
 export interface WaitingEntries {
   readonly size: number;
-  /** Keeps the entry, unless the limit is reached: then the follower reads it from the journal. */
+  /**
+   * Keeps the entry, unless the limit is reached: then the follower reads it from the journal. Its
+   * position is at most so far from those of the others.
+   */
   add(entry: DurableEntry): void;
   has(position: number): boolean;
-  /** Removes and returns the unbroken run of entries from the position on, one batch at most. */
+  /**
+   * Removes and returns the unbroken run of entries from the position on, one batch at most. Older
+   * entries are removed too.
+   */
   takeFrom(position: number): readonly DurableEntry[];
   dropBefore(position: number): void;
 }
 
 export function createWaitingEntries(limits: BatchLimits): WaitingEntries {
-  const entries = new Map<number, DurableEntry>();
+  const entriesMax = limits.entriesMax * batchesKept;
+  const samplesMax = limits.samplesMax * batchesKept;
+  /** The entry of each position from `first` on; undefined where it is not known. */
+  let run: (DurableEntry | undefined)[] = [];
+  let first = 0;
+  let size = 0;
   let samples = 0;
 
-  function drop(position: number): void {
-    const entry = entries.get(position);
-    if (entry !== undefined && entries.delete(position)) samples -= sampleCountOf(entry);
+  /** Removes so many positions and returns their entries. */
+  function cut(positions: number): (DurableEntry | undefined)[] {
+    const removed = run.splice(0, positions);
+    first += removed.length;
+    for (const entry of removed) {
+      if (entry === undefined) continue;
+      size -= 1;
+      samples -= sampleCountOf(entry);
+    }
+    return removed;
+  }
+
+  /** Returns whether the position is within the run, which grows up to the limit. */
+  function reach(position: number): boolean {
+    if (size === 0) {
+      run = [];
+      first = position;
+    }
+    const last = Math.max(position, first + run.length - 1);
+    if (last - Math.min(position, first) >= entriesMax) return false;
+    while (position < first) {
+      run.unshift(undefined);
+      first -= 1;
+    }
+    while (position >= first + run.length) run.push(undefined);
+    return true;
   }
 
   return {
     get size() {
-      return entries.size;
+      return size;
     },
     add(entry) {
-      const isFull =
-        entries.size >= limits.entriesMax * batchesKept ||
-        samples >= limits.samplesMax * batchesKept;
-      if (isFull) return;
-      drop(entry.position);
-      entries.set(entry.position, entry);
-      samples += sampleCountOf(entry);
+      if (size >= entriesMax || samples >= samplesMax || !reach(entry.position)) return;
+      const at = entry.position - first;
+      const before = run[at];
+      run[at] = entry;
+      size += before === undefined ? 1 : 0;
+      samples += sampleCountOf(entry) - (before === undefined ? 0 : sampleCountOf(before));
     },
-    has: (position) => entries.has(position),
+    has: (position) => run[position - first] !== undefined,
     takeFrom(position) {
-      const run: DurableEntry[] = [];
-      for (let at = position; run.length < limits.entriesMax; at++) {
-        const entry = entries.get(at);
-        if (entry === undefined) break;
-        run.push(entry);
+      const start = position - first;
+      if (run[start] === undefined) return [];
+      let end = start;
+      let taken = 0;
+      while (end - start < limits.entriesMax) {
+        const entry = run[end];
+        taken += entry === undefined ? 0 : sampleCountOf(entry);
+        if (entry === undefined || (taken > limits.samplesMax && end > start)) break;
+        end += 1;
       }
-      const batch = batchFrom(run, 0, limits);
-      for (const entry of batch) drop(entry.position);
-      return batch;
+      return cut(end).slice(start) as DurableEntry[];
     },
     dropBefore(position) {
-      for (const known of [...entries.keys()]) if (known < position) drop(known);
+      cut(Math.min(Math.max(0, position - first), run.length));
     },
   };
 }

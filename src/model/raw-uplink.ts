@@ -31,16 +31,11 @@ export interface RawUplink {
  */
 export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
   const { deviceId, position, receivedAt, duplicates, state, trace, metrics } = entry;
+  // Only uplinks have one; the samples of others may not be made yet.
   if (trace?.raw === undefined) return undefined;
-  const id = metrics?.uplinkId ?? entry.samples[0]?.correlationId;
+  const { samples } = entry;
+  const id = metrics?.uplinkId ?? samples[0]?.correlationId;
   if (id === undefined) return undefined;
-  const samples = entry.samples.map((sample) => ({
-    deviceId,
-    topic: sample.topic,
-    timestamp: sample.timestamp,
-    data: sample.data,
-    ...(sample.meta && { meta: sample.meta }),
-  }));
   return {
     id,
     deviceId,

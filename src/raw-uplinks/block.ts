@@ -1,5 +1,6 @@
 // A block of raw uplinks: a line of JSON each, compressed together; the payload of one frame of a segment.
-import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
+import { promisify } from 'node:util';
+import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
 import type { RawUplink } from '../model/raw-uplink.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
@@ -32,30 +33,34 @@ type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, 
 export function lineOf(uplink: RawUplink, outcomeBytesMax: number): string {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
   const { topic, timestamp, body, bodyBytes, metrics } = payload;
-  const head = JSON.stringify([
-    deviceId,
-    id,
-    position,
-    receivedAt,
-    topic,
-    timestamp,
-    bodyBytes,
-    body,
-    duplicates,
-  ]);
-  const items = JSON.stringify(samples === null ? null : samples.map(sampleItem));
-  const left = JSON.stringify(state ?? null);
-  const kept = items.length <= outcomeBytesMax ? items : 'null';
+  const bodyJson = JSON.stringify(body);
+  const ids = `${JSON.stringify(deviceId)},${JSON.stringify(id)},${position},${receivedAt}`;
+  const sent = `${JSON.stringify(topic)},${timestamp},${bodyBytes},${bodyJson}`;
+  const outcome = samples === null ? 'null' : itemsOf(samples, body, bodyJson);
+  const items = outcome.length <= outcomeBytesMax ? outcome : 'null';
+  const left = state === undefined ? 'null' : JSON.stringify(state);
   const keptState = left.length <= outcomeBytesMax ? left : 'null';
-  return `${head.slice(0, -1)},${kept},${keptState}${metrics === undefined ? '' : `,${JSON.stringify(metrics)}`}]`;
+  const radio = metrics === undefined ? '' : `,${JSON.stringify(metrics)}`;
+  return `[${ids},${sent},${duplicates},${items},${keptState}${radio}]`;
+}
+
+/** The samples as JSON. A payload that passed through is the data of its sample. */
+function itemsOf(samples: readonly Sample[], body: Line[7], bodyJson: string): string {
+  const [sample] = samples;
+  if (samples.length !== 1 || sample?.data !== body || sample.meta !== undefined)
+    return JSON.stringify(samples.map(sampleItem));
+  return `[[${JSON.stringify(sample.topic)},${sample.timestamp},${bodyJson}]]`;
 }
 
 function sampleItem({ topic, timestamp, data, meta }: Sample): SampleItem {
   return meta === undefined ? [topic, timestamp, data] : [topic, timestamp, data, meta];
 }
 
-export function compressLines(lines: readonly string[]): Buffer {
-  return zstdCompressSync(Buffer.from(lines.join('\n')), {
+const compressed = promisify(zstdCompress);
+
+/** Compresses in another thread. */
+export function compressLines(lines: readonly string[]): Promise<Buffer> {
+  return compressed(Buffer.from(lines.join('\n')), {
     params: { [constants.ZSTD_c_compressionLevel]: 1 },
   });
 }

@@ -11,6 +11,7 @@ import {
   scanSegmentFile,
 } from './segment-file.ts';
 import { encodeIndex, readHead, type SegmentHead } from './segment-index.ts';
+import type { WrittenSegment } from './segment-writer.ts';
 import { missing } from '../structures/missing.ts';
 
 export interface ClosedSegment extends SegmentName {
@@ -65,4 +66,15 @@ async function withoutHalves(names: readonly SegmentName[]): Promise<SegmentName
     whole.push(kept);
   }
   return whole;
+}
+
+/** A segment as it is known when it was just closed. */
+export function closedSegment({ contents, ...name }: WrittenSegment): ClosedSegment {
+  const { blocks, devices, uplinks, lastPosition } = contents;
+  const head = { blocks, devices: devices.size, uplinks, lastPosition };
+  return {
+    ...name,
+    head,
+    to: blocks.reduce((to, block) => Math.max(to, block.to), Number.NEGATIVE_INFINITY),
+  };
 }

@@ -157,7 +157,7 @@ export interface SegmentCopy {
   /** Path of the file to write. */
   readonly to: string;
   readonly keep: (line: string) => boolean;
-  readonly compress: (lines: readonly string[]) => Buffer;
+  readonly compress: (lines: readonly string[]) => Promise<Buffer>;
 }
 
 /**
@@ -182,7 +182,7 @@ export async function copySegment({ from, blocks, to, keep, compress }: SegmentC
       const last = lines.at(-1);
       if (last === undefined) continue;
       const { position } = uplinkOf(last);
-      const frame = frameOf(compress(lines), position, place.to);
+      const frame = frameOf(await compress(lines), position, place.to);
       await realDisk.write(target.fd, frame, offset);
       addBlock(contents, { offset, bytes: frame.length }, lines, position);
       offset += frame.length;

@@ -40,7 +40,7 @@ export class SegmentWriter {
   #sequence: number;
   #lines: string[] = [];
   #lineBytes = 0;
-  #newest = { position: -1, receivedAt: 0 };
+  readonly #newest = { position: -1, receivedAt: 0 };
   #lastPosition: number;
   #unsyncedBytes = 0;
   #unsyncedSince: EpochMs | undefined;
@@ -83,34 +83,32 @@ export class SegmentWriter {
    */
   async add(uplinks: readonly RawUplink[], through: number): Promise<void> {
     const { limits, now } = this.#parts;
-    await this.#flushFull();
+    if (this.#hasFullBlock()) await this.#flush();
     for (const uplink of uplinks) {
       if (uplink.position <= this.#lastPosition) continue;
       const line = lineOf(uplink, limits.outcomeBytesMax);
       this.#lines.push(line);
       this.#lineBytes += line.length;
       this.#lastPosition = uplink.position;
-      this.#newest = {
-        position: uplink.position,
-        receivedAt: Math.max(uplink.receivedAt, this.#newest.receivedAt),
-      };
+      this.#newest.position = uplink.position;
+      this.#newest.receivedAt = Math.max(uplink.receivedAt, this.#newest.receivedAt);
       this.#unsyncedSince ??= now();
-      await this.#flushFull();
+      if (this.#hasFullBlock()) await this.#flush();
     }
     this.#seen = through;
     if (this.#unsyncedSince === undefined) this.#durable = through;
     else if (this.#unsyncedBytes >= limits.unsyncedBytesMax) await this.sync();
   }
 
-  async #flushFull(): Promise<void> {
-    if (this.#lineBytes >= this.#parts.limits.blockBytes) await this.#flush();
+  #hasFullBlock(): boolean {
+    return this.#lineBytes >= this.#parts.limits.blockBytes;
   }
 
   async #flush(): Promise<void> {
     const lines = this.#lines;
     if (lines.length === 0) return;
     const { position, receivedAt } = this.#newest;
-    const frame = frameOf(compressLines(lines), position, receivedAt);
+    const frame = frameOf(await compressLines(lines), position, receivedAt);
     this.#segment ??= await this.#create();
     const segment = this.#segment;
     await realDisk.write(segment.file.fd, frame, segment.bytes);

@@ -195,7 +195,8 @@ function dispatchSoon(pool: PoolState): void {
   if (pool.queue.hasSlow) reserve(pool);
   if (pool.isScheduled) return;
   pool.isScheduled = true;
-  queueMicrotask(() => {
+  // Requests of other connections that came in the same turn are read before it.
+  setImmediate(() => {
     pool.isScheduled = false;
     dispatch(pool);
   });

@@ -1,5 +1,7 @@
 // The broker follows MQTT 3.1.1 on real sockets, byte by byte.
 import { generate, type IConnectPacket } from 'mqtt-packet';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { mqttLimits } from './mqtt-limits.ts';
 import {
@@ -196,6 +198,16 @@ test('MQTT-3.2.2-1: a session is resumed once, and a clean one removes it', asyn
   await open({ clean: false }, accepted);
 });
 
+test('a session of MQTT 3.1 is resumed too, whose CONNACK has no flag for it', async () => {
+  const old = { protocolId: 'MQIsdp', protocolVersion: 3, clean: false } as const;
+  const client = await open(old);
+  client.send(subscribe(1, [down('d'), 0]), disconnect);
+  await client.closed();
+  await open(old, accepted);
+  const message = { levels: ['x'], payload: Buffer.from('m'), qos: 0, retain: false } as const;
+  expect(await broker.broker.deliveries.send('id-d', message)).toBe('sent');
+});
+
 test('MQTT-4.3.3: QoS 2 is stored once until its second step, also over a reconnect; then the number is free', async () => {
   const client = await open({ clean: false });
   client.send(publish(2, 7, 'one'), publish(2, 7, 'one'));
@@ -326,6 +338,29 @@ test('a client that leaves while its login waits is gone, and its login is not u
   await own.close();
 });
 
+test('an error of the platform ends only the connection whose packet caused it', async () => {
+  const failing = await startTestBroker({
+    reachable: () => {
+      throw new Error('broken');
+    },
+  });
+  const kept = await failing.connect();
+  kept.send(login({ clientId: 'kept' }));
+  expect(await kept.read(4)).toBe(accepted);
+  const [client, again] = [await failing.connect(), await failing.connect()];
+  client.send(login({ clean: false }), subscribe(1, [down('d'), 0]));
+  await client.closed();
+  // The subscription is restored, and fails again.
+  again.send(login({ clean: false }));
+  await again.closed();
+  expect(failing.happened.filter(([what]) => what === 'refused')).toEqual([
+    ['refused', 'internal'],
+    ['refused', 'internal'],
+  ]);
+  await handled(kept);
+  await failing.close();
+});
+
 test('a stop waits for publishes in flight, whose answers reach the client', async () => {
   const client = await open({ will });
   const held = broker.hold();
@@ -338,3 +373,27 @@ test('a stop waits for publishes in flight, whose answers reach the client', asy
   await client.closed();
   expect([stored(), broken()]).toEqual([['p'], ['stopping']]);
 });
+
+test('an idle connection that has logged in, published and subscribed takes less than 10 KiB of live objects on both sides', async () => {
+  const count = 400;
+  const clients: TestClient[] = [];
+  const openOne = async (i: number): Promise<void> => {
+    const client = await open({ clientId: `c${i}`, keepalive: 60 });
+    client.send(publish(1, 1), subscribe(2, [down(`d${i}`), 1]));
+    await client.read(4 + 5);
+    clients.push(client);
+  };
+  for (let i = 0; i < 50; i++) await openOne(i);
+  const before = liveBytes();
+  for (let i = 50; i < 50 + count; i++) await openOne(i);
+  const each = (liveBytes() - before) / count;
+  expect(broker.broker.sessions.size).toBe(50 + count);
+  expect(each).toBeLessThan(10 * 1_024);
+});
+
+function liveBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

@@ -2,7 +2,7 @@
 import type { BrokerParts, BrokerState } from './mqtt-broker-state.ts';
 import { connect } from './mqtt-connect.ts';
 import { createDeadlines } from './mqtt-deadlines.ts';
-import { cutOff, endByPlatform, endSession, fail } from './mqtt-endings.ts';
+import { endByPlatform, endSession, fail, refusePacket } from './mqtt-endings.ts';
 import { createFlowControl, type FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
@@ -39,10 +39,10 @@ export interface MqttBroker {
   close(): Promise<void>;
 }
 
-/** Starts the broker, which has no port of its own. */
+/** Starts the broker. Its callers listen on the ports. */
 export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): MqttBroker {
   const state = createState(parts);
-  const { sessions, deliveries, flowControl, store, deadlines } = state;
+  const { sessions, closing, deliveries, flowControl, store, deadlines } = state;
   const tick = (): (() => void) =>
     parts.setTimer(() => {
       stopTicking = tick();
@@ -60,6 +60,7 @@ export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): M
       state.isStopping = true;
       await flowControl.close();
       stopTicking();
+      for (const { conn } of [...closing]) conn.destroy();
       for (const session of [...sessions]) endByPlatform(state, session, 'stopping');
     },
   };
@@ -159,8 +160,7 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
     if (!isClosed(session) && !state.flowControl.hold(session, framer.heldBytes))
       throw new MalformedPacket('too many packets have arrived in part');
   } catch (error) {
-    if (!(error instanceof MalformedPacket)) throw error;
-    refuseMalformed(state, session, error.message);
+    refusePacket(state, session, error);
   } finally {
     session.isReading = false;
   }
@@ -168,19 +168,6 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
   session.isPaused = framer.hasUnread;
   if (session.isPaused) conn.pause();
   else conn.resume();
-}
-
-function refuseMalformed<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  reason: string,
-): void {
-  const { parts } = state;
-  const { address } = session;
-  if (isClosed(session)) return;
-  parts.refused(reason === 'tooLarge' ? reason : 'malformed', { reason, address });
-  if (session.identity !== undefined) parts.ended(reason, aboutSession(session));
-  cutOff(state, session);
 }
 
 function noteStall<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {

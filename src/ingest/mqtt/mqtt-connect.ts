@@ -1,6 +1,7 @@
 // MQTT connect: a client logs in, takes over its client id and resumes its session (MQTT 3.1, 3.2).
+import { ownBytes } from '../../structures/own-bytes.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
-import { cutOff, finish } from './mqtt-endings.ts';
+import { cutOff, finish, refusePacket } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { type ConnectPacket, readConnect, UnsupportedLevel } from './mqtt-packet-reader.ts';
 import { packetWriter, type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';
@@ -34,7 +35,10 @@ export function connect<R extends RoutedDevice>(
   session.isClean = packet.clean !== false;
   session.will = willOf(packet);
   session.silenceMax = silenceMaxOf(packet);
-  void logIn(state, session, packet.username ?? '', packet.password?.toString() ?? '');
+  const { username = '', password } = packet;
+  logIn(state, session, username, password?.toString() ?? '').catch((error: unknown) =>
+    refusePacket(state, session, error),
+  );
 }
 
 function supportedConnect(bytes: Buffer): ConnectPacket | UnsupportedLevel {
@@ -48,9 +52,7 @@ function supportedConnect(bytes: Buffer): ConnectPacket | UnsupportedLevel {
 
 function willOf({ will }: ConnectPacket): Will | undefined {
   if (will === undefined) return undefined;
-  // A copy, because the packet is a part of everything that was received with it.
-  const payload = Buffer.from(will.payload);
-  return { topic: will.topic, payload };
+  return { topic: will.topic, payload: ownBytes(Buffer.from(will.payload)) };
 }
 
 function silenceMaxOf({ keepalive }: ConnectPacket): number {
@@ -60,7 +62,6 @@ function silenceMaxOf({ keepalive }: ConnectPacket): number {
   return Math.ceil(keepaliveFactor * seconds);
 }
 
-/** Never rejects its promise. */
 async function logIn<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
@@ -115,9 +116,8 @@ async function open<R extends RoutedDevice>(
   session.state = 'open';
   session.heardAt = deadlines.now;
   deadlines.place(session, deadlines.now + session.silenceMax + 1);
-  session.output.write(
-    packetWriter(session.level).connack(returnCodes.accepted, kept !== undefined),
-  );
+  const { connack } = packetWriter(session.level);
+  session.output.write(connack(returnCodes.accepted, kept !== undefined));
   for (const subscription of session.subscriptions.values()) parts.reachable(session, subscription);
   state.readOn(session);
 }

@@ -1,6 +1,8 @@
 // MQTT endings: by DISCONNECT, by a fault, by the platform, or because the connection broke.
+import { errorMessage } from '../../model/error-message.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
+import { MalformedPacket } from './mqtt-packet-framer.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
 import {
   aboutSession,
@@ -65,6 +67,25 @@ export function fail<R extends RoutedDevice>(
   if (session.identity === undefined) state.parts.refused('malformed', { reason, address });
   else state.parts.ended(reason, aboutSession(session));
   cutOff(state, session);
+}
+
+/** Cuts the connection because of its packet: any error ends only the connection that caused it. */
+export function refusePacket<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  error: unknown,
+): void {
+  const { parts } = state;
+  if (isClosed(session)) return;
+  const reason = errorMessage(error);
+  parts.refused(refusalOf(error), { reason, address: session.address });
+  if (session.identity !== undefined) parts.ended(reason, aboutSession(session));
+  cutOff(state, session);
+}
+
+function refusalOf(error: unknown): string {
+  if (!(error instanceof MalformedPacket)) return 'internal';
+  return error.message === 'tooLarge' ? error.message : 'malformed';
 }
 
 /** Cuts the connection from the side of the platform, without publishing its will. */

@@ -66,7 +66,7 @@ export const mqttLimits = {
   drainWithinMs: 30_000,
   /** How long a client may take to close a connection that the platform has ended. */
   closeWithinMs: 1_000,
-  /** Retained messages: of one device, and the bytes of all; beyond, the oldest is forgotten. */
+  /** Retained messages: of one device, and the memory of all; beyond, the oldest is evicted. */
   retainedPerDeviceMax: 16,
   retainedBytesMax: 32 * 1024 * 1024,
 } as const;

@@ -25,6 +25,8 @@ export type MqttIdentity =
     };
 
 export interface LoginParts {
+  /** Undefined when the connector is not in memory. */
+  readonly knownConnector: (id: string) => DeviceConnector | undefined;
   readonly findConnector: (id: string) => Promise<DeviceConnector | undefined>;
   /** Devices of every organization with this physical id that have credentials. */
   readonly findDevices: (deviceId: string) => Promise<readonly Device[]>;
@@ -50,7 +52,8 @@ export async function logIn(login: Login, parts: LoginParts): Promise<LoginOutco
 }
 
 async function bySecret({ userName, password }: Login, parts: LoginParts): Promise<LoginOutcome> {
-  const connector = await parts.findConnector(userName);
+  // After a restart thousands of devices of few connectors log in.
+  const connector = parts.knownConnector(userName) ?? (await parts.findConnector(userName));
   if (connector === undefined) return { refused: 'the user name is no device connector' };
   const { uplinkSecret, id, organizationId, connectivity } = connector;
   if (connectivity !== 'MQTT') return { refused: 'the device connector is not for MQTT' };

@@ -76,6 +76,15 @@ test.each([
     expect(() => readPacket(bytes, level)).toThrow(MalformedPacket);
 });
 
+test.each([
+  ['pubrel', packet(0x6a, ...number)],
+  ['subscribe', packet(0x8a, ...number, ...text('a'), 0)],
+  ['unsubscribe', packet(0xaa, ...number, ...text('a'))],
+])('MQTT 3.1: a %s may be repeated with DUP; in 3.1.1 the flag is reserved', (cmd, bytes) => {
+  expect(() => readPacket(Buffer.from(bytes), 4)).toThrow(MalformedPacket);
+  expect(readPacket(bytes, 3)).toMatchObject({ cmd, messageId: 7 });
+});
+
 test('U+FFFD may be part of a topic', () => {
   expect(readPacket(packet(0x30, ...text('a\ufffd')), 4)).toMatchObject({ topic: 'a\ufffd' });
 });

@@ -38,6 +38,9 @@ export class UnsupportedLevel extends Error {}
 
 const protocolNames = ['MQTT', 'MQIsdp'];
 const qosMax = 2;
+const duplicateFlag = 8;
+/** First bytes of PUBREL, SUBSCRIBE and UNSUBSCRIBE. */
+const repeatableHeaders = [0x62, 0x82, 0xa2];
 const acknowledgementLength = 2;
 
 /** One packet with its header is read at a time, so all connections of a level share a parser. */
@@ -102,6 +105,7 @@ function checkLevel(bytes: Buffer): void {
 
 /** Throws MalformedPacket for what the standard does not permit to a client. */
 export function readPacket(bytes: Buffer, level: ProtocolLevel): ClientPacket {
+  if (level === 3) clearRepetition(bytes);
   const packet = readers[level](bytes);
   switch (packet.cmd) {
     case 'publish':
@@ -135,6 +139,12 @@ export function readPacket(bytes: Buffer, level: ProtocolLevel): ClientPacket {
     default:
       throw new MalformedPacket(`unexpected ${packet.cmd}`);
   }
+}
+
+/** Sets DUP of a PUBREL, SUBSCRIBE and UNSUBSCRIBE to 0, as in MQTT 3.1.1: MQTT 3.1 permits it. */
+function clearRepetition(bytes: Buffer): void {
+  const header = bytes[0]!;
+  if (repeatableHeaders.includes(header & ~duplicateFlag)) bytes[0] = header & ~duplicateFlag;
 }
 
 /** MQTT-2.3.1-1: not zero. */

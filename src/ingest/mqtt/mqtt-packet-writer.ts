@@ -25,7 +25,7 @@ const pingResponse = Buffer.from([0xd0, 0]);
 
 /** Bytes of one version of MQTT. */
 export interface PacketWriter {
-  connack(returnCode: ReturnCode, sessionPresent: boolean): Buffer;
+  connack(returnCode: ReturnCode, isResumed: boolean): Buffer;
   acknowledgement(cmd: keyof typeof acknowledgementHeaders, messageId: number): Buffer;
   suback(messageId: number, granted: number[]): Buffer;
   unsuback(messageId: number): Buffer;
@@ -45,8 +45,11 @@ export interface OutboundPublish {
 function createWriter(protocolVersion: ProtocolLevel): PacketWriter {
   const bytesOf = (packet: Packet): Buffer => generate(packet, { protocolVersion });
   return {
-    connack: (returnCode, sessionPresent) =>
-      bytesOf({ cmd: 'connack', returnCode, sessionPresent }),
+    connack: (returnCode, isResumed) => {
+      // MQTT 3.1 reserves the flag.
+      const sessionPresent = isResumed && protocolVersion > 3;
+      return bytesOf({ cmd: 'connack', returnCode, sessionPresent });
+    },
     // The most frequent packets: four bytes without the library's intermediate pieces.
     acknowledgement: (cmd, messageId) =>
       Buffer.from([acknowledgementHeaders[cmd], 2, messageId >> 8, messageId & 0xff]),

@@ -1,6 +1,6 @@
 // MQTT packets: what each packet of a client that has logged in does (MQTT 3.3 to 3.14).
 import type { BrokerState } from './mqtt-broker-state.ts';
-import { fail, finish } from './mqtt-endings.ts';
+import { fail, finish, refusePacket } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { MalformedPacket } from './mqtt-packet-framer.ts';
 import { type PublishPacket, readPacket } from './mqtt-packet-reader.ts';
@@ -43,17 +43,20 @@ export function handlePacket<R extends RoutedDevice>(
   }
 }
 
-/** Reads no further packet until the work is done, whose promise is never rejected. */
+/** Reads no further packet until the work is done. */
 function readAfter<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
   work: Promise<void>,
 ): void {
   session.isBusy = true;
-  void work.then(() => {
-    session.isBusy = false;
-    state.readOn(session);
-  });
+  work.then(
+    () => {
+      session.isBusy = false;
+      state.readOn(session);
+    },
+    (error: unknown) => refusePacket(state, session, error),
+  );
 }
 
 function receivePublish<R extends RoutedDevice>(

@@ -1,6 +1,7 @@
 // Retained messages: the last one of each topic, for later subscribers. In memory and bounded.
 import { mqttLimits } from './mqtt-limits.ts';
 import { levelsMatch, type TopicFilter } from './mqtt-topic.ts';
+import { ownBytes } from '../../structures/own-bytes.ts';
 import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
 
 export interface RetainedMessage {
@@ -17,13 +18,20 @@ export interface Retained {
   readonly bytes: number;
 }
 
+/** Memory of a message apart from its payload, roughly. */
+const overheadBytes = 256;
+
+function sizeOf({ payload }: RetainedMessage): number {
+  return payload.length + overheadBytes;
+}
+
 export function createRetainedMessages(): Retained {
   const devices = new Map<string, BoundedMap<string, RetainedMessage>>();
   let bytes = 0;
 
   function createMessages(): BoundedMap<string, RetainedMessage> {
     return createBoundedMap(mqttLimits.retainedPerDeviceMax, (evicted) => {
-      bytes -= evicted.payload.length;
+      bytes -= sizeOf(evicted);
     });
   }
 
@@ -31,13 +39,13 @@ export function createRetainedMessages(): Retained {
     const messages = devices.get(id);
     const message = messages?.get(topic);
     if (messages === undefined || message === undefined) return;
-    bytes -= message.payload.length;
+    bytes -= sizeOf(message);
     messages.delete(topic);
     if (messages.size === 0) devices.delete(id);
   }
 
   function forget(id: string): void {
-    for (const { payload } of devices.get(id)?.values() ?? []) bytes -= payload.length;
+    for (const message of devices.get(id)?.values() ?? []) bytes -= sizeOf(message);
     devices.delete(id);
   }
 
@@ -50,8 +58,8 @@ export function createRetainedMessages(): Retained {
       // The device that retained something last is forgotten last.
       devices.delete(id);
       devices.set(id, messages);
-      messages.set(topic, message);
-      bytes += message.payload.length;
+      messages.set(topic, { ...message, payload: ownBytes(message.payload) });
+      bytes += sizeOf(message);
       for (const oldest of devices.keys()) {
         if (bytes <= mqttLimits.retainedBytesMax) return;
         forget(oldest);

@@ -19,7 +19,7 @@ interface Wanted {
   readonly qos: 0 | 1 | 2;
 }
 
-/** Answers a SUBSCRIBE; a refused filter with 128 (MQTT 3.9.3). Never rejects its promise. */
+/** Answers a SUBSCRIBE; a refused filter with 128 (MQTT 3.9.3). */
 export async function subscribe<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,

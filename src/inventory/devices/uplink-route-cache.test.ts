@@ -144,6 +144,14 @@ test('a route holds device, flow, connector, type, outputs and tags', async () =
   expect((await uplinks.byDevice(id)).tags).toEqual([]);
 });
 
+test('a connector is known by its id from its first look-up until it changes', async () => {
+  const { id } = await uplinks.connector(secret);
+  expect(uplinks.knownConnector(id)?.uplinkSecret).toBe(secret);
+  uplinks.recordChanged({ kind: 'deviceConnector', id, action: 'updated' });
+  expect(uplinks.knownConnector(id)).toBeUndefined();
+  expect(uplinks.knownConnector('unknown')).toBeUndefined();
+});
+
 test('every change is seen by the next look', async () => {
   const { id } = await make('d3');
   await uplinks.bySecret(secret, 'd3');

@@ -42,6 +42,8 @@ export interface UplinkRouteCache {
   bySecret(uplinkSecret: string, physicalDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 401 for an unknown secret. */
   connector(uplinkSecret: string): DeviceConnector | Promise<DeviceConnector>;
+  /** Undefined when the connector, by id, is not in memory. */
+  knownConnector(id: string): DeviceConnector | undefined;
   /** Throws Problem 404 for an unknown device, 403 for a device of another connector. */
   byConnector(
     connector: DeviceConnector,
@@ -139,6 +141,10 @@ function createConnectorCache(records: Records, changes: RecordChanges) {
   );
   return {
     get: (secret: string) => connectors.get(secret),
+    byId(id: string): DeviceConnector | undefined {
+      const secret = secrets.get(id);
+      return secret === undefined ? undefined : connectors.get(secret);
+    },
     /** Throws 401 for an unknown secret. */
     async read(secret: string): Promise<DeviceConnector> {
       const { revision } = changes;
@@ -172,6 +178,7 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       return connectors.read(secret).then((found) => byConnector(found, deviceId));
     },
     connector: (secret) => connectors.get(secret) ?? connectors.read(secret),
+    knownConnector: connectors.byId,
     byConnector,
     get revision() {
       return changes.revision;
