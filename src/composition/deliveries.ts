@@ -58,7 +58,7 @@ export interface Deliveries {
    * Resolves when all durable samples have their deliveries, and those that are due were attempted.
    */
   readonly settled: () => Promise<void>;
-  /** Nothing is sent for deleted devices any more, and the log forgets them. */
+  /** Ends the waiting deliveries of deleted devices and removes the others. */
   readonly dropDevices: (deviceIds: ReadonlySet<string>) => Promise<void>;
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;

@@ -55,7 +55,7 @@ export interface DelivererParts {
 }
 
 export interface Deliverer {
-  /** Adds deliveries, those that are due start at once. */
+  /** Adds deliveries. Those that are due start immediately. */
   add(waiting: readonly WaitingDelivery[]): void;
   /** Starts deliveries again that `isBlocked` held back. */
   wake(): void;

@@ -52,7 +52,7 @@ async function sendDelivery(
   signal: AbortSignal,
 ): Promise<SendOutcome> {
   const { payload, isDefault, isContext } = payloadOf(delivery.context);
-  // The log keeps the context: its text is not made twice.
+  // The log keeps the context as the same string.
   if (isContext === true) delivery.contextText ??= payload;
   const outcome = await target.send(messageOf(contentOf(delivery), payload), signal);
   // The log does not repeat default payloads, because they follow from the sample.

@@ -1,4 +1,4 @@
-// Waiting delivery: what the queues keep of a delivery, in the memory with its draft or in the log with a place.
+// Waiting delivery: what the queues keep of a delivery, with its draft or its place in the log.
 import type { RecordPlace, StoredDelivery } from '../delivery-log/record.ts';
 import type { DeliveryRow } from '../delivery-log/row-table.ts';
 import type { Delivery, DeliveryOutcome, PendingDelivery } from '../model/delivery.ts';
@@ -18,7 +18,7 @@ export interface WaitingDelivery extends PendingDelivery {
   draft: Delivery | undefined;
   /** Of its newest record. */
   place: RecordPlace | undefined;
-  /** Its connector or device was deleted, so that nothing is sent any more. */
+  /** Its connector or device was deleted, so that it is not sent. */
   isGone: boolean;
 }
 

@@ -3,7 +3,7 @@ import { createBoundedMap } from '../structures/bounded-map.ts';
 import { type DeliveryLogDamage, readBlock, unreadableReason } from './segment.ts';
 
 export interface BlockCache {
-  /** Undefined when the block cannot be read, which is told, or its segment is gone. */
+  /** Undefined when the block cannot be read, which is reported, or its segment was removed. */
   read(path: string, offset: number): Promise<Buffer | undefined>;
 }
 

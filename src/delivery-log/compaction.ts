@@ -1,4 +1,4 @@
-// Compaction of the delivery log: closed segments that are hardly needed are copied to the open one as far as they are, and removed.
+// Compaction of the delivery log: copies what is needed of old segments to the open one and removes them.
 import type { EpochMs } from '../model/instant.ts';
 import type { DeliveryLogLimits } from './limits.ts';
 import type { LogWriter } from './log-writer.ts';
@@ -10,7 +10,7 @@ import { removeSegment } from './segment.ts';
 
 /** What must stay. */
 export interface Needs {
-  /** Deliveries of journal entries from here on may be made again, and are known by their records. */
+  /** Deliveries of journal entries from here on can be repeated, and are recognized by their records. */
   readonly followedTo: number;
   /** Whether the connector exists. */
   readonly isKnown: (connectorId: string) => boolean;
@@ -62,7 +62,7 @@ export async function compact(needs: Needs, parts: CompactionParts): Promise<voi
   for (const segment of removed) await removeSegment(segment);
 }
 
-/** How many ended deliveries of the segment are to be kept, as their counts tell. */
+/** How many ended deliveries of the segment are to be kept, by their counts. */
 function neededOf(
   segment: ClosedSegment,
   { isKnown }: Needs,
@@ -127,7 +127,7 @@ async function copy(
       if (row.state === 'PENDING' && waits === undefined) continue;
       const before = waits?.place;
       const record = await read(row.place);
-      // Without a record the damage was told. A delivery that went on meanwhile has a newer one.
+      // Damage was reported. A delivery that was attempted meanwhile has a newer record.
       if (record === undefined || waits?.place !== before) continue;
       const place = writer.append(record);
       if (waits !== undefined) waits.place = place;

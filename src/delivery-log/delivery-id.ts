@@ -1,4 +1,4 @@
-// Delivery ids: UUIDs that begin with a mark of their connector, by which the log finds them; those of samples repeat after a crash.
+// Delivery ids: UUIDs that begin with a mark of their connector, by which the log finds them.
 import { crc32 } from 'node:zlib';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
@@ -18,7 +18,7 @@ const partsOfPosition = 4_096;
 const positionDigits = 11;
 
 /**
- * The id of the delivery of a sample, the same whenever it is made. The random correlation id
+ * The id of the delivery of a sample, the same after a crash. The random correlation id
  * distinguishes the samples of two data folders that were one.
  */
 export function deliveryId(sequence: number, connectorId: string, correlationId: string): string {

@@ -1,4 +1,4 @@
-// Delivery log: what was added is there after stops and kills, segments go when they are not needed, a full disk loses nothing.
+// Delivery log: records survive stops, kills and a full disk; segments that are not needed are removed.
 import { cpSync, readdirSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { realDisk } from '../log/disk.ts';
@@ -33,7 +33,7 @@ async function readAll(log: DeliveryLog, connectorId = 'c'): Promise<StoredDeliv
   return found.filter((one) => one !== undefined).toSorted((a, b) => a.sequence - b.sequence);
 }
 
-/** What a compaction is told while nothing waits. */
+/** The needs of a compaction while nothing waits. */
 const nothingWaits = {
   followedTo: Number.POSITIVE_INFINITY,
   isKnown: () => true,
@@ -42,7 +42,7 @@ const nothingWaits = {
 };
 
 test.each(['a stop', 'a kill', 'a kill before the index'] as const)(
-  'records are there at once, and after %s, newest first by revision',
+  'records are listed immediately, and after %s the newest revision of each',
   async (end) => {
     const directory = folder();
     const { log } = await openTestLog(directory, { limits });
@@ -225,7 +225,7 @@ test('while only the records may be written nothing is written, and nothing is l
   expect(await readAll(log)).toHaveLength(1);
 });
 
-test('after a failed sync nothing counts as durable any more, and the next start goes on', async () => {
+test('after a failed sync nothing counts as durable until the next start', async () => {
   const directory = folder();
   let isBroken = false;
   const disk = {

@@ -1,4 +1,4 @@
-// Delivery log: outcomes of deliveries, and deliveries that wait for longer than the journal should, in append-only segments (contract 35).
+// Delivery log: outcomes of deliveries and deliveries that wait for long, in append-only segments (contract 35).
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Disk } from '../log/disk.ts';
 import { makeFolder } from '../log/durable-file.ts';
@@ -19,16 +19,16 @@ export interface DeliveryLogOptions {
   readonly setTimer: SetTimer;
   /** Throws Problem `storageFull` while only the records may be written. */
   readonly checkRoom?: () => void;
-  /** Is told of harm at the start, and when reading meets it. */
+  /** Called for damage at the start, and when a read encounters it. */
   readonly damaged: (damage: DeliveryLogDamage) => void;
-  /** Is told of every failure to write in the background; it is tried again. */
+  /** Called for every failed write in the background, which is retried. */
   readonly failed: (error: unknown) => void;
   readonly limits?: Partial<DeliveryLogLimits>;
   readonly disk?: Disk;
 }
 
 export interface DeliveryLog extends Pick<RowReader, 'endedOf' | 'find'> {
-  /** Adds the newest state of a delivery. It is listed at once and written soon. */
+  /** Adds the newest state of a delivery. It is listed immediately and written soon. */
   append(record: StoredDelivery): RecordPlace;
   /** Whether so much waits for the disk that no delivery should start. */
   readonly isBehind: boolean;
@@ -40,7 +40,7 @@ export interface DeliveryLog extends Pick<RowReader, 'endedOf' | 'find'> {
   write(): Promise<void>;
   /** Resolves when all that was added is on the disk. */
   sync(): Promise<void>;
-  /** Undefined when the record cannot be read, which is told. */
+  /** Undefined when the record cannot be read, which is reported. */
   read(place: RecordPlace): Promise<StoredDelivery | undefined>;
   /** What a start must know, see `RowReader`. */
   recover: RowReader['recover'];

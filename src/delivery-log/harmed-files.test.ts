@@ -1,4 +1,4 @@
-// Every file of the delivery log missing, emptied, cut, changed or older: what is lost is told, by the start and by verify.
+// Damaged files of the delivery log: the start and verify report what is lost.
 import {
   copyFileSync,
   cpSync,
@@ -96,7 +96,7 @@ describe.each(files)('%s', (file) => {
     await log.close();
     for (const { sequence, answer } of found) expect(answer).toBe(`answer ${sequence}`);
     expect(new Set(found.map(({ sequence }) => sequence)).size).toBe(found.length);
-    if (found.length < count) expect(damage, 'nothing told').not.toEqual([]);
+    if (found.length < count) expect(damage, 'nothing reported').not.toEqual([]);
     if (damage.length > 0) expect(verified.damage, 'not found by verify').not.toEqual([]);
     if (verified.damage.length > 0) expect(damage, 'found by verify alone').not.toEqual([]);
     const gone = before.filter((name) => !readdirSync(folder).includes(name));
@@ -105,7 +105,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-test('an unharmed folder has no damage, and a torn end is none', async () => {
+test('an intact folder has no damage, nor has one with a torn end', async () => {
   expect(await verifyDeliveryLog(filled)).toEqual({ records: count, damage: [] });
   const torn = join(root.directory, 'torn');
   cpSync(filled, torn, { recursive: true });

@@ -5,7 +5,7 @@ export const deliveryLogLimits = {
   /** Ended deliveries are kept for this time, up to this number per connector. */
   keptMsMax: 7 * dayMs,
   keptPerConnectorMax: 10_000,
-  /** Records are written together when so many bytes of them wait, or so long. */
+  /** Records are written together at this number of bytes, or after this time. */
   blockBytes: 256 * 1024,
   blockMsMax: 50,
   /** Smaller blocks are written as they are: packing them saves less than it costs. */

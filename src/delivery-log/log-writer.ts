@@ -1,4 +1,4 @@
-// The writing end of the delivery log: records gather into blocks, blocks into the open segment, which is closed when it is full.
+// Writer of the delivery log: collects records in blocks and appends blocks to the open segment.
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { type Disk, isDiskFull, realDisk } from '../log/disk.ts';
 import { syncDirectory } from '../log/durable-file.ts';
@@ -22,7 +22,7 @@ export interface LogWriterParts {
   readonly failed: (error: unknown) => void;
   /** The shared list of closed segments. */
   readonly closed: ClosedSegment[];
-  /** The segment to go on with. */
+  /** The segment to continue. */
   readonly resume: Segment | undefined;
   readonly nextNumber: number;
   readonly disk?: Disk;
@@ -66,7 +66,7 @@ export class LogWriter {
   #isUnsynced = false;
   /** Consecutive failures to write in the background. */
   #failures = 0;
-  /** Why nothing can be made durable any more. */
+  /** Why nothing can be synced until the next start. */
   #stopped: Error | undefined;
   #cancelTimer: (() => void) | undefined;
 
@@ -243,7 +243,7 @@ export class LogWriter {
 
   /**
    * After a sync that failed the next one may succeed although bytes are lost. So it is never tried
-   * again: the journal keeps its entries, and the next start goes on from what is on the disk.
+   * again: the journal keeps its entries, and the next start continues with what is on the disk.
    */
   async #syncFile(): Promise<void> {
     if (this.#stopped !== undefined) throw this.#stopped;

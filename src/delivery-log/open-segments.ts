@@ -1,4 +1,4 @@
-// The segments of a start: closed ones known by their indexes, the newest one read behind what its index covers, harm told.
+// Segments of a start: reads indexes of closed segments and the end of the newest one, and reports damage.
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { RowCounts } from './row-table.ts';
@@ -22,7 +22,7 @@ import {
 } from './segment-index.ts';
 import type { Owners } from './owners.ts';
 
-/** A segment that is not written any more: its rows are in its index file. */
+/** A complete segment: its rows are in its index file. */
 export interface ClosedSegment {
   readonly number: number;
   readonly path: string;
@@ -38,7 +38,7 @@ export interface ClosedSegment {
 export interface FoundSegments {
   /** Ascending by number. */
   readonly closed: ClosedSegment[];
-  /** The one to go on with; its file may be longer than its bytes. */
+  /** The one to continue; its file may be longer than its bytes. */
   readonly open: Segment | undefined;
   readonly nextNumber: number;
   readonly damage: readonly DeliveryLogDamage[];
@@ -59,7 +59,7 @@ export async function findSegments(directory: string, repair: boolean): Promise<
     if (found.segment === undefined) closed.push(closedSegment(directory, number, found.head));
     else if (number === numbers.at(-1) && !isHarmed) open = found.segment;
     else {
-      // What cannot be read stays in the file for whoever repairs it.
+      // What cannot be read stays in the file for a repair.
       found.segment.bytes = found.size;
       const head = repair ? await writeIndex(found.segment) : headOf(found.segment);
       closed.push(closedSegment(directory, number, head));
@@ -69,7 +69,7 @@ export async function findSegments(directory: string, repair: boolean): Promise<
   return { closed, open, nextNumber: Math.max(0, ...known) + 1, damage };
 }
 
-/** What the manifest says of each segment. Tells a manifest or a segment that is missing. */
+/** What the manifest says of each segment. Reports a missing manifest or segment. */
 async function writtenBytes(
   directory: string,
   numbers: readonly number[],
@@ -102,7 +102,7 @@ interface Found {
   readonly damage: readonly DeliveryLogDamage[];
 }
 
-/** Tells a segment of which less can be read than was written. */
+/** Reports a segment of which less can be read than was written. */
 function shortOf({ path, indexed, end }: Found, written: number): DeliveryLogDamage[] {
   const wanted = Math.max(written, indexed);
   if (end >= wanted) return [];

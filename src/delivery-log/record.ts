@@ -1,7 +1,7 @@
-// A record of the delivery log: a delivery after one of its changes, whole, as two texts behind their lengths.
+// A record of the delivery log: a delivery after one of its changes, as two strings after their lengths.
 import type { Delivery, DeliveryCause, DeliveryState } from '../model/delivery.ts';
 
-/** A delivery as the log keeps it: its template context is JSON text. */
+/** A delivery as the log keeps it: its template context is a JSON string. */
 export interface StoredDelivery extends Omit<Delivery, 'context' | 'contextText'> {
   readonly context: string;
 }
@@ -58,7 +58,7 @@ export class RecordBlock {
     return this.#bytes.length;
   }
 
-  /** Forgets the records, keeps the memory. */
+  /** Removes the records and keeps the memory. */
   clear(): void {
     this.#length = 0;
   }

@@ -1,4 +1,4 @@
-// Row reader: rows of the delivery log by connector or id, the newest of each delivery, and what a start must know.
+// Row reader: rows of the delivery log by connector or id, the newest of each delivery.
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { idMark } from './delivery-id.ts';
@@ -35,7 +35,7 @@ export interface RowReader {
   newestOf(connectorId: string): Promise<Map<string, DeliveryRow>>;
   /** The newest row of a delivery. */
   find(id: string): Promise<DeliveryRow | undefined>;
-  /** `from` is the journal position from which deliveries are made again. */
+  /** `from` is the journal position from which deliveries are repeated. */
   recover(from: number): Promise<Recovered>;
   tableOf(segment: ClosedSegment, connectorId: string): Promise<RowTable>;
   connectorIds(): ReadonlySet<string>;
@@ -165,7 +165,7 @@ function placeOf(
   return { connectorId, segment: number, owners: owners.list };
 }
 
-/** The rows of a connector; an index that is lost or harmed is made again from its segment. */
+/** The rows of a connector; an index that is lost or damaged is rebuilt from its segment. */
 async function tableOf(segment: ClosedSegment, connectorId: string): Promise<RowTable> {
   const table = await readTable(segment.path, connectorId);
   if (table !== undefined) return table;

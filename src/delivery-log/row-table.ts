@@ -1,4 +1,4 @@
-// Row table: what lists need of the records of one connector in one segment, as rows of a fixed length.
+// Row table: what lists need of the records of one connector in one segment, as rows of fixed length.
 import { type DeliveryState, deliveryStates } from '../model/delivery.ts';
 import { missing } from '../structures/missing.ts';
 import type { Owner, Owners } from './owners.ts';
@@ -96,7 +96,7 @@ export class RowTable {
     return [...deviceIds].some((id) => this.bytes.includes(id, 0, 'latin1'));
   }
 
-  /** The rows; without `pending` those of ended deliveries alone. */
+  /** The rows; without `pending` only those of ended deliveries. */
   *read(of: RowsOf, { pending }: { readonly pending: boolean }): Generator<DeliveryRow> {
     const bytes = this.bytes;
     for (let row = 0; row < bytes.length; row += rowBytes) {

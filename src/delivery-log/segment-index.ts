@@ -1,4 +1,4 @@
-// Index of a segment: its counts and the rows of each connector, in a file of its own, made again from the segment when it is lost.
+// Index of a segment: a file with its counts and the rows of each connector.
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { replaceFile } from '../log/durable-file.ts';

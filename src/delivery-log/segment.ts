@@ -25,7 +25,7 @@ export interface Segment {
   records: number;
   /** The largest journal position of its records; -1 without any. */
   lastPosition: number;
-  /** When its newest record was made. */
+  /** Time of its newest record. */
   updated: EpochMs;
   /** Whether some ids do not begin with the mark of their connector. */
   hasForeignIds: boolean;
@@ -138,7 +138,7 @@ export interface ScannedSegment {
 }
 
 /**
- * Reads the blocks between two offsets and enters their records. A torn end is behind `end` and no
+ * Reads the blocks between two offsets and enters their records. A torn end is behind `end` and not
  * damage. Throws NewerFormatError for blocks of a newer version.
  */
 export async function scanBlocks(

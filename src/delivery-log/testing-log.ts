@@ -6,7 +6,7 @@ import { type DeliveryLog, type DeliveryLogOptions, openDeliveryLog } from './de
 import { setTimer } from '../structures/timers.ts';
 import type { StoredDelivery } from './record.ts';
 
-/** A delivery that waits; its id and sequence are made of the number. */
+/** A delivery that waits; its id and sequence are derived from the number. */
 export function storedDelivery(n: number, over: Partial<StoredDelivery> = {}): StoredDelivery {
   return {
     id: `id${n}`,
@@ -36,7 +36,7 @@ export function storedDelivery(n: number, over: Partial<StoredDelivery> = {}): S
 export interface TestLog {
   readonly directory: string;
   readonly log: DeliveryLog;
-  /** What was told of harm. */
+  /** Reported damage. */
   readonly damage: { readonly path: string; readonly reason: string }[];
   readonly failures: unknown[];
 }

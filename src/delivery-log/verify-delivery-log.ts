@@ -4,7 +4,7 @@ import { findSegments } from './open-segments.ts';
 
 export interface DeliveryLogFindings {
   readonly records: number;
-  /** A torn end is none: what it held is sent again. */
+  /** Without a torn end, whose deliveries are sent again. */
   readonly damage: readonly DeliveryLogDamage[];
 }
 

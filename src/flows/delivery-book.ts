@@ -1,4 +1,4 @@
-// Delivery book: what is listed of deliveries, those that wait and those that ended, and sending them again (contract 35).
+// Delivery book: lists deliveries that wait or ended, and sends them again (contract 35).
 import type { DeliveryLog } from '../delivery-log/delivery-log.ts';
 import type { StoredDelivery } from '../delivery-log/record.ts';
 import type { DeliveryRow } from '../delivery-log/row-table.ts';
@@ -59,7 +59,7 @@ async function list(
   const shown: Delivery[] = [];
   for (const row of sorted.slice(page * size, (page + 1) * size)) {
     const delivery = await read(parts, row);
-    // What cannot be read was told.
+    // What cannot be read was reported.
     if (delivery !== undefined) shown.push(delivery);
   }
   return { rows: shown, total: rows.length };
@@ -124,7 +124,7 @@ async function find(parts: DeliveryBookParts, id: string): Promise<Delivery | un
   return read(parts, row);
 }
 
-/** Writes that the delivery waits again; undefined when it cannot be read, which was told. */
+/** Writes that the delivery waits again; undefined when it cannot be read, which was reported. */
 async function renew(
   { log, now }: DeliveryBookParts,
   { place }: DeliveryRow,

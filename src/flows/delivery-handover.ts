@@ -1,4 +1,4 @@
-// Delivery handover: deliveries of rules, made in the transaction of the rule's state, and those of earlier versions move from the records to the log.
+// Delivery handover: moves deliveries of rules and of earlier versions from the records to the log.
 import { setImmediate as pause } from 'node:timers/promises';
 import { randomDeliveryId } from '../delivery-log/delivery-id.ts';
 import type { DeliveryLog } from '../delivery-log/delivery-log.ts';
@@ -27,7 +27,7 @@ export interface DeliveryHandoverParts {
   readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
   /** The position behind the newest journal entry. */
   readonly position: () => number;
-  /** The journal position from which deliveries of samples are made; older ones are rows. */
+  /** The journal position from which the follower creates deliveries; older ones are rows. */
   readonly from: number;
   readonly newId: () => string;
   readonly now: () => EpochMs;

@@ -89,7 +89,7 @@ test('one that has waited for 10 s gets a record and holds the journal no longer
   expect([await records(), intake.heldTo]).toEqual([expect.objectContaining({ length: 2 }), 10]);
 });
 
-test('no more than 4,000 are in the memory, or so many as take 64 MiB', async () => {
+test('no more than 4,000 are in the memory, and at most 64 MiB', async () => {
   const many = Array.from({ length: intakeLimits.heldMax + 3 }, (_, i) => draftOf(11 + i));
   await intake.add(many);
   expect([intake.heldTo, (await records()).length]).toEqual([14, 3]);
@@ -101,7 +101,7 @@ test('no more than 4,000 are in the memory, or so many as take 64 MiB', async ()
   expect(intake.heldTo).toBe(20_001);
 });
 
-test('entries that come again after a failure or a start are made once', async () => {
+test('entries that are repeated after a failure or a start become one delivery', async () => {
   const twice = [draftOf(11), draftOf(11, 0, 'other'), draftOf(12)];
   await intake.add(twice.slice(0, 1));
   await intake.add(twice);
@@ -127,7 +127,7 @@ test('entries that come again after a failure or a start are made once', async (
   expect(known.size).toBe(0);
 });
 
-test('a connector with 200,000 waiting deliveries gets no more: they are dead at once', async () => {
+test('a connector with 200,000 waiting deliveries gets no more: they are dead immediately', async () => {
   await intake.add([draftOf(11, 0, 'crowded'), draftOf(12)]);
   const [dead] = (await opened.log.endedOf('crowded')).values();
   expect(dead?.state).toBe('DEAD');

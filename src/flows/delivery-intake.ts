@@ -1,4 +1,4 @@
-// Delivery intake: the deliveries of data flows, whose journal entries are their drafts until they have a record in the log.
+// Delivery intake: deliveries of data flows, whose drafts are journal entries until they have a record.
 import type { DeliveryLog } from '../delivery-log/delivery-log.ts';
 import { deliveryId } from '../delivery-log/delivery-id.ts';
 import { type Deliverer, delivererLimits } from '../deliveries/delivery-worker.ts';

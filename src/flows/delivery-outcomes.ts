@@ -12,7 +12,7 @@ export interface DeliveryOutcomesParts {
   readonly db: RecordsDb;
   readonly log: Pick<DeliveryLog, 'append'>;
   readonly telemetry: Pick<Telemetry, 'deliveryTried' | 'noted'>;
-  /** Is told of deliveries that have a record now. */
+  /** Called for each delivery that has a record now. */
   readonly recorded: (waiting: WaitingDelivery) => void;
 }
 

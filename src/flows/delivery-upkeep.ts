@@ -1,4 +1,4 @@
-// Delivery upkeep: once a second what happened to deliveries gets to the disk and the journal is given free; the log is kept small.
+// Delivery upkeep: syncs the delivery log once a second, releases the journal and removes old segments.
 import { placeKey } from '../delivery-log/compaction.ts';
 import type { DeliveryLog } from '../delivery-log/delivery-log.ts';
 import type { RecordPlace } from '../delivery-log/record.ts';
@@ -37,9 +37,9 @@ export interface DeliveryUpkeepParts {
 }
 
 export interface DeliveryUpkeep {
-  /** Nothing is sent to the connector any more. */
+  /** Ends the deliveries that wait for the connector. */
   forgetConnector(connectorId: string): void;
-  /** Nothing is sent for the devices any more, and the log forgets them. */
+  /** Ends the waiting deliveries of the devices and removes the others from the log. */
   dropDevices(deviceIds: ReadonlySet<string>): Promise<void>;
   compact(): Promise<void>;
   /** Writes what waits to the log, makes everything durable and ends. */
@@ -66,7 +66,7 @@ export function createDeliveryUpkeep(parts: DeliveryUpkeepParts): DeliveryUpkeep
   }
 
   async function tick(): Promise<void> {
-    // The log tells its failures by itself, and tries again.
+    // The log reports its failures and retries.
     if (log.isStuck) {
       wasBehind ||= log.isBehind;
       return;

@@ -57,7 +57,7 @@ export interface Delivery extends Omit<DeliveryDraft, 'idempotencyKey'> {
   readonly answer: string | null;
   /** Why the last attempt failed. */
   readonly reason: string | null;
-  /** The context as JSON text, when somebody made it. */
+  /** The context as a JSON string, once it is known. */
   contextText?: string;
 }
 
@@ -82,7 +82,7 @@ export interface DeliveryOutcome {
   readonly reason: string | null;
 }
 
-/** So many parts of a journal position order the deliveries that belong to it. */
+/** Parts of a journal position, which order the deliveries of its samples. */
 const partsOfPosition = 4_096;
 
 /** The sequence of the delivery of a sample; `index` is that of the sample in its entry. */

@@ -126,7 +126,7 @@ export function defaultPayload(context: TemplateContext, vendorNames: boolean): 
     : { data, meta, topic, timestamp, deviceId, svcDeviceId, correlationId };
   if (device === undefined)
     return JSON.stringify({ ...sample, uplinkMetrics, uplinkMeta, rule, result });
-  // The device is the same for many samples, so that its text is made once.
+  // The device is the same for many samples, so that its JSON is cached.
   const before = JSON.stringify(sample).slice(0, -1);
   const after = JSON.stringify({ uplinkMetrics, uplinkMeta, rule, result }).slice(1);
   const [first, last] = [before === '{' ? '' : ',', after === '}' ? '' : ','];
@@ -144,7 +144,7 @@ function deviceText(device: JsonObject): string {
   return text;
 }
 
-/** Contexts of devices that were made, with what they were made of. */
+/** Contexts of devices, with their sources. */
 const deviceContexts = new WeakMap<
   Device,
   Pick<ContextDevice, 'tags' | 'customFields'> & { readonly context: JsonObject }

@@ -1,16 +1,14 @@
-// Sample intake: drops the duplicates of entries, appends the rest to the log, and after the fsync writes it to the store.
-// The entries of one turn of the event loop go together, so that each costs one promise.
+// Sample intake: drops the duplicates of an entry, appends the rest to the log, and after the fsync writes it to the store.
 import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { EntryRows } from '../log/entry-encoding.ts';
+import { type RowColumns, samplesOfColumns } from '../log/row-columns.ts';
 import { LeafValues } from '../log/leaf-values.ts';
 import type { LoggedEntry } from '../log/logged-entry.ts';
 import { cursorsAt } from '../model/cursor.ts';
 import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { StoredSample } from '../model/sample.ts';
-import { type RowColumns, samplesOfColumns } from '../log/row-columns.ts';
-import { missing } from '../structures/missing.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
 
@@ -19,12 +17,6 @@ export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   /** See `Samples.appendColumns`. */
   readonly appendColumns: (entry: ColumnEntry) => Promise<PlacedEntry | undefined>;
-}
-
-export interface SampleIntakeParts {
-  readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
-  readonly shapes: ShapeInterner;
-  readonly store: Pick<SampleStore, 'compare' | 'write'>;
 }
 
 /** An entry that has its place in the log. */
@@ -40,160 +32,192 @@ interface ColumnEntry {
   readonly rows: RowColumns;
 }
 
-/** An entry on its way, and the promise of its caller. */
-interface Arrival {
+export interface SampleIntakeParts {
+  readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
+  readonly shapes: ShapeInterner;
+  readonly store: Pick<SampleStore, 'compare' | 'write'>;
+}
+
+/** An entry in the log that is not visible yet. */
+interface LoggedAppend {
   readonly entry: JournalEntry;
+  readonly pending: PendingEntry;
+  readonly samples: EntryRows['samples'];
+  /** Of an entry without `samples`. */
+  readonly rows?: RowColumns;
+  readonly duplicates: number;
+  readonly position: number;
+  readonly storedAt: EpochMs;
   readonly resolve: (durable: DurableEntry) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** An arrival whose samples are reserved. */
-interface Reserved extends Arrival {
-  readonly pending: PendingEntry;
+/** Entries that one sync makes durable: the store gets them in one call. */
+interface Group {
+  readonly durable: Promise<void>;
+  readonly logged: LoggedEntry[];
+  readonly appends: LoggedAppend[];
 }
 
-/** An arrival that is in a group of the log. */
-interface Placed {
-  readonly arrival: Reserved;
-  readonly durable: DurableEntry;
-}
-
-/** What one sync makes durable. */
-interface SyncGroup {
-  readonly entries: LoggedEntry[];
-  readonly placed: Placed[];
-}
-
-export function createSampleIntake(parts: SampleIntakeParts): SampleIntake {
-  const { store } = parts;
+/** One promise for each entry: everything else is for a group. */
+export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): SampleIntake {
   const entries = createPendingEntries();
-  const groups = createSyncGroups(store, finish, fail);
-  let arrivals: Arrival[] = [];
+  let newest: Group | undefined;
 
-  async function takeArrivals(): Promise<void> {
-    const reserved = arrivals.map(
-      (arrival): Reserved => ({ ...arrival, pending: entries.reserve(arrival.entry) }),
-    );
-    arrivals = [];
-    try {
-      const compared = await store.compare(
-        reserved.map(({ entry, pending }) => ({
-          deviceId: entry.deviceId,
-          samples: pending.fresh,
-        })),
-      );
-      for (const [i, arrival] of reserved.entries())
-        place(arrival, compared[i] ?? missing('comparison of an entry'));
-    } catch (error) {
-      for (const arrival of reserved) fail(arrival, error);
-    }
+  function refuse(pending: PendingEntry, error: unknown): Promise<never> {
+    entries.release(pending, { error });
+    return Promise.reject(error);
   }
 
-  function place(arrival: Reserved, { identical, nextOrder }: Comparison): void {
-    const { entry, pending } = arrival;
+  function compare(deviceId: string, { fresh }: PendingEntry): ReturnType<SampleStore['compare']> {
+    return fresh.length === 0 ? none : store.compare(deviceId, fresh);
+  }
+
+  function appendFresh(
+    entry: JournalEntry,
+    pending: PendingEntry,
+    { identical, nextOrder }: Comparison,
+  ): Promise<DurableEntry> {
     const samples = withoutIdentical(pending.fresh, identical);
     const duplicates = entry.samples.length - samples.length;
     if (samples.length === 0 && !isWritten({ ...entry, samples })) {
-      const { position } = parts.log;
-      finish({ arrival, durable: { ...entry, position, samples: [], duplicates } });
-      return;
-    }
-    try {
-      // Numbered in the same turn in which the log gives the position, so that both count in one
-      // order.
-      const firstOrder = pending.takeOrders(nextOrder, samples.length);
-      const rows = rowsOf(samples, parts.shapes);
-      const { position, storedAt, bytes, durable } = parts.log.append({
-        entry,
-        rows,
-        duplicates,
-        firstOrder,
+      const nothing = { ...entry, position: log.position, samples: [], duplicates };
+      return new Promise((resolve, reject) => {
+        settle({ pending, resolve, reject }, nothing);
       });
-      const stored = storedSamples(samples, position, storedAt);
-      const group = groups.of(durable);
-      const { deviceId } = entry;
-      group.entries.push({ position, deviceId, firstOrder, rows, bytes });
-      group.placed.push({ arrival, durable: { ...entry, position, samples: stored, duplicates } });
-    } catch (error) {
-      fail(arrival, error);
     }
+    const { deviceId } = entry;
+    const rows = rowsOf(samples, shapes);
+    // Numbered in the same turn in which the log gives the position, so that both count in one
+    // order.
+    const firstOrder = pending.takeOrders(nextOrder, samples.length);
+    const added = log.append({ entry, rows, duplicates, firstOrder });
+    const { position, storedAt, bytes } = added;
+    const group = groupOf(added.durable);
+    group.logged.push({ position, deviceId, firstOrder, rows, bytes });
+    return new Promise((resolve, reject) => {
+      const settling = { resolve, reject };
+      group.appends.push({ entry, pending, samples, duplicates, position, storedAt, ...settling });
+    });
   }
 
-  function finish({ arrival, durable }: Placed): void {
-    const { pending, resolve, reject } = arrival;
-    const { repeated } = pending;
-    if (repeated === undefined) {
+  /** Entries of one group have the same promise. */
+  function groupOf(durable: Promise<void>): Group {
+    if (newest?.durable !== durable) {
+      newest = { durable, logged: [], appends: [] };
+      void finish(newest);
+    }
+    return newest;
+  }
+
+  async function finish({ durable, logged, appends }: Group): Promise<void> {
+    try {
+      await durable;
+      await store.write(logged, 'new');
+    } catch (error) {
+      for (const append of appends) fail(append, error);
+      return;
+    }
+    for (const append of appends) settle(append, durableEntryOf(append));
+  }
+
+  /** What the entry repeats must be visible too. */
+  function settle(
+    append: Pick<LoggedAppend, 'pending' | 'resolve' | 'reject'>,
+    durable: DurableEntry,
+  ): void {
+    const { pending, resolve } = append;
+    const done = (): void => {
       entries.release(pending);
       resolve(durable);
-      return;
-    }
-    pending.repeatedDone().then(
-      () => {
-        entries.release(pending);
-        resolve(durable);
-      },
-      (error: unknown) => {
-        entries.release(pending, { error });
-        reject(error);
-      },
-    );
+    };
+    if (pending.repeated === undefined) done();
+    else pending.repeatedDone().then(done, (error: unknown) => fail(append, error));
   }
 
-  function fail({ pending, reject }: Reserved, error: unknown): void {
+  function fail({ pending, reject }: Pick<LoggedAppend, 'pending' | 'reject'>, error: unknown) {
     entries.release(pending, { error });
     reject(error);
   }
 
-  /** Places the rows unless some may be stored already; returns whether they were placed. */
-  async function placeColumns(entry: ColumnEntry, arrival: Reserved): Promise<boolean> {
-    const { rows, receivedAt } = entry;
-    const { deviceId } = rows.head;
-    const [compared] = await store.compare([{ deviceId, samples: [] }]);
-    const { nextOrder, newest } = compared ?? missing('comparison of an entry');
-    if ((rows.timestamps[0] ?? newest) <= newest) return false;
-    const firstOrder = arrival.pending.takeOrders(nextOrder, rows.timestamps.length);
-    const appended = parts.log.appendColumns({ receivedAt, rows, firstOrder });
-    const { position, storedAt, bytes } = appended;
-    const group = groups.of(appended.durable);
-    group.entries.push({ position, deviceId, firstOrder, rows, bytes });
-    group.placed.push({ arrival, durable: durableColumns(entry, position, storedAt) });
-    return true;
+  function appendOrRefuse(
+    entry: JournalEntry,
+    pending: PendingEntry,
+    comparison: Comparison,
+  ): Promise<DurableEntry> {
+    try {
+      return appendFresh(entry, pending, comparison);
+    } catch (error) {
+      return refuse(pending, error);
+    }
+  }
+
+  /** Undefined when some of the rows may be stored already. */
+  function placeColumns(
+    { deviceId, receivedAt, rows }: ColumnEntry,
+    pending: PendingEntry,
+    { nextOrder, newest: newestStored }: Comparison,
+  ): PlacedEntry | undefined {
+    const { length } = rows.timestamps;
+    if ((rows.timestamps[0] ?? newestStored) <= newestStored) return undefined;
+    const firstOrder = pending.takeOrders(nextOrder, length);
+    const { position, storedAt, bytes, durable } = log.appendColumns({
+      receivedAt,
+      rows,
+      firstOrder,
+    });
+    const group = groupOf(durable);
+    group.logged.push({ position, deviceId, firstOrder, rows, bytes });
+    const { promise, ...settling } = Promise.withResolvers<DurableEntry>();
+    const entry = { deviceId, receivedAt, notes: [], samples: [] };
+    const placed = { entry, pending, samples: [], rows, duplicates: 0, position, storedAt };
+    group.appends.push({ ...placed, ...settling });
+    return { durable: promise };
   }
 
   return {
     forget: entries.forget,
     idle: entries.idle,
-    append: (entry) =>
-      new Promise((resolve, reject) => {
-        if (arrivals.length === 0) queueMicrotask(() => void takeArrivals());
-        arrivals.push({ entry, resolve, reject });
-      }),
-    appendColumns: async (entry) => {
+    async appendColumns(entry) {
       const pending = entries.reserveColumns(entry.rows);
       if (pending === undefined) return undefined;
-      const settled = Promise.withResolvers<DurableEntry>();
-      const { deviceId, receivedAt } = entry;
-      const whole = { deviceId, receivedAt, notes: [], samples: [] };
-      let isPlaced = false;
       try {
-        isPlaced = await placeColumns(entry, { entry: whole, pending, ...settled });
+        const placed = placeColumns(entry, pending, await store.compare(entry.deviceId, []));
+        if (placed === undefined) entries.release(pending);
+        return placed;
       } catch (error) {
-        entries.release(pending, { error });
-        throw error;
+        return refuse(pending, error);
       }
-      if (isPlaced) return { durable: settled.promise };
-      entries.release(pending);
-      return undefined;
+    },
+    append(entry) {
+      const pending = entries.reserve(entry);
+      try {
+        const compared = compare(entry.deviceId, pending);
+        // Most comparisons wait for nothing.
+        if (!(compared instanceof Promise)) return appendFresh(entry, pending, compared);
+        return compared.then(
+          (comparison) => appendOrRefuse(entry, pending, comparison),
+          (error: unknown) => refuse(pending, error),
+        );
+      } catch (error) {
+        return refuse(pending, error);
+      }
     },
   };
 }
 
-/** The samples are made when they are first read: most bulk entries are followed by nobody. */
+function durableEntryOf(append: LoggedAppend): DurableEntry {
+  const { entry, samples, rows, duplicates, position, storedAt } = append;
+  if (rows !== undefined) return durableColumns(rows, append);
+  return { ...entry, position, samples: storedSamples(samples, position, storedAt), duplicates };
+}
+
+/** The samples are made when they are first read: most bulk entries have no reader. */
 function durableColumns(
-  { deviceId, receivedAt, rows }: ColumnEntry,
-  position: number,
-  storedAt: EpochMs,
+  rows: RowColumns,
+  { entry: { deviceId, receivedAt }, position, storedAt }: LoggedAppend,
 ): DurableEntry {
+  const { head, timestamps } = rows;
   let samples: StoredSample[] | undefined;
   return {
     deviceId,
@@ -202,51 +226,13 @@ function durableColumns(
     position,
     duplicates: 0,
     summary: {
-      count: rows.timestamps.length,
-      workspaceId: rows.head.workspaceId,
-      oldest: rows.timestamps[0] ?? receivedAt,
+      count: timestamps.length,
+      workspaceId: head.workspaceId,
+      oldest: timestamps[0] ?? receivedAt,
     },
     get samples() {
       samples ??= storedSamples(samplesOfColumns(rows), position, storedAt);
       return samples;
-    },
-  };
-}
-
-interface SyncGroups {
-  /** The group of the entries that the log makes durable with this promise. */
-  of(durable: Promise<void>): SyncGroup;
-}
-
-/** Writes the entries of one sync to the store together, then ends each. */
-function createSyncGroups(
-  store: SampleIntakeParts['store'],
-  finish: (placed: Placed) => void,
-  fail: (arrival: Reserved, error: unknown) => void,
-): SyncGroups {
-  let group: SyncGroup = { entries: [], placed: [] };
-  let groupDurable: Promise<void> | undefined;
-
-  async function write({ entries, placed }: SyncGroup, durable: Promise<void>): Promise<void> {
-    try {
-      await durable;
-      await store.write(entries, 'new');
-    } catch (error) {
-      for (const { arrival } of placed) fail(arrival, error);
-      return;
-    }
-    for (const each of placed) finish(each);
-  }
-
-  return {
-    of(durable) {
-      // Entries of one group have the same promise.
-      if (durable !== groupDurable) {
-        groupDurable = durable;
-        group = { entries: [], placed: [] };
-        void write(group, durable);
-      }
-      return group;
     },
   };
 }
@@ -261,6 +247,12 @@ function storedSamples(
     (sample, i): StoredSample => ({ ...sample, storedAt, cursor: cursorOf(i + 1) }),
   );
 }
+
+const none: Comparison = {
+  identical: new Set(),
+  nextOrder: 0,
+  newest: Number.NEGATIVE_INFINITY,
+};
 
 function withoutIdentical(
   samples: PendingEntry['fresh'],

@@ -1,4 +1,4 @@
-// Sample store: the port behind which samples are kept and found. Only data crosses it, and no answer is synchronous.
+// Sample store: the port behind which samples are kept and found. Only data crosses it, and answers are promises.
 // The log makes entries durable before a store gets them, and gives them again after a crash. See
 // `samples.ts` for what uses it.
 import type { LoggedEntry } from '../log/logged-entry.ts';
@@ -23,10 +23,10 @@ export interface SampleStore {
   write(entries: readonly LoggedEntry[], origin: 'new' | 'replayed'): Promise<void>;
 
   /**
-   * Finds the samples of each device that are stored already: one comparison for each request, in
-   * their order. Resolves when the store can keep up with further writes.
+   * Finds the samples of the device that are stored already. Resolves when the store can keep up
+   * with further writes; a comparison that waits for nothing needs no promise.
    */
-  compare(requests: readonly CompareRequest[]): Promise<readonly Comparison[]>;
+  compare(deviceId: string, samples: readonly ComparedSample[]): Comparison | Promise<Comparison>;
 
   /**
    * Samples of one device, newest first; samples of one instant in reverse order of storing
@@ -87,11 +87,6 @@ export interface ComparedSample {
   readonly topic: string;
   readonly timestamp: EpochMs;
   readonly data: JsonObject;
-}
-
-export interface CompareRequest {
-  readonly deviceId: string;
-  readonly samples: readonly ComparedSample[];
 }
 
 export interface Comparison {

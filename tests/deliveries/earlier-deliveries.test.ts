@@ -1,4 +1,4 @@
-// Deliveries of a folder of an earlier version, which are in the records: those that wait are delivered, those that ended are listed.
+// Deliveries of an earlier version, which are rows of the records: waiting ones are delivered, ended ones are listed.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Deliveries on their way to the delivery log: rows of rules, made in the transaction of the rule's state, and rows of earlier versions.
+// Deliveries on their way to the delivery log: those of rules and of earlier versions.
 import type { Selectable } from 'kysely';
 import type {
   Delivery,
@@ -14,14 +14,14 @@ import type { RecordTables } from '../schema.ts';
 // Few enough for every engine's parameter limit, many enough to be quick.
 const rowsPerStatement = 100;
 
-/** A new delivery; `refused` makes it a dead one at once, with the reason. */
+/** A new delivery; `refused` is the reason why it is dead from the start. */
 export interface NewDelivery {
   readonly id: string;
   readonly draft: Omit<DeliveryDraft, 'sequence'>;
   readonly refused?: string;
 }
 
-/** A row with its context as JSON text; its sequence is its place among the rows. */
+/** A row with its context as a JSON string; its sequence is its place among the rows. */
 export type DeliveryOnItsWay = Omit<Delivery, 'context' | 'revision' | 'isResent'> & {
   readonly contextText: string;
 };

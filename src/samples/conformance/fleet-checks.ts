@@ -185,8 +185,7 @@ async function comparisonMustMatch(
     const isChanged = random.below(3) === 0;
     return { topic, timestamp: at, data: isChanged ? { ...data, other: 1 } : data, isChanged };
   });
-  const [compared] = await store.compare([{ deviceId, samples: asked }]);
-  const { identical, nextOrder, newest } = compared!;
+  const { identical, nextOrder, newest } = await store.compare(deviceId, asked);
   expect(newest).toBeGreaterThanOrEqual(Math.max(...sure.map(({ at }) => at)));
   expect([...identical]).toEqual(asked.flatMap(({ isChanged }, i) => (isChanged ? [] : [i])));
   expect(nextOrder).toBeGreaterThanOrEqual(sure.length);

@@ -3,7 +3,7 @@ import type { LoggedEntry, LoggedRows } from '../../log/logged-entry.ts';
 import { type RowColumns, rowsOfColumns } from '../../log/row-columns.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { dataOf } from '../../log/data-shape.ts';
-import type { CompareRequest, Comparison, SampleStore } from '../sample-store.ts';
+import type { ComparedSample, Comparison, SampleStore } from '../sample-store.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
@@ -55,6 +55,11 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       if (before <= visiblePosition) registry.dropped.delete(deviceId);
   }
 
+  async function whenRoom(first: Promise<void>): Promise<void> {
+    for (let room: Promise<void> | undefined = first; room !== undefined; room = parts.room())
+      await room;
+  }
+
   return {
     visiblePosition: () => visiblePosition,
     write: async (entries, origin) => {
@@ -63,15 +68,17 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       // Sealing would delay the start.
       if (!isReplayed) parts.afterWrite();
     },
-    compare: async (requests) => {
-      for (let room = parts.room(); room !== undefined; room = parts.room()) await room;
-      return requests.map((request) => comparison(request, parts));
+    compare: (deviceId, samples) => {
+      const room = parts.room();
+      if (room === undefined) return comparison(deviceId, samples, parts);
+      return whenRoom(room).then(() => comparison(deviceId, samples, parts));
     },
   };
 }
 
 function comparison(
-  { deviceId, samples }: CompareRequest,
+  deviceId: string,
+  samples: readonly ComparedSample[],
   { registry, tables, decoded }: EntryWriterParts,
 ): Comparison {
   const device = registry.devices.get(deviceId);

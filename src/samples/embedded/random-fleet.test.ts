@@ -203,8 +203,8 @@ async function runFleet(seed: number, root: string): Promise<void> {
         const { topic = 'default', at, data } = entry.find((given) => given.stored !== false) ?? {};
         if (at === undefined || data === undefined) return;
         const asked = [{ topic, timestamp: at, data }];
-        const [compared] = await store.store.compare([{ deviceId: sending.id, samples: asked }]);
-        if (compared!.identical.size > 0) model.add(sending.id, entry);
+        const { identical } = await store.store.compare(sending.id, asked);
+        if (identical.size > 0) model.add(sending.id, entry);
       },
     };
   }
