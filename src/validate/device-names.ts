@@ -12,6 +12,7 @@ import {
 import { shortName } from './validation-limits.ts';
 import { withoutKeys } from './without-keys.ts';
 import { createNameCounts, type NameCounts } from './name-counts.ts';
+import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
 
 type Validated = ValidatedSample<Sample>;
 
@@ -46,6 +47,10 @@ const exactNamesMax = 1_000_000;
 const countedPart = 1 / 2;
 const restartPart = 1 / 4;
 
+/** Signatures that are kept, and the longest names of those: at most 8 MB. */
+const signaturesMax = 4_096;
+const signedCharsMax = 1_000;
+
 type Limits = Pick<Quotas, 'topics' | 'dataKeys'>;
 
 /** The stored names of a device by topic, and their number. */
@@ -65,6 +70,8 @@ interface NamesState {
   nearNames: number;
   /** Keeps a sender from finding two samples with the same signature. */
   readonly salt: string;
+  /** By topic and paths: most samples have the names of one before. */
+  readonly signatures: BoundedMap<string, number>;
 }
 
 /** A sample while its names are checked. */
@@ -84,6 +91,7 @@ export function createDeviceNames(limits: Limits, storedNames: StoredNames): Dev
     near: new Map(),
     nearNames: 0,
     salt: randomUUID(),
+    signatures: createBoundedMap<string, number>(signaturesMax),
   };
   return {
     admit(deviceId, samples) {
@@ -127,20 +135,27 @@ function evictExact(state: NamesState, deviceId: string): void {
   state.nearNames -= exact.count;
 }
 
+/** 48 bits of a digest, and never 0. A digest is 1 us; that of names of usual length is kept. */
+function signatureOf({ salt, signatures }: NamesState, names: string): number {
+  const known = signatures.get(names);
+  if (known !== undefined) return known;
+  const signature = Number.parseInt(hash('sha1', salt + names, 'hex').slice(0, 12), 16) + 1;
+  if (names.length <= signedCharsMax) signatures.set(names, signature);
+  return signature;
+}
+
 /** Undefined when the exact names are needed. */
 function admitOne(
   state: NamesState,
   deviceId: string,
   validated: Validated,
 ): Validated | undefined {
-  const { limits, counts, salt } = state;
+  const { limits, counts } = state;
   const slot = counts.find(deviceId);
   if (slot === undefined) return undefined;
   const { topic, data } = validated.sample;
   const paths = keyPaths(data);
-  const digest = hash('sha1', `${salt}${topic}\n${paths.join('\n')}`, 'hex');
-  // 48 bits, and never 0.
-  const signature = Number.parseInt(digest.slice(0, 12), 16) + 1;
+  const signature = signatureOf(state, `${topic}\n${paths.join('\n')}`);
   if (counts.hasRecent(slot, signature)) return validated;
   const exact = state.near.get(deviceId);
   if (exact !== undefined)
