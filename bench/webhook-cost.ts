@@ -1,4 +1,4 @@
-// What a webhook output costs captures: rates with and without one in alternation, and processor time per delivery.
+// Cost of a webhook output for captures: rates with and without one in alternation, and processor time per delivery.
 // node bench/webhook-cost.ts [--rounds 3] [--seconds 5] [--in-flight 64] [--devices 1000]
 // [--pass-through] [--write]
 import { readFileSync } from 'node:fs';
@@ -72,14 +72,14 @@ async function measure(folder: string): Promise<void> {
     const requests = captureRequests(flow.uplinkSecret);
     await output(platform, flow, []);
     await runStorm({ ...storm, target: platform.target, requests, seconds: Number(flags.warm) });
-    const [without, beside]: [Round[], Round[]] = [[], []];
+    const [without, withHook]: [Round[], Round[]] = [[], []];
     for (let i = 0; i < rounds; i++) {
       await output(platform, flow, []);
       without.push(await round(platform, requests, hook));
       await output(platform, flow, [made.id]);
-      beside.push(await round(platform, requests, hook));
+      withHook.push(await round(platform, requests, hook));
     }
-    report(without, beside);
+    report(without, withHook);
   } finally {
     await platform.stop();
     await hook.close();
@@ -147,7 +147,7 @@ function captureRequests(secret: string): Buffer[] {
   return requests;
 }
 
-function report(without: readonly Round[], beside: readonly Round[]): void {
+function report(without: readonly Round[], withHook: readonly Round[]): void {
   const perCapture = (one: Round) => (one.cpuMs * 1_000) / one.captures;
   const quietUs = median(without.map(perCapture));
   const perDelivery = (one: Round) =>
@@ -163,9 +163,9 @@ function report(without: readonly Round[], beside: readonly Round[]): void {
   ];
   const rows = without.flatMap((one, i) => [
     row('no output', one),
-    row('webhook', beside[i] ?? one),
+    row('webhook', withHook[i] ?? one),
   ]);
-  const ratio = median(beside.map((one, i) => one.perSecond / (without[i]?.perSecond ?? 1)));
+  const ratio = median(withHook.map((one, i) => one.perSecond / (without[i]?.perSecond ?? 1)));
   const kind = flags['pass-through'] ? 'passed through' : 'decoded by a script';
   const text = [
     conditions(tmpdir()),
@@ -182,7 +182,7 @@ function report(without: readonly Round[], beside: readonly Round[]): void {
       ],
       rows,
     ),
-    `With a webhook captures come at ${figure(ratio)} of their rate without (median of ${rounds}); ${figure(median(beside.map(perDelivery)))} us CPU a delivery with its request.`,
+    `With a webhook captures come at ${figure(ratio)} of their rate without (median of ${rounds}); ${figure(median(withHook.map(perDelivery)))} us CPU a delivery with its request.`,
   ].join('\n\n');
   console.log(text);
   if (flags.write) writeMeasurement('Webhook outputs', text);

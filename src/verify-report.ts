@@ -2,7 +2,7 @@
 import type { FolderFindings } from './composition/verify.ts';
 
 export function verifyText(findings: FolderFindings): string {
-  const { store, rawUplinks, records, directory, seconds } = findings;
+  const { store, rawUplinks, deliveries, records, directory, seconds } = findings;
   const lines: [string, string][] = [
     ['Segments', count(store.segments)],
     ['Chunks', count(store.chunks)],
@@ -13,6 +13,7 @@ export function verifyText(findings: FolderFindings): string {
       `${count(store.journalEntries)} with ${count(store.journalSamples)} samples, also of chunks`,
     ],
     ['Raw uplinks', count(rawUplinks.uplinks)],
+    ['Records of deliveries', count(deliveries.records)],
     ['Records', records.damage.length === 0 ? 'sound' : 'damaged'],
   ];
   if (store.tornBytes > 0) {
@@ -26,7 +27,7 @@ export function verifyText(findings: FolderFindings): string {
   return `\nChecked ${directory} in ${seconds.toFixed(1)} s\n\n${body}\n\n${verdict(findings)}\n`;
 }
 
-function verdict({ store, rawUplinks, records }: FolderFindings): string {
+function verdict({ store, rawUplinks, deliveries, records }: FolderFindings): string {
   const damage = [
     ...store.damage.map(({ kind, path, reason }) => ({ kind, path, reason })),
     ...rawUplinks.damage.map(({ path, offset, bytes }) => ({
@@ -34,6 +35,7 @@ function verdict({ store, rawUplinks, records }: FolderFindings): string {
       path,
       reason: `${count(bytes)} bytes from ${count(offset)} on cannot be read`,
     })),
+    ...deliveries.damage.map((place) => ({ kind: 'deliveries', ...place })),
     ...records.damage.map((reason) => ({ kind: 'records', path: records.path, reason })),
   ];
   if (damage.length === 0) return 'No damage found.';

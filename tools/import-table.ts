@@ -17,7 +17,7 @@ const stages = [
 export const stageFolders: readonly string[] = [...stages, 'connectors'];
 
 /** Folders that keep something on disk or in an engine. */
-const stores = ['log', 'samples', 'records', 'raw-uplinks', 'data-folder'] as const;
+const stores = ['log', 'samples', 'records', 'raw-uplinks', 'delivery-log', 'data-folder'] as const;
 
 /**
  * Folder of src -> other folders of src that it may import. A folder without a row must not exist.
@@ -37,16 +37,17 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'data-folder': ['model', 'log'],
   samples: ['model', 'structures', 'summaries', 'log'],
   'raw-uplinks': ['model', 'structures', 'log'],
+  'delivery-log': ['model', 'structures', 'log'],
   records: ['model', 'structures', 'filters', 'data-folder'],
   ingest: ['model', 'structures'],
-  inventory: ['model', 'structures', 'records', 'samples', 'filters', 'connectors'],
+  inventory: ['model', 'structures', 'records', 'samples', 'delivery-log', 'filters', 'connectors'],
   access: ['model', 'structures', 'records'],
   decode: ['model', 'scripting'],
   validate: ['model', 'structures'],
   query: ['model', 'structures', 'summaries', 'samples'],
   live: ['model', 'structures', 'contract'],
   rules: ['model', 'structures', 'scripting', 'records', 'log', 'samples', 'templates'],
-  deliveries: ['model', 'structures', 'templates', 'egress', 'connectors'],
+  deliveries: ['model', 'structures', 'templates', 'egress', 'connectors', 'delivery-log'],
   'network-servers': ['model', 'structures', 'egress'],
   flows: [
     'model',

@@ -1,4 +1,4 @@
-// A webhook in a thread of its own that counts what arrives, so that it costs the platform's processor little.
+// A webhook in its own thread that counts requests with little processor time.
 import { type AddressInfo, createServer } from 'node:net';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 
@@ -30,7 +30,7 @@ export async function startCountingWebhook(): Promise<CountingWebhook> {
 const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Reads requests by their length alone; an HTTP server would cost more than the platform's side. */
+/** Reads requests only by their length; an HTTP server would cost more than the platform. */
 function serve(counter: Int32Array): void {
   const server = createServer((socket) => {
     let rest: Buffer = Buffer.alloc(0);

@@ -1,4 +1,5 @@
 // Connects delivery: output connectors, the delivery log and the outputs of data flows.
+import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
@@ -6,14 +7,20 @@ import { type AvailableOutputs, createAvailableOutputs } from '../connectors/ava
 import type { ConnectorServices } from '../connectors/connector-services.ts';
 import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
 import { createConfiguredMails, type MailSender } from '../connectors/mail/mail-sender.ts';
+import { type DeliveryLog, openDeliveryLog } from '../delivery-log/delivery-log.ts';
+import { loadDelivery } from '../deliveries/delivery-records.ts';
 import { createDeliverer, type Deliverer } from '../deliveries/delivery-worker.ts';
+import type { WaitingDelivery } from '../deliveries/waiting-delivery.ts';
 import { createOpenTargets, type OpenTargets } from '../deliveries/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { testConnector } from '../flows/connector-test.ts';
-import { createDeliveryIntake } from '../flows/delivery-intake.ts';
-import { saveOutcomes } from '../flows/delivery-outcomes.ts';
+import { createDeliveryBook } from '../flows/delivery-book.ts';
+import { createDeliveryHandover } from '../flows/delivery-handover.ts';
+import { createDeliveryIntake, type DeliveryIntake } from '../flows/delivery-intake.ts';
+import { recordOutcome, saveFailureNotes } from '../flows/delivery-outcomes.ts';
 import type { JournalFollower } from '../flows/journal-follower.ts';
-import { dropOutdatedDeliveries } from '../flows/outdated-deliveries.ts';
+import { recoverDeliveries } from '../flows/delivery-recovery.ts';
+import { createDeliveryUpkeep } from '../flows/delivery-upkeep.ts';
 import { noteUnreadable } from '../flows/output-notes.ts';
 import { type OutputStages, queueOutputs } from '../flows/outputs.ts';
 import { createRuleBudget } from '../flows/rule-budget.ts';
@@ -25,11 +32,14 @@ import type { Route } from '../http/edge/route.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
+import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../records/records.ts';
-import { findDelivery, findPendingDeliveries, findRenewed } from '../records/rows/deliveries.ts';
-import { findOutputConnector } from '../records/rows/output-connectors.ts';
+import {
+  existingOutputConnectors,
+  findOutputConnector,
+} from '../records/rows/output-connectors.ts';
 import { closeInOrder } from '../structures/closers.ts';
-import { setTimer } from '../structures/timers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
 export interface Deliveries {
   readonly availableOutputs: AvailableOutputs;
@@ -48,17 +58,19 @@ export interface Deliveries {
    * Resolves when all durable samples have their deliveries, and those that are due were attempted.
    */
   readonly settled: () => Promise<void>;
+  /** Ends the waiting deliveries of deleted devices and removes the others. */
+  readonly dropDevices: (deviceIds: ReadonlySet<string>) => Promise<void>;
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Starts the delivery of what waits in the log. */
-export function composeDeliveries(
+/** Starts the delivery of what waits. */
+export async function composeDeliveries(
   parts: Parts,
   uplinks: Uplinks,
   egress: EgressGuard,
   orderDownlink: OrderDownlink,
-): Deliveries {
+): Promise<Deliveries> {
   const { config, records, directory, now, newId, store } = parts;
   const services = connectorServices(parts, uplinks, egress, orderDownlink);
   const mails = 'missingSetting' in services.mails ? undefined : services.mails;
@@ -71,9 +83,12 @@ export function composeDeliveries(
   parts.followChanges(({ kind, id }) => {
     if (kind === 'outputConnector') targets.forget(id);
   });
-  const deliverer = composeDeliverer(parts, targets);
-  const enqueue = createDeliveryIntake({ records, deliverer, newId, now });
-  const outputs = composeOutputs(parts, enqueue);
+  const waiting = await composeWaiting(parts, targets);
+  const { log, deliverer, intake, handover, upkeep, isKnown } = waiting;
+  parts.followChanges(({ kind, id, action }) => {
+    if (kind === 'outputConnector' && action === 'deleted') upkeep.forgetConnector(id);
+  });
+  const outputs = composeOutputs(parts, intake);
   const recordParts = { records, now, once: uplinks.once };
   const findRoute = (id: string) => directory.byDevice(id);
   const previews = { db: records.db, store, findRoute, now, newId, targets };
@@ -83,8 +98,7 @@ export function composeDeliveries(
     routes: [
       ...deliveryRoutes({
         ...recordParts,
-        renewed: async (sequences) =>
-          deliverer.renew(await findRenewed(records.committed, sequences)),
+        book: createDeliveryBook({ log, deliverer, intake, isKnown, pause, now }),
         vendorNames,
         testConnector: (connectorId, deviceId, principal, signal) =>
           testConnector({ connectorId, deviceId, signal }, principal, previews),
@@ -94,14 +108,55 @@ export function composeDeliveries(
         preview: (request, principal) => previewTemplate(request, principal, previews),
       }),
     ],
-    enqueueDeliveries: (drafts, step) => enqueue(drafts, step ?? 'durable'),
+    enqueueDeliveries: handover.enqueue,
     async settled() {
       await outputs.settled();
+      await handover.move();
       await deliverer.settled();
     },
-    runMaintenance: () => dropOutdatedDeliveries(records.db, now(), pause),
-    close: () => closeInOrder(outputs.close, deliverer.close, targets.close, () => mails?.close()),
+    dropDevices: upkeep.dropDevices,
+    runMaintenance: upkeep.compact,
+    close: () =>
+      closeInOrder(
+        ...[outputs.close, handover.close, deliverer.close, upkeep.close],
+        ...[log.close, targets.close, () => mails?.close()],
+      ),
   };
+}
+
+/** Everything about deliveries that wait, with what the last process left. */
+async function composeWaiting(parts: Parts, targets: OpenTargets) {
+  const { config, records, telemetry, log: journal, diskIsFull, now, newId } = parts;
+  const failed = (error: unknown) => telemetry.backgroundFailed('keeping the delivery log', error);
+  const log = await openDeliveryLog({
+    directory: join(config.dataDirectory, 'deliveries'),
+    now,
+    setTimer,
+    checkRoom() {
+      if (diskIsFull()) throw problem('storageFull');
+    },
+    damaged: (damage) => telemetry.damageFound({ what: 'deliveries', ...damage }),
+    failed,
+  });
+  telemetry.gauge('delivery_log_bytes', 'Bytes of the delivery log on disk.', () => log.bytes);
+  const existing = (ids: readonly string[]) => existingOutputConnectors(records.db, ids);
+  const from = journal.followerPosition('outputs') ?? journal.position;
+  const recovered = await recoverDeliveries(log, { from, existing });
+  const deliverer = composeDeliverer(parts, targets, log, (waiting) => intake.release(waiting));
+  const { known } = recovered;
+  const knownTo = journal.position;
+  const intake = createDeliveryIntake({ log, deliverer, now, from, known, knownTo });
+  deliverer.add(recovered.waiting);
+  const handover = await createDeliveryHandover({
+    ...{ records, log, deliverer, from, newId, now, failed, setTimer },
+    position: () => journal.position,
+  });
+  const upkeep = createDeliveryUpkeep({
+    ...{ journal, log, deliverer, intake, existing, setRepeatingTimer, failed },
+    follower: 'outputs',
+  });
+  const isKnown = async (id: string) => (await existing([id])).has(id);
+  return { log, deliverer, intake, handover, upkeep, isKnown };
 }
 
 function connectorServices(
@@ -128,14 +183,18 @@ function connectorServices(
 function composeDeliverer(
   { records, telemetry, now, newId }: Parts,
   { send }: Pick<OpenTargets, 'send'>,
+  log: DeliveryLog,
+  recorded: (waiting: WaitingDelivery) => void,
 ): Deliverer {
-  const { db, committed } = records;
+  const { db } = records;
   const deliverer = createDeliverer({
-    findPending: (after, max) => findPendingDeliveries(db, after, max),
-    load: (sequence) => findDelivery(committed, { sequence }),
+    load: (waiting) => loadDelivery(waiting, log),
     send,
-    save: (tried) => saveOutcomes(tried, { db, telemetry, newId }),
+    saveNotes: (notes) => saveFailureNotes(notes, { db, telemetry }),
+    record: (tried) => recordOutcome(tried, { log, telemetry, recorded }),
+    newId,
     failed: (error) => telemetry.backgroundFailed('delivering', error),
+    isBlocked: () => log.isBehind,
     targetChanged: telemetry.targetChanged,
     now,
     random: Math.random,
@@ -156,18 +215,21 @@ function composeDeliverer(
 
 function composeOutputs(
   { records, directory, followers, telemetry, now }: Parts,
-  enqueue: ReturnType<typeof createDeliveryIntake>,
+  intake: DeliveryIntake,
 ): JournalFollower {
   const failed = (error: unknown) => telemetry.backgroundFailed('queueing outputs', error);
   const stages: OutputStages = {
     findRoute: (id) => directory.byDevice(id),
-    enqueue: (drafts, isLast) => enqueue(drafts, isLast ? 'durable' : 'lazy'),
+    enqueue: intake.add,
     unreadable: (notes) => noteUnreadable(notes, { db: records.db, telemetry }),
     failed,
     pause,
     now,
   };
-  const handle = (entries: readonly DurableEntry[]) => queueOutputs(entries, stages);
+  const handle = async (entries: readonly DurableEntry[]) => {
+    await queueOutputs(entries, stages);
+    intake.followed((entries.at(-1)?.position ?? -1) + 1);
+  };
   return followers.start('outputs', { handle, failed });
 }
 

@@ -61,7 +61,7 @@ async function open(parts: Parts, closers: Closers): Promise<Platform> {
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
   await flows.lora.start();
-  const maintenance = composeMaintenance(parts, flows.uplinks, {
+  const maintenance = composeMaintenance(parts, flows, {
     'ending downlinks': () => flows.lora.runMaintenance(),
     'dropping old deliveries': () => flows.deliveries.runMaintenance(),
   });
@@ -98,7 +98,7 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   closers.push('the egress guard', () => egress.close());
   const lora = composeLora(parts, { uplinks, duplicates, mqtt, egress });
   closers.push('network servers', () => lora.close());
-  const deliveries = composeDeliveries(parts, uplinks, egress, lora.orderDownlink);
+  const deliveries = await composeDeliveries(parts, uplinks, egress, lora.orderDownlink);
   closers.push('deliveries', () => deliveries.close());
   const rules = await composeRules(parts, uplinks, deliveries.enqueueDeliveries);
   closers.push('rules', () => rules.close());

@@ -2,6 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { claimDataFolder, DataFolderError, hasSampleFiles } from '../data-folder/data-folder.ts';
+import {
+  type DeliveryLogFindings,
+  verifyDeliveryLog,
+} from '../delivery-log/verify-delivery-log.ts';
 import { type StoreFindings, verifyStore } from '../samples/embedded/verify-chunks.ts';
 import { positionBehindUplinks } from '../raw-uplinks/newest-position.ts';
 import { type RawUplinkFindings, verifyRawUplinks } from '../raw-uplinks/verify-raw-uplinks.ts';
@@ -12,6 +16,7 @@ export interface FolderFindings {
   readonly directory: string;
   readonly store: StoreFindings;
   readonly rawUplinks: RawUplinkFindings;
+  readonly deliveries: DeliveryLogFindings;
   readonly records: RecordsFindings;
   /** Torn bytes at the journal's end were never acknowledged, so they are no damage. */
   readonly sound: boolean;
@@ -43,11 +48,15 @@ export async function verifyDataFolder(
     const store = await verifyStore(samples, { ...positions, uplinksTo });
     const records = verifyRecords(directory, refusal);
     const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
-    const sound = [store, rawUplinks, records].every(({ damage }) => damage.length === 0);
+    const deliveries = await verifyDeliveryLog(join(directory, 'deliveries'));
+    const sound = [store, rawUplinks, deliveries, records].every(
+      ({ damage }) => damage.length === 0,
+    );
     return {
       directory,
       store,
       rawUplinks,
+      deliveries,
       records,
       sound,
       seconds: (performance.now() - startedAt) / 1_000,

@@ -42,12 +42,12 @@ export async function call(
   if (protocol !== 'https:' && protocol !== 'http:')
     throw new errors.InvalidArgumentError('the URL must start with http: or https:');
   const reading = createAnswerReading(signal);
-  // `request` of the package would make a stream of each answer, which costs more than the rest.
+  // `request` of the package creates a stream for each answer, which costs more than the rest.
   (dispatcher ?? getGlobalDispatcher()).dispatch(
     {
       origin,
       path: pathname + search,
-      method: method as Dispatcher.HttpMethod,
+      method,
       headers,
       ...(body !== undefined && { body }),
     },
@@ -63,7 +63,7 @@ async function loadClient(): Promise<typeof Undici> {
   return client;
 }
 
-/** Collects the beginning of an answer; a longer one ends its connection, as nobody needs it. */
+/** Collects the beginning of an answer. The rest of a longer one is not read. */
 function createAnswerReading(signal: AbortSignal): {
   readonly handler: Dispatcher.DispatchHandler;
   readonly answer: Promise<HttpAnswer>;

@@ -1,5 +1,5 @@
 // Connector queue: the deliveries of one connector, with one queue per device to keep the order.
-import type { EpochMs } from '../model/instant.ts';
+import type { PendingDelivery } from '../model/delivery.ts';
 
 export const queueLimits = {
   /** Deliveries of one connector that are in progress at the same time. */
@@ -8,35 +8,29 @@ export const queueLimits = {
   failuresMax: 5,
 } as const;
 
-export interface WaitingDelivery {
-  readonly sequence: number;
-  tries: number;
-  nextAt: EpochMs;
-}
-
-export interface DeviceQueue {
+export interface DeviceQueue<D extends PendingDelivery = PendingDelivery> {
   readonly connectorId: string;
   readonly deviceId: string;
   /** By sequence; the first is in progress or next. Not empty while the queue exists. */
-  readonly waiting: WaitingDelivery[];
+  readonly waiting: D[];
   /** `later` waits for a time, `ready` for its connector. */
   state: 'inProgress' | 'later' | 'ready';
 }
 
-export interface ConnectorQueue {
-  readonly devices: Map<string, DeviceQueue>;
+export interface ConnectorQueue<D extends PendingDelivery = PendingDelivery> {
+  readonly devices: Map<string, DeviceQueue<D>>;
   /** Ready queues, oldest first, whose first delivery was not attempted yet. */
-  readonly fresh: Set<DeviceQueue>;
+  readonly fresh: Set<DeviceQueue<D>>;
   /** Ready queues, oldest first, whose first delivery has failed before. */
-  readonly retried: Set<DeviceQueue>;
+  readonly retried: Set<DeviceQueue<D>>;
   /** All queues whose first delivery has failed before. */
-  readonly failing: Set<DeviceQueue>;
+  readonly failing: Set<DeviceQueue<D>>;
   inProgress: number;
   consecutiveFailures: number;
   size: number;
 }
 
-export function createConnectorQueue(): ConnectorQueue {
+export function createConnectorQueue<D extends PendingDelivery>(): ConnectorQueue<D> {
   return {
     devices: new Map(),
     fresh: new Set(),
@@ -48,7 +42,9 @@ export function createConnectorQueue(): ConnectorQueue {
   };
 }
 
-export function isBroken({ consecutiveFailures }: ConnectorQueue): boolean {
+export function isBroken({
+  consecutiveFailures,
+}: Pick<ConnectorQueue, 'consecutiveFailures'>): boolean {
   return consecutiveFailures >= queueLimits.failuresMax;
 }
 
@@ -56,7 +52,9 @@ export function isBroken({ consecutiveFailures }: ConnectorQueue): boolean {
  * Returns the queue that can start now. A broken target receives one delivery at a time: a retry
  * that is due, or a new delivery if there is nothing to retry.
  */
-export function nextReady(connector: ConnectorQueue): DeviceQueue | undefined {
+export function nextReady<D extends PendingDelivery>(
+  connector: ConnectorQueue<D>,
+): DeviceQueue<D> | undefined {
   const [retried] = connector.retried;
   const [fresh] = connector.fresh;
   const inProgressMax = isBroken(connector) ? 1 : queueLimits.inProgressMax;
@@ -66,17 +64,21 @@ export function nextReady(connector: ConnectorQueue): DeviceQueue | undefined {
 }
 
 /** The delivery of a queue that is in progress or next. */
-export function firstOf({ waiting: [first] }: DeviceQueue): WaitingDelivery {
+export function firstOf<D extends PendingDelivery>({ waiting: [first] }: DeviceQueue<D>): D {
   if (first === undefined) throw new Error('A device queue exists without a delivery');
   return first;
 }
 
 /** Inserts by sequence, but never before the first. Returns false for a known delivery. */
-export function insertDelivery({ waiting }: DeviceQueue, delivery: WaitingDelivery): boolean {
-  const { sequence } = delivery;
+export function insertDelivery<D extends PendingDelivery>(
+  { waiting }: DeviceQueue<D>,
+  delivery: D,
+): boolean {
+  const { id, sequence } = delivery;
+  const isKnown = (other: D | undefined) => other?.sequence === sequence && other.id === id;
   // New deliveries have the highest sequence, except after a restart.
   const before = waiting.findLastIndex((other, i) => i === 0 || other.sequence <= sequence);
-  if (waiting[before]?.sequence === sequence || waiting[0]?.sequence === sequence) return false;
+  if (isKnown(waiting[before]) || isKnown(waiting[0])) return false;
   waiting.splice(before + 1, 0, delivery);
   return true;
 }

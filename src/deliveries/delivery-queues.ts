@@ -17,7 +17,7 @@ export type AttemptResult =
   | { readonly isOver: true }
   | { readonly isOver: false; readonly nextAt: EpochMs };
 
-export interface DeliveryQueues {
+export interface DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
   /** Deliveries that wait or are in progress, of all connectors. */
   readonly size: number;
   /** Number of connectors whose target counts as broken. */
@@ -27,31 +27,35 @@ export interface DeliveryQueues {
   isBroken(connectorId: string): boolean;
   sizeOf(connectorId: string): number;
   /** Adds a delivery, in any order. Ignores a known one. */
-  add(pending: PendingDelivery, now: EpochMs): void;
+  add(pending: D, now: EpochMs): void;
   /** Yields the queues whose first delivery starts now. Each is in progress until `end`. */
-  start(now: EpochMs): Generator<DeviceQueue>;
+  start(now: EpochMs): Generator<DeviceQueue<D>>;
+  /** The deliveries of the connector that wait or are in progress; of all without one. */
+  waiting(connectorId?: string): Generator<D>;
   /**
    * Ends the attempt of the first delivery. `isTargetWell` is undefined when nothing was sent to
    * the target.
    */
   end(
-    queue: DeviceQueue,
+    queue: DeviceQueue<D>,
     result: AttemptResult,
     isTargetWell: boolean | undefined,
     now: EpochMs,
   ): void;
 }
 
-interface State {
-  readonly connectors: Map<string, ConnectorQueue>;
-  readonly later: DueQueue<DeviceQueue>;
+interface State<D extends PendingDelivery> {
+  readonly connectors: Map<string, ConnectorQueue<D>>;
+  readonly later: DueQueue<DeviceQueue<D>>;
   /** Connectors that may have a queue to start. */
   readonly changed: Set<string>;
   size: number;
 }
 
-export function createDeliveryQueues(): DeliveryQueues {
-  const state: State = {
+export function createDeliveryQueues<
+  D extends PendingDelivery = PendingDelivery,
+>(): DeliveryQueues<D> {
+  const state: State<D> = {
     connectors: new Map(),
     later: createDueQueue(),
     changed: new Set(),
@@ -75,18 +79,36 @@ export function createDeliveryQueues(): DeliveryQueues {
     sizeOf: (connectorId) => connectors.get(connectorId)?.size ?? 0,
     add: (pending, now) => add(state, pending, now),
     start: (now) => start(state, now),
+    waiting: (connectorId) => waitingIn(state, connectorId),
     end: (queue, result, isTargetWell, now) => end(state, queue, { result, isTargetWell, now }),
   };
 }
 
-function connectorOf({ connectors }: State, connectorId: string): ConnectorQueue {
-  const known = connectors.get(connectorId) ?? createConnectorQueue();
+function* waitingIn<D extends PendingDelivery>(
+  { connectors }: State<D>,
+  connectorId: string | undefined,
+): Generator<D> {
+  for (const [id, { devices }] of connectors) {
+    if (connectorId !== undefined && id !== connectorId) continue;
+    for (const { waiting } of devices.values()) yield* waiting;
+  }
+}
+
+function connectorOf<D extends PendingDelivery>(
+  { connectors }: State<D>,
+  connectorId: string,
+): ConnectorQueue<D> {
+  const known = connectors.get(connectorId) ?? createConnectorQueue<D>();
   connectors.set(connectorId, known);
   return known;
 }
 
 /** Makes a queue ready, or lets it wait until its first delivery is due. */
-function place(state: State, queue: DeviceQueue, now: EpochMs): void {
+function place<D extends PendingDelivery>(
+  state: State<D>,
+  queue: DeviceQueue<D>,
+  now: EpochMs,
+): void {
   const connector = connectorOf(state, queue.connectorId);
   const { nextAt, tries } = firstOf(queue);
   if (tries > 0) connector.failing.add(queue);
@@ -102,26 +124,28 @@ function place(state: State, queue: DeviceQueue, now: EpochMs): void {
   state.changed.add(queue.connectorId);
 }
 
-function add(state: State, pending: PendingDelivery, now: EpochMs): void {
-  const { connectorId, deviceId, sequence, tries, nextAt } = pending;
+function add<D extends PendingDelivery>(state: State<D>, delivery: D, now: EpochMs): void {
+  const { connectorId, deviceId } = delivery;
   const connector = connectorOf(state, connectorId);
   const known = connector.devices.get(deviceId);
-  const delivery = { sequence, tries, nextAt };
   if (known !== undefined && !insertDelivery(known, delivery)) return;
   connector.size += 1;
   state.size += 1;
   if (known !== undefined) return;
-  const queue: DeviceQueue = { connectorId, deviceId, waiting: [delivery], state: 'later' };
+  const queue: DeviceQueue<D> = { connectorId, deviceId, waiting: [delivery], state: 'later' };
   connector.devices.set(deviceId, queue);
   place(state, queue, now);
 }
 
-function* start(state: State, now: EpochMs): Generator<DeviceQueue> {
+function* start<D extends PendingDelivery>(
+  state: State<D>,
+  now: EpochMs,
+): Generator<DeviceQueue<D>> {
   for (const queue of state.later.takeDue(now)) {
     if (queue.state === 'later') place(state, queue, now);
   }
   for (const connectorId of [...state.changed]) {
-    const connector = state.connectors.get(connectorId) ?? createConnectorQueue();
+    const connector = state.connectors.get(connectorId) ?? createConnectorQueue<D>();
     for (let queue = nextReady(connector); queue !== undefined; queue = nextReady(connector)) {
       connector.retried.delete(queue);
       connector.fresh.delete(queue);
@@ -139,7 +163,11 @@ interface Ending {
   readonly now: EpochMs;
 }
 
-function end(state: State, queue: DeviceQueue, { result, isTargetWell, now }: Ending): void {
+function end<D extends PendingDelivery>(
+  state: State<D>,
+  queue: DeviceQueue<D>,
+  { result, isTargetWell, now }: Ending,
+): void {
   const connector = connectorOf(state, queue.connectorId);
   connector.inProgress -= 1;
   if (isTargetWell === true) connector.consecutiveFailures = 0;
@@ -158,7 +186,11 @@ function end(state: State, queue: DeviceQueue, { result, isTargetWell, now }: En
   else removeQueue(state, connector, queue);
 }
 
-function removeQueue(state: State, connector: ConnectorQueue, queue: DeviceQueue): void {
+function removeQueue<D extends PendingDelivery>(
+  state: State<D>,
+  connector: ConnectorQueue<D>,
+  queue: DeviceQueue<D>,
+): void {
   connector.devices.delete(queue.deviceId);
   connector.failing.delete(queue);
   // The failures of a connector without deliveries are kept, so that a broken target stays broken.

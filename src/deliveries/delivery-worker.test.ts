@@ -1,18 +1,11 @@
 // Delivery worker with a real log and a test clock: the retry plan, limits and random restarts.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { lazyTransaction, openRecords } from '../records/records.ts';
-import {
-  findDelivery,
-  findPendingDeliveries,
-  insertDeliveries,
-  saveDeliveryOutcomes,
-} from '../records/rows/deliveries.ts';
 import type { SendOutcome } from '../connectors/target.ts';
+import { openTestLog, storedDelivery, testFolder } from '../delivery-log/testing-log.ts';
+import { loadDelivery, recordAttempt } from './delivery-records.ts';
 import { createDeliverer, delivererLimits, type DelivererParts } from './delivery-worker.ts';
 import { planAfter, retryDelaysMs } from './retry-plan.ts';
+import { waitingRecord } from './waiting-delivery.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -43,59 +36,47 @@ function testClock() {
 }
 
 async function openLog() {
-  const directory = mkdtempSync(join(tmpdir(), 'deliveries-'));
-  const records = await openRecords({ directory, announce: () => {} });
-  cleanups.push(
-    () => rmSync(directory, { recursive: true, force: true }),
-    () => records.close(),
-  );
-  const { db } = records;
+  const { directory, remove } = testFolder();
+  const { log } = await openTestLog(directory);
+  cleanups.push(remove, () => log.close());
   let made = 0;
   return {
-    db,
+    log,
     async add(deviceId = 'd', connectorId = 'c') {
-      const n = made++;
-      const ids = {
-        connectorId,
-        organizationId: 'o',
-        workspaceId: 'w',
-        deviceId,
-        correlationId: `c${n}`,
-      };
-      const draft = {
-        ...ids,
-        idempotencyKey: `k${n}`,
-        cause: 'DATA_FLOW' as const,
-        context: { data: { n } },
-      };
-      await insertDeliveries(db, [{ id: `id${n}`, draft }], 0);
-      return `id${n}`;
+      const record = storedDelivery(made++, { deviceId, connectorId });
+      log.append(record);
+      return record.id;
     },
-    state: async (id: string) => findDelivery(db, { id }),
+    async state(id: string) {
+      const row = await log.find(id);
+      return row && log.read(row.place);
+    },
+    /** What waits, as a start finds it. */
+    pending: async () => (await log.recover(0)).pending.toSorted((a, b) => a.sequence - b.sequence),
   };
 }
 
-function deliver(
-  log: Awaited<ReturnType<typeof openLog>>,
+async function deliver(
+  { log, pending }: Awaited<ReturnType<typeof openLog>>,
   send: DelivererParts['send'],
   over: Partial<DelivererParts> = {},
 ) {
   const time = testClock();
   const failures: unknown[] = [];
+  const waiting = (await pending()).map((row) => waitingRecord(row, row.place));
   const deliverer = createDeliverer({
-    findPending: (after, max) => findPendingDeliveries(log.db, after, max),
-    load: (sequence) => findDelivery(log.db, { sequence }),
+    load: (one) => loadDelivery(one, log),
     send,
-    save: (tried) => {
-      const outcomes = tried.map(({ outcome }) => outcome);
-      return lazyTransaction(log.db, (step) => saveDeliveryOutcomes(step, outcomes));
-    },
+    saveNotes: async () => undefined,
+    record: (tried) => recordAttempt(tried, log),
     failed: (error) => failures.push(error),
+    newId: () => 'note',
     now: () => time.clock.now,
     random: () => 0.5,
     setTimer: time.schedule,
     ...over,
   });
+  deliverer.add(waiting);
   cleanups.push(() => deliverer.close());
   return { deliverer, failures, ...time };
 }
@@ -106,7 +87,7 @@ test('contract 35: tries after 1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 4 h and 12 h,
   const log = await openLog();
   const id = await log.add();
   const tries: number[] = [];
-  const { deliverer, clock, next } = deliver(log, async () => {
+  const { deliverer, clock, next } = await deliver(log, async () => {
     tries.push(clock.now);
     return failed;
   });
@@ -126,7 +107,7 @@ test('review reliability 16: a target that goes down and one that is back are to
   const told: unknown[] = [];
   const targetChanged = (...change: unknown[]) => void told.push(change);
   const send = async (): Promise<SendOutcome> => (isDown ? failed : { ok: true, answer: '' });
-  const { deliverer, next } = deliver(log, send, { targetChanged });
+  const { deliverer, next } = await deliver(log, send, { targetChanged });
   await deliverer.settled();
   for (let i = 0; i < 6; i++) {
     next();
@@ -167,7 +148,7 @@ test('a try ends after its time although the connector does not heed the signal'
   const log = await openLog();
   const id = await log.add();
   const started = Promise.withResolvers<void>();
-  const { deliverer, clock, next } = deliver(log, () => {
+  const { deliverer, clock, next } = await deliver(log, () => {
     started.resolve();
     return new Promise(() => {});
   });
@@ -188,7 +169,7 @@ test('one hanging target does not delay another one', async () => {
   const well = await Promise.all(Array.from({ length: 20 }, () => log.add('d', 'well')));
   const arrived: string[] = [];
   const done = Promise.withResolvers<void>();
-  const { clock } = deliver(log, ({ connectorId, id }) => {
+  const { clock } = await deliver(log, ({ connectorId, id }) => {
     if (connectorId === 'hanging') return new Promise(() => {});
     if (arrived.push(id) === well.length) done.resolve();
     return Promise.resolve({ ok: true, answer: 'ok' });
@@ -199,28 +180,41 @@ test('one hanging target does not delay another one', async () => {
   cleanups.pop();
 });
 
-test('what cannot be written is kept and written later, and nothing is sent twice for it', async () => {
+test('notes that cannot be written are kept and written later, and nothing is sent twice for them', async () => {
   const log = await openLog();
   const id = await log.add();
   let sent = 0;
   let isBroken = true;
-  const save: DelivererParts['save'] = async (tried) => {
+  const saved: unknown[] = [];
+  const saveNotes: DelivererParts['saveNotes'] = async (notes) => {
     if (isBroken) throw new Error('disk');
-    await saveDeliveryOutcomes(
-      log.db,
-      tried.map(({ outcome }) => outcome),
-    );
+    saved.push(...notes);
   };
-  const { deliverer, failures, next } = deliver(
-    log,
-    async () => ({ ok: true, answer: String(++sent) }),
-    { save },
-  );
+  const refused = async (): Promise<SendOutcome> => {
+    sent += 1;
+    return { ok: false, retry: false, reason: 'no' };
+  };
+  const { deliverer, failures, next } = await deliver(log, refused, { saveNotes });
   await expect.poll(() => failures.length).toBe(1);
+  expect((await log.state(id))?.state).toBe('PENDING');
   isBroken = false;
   next();
   await deliverer.settled();
-  expect([sent, (await log.state(id))?.state]).toEqual([1, 'DELIVERED']);
+  expect([sent, (await log.state(id))?.state, saved.length]).toEqual([1, 'DEAD', 1]);
+});
+
+test('a log that is too far behind holds deliveries back until it is not', async () => {
+  const log = await openLog();
+  const id = await log.add();
+  let isBlocked = true;
+  const send = async (): Promise<SendOutcome> => ({ ok: true, answer: '' });
+  const { deliverer } = await deliver(log, send, { isBlocked: () => isBlocked });
+  await deliverer.settled();
+  expect((await log.state(id))?.state).toBe('PENDING');
+  isBlocked = false;
+  deliverer.wake();
+  await deliverer.settled();
+  expect((await log.state(id))?.state).toBe('DELIVERED');
 });
 
 test('restarts at random points lose nothing, keep the order of first arrivals, and repeat only what was under way', async () => {
@@ -233,7 +227,7 @@ test('restarts at random points lose nothing, keep the order of first arrivals, 
   const chance = () => (random = (random * 16_807) % 2_147_483_647) / 2_147_483_647;
   for (let restarts = 0; ; restarts++) {
     let isDead = false;
-    const { deliverer, next } = deliver(log, async ({ id }) => {
+    const { deliverer, next } = await deliver(log, async ({ id }) => {
       if (isDead) return new Promise(() => {});
       if (chance() < 0.2) return failed;
       if (arrivals.includes(id)) repeated += 1;
@@ -252,7 +246,7 @@ test('restarts at random points lose nothing, keep the order of first arrivals, 
       while (deliverer.waiting > 0 && next())
         await new Promise((resolve) => void setImmediate(resolve));
     }
-    const left = await findPendingDeliveries(log.db, 0, total);
+    const left = await log.pending();
     if (left.length === 0) break;
     expect(restarts).toBeLessThan(300);
   }
@@ -269,7 +263,7 @@ test('stopping gives a try that hangs a moment, breaks it off and leaves its del
   const log = await openLog();
   const id = await log.add();
   const sending = Promise.withResolvers<AbortSignal>();
-  const { deliverer, clock, next } = deliver(log, (_delivery, signal) => {
+  const { deliverer, clock, next } = await deliver(log, (_delivery, signal) => {
     sending.resolve(signal);
     return new Promise(() => undefined);
   });

@@ -1,21 +1,18 @@
-// Delivery worker: attempts the deliveries of the log when they are due, and saves the outcomes (contract 35).
-// A delivery is over only when its outcome is saved, so a crash repeats an attempt and loses no
+// Delivery worker: attempts waiting deliveries when they are due, and records the outcomes (contract 35).
+// A delivery is over only when its outcome is recorded, so a crash repeats an attempt and loses no
 // delivery.
 import type { SendOutcome } from '../connectors/target.ts';
-import type {
-  Delivery,
-  DeliveryOutcome,
-  PendingDelivery,
-  TriedDelivery,
-} from '../model/delivery.ts';
+import type { Delivery, DeliveryOutcome } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import { type DeviceQueue, firstOf } from './connector-queue.ts';
 import { createDeliveryQueues, type DeliveryQueues } from './delivery-queues.ts';
 import { createLimitedAttempts, type LimitedAttempts } from './limited-attempts.ts';
-import { createOutcomeWriter, type OutcomeWriter } from './outcome-writer.ts';
-import { createPendingReader, type PendingReader } from './pending-reader.ts';
+import { outcomeNotes } from './failure-notes.ts';
+import { createNoteWriter, type NoteWriter } from './note-writer.ts';
 import { planAfter } from './retry-plan.ts';
+import type { WaitingDelivery } from './waiting-delivery.ts';
 import { createWakeTimer, type WakeTimer } from './wake-timer.ts';
 
 export const delivererLimits = {
@@ -29,27 +26,41 @@ export const delivererLimits = {
   payloadCharactersMax: 64 * 1024,
 } as const;
 
+/** One attempt that ended. */
+export interface TriedDelivery {
+  readonly waiting: WaitingDelivery;
+  readonly delivery: Delivery;
+  readonly outcome: DeliveryOutcome;
+  readonly tookMs: number;
+}
+
 export interface DelivererParts {
-  /** Pending deliveries after a sequence, oldest first. */
-  readonly findPending: (after: number, max: number) => Promise<readonly PendingDelivery[]>;
-  readonly load: (sequence: number) => Promise<Delivery | undefined>;
+  /** Undefined for a delivery that is gone or cannot be read. */
+  readonly load: (waiting: WaitingDelivery) => Delivery | undefined | Promise<Delivery | undefined>;
   /** One attempt; rejects only with an internal error. */
   readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
-  /** Saves the outcomes of attempts, all or none. */
-  readonly save: (tried: readonly TriedDelivery[]) => Promise<void>;
+  /** Saves notes for owners of devices, all or none, before the outcomes that they are of. */
+  readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
+  /** Adds the outcome of an attempt to the log. */
+  readonly record: (tried: TriedDelivery) => void;
   readonly failed: (error: unknown) => void;
+  /** Whether no delivery may start, because the log is too far behind. */
+  readonly isBlocked?: () => boolean;
   /** Notified when a target begins or ceases to count as broken. */
   readonly targetChanged?: (connectorId: string, isBroken: boolean, reason: string | null) => void;
+  readonly newId: () => string;
   readonly now: () => EpochMs;
   readonly random: () => number;
   readonly setTimer: SetTimer;
 }
 
 export interface Deliverer {
-  /** Call after deliveries were written to the log. */
+  /** Adds deliveries. Those that are due start immediately. */
+  add(waiting: readonly WaitingDelivery[]): void;
+  /** Starts deliveries again that `isBlocked` held back. */
   wake(): void;
-  /** Adds deliveries that are to be sent again. */
-  renew(pending: readonly PendingDelivery[]): void;
+  /** The deliveries of the connector that wait or are in progress; of all without one. */
+  readonly waitingDeliveries: (connectorId?: string) => Iterable<WaitingDelivery>;
   readonly waitingOf: (connectorId: string) => number;
   readonly waiting: number;
   readonly brokenTargets: number;
@@ -64,25 +75,29 @@ export interface Deliverer {
 
 interface Worker {
   readonly parts: DelivererParts;
-  readonly queues: DeliveryQueues;
-  readonly reader: PendingReader;
-  readonly writer: OutcomeWriter;
+  readonly queues: DeliveryQueues<WaitingDelivery>;
+  readonly noteWriter: NoteWriter;
   readonly attempts: LimitedAttempts;
   readonly timer: WakeTimer;
-  /** Deliveries in progress. */
-  readonly running: Set<Promise<void>>;
+  /** Queues with a delivery in progress. */
+  readonly running: Set<DeviceQueue<WaitingDelivery>>;
+  /** Called when no delivery is in progress. */
+  readonly idle: (() => void)[];
   isClosed: boolean;
+  /** Whether due deliveries are started at the end of this turn. */
+  isStarting: boolean;
 }
 
 export function createDeliverer(parts: DelivererParts): Deliverer {
   const worker = createWorker(parts);
-  const { queues, reader } = worker;
-  reader.wake();
+  const { queues } = worker;
   return {
-    wake() {
-      if (!worker.isClosed) reader.wake();
+    add(waiting) {
+      for (const delivery of waiting) queues.add(delivery, parts.now());
+      startSoon(worker);
     },
-    renew: (pending) => addAll(worker, pending),
+    wake: () => startDue(worker),
+    waitingDeliveries: (connectorId) => queues.waiting(connectorId),
     waitingOf: queues.sizeOf,
     get waiting() {
       return queues.size;
@@ -96,67 +111,96 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
 }
 
 function createWorker(parts: DelivererParts): Worker {
-  const { findPending, send, failed, now, setTimer } = parts;
-  const found = (page: readonly PendingDelivery[]) => addAll(worker, page);
+  const { send, now, setTimer } = parts;
   const wake = () => startDue(worker);
   const attemptMsMax = delivererLimits.tryMsMax;
   const worker: Worker = {
     parts,
     queues: createDeliveryQueues(),
-    reader: createPendingReader({ findPending, found, failed, setTimer }),
-    writer: createOutcomeWriter(parts),
-    attempts: createLimitedAttempts({ send, setTimer, attemptMsMax }),
+    noteWriter: createNoteWriter(parts),
+    attempts: createLimitedAttempts({ send, now, setTimer, attemptMsMax }),
     timer: createWakeTimer({ wake, now, setTimer }),
     running: new Set(),
+    idle: [],
     isClosed: false,
+    isStarting: false,
   };
   return worker;
 }
 
-function addAll(worker: Worker, pending: readonly PendingDelivery[]): void {
-  for (const delivery of pending) worker.queues.add(delivery, worker.parts.now());
-  startDue(worker);
+/** Starts at the end of this turn, so that many calls look for due deliveries once. */
+function startSoon(worker: Worker): void {
+  if (worker.isStarting) return;
+  worker.isStarting = true;
+  queueMicrotask(() => {
+    worker.isStarting = false;
+    startDue(worker);
+  });
 }
 
 function startDue(worker: Worker): void {
-  const { parts, queues, writer, timer, running } = worker;
-  if (worker.isClosed || writer.isBehind) return;
+  const { parts, queues, timer, running } = worker;
+  if (worker.isClosed || parts.isBlocked?.() === true) return;
   for (const queue of queues.start(parts.now())) {
-    const done: Promise<void> = deliverFirst(worker, queue)
-      .catch(parts.failed)
-      .finally(() => running.delete(done));
-    running.add(done);
+    running.add(queue);
+    void deliver(worker, queue);
   }
   timer.set(queues.earliest);
 }
 
-/** Attempts the first delivery of a queue. */
-async function deliverFirst(worker: Worker, queue: DeviceQueue): Promise<void> {
-  const { now } = worker.parts;
-  const startedAt = now();
-  const delivery = await loadPending(worker, firstOf(queue).sequence);
-  if (delivery === undefined) {
-    worker.queues.end(queue, { isOver: true }, undefined, now());
-    return startDue(worker);
+async function deliver(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Promise<void> {
+  try {
+    await deliverFirst(worker, queue);
+  } catch (error) {
+    worker.parts.failed(error);
+  } finally {
+    ended(worker, queue);
   }
-  const result = await attempt(worker, delivery);
-  // An aborted delivery stays in the log as it was. The next start attempts it.
-  if (result === undefined) return;
-  const outcome = endAttempt(worker, queue, result);
-  const written = worker.writer.add({ delivery, outcome, tookMs: outcome.updated - startedAt });
-  void written.then(() => startDue(worker));
-  startDue(worker);
 }
 
-/** Undefined for a delivery that cannot be read, or that was deleted or sent meanwhile. */
-async function loadPending({ parts }: Worker, sequence: number): Promise<Delivery | undefined> {
-  try {
-    const delivery = await parts.load(sequence);
-    if (delivery?.state === 'PENDING') return delivery;
-  } catch (error) {
-    parts.failed(error);
+function ended({ running, idle }: Worker, queue: DeviceQueue<WaitingDelivery>): void {
+  running.delete(queue);
+  if (running.size > 0) return;
+  for (const resolve of idle.splice(0)) resolve();
+}
+
+/** Attempts the first delivery of a queue. */
+async function deliverFirst(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Promise<void> {
+  const { parts } = worker;
+  const startedAt = parts.now();
+  const waiting = firstOf(queue);
+  const loaded = load(worker, waiting);
+  const delivery = loaded instanceof Promise ? await loaded : loaded;
+  if (delivery === undefined) {
+    worker.queues.end(queue, { isOver: true }, undefined, parts.now());
+    return startSoon(worker);
   }
-  return undefined;
+  const result = await attempt(worker, delivery);
+  // An aborted delivery stays as it was. The next start attempts it.
+  if (result === undefined) return;
+  const outcome = outcomeOf(worker, waiting, result);
+  const notes = outcomeNotes(delivery, outcome, parts.newId);
+  if (notes.length > 0 && !(await worker.noteWriter.add(notes))) return;
+  parts.record({ waiting, delivery, outcome, tookMs: outcome.updated - startedAt });
+  endAttempt(worker, queue, result, outcome);
+  startSoon(worker);
+}
+
+/** Undefined for a delivery that cannot be read or was deleted meanwhile. */
+function load(
+  { parts }: Worker,
+  waiting: WaitingDelivery,
+): Delivery | undefined | Promise<Delivery | undefined> {
+  const failed = (error: unknown): undefined => {
+    parts.failed(error);
+    return undefined;
+  };
+  try {
+    const loaded = parts.load(waiting);
+    return loaded instanceof Promise ? loaded.catch(failed) : loaded;
+  } catch (error) {
+    return failed(error);
+  }
 }
 
 /** Undefined when closing aborted the attempt. */
@@ -172,26 +216,31 @@ async function attempt(
   }
 }
 
-/** Ends the attempt in the queues and reports a target that became broken or well. */
-function endAttempt(
-  { parts, queues }: Worker,
-  queue: DeviceQueue,
+function outcomeOf(
+  { parts }: Worker,
+  { tries: triesBefore }: WaitingDelivery,
   result: SendOutcome,
 ): DeliveryOutcome {
-  const { connectorId } = queue;
-  const { sequence, tries: triesBefore } = firstOf(queue);
   const updated = parts.now();
   const tries = triesBefore + 1;
   const plan = planAfter(result, { tries, now: updated, random: parts.random() });
+  return { ...plan, tries, updated, reason: reasonOf(result), ...exchanged(result) };
+}
+
+/** Ends the attempt in the queues and reports a target that became broken or well. */
+function endAttempt(
+  { parts, queues }: Worker,
+  queue: DeviceQueue<WaitingDelivery>,
+  result: SendOutcome,
+  { state, nextAt, reason }: DeliveryOutcome,
+): void {
+  const { connectorId } = queue;
   // A target that rejects one delivery is not broken; one that does not answer is.
   const isTargetWell = result.ok || !result.retry;
   const wasBroken = queues.isBroken(connectorId);
-  const isOver = plan.state !== 'PENDING';
-  queues.end(queue, { isOver, nextAt: plan.nextAt }, isTargetWell, updated);
+  queues.end(queue, { isOver: state !== 'PENDING', nextAt }, isTargetWell, parts.now());
   const isBroken = queues.isBroken(connectorId);
-  const reason = reasonOf(result);
   if (isBroken !== wasBroken) parts.targetChanged?.(connectorId, isBroken, reason);
-  return { sequence, ...plan, tries, updated, reason, ...exchanged(result) };
 }
 
 function reasonOf(result: SendOutcome): string | null {
@@ -208,22 +257,31 @@ function exchanged({ sent, answer }: SendOutcome) {
   };
 }
 
-async function settled({ reader, running, writer }: Worker): Promise<void> {
+async function settled(worker: Worker): Promise<void> {
   for (;;) {
-    if (reader.isReading) await reader.idle();
-    else if (running.size > 0) await Promise.all(running);
-    else if (writer.size > 0) await writer.settled();
-    else return;
+    // Deliveries that were added in this turn start at its end.
+    await Promise.resolve();
+    if (worker.running.size === 0) return;
+    await idle(worker);
   }
 }
 
+/** Resolves when no delivery is in progress. */
+function idle({ running, idle: waiters }: Worker): Promise<void> {
+  if (running.size === 0) return Promise.resolve();
+  return new Promise((resolve) => void waiters.push(resolve));
+}
+
 async function close(worker: Worker): Promise<void> {
-  const { parts, reader, running, attempts, writer, timer } = worker;
+  const { parts, attempts, noteWriter, timer } = worker;
   worker.isClosed = true;
   timer.cancel();
-  await reader.close();
-  const cancelAbort = parts.setTimer(attempts.abortAll, delivererLimits.closeGraceMs);
-  await Promise.all(running);
+  const cancelAbort = parts.setTimer(() => {
+    attempts.abortAll();
+    // What is left waits for its notes, which cannot be saved at present.
+    void noteWriter.close();
+  }, delivererLimits.closeGraceMs);
+  await idle(worker);
   cancelAbort();
-  await writer.close();
+  await noteWriter.close();
 }

@@ -1,10 +1,11 @@
 // Failure notes: notes about the first and the last failure of a delivery, for the device log (contract 27).
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import type { TriedDelivery } from '../model/delivery.ts';
+import type { Delivery, DeliveryOutcome } from '../model/delivery.ts';
 
 /** The failures in between are in the delivery log. */
 export function outcomeNotes(
-  { delivery, outcome }: TriedDelivery,
+  delivery: Delivery,
+  outcome: DeliveryOutcome,
   newId: () => string,
 ): ProcessingLogEntry[] {
   if (outcome.state === 'DELIVERED' || (outcome.state === 'PENDING' && outcome.tries > 1))

@@ -1,11 +1,13 @@
 // Limited attempts: each ends when its time is over, also if the connector ignores the signal.
 import type { SendOutcome } from '../connectors/target.ts';
 import type { Delivery } from '../model/delivery.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
 export interface LimitedAttemptsParts {
   /** Rejects only with an internal error. */
   readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
+  readonly now: () => EpochMs;
   readonly setTimer: SetTimer;
   readonly attemptMsMax: number;
 }
@@ -16,32 +18,57 @@ export interface LimitedAttempts {
   abortAll(): void;
 }
 
+interface Attempt {
+  readonly endsAt: EpochMs;
+  readonly stop: AbortController;
+  readonly resolve: (outcome: SendOutcome | undefined) => void;
+}
+
 export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttempts {
-  const { send, setTimer, attemptMsMax } = parts;
-  const aborts = new Set<() => void>();
+  const { send, now, setTimer, attemptMsMax } = parts;
+  /** All have the same time, so that the first one ends first. */
+  const running = new Set<Attempt>();
+  let isTimed = false;
+
+  /** One timer for all: most attempts end long before their time. */
+  function setOneTimer(): void {
+    const [first] = running;
+    if (isTimed || first === undefined) return;
+    isTimed = true;
+    setTimer(endLate, Math.max(0, first.endsAt - now()));
+  }
+
+  function endLate(): void {
+    isTimed = false;
+    const reason = `no answer within ${attemptMsMax / 1_000} s`;
+    for (const attempt of running) {
+      if (attempt.endsAt > now()) break;
+      running.delete(attempt);
+      attempt.stop.abort(new Error(reason));
+      attempt.resolve({ ok: false, retry: true, reason });
+    }
+    setOneTimer();
+  }
+
   return {
     async run(delivery) {
+      const { promise, resolve } = Promise.withResolvers<SendOutcome | undefined>();
       const stop = new AbortController();
-      const ended = Promise.withResolvers<SendOutcome | undefined>();
-      const reason = `no answer within ${attemptMsMax / 1_000} s`;
-      const cancelTimer = setTimer(() => {
-        stop.abort(new Error(reason));
-        ended.resolve({ ok: false, retry: true, reason });
-      }, attemptMsMax);
-      const abort = () => {
-        stop.abort(new Error('the platform stops'));
-        ended.resolve(undefined);
-      };
-      aborts.add(abort);
+      const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
+      running.add(attempt);
+      setOneTimer();
       try {
-        return await Promise.race([send(delivery, stop.signal), ended.promise]);
+        return await Promise.race([send(delivery, stop.signal), promise]);
       } finally {
-        cancelTimer();
-        aborts.delete(abort);
+        running.delete(attempt);
       }
     },
     abortAll() {
-      for (const abort of aborts) abort();
+      for (const { stop, resolve } of running) {
+        stop.abort(new Error('the platform stops'));
+        resolve(undefined);
+      }
+      running.clear();
     },
   };
 }

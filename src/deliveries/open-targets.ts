@@ -51,7 +51,9 @@ async function sendDelivery(
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
-  const { payload, isDefault } = payloadOf(delivery.context);
+  const { payload, isDefault, isContext } = payloadOf(delivery.context);
+  // The log keeps the context as the same string.
+  if (isContext === true) delivery.contextText ??= payload;
   const outcome = await target.send(messageOf(contentOf(delivery), payload), signal);
   // The log does not repeat default payloads, because they follow from the sample.
   if (isDefault) return outcome;

@@ -21,6 +21,8 @@ export interface TargetCacheParts {
 export interface Payload {
   readonly payload: string;
   readonly isDefault: boolean;
+  /** Whether it is the whole context as JSON. */
+  readonly isContext?: boolean;
 }
 
 export interface OpenTarget {
@@ -128,9 +130,16 @@ function openTarget(
 
 function customPayloads(customPayload: string): OpenTarget['payloadOf'] {
   const template = parseTemplate(customPayload, 'json', 'customPayload');
-  return (context) => ({ payload: renderTemplate(template, context), isDefault: false });
+  return (context) => ({
+    payload: renderTemplate(template, context),
+    isDefault: false,
+  });
 }
 
 function defaultPayloads(vendorNames: boolean): OpenTarget['payloadOf'] {
-  return (context) => ({ payload: defaultPayload(context, vendorNames), isDefault: true });
+  return (context) => ({
+    payload: defaultPayload(context, vendorNames),
+    isDefault: true,
+    isContext: vendorNames && context.rawData === undefined && context.dataSources === undefined,
+  });
 }

@@ -1,49 +1,171 @@
-// Delivery intake: writes new deliveries to the log, and rejects those of a connector with too many waiting deliveries.
+// Delivery intake: deliveries of data flows, whose drafts are journal entries until they have a record.
+import type { DeliveryLog } from '../delivery-log/delivery-log.ts';
+import { deliveryId } from '../delivery-log/delivery-id.ts';
 import { type Deliverer, delivererLimits } from '../deliveries/delivery-worker.ts';
-import type { DeliveryDraft } from '../model/delivery.ts';
+import { recordOf, waitingDraft, type WaitingDelivery } from '../deliveries/waiting-delivery.ts';
+import type { Delivery, DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { lazyTransaction, type OpenRecords, type RecordsDb } from '../records/records.ts';
-import { insertDeliveries, type NewDelivery } from '../records/rows/deliveries.ts';
+import { missing } from '../structures/missing.ts';
 
-/**
- * `durable`: the log is on disk when the call resolves. `lazy`: a later durable write puts it
- * there. A transaction of the caller: the deliveries are committed or rolled back with it.
- */
-export type DeliveryWrite = RecordsDb | 'durable' | 'lazy';
+export const intakeLimits = {
+  /**
+   * Deliveries that are in the memory and hold the journal; further ones, and those that have
+   * waited for so long, get a record in the log.
+   */
+  heldMax: 4_000,
+  heldBytesMax: 64 * 1024 * 1024,
+  heldMsMax: 10_000,
+} as const;
 
 export interface DeliveryIntakeParts {
-  readonly records: Pick<OpenRecords, 'db' | 'transactionsEnded'>;
-  readonly deliverer: Pick<Deliverer, 'waitingOf' | 'wake'>;
-  readonly newId: () => string;
+  readonly log: Pick<DeliveryLog, 'append' | 'write' | 'isBehind'>;
+  readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
   readonly now: () => EpochMs;
+  /** The journal position that is followed next. */
+  readonly from: number;
+  /** Deliveries from `from` on that the log has; none belongs to `knownTo` or later positions. */
+  readonly known: Set<string>;
+  readonly knownTo: number;
 }
 
-/**
- * Returns a function that resolves when the deliveries are in the log. Those with a known key are
- * ignored.
- */
-export function createDeliveryIntake(
-  parts: DeliveryIntakeParts,
-): (drafts: readonly DeliveryDraft[], write: DeliveryWrite) => Promise<void> {
-  const { records, deliverer, newId, now } = parts;
+export interface DeliveryIntake {
+  /** Adds deliveries in the order of the journal; repeated ones are skipped. */
+  add(drafts: readonly DeliveryDraft[]): Promise<void>;
+  /** Call when everything before the journal position was added. */
+  followed(position: number): void;
+  /** Everything before this journal position has a record, or nothing to deliver. */
+  readonly heldTo: number;
+  /** Call for a delivery that got a record, or is gone. */
+  release(waiting: WaitingDelivery): void;
+  /** A delivery that has no record yet. */
+  held(id: string): Delivery | undefined;
+  /** Writes a record for those that have waited for long, or for all. */
+  park(which: 'old' | 'all'): void;
+}
 
-  function deliveryOf(draft: DeliveryDraft): NewDelivery {
-    const { waitingPerConnectorMax } = delivererLimits;
-    const id = newId();
-    if (deliverer.waitingOf(draft.connectorId) < waitingPerConnectorMax) return { id, draft };
-    const refused = `more than ${waitingPerConnectorMax} deliveries of this connector waited already`;
-    return { id, draft, refused };
-  }
+interface Held {
+  readonly since: EpochMs;
+  readonly bytes: number;
+}
 
-  return async (drafts, write) => {
-    const deliveries = drafts.map(deliveryOf);
-    const insert = (step: RecordsDb) => insertDeliveries(step, deliveries, now());
-    if (write === 'durable') await records.db.transaction().execute(insert);
-    else if (write === 'lazy') await lazyTransaction(records.db, insert);
-    else await insert(write);
-    // Rows of a transaction of the caller are visible only after its commit, which follows this
-    // call.
-    if (typeof write === 'string') deliverer.wake();
-    else void records.transactionsEnded().then(() => deliverer.wake());
+interface State {
+  /** In the order of the journal. */
+  readonly held: Map<WaitingDelivery, Held>;
+  heldBytes: number;
+  followedTo: number;
+  /** The last delivery that was added; of one sample there may be several. */
+  lastSequence: number;
+  readonly lastConnectors: Set<string>;
+}
+
+export function createDeliveryIntake(parts: DeliveryIntakeParts): DeliveryIntake {
+  const state: State = {
+    held: new Map(),
+    heldBytes: 0,
+    followedTo: parts.from,
+    lastSequence: -1,
+    lastConnectors: new Set(),
   };
+  const { held } = state;
+  return {
+    async add(drafts) {
+      for (const draft of drafts) addDraft(parts, state, draft);
+      while (held.size > intakeLimits.heldMax || state.heldBytes > intakeLimits.heldBytesMax)
+        parkFirst(parts, state);
+      if (parts.log.isBehind) await parts.log.write();
+    },
+    followed(position) {
+      state.followedTo = Math.max(state.followedTo, position);
+      if (position >= parts.knownTo) parts.known.clear();
+    },
+    get heldTo() {
+      const [first] = held.keys();
+      return first === undefined ? state.followedTo : Math.floor(first.sequence);
+    },
+    release: (waiting) => release(state, waiting),
+    held: (id) => [...held.keys()].find((waiting) => waiting.id === id)?.draft,
+    park(which) {
+      const before = parts.now() - intakeLimits.heldMsMax;
+      for (let [first] = held; first !== undefined; [first] = held) {
+        if (which === 'old' && first[1].since > before) return;
+        parkFirst(parts, state);
+      }
+    },
+  };
+}
+
+function addDraft(parts: DeliveryIntakeParts, state: State, draft: DeliveryDraft): void {
+  const { now, deliverer, known } = parts;
+  if (isRepeated(state, draft)) return;
+  const delivery = deliveryOfDraft(draft, now());
+  if (known.size > 0 && known.delete(delivery.id)) return;
+  const { waitingPerConnectorMax } = delivererLimits;
+  if (deliverer.waitingOf(draft.connectorId) >= waitingPerConnectorMax) {
+    const reason = `more than ${waitingPerConnectorMax} deliveries of this connector waited already`;
+    parts.log.append(recordOf({ ...delivery, state: 'DEAD', reason }));
+    return;
+  }
+  const waiting = waitingDraft(delivery);
+  const bytes = draft.bytes ?? 0;
+  state.held.set(waiting, { since: delivery.created, bytes });
+  state.heldBytes += bytes;
+  deliverer.add([waiting]);
+}
+
+/** The follower gets entries again after a failure. */
+function isRepeated(
+  state: State,
+  { sequence = missing('sequence'), connectorId }: DeliveryDraft,
+): boolean {
+  const { lastSequence, lastConnectors } = state;
+  if (sequence < lastSequence) return true;
+  if (sequence === lastSequence && lastConnectors.has(connectorId)) return true;
+  if (sequence > lastSequence) lastConnectors.clear();
+  lastConnectors.add(connectorId);
+  state.lastSequence = sequence;
+  return false;
+}
+
+function deliveryOfDraft(draft: DeliveryDraft, now: EpochMs): Delivery {
+  const { connectorId, correlationId, sequence = missing('sequence') } = draft;
+  return {
+    id: deliveryId(sequence, connectorId, correlationId),
+    sequence,
+    connectorId,
+    organizationId: draft.organizationId,
+    workspaceId: draft.workspaceId,
+    deviceId: draft.deviceId,
+    correlationId,
+    cause: draft.cause,
+    context: draft.context,
+    ruleHops: draft.ruleHops ?? 0,
+    state: 'PENDING',
+    tries: 0,
+    revision: 0,
+    nextAt: now,
+    created: now,
+    updated: now,
+    isResent: false,
+    payload: null,
+    answer: null,
+    reason: null,
+  };
+}
+
+function parkFirst({ log }: DeliveryIntakeParts, state: State): void {
+  const [waiting] = state.held.keys();
+  if (waiting === undefined) return;
+  release(state, waiting);
+  const { draft } = waiting;
+  if (draft === undefined || waiting.isGone) return;
+  waiting.place = log.append(recordOf({ ...draft, revision: waiting.revision }));
+  waiting.revision += 1;
+  waiting.draft = undefined;
+}
+
+function release(state: State, waiting: WaitingDelivery): void {
+  const known = state.held.get(waiting);
+  if (known === undefined) return;
+  state.held.delete(waiting);
+  state.heldBytes -= known.bytes;
 }

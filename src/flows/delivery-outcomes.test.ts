@@ -1,58 +1,53 @@
 // Delivery outcomes: the log, the notes and the counters say the same.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TriedDelivery } from '../model/delivery.ts';
-import { findDelivery, insertDeliveries } from '../records/rows/deliveries.ts';
+import { openTestLog, storedDelivery, testFolder } from '../delivery-log/testing-log.ts';
+import { outcomeNotes } from '../deliveries/failure-notes.ts';
+import { deliveryOf, waitingRecord } from '../deliveries/waiting-delivery.ts';
 import { listProcessingLog } from '../records/rows/processing-log.ts';
-import { saveOutcomes } from './delivery-outcomes.ts';
+import { recordOutcome, saveFailureNotes } from './delivery-outcomes.ts';
 import { openTestRecords, type TestRecords } from './testing-records.ts';
 
 let opened: TestRecords;
+const folder = testFolder();
 beforeAll(async () => {
   opened = await openTestRecords();
 });
-afterAll(() => opened.close());
+afterAll(async () => {
+  await opened.close();
+  folder.remove();
+});
 
-test('an outcome is stored, noted and counted', async () => {
+test('an outcome is noted, recorded and counted', async () => {
   const { db } = opened.records;
-  const draft = {
-    idempotencyKey: 'k',
-    connectorId: 'c',
-    organizationId: 'o',
-    workspaceId: 'w',
-    deviceId: 'd',
-    correlationId: 'x',
-    cause: 'DATA_FLOW',
-    context: {} as never,
-  } as const;
-  await insertDeliveries(db, [{ id: 'id', draft }], 1);
-  const delivery = await findDelivery(opened.records.db, { sequence: 1 });
-  if (delivery === undefined) throw new Error('the delivery is missing');
+  const { log } = await openTestLog(folder.directory);
+  const stored = storedDelivery(1, { id: 'id', deviceId: 'd', correlationId: 'x' });
+  const waiting = waitingRecord(stored, log.append(stored));
+  const delivery = deliveryOf(stored);
   const seen: unknown[] = [];
   const telemetry = {
     deliveryTried: (state: string, seconds: number) => seen.push([state, seconds]),
     noted: (note: { level: string; source: string }) => seen.push([note.level, note.source]),
   };
-  const outcome = {
-    sequence: 1,
-    state: 'DEAD',
-    tries: 3,
-    nextAt: 9,
-    reason: 'refused',
-    answer: null,
-    payload: null,
-    updated: 9,
-  };
-  const tried = [{ delivery, outcome, tookMs: 2_500 } as unknown as TriedDelivery];
-  await saveOutcomes(tried, { db, telemetry, newId: () => 'note' });
-  expect(await findDelivery(opened.records.db, { sequence: 1 })).toMatchObject({
-    state: 'DEAD',
-    tries: 3,
-    reason: 'refused',
+  const ended = { state: 'DEAD', tries: 3, nextAt: 9, reason: 'refused' } as const;
+  const outcome = { ...ended, answer: null, payload: null, updated: 9 };
+  await saveFailureNotes(
+    outcomeNotes(delivery, outcome, () => 'note'),
+    { db, telemetry },
+  );
+  const recorded: unknown[] = [];
+  const parts = { log, telemetry, recorded: (one: unknown) => recorded.push(one) };
+  recordOutcome({ waiting, delivery, outcome, tookMs: 2_500 }, parts);
+  const row = await log.find('id');
+  expect(row && (await log.read(row.place))).toMatchObject({
+    ...{ state: 'DEAD', tries: 3, reason: 'refused', revision: 1 },
+    context: stored.context,
   });
   const { rows } = await listProcessingLog(db, { deviceId: 'd' }, { page: 0, size: 9, sort: [] });
   expect(rows).toMatchObject([{ level: 'ERROR', source: 'OUTPUT', correlationId: 'x' }]);
   expect(seen).toEqual([
-    ['DEAD', 2.5],
     ['ERROR', 'OUTPUT'],
+    ['DEAD', 2.5],
   ]);
+  expect(recorded).toEqual([waiting]);
+  await log.close();
 });

@@ -1,31 +1,36 @@
-// Delivery outcomes: written to the log together with notes for the device's owner, then counted.
-import { outcomeNotes } from '../deliveries/failure-notes.ts';
-import type { TriedDelivery } from '../model/delivery.ts';
+// Delivery outcomes: notes for the device's owner, then a record in the log, then the counters.
+import type { DeliveryLog } from '../delivery-log/delivery-log.ts';
+import { recordAttempt } from '../deliveries/delivery-records.ts';
+import type { TriedDelivery } from '../deliveries/delivery-worker.ts';
+import type { WaitingDelivery } from '../deliveries/waiting-delivery.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
-import { saveDeliveryOutcomes } from '../records/rows/deliveries.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
 export interface DeliveryOutcomesParts {
   readonly db: RecordsDb;
+  readonly log: Pick<DeliveryLog, 'append'>;
   readonly telemetry: Pick<Telemetry, 'deliveryTried' | 'noted'>;
-  readonly newId: () => string;
+  /** Called for each delivery that has a record now. */
+  readonly recorded: (waiting: WaitingDelivery) => void;
 }
 
-/**
- * Writes all outcomes or none. After a power cut the deliveries whose outcome is lost are sent
- * again.
- */
-export async function saveOutcomes(
-  tried: readonly TriedDelivery[],
-  { db, telemetry, newId }: DeliveryOutcomesParts,
+/** Writes all notes or none. After a power cut the attempts they are of may be repeated. */
+export async function saveFailureNotes(
+  notes: readonly ProcessingLogEntry[],
+  { db, telemetry }: Pick<DeliveryOutcomesParts, 'db' | 'telemetry'>,
 ): Promise<void> {
-  const notes = tried.flatMap((delivery) => outcomeNotes(delivery, newId));
-  await lazyTransaction(db, async (step) => {
-    const outcomes = tried.map(({ outcome }) => outcome);
-    await saveDeliveryOutcomes(step, outcomes);
-    await appendProcessingLog(step, notes);
-  });
-  for (const { outcome, tookMs } of tried) telemetry.deliveryTried(outcome.state, tookMs / 1_000);
+  await lazyTransaction(db, (step) => appendProcessingLog(step, notes));
   for (const note of notes) telemetry.noted(note);
+}
+
+/** Adds the outcome of an attempt to the log and counts it. */
+export function recordOutcome(
+  tried: TriedDelivery,
+  { log, telemetry, recorded }: Omit<DeliveryOutcomesParts, 'db'>,
+): void {
+  recordAttempt(tried, log);
+  recorded(tried.waiting);
+  telemetry.deliveryTried(tried.outcome.state, tried.tookMs / 1_000);
 }

@@ -19,8 +19,8 @@ import {
 export const followerTable = {
   /** Metrics, states and notes of devices in the records. */
   'device-status': 'ownTransaction',
-  /** Deliveries to outputs, which repetition makes once. */
-  outputs: 'told',
+  /** Deliveries to outputs: the journal is their draft until they have a record of their own. */
+  outputs: 'ownTransaction',
   /**
    * Rules write how far they came with what they caused; what has no effect is told to the log
    * alone.

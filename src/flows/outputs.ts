@@ -1,7 +1,7 @@
 // Outputs journey: every durable sample goes to the outputs of its data flow (contract 10).
 import type { FlowRoute } from '../inventory/devices/flow-route-cache.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import type { DeliveryDraft } from '../model/delivery.ts';
+import { type DeliveryDraft, sequenceAt } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { Problem } from '../model/problem.ts';
@@ -12,15 +12,14 @@ import { UnreadableRecord } from '../model/unreadable-record.ts';
 
 /** Deliveries in one batch. */
 const draftsMax = 200;
+/** Of a context in the memory without what the device sent. */
+const contextBytes = 2_048;
 
 export interface OutputStages {
   /** Throws Problem 404 for an unknown device. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  /**
-   * Resolves when the deliveries are in the log; `isLast` when they, and all before them, must be
-   * on the disk.
-   */
-  readonly enqueue: (drafts: readonly DeliveryDraft[], isLast: boolean) => Promise<void>;
+  /** Resolves when the deliveries wait for their turn. */
+  readonly enqueue: (drafts: readonly DeliveryDraft[]) => Promise<void>;
   /** Resolves when the notes of entries whose device or data flow cannot be read are durable. */
   readonly unreadable: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
   /**
@@ -33,19 +32,17 @@ export interface OutputStages {
   readonly now: () => EpochMs;
 }
 
-/**
- * Resolves when the deliveries of the entries' samples are durable. A repetition adds none twice.
- */
+/** Resolves when the deliveries of the entries' samples wait for their turn. */
 export async function queueOutputs(
   entries: readonly DurableEntry[],
   on: OutputStages,
 ): Promise<void> {
   let drafts: DeliveryDraft[] = [];
-  let isAny = false;
   const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
     if (entry.samples.length === 0) continue;
-    const route = await routeOf(entry, on, notes);
+    const found = routeOf(entry, on, notes);
+    const route = found instanceof Promise ? await found : found;
     if (route === undefined || !route.outputs.some(isDelivered)) continue;
     const draftsFailed = (error: unknown): void => {
       const { deviceId, position } = entry;
@@ -61,31 +58,34 @@ export async function queueOutputs(
     for (const draft of draftsOf(entry, route, on.now(), draftsFailed)) {
       drafts.push(draft);
       if (drafts.length < draftsMax) continue;
-      await on.enqueue(drafts, false);
-      isAny = true;
+      await on.enqueue(drafts);
       drafts = [];
       await on.pause();
     }
   }
   if (notes.length > 0) await on.unreadable(notes);
-  if (isAny || drafts.length > 0) await on.enqueue(drafts, true);
+  if (drafts.length > 0) await on.enqueue(drafts);
 }
 
 /** Undefined for a deleted device, and for one that cannot be read, which gets a note. */
-async function routeOf(
+function routeOf(
   entry: DurableEntry,
   on: OutputStages,
   notes: ProcessingLogEntry[],
-): Promise<UplinkRoute | undefined> {
-  try {
-    return await on.findRoute(entry.deviceId);
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return undefined;
+): UplinkRoute | undefined | Promise<UplinkRoute | undefined> {
+  const refused = (error: unknown): undefined => {
+    if (error instanceof Problem && error.status === 404) return;
     if (!(error instanceof UnreadableRecord)) throw error;
     notes.push(
       noteOf(entry, 'unreadable', `Samples were not sent to outputs: ${error.message}`, on.now()),
     );
-    return undefined;
+  };
+  try {
+    const found = on.findRoute(entry.deviceId);
+    // Most devices are in memory: no turn is waited for them.
+    return found instanceof Promise ? found.catch(refused) : found;
+  } catch (error) {
+    return refused(error);
   }
 }
 
@@ -116,10 +116,10 @@ function* draftsOf(
   failed: (error: unknown) => void,
 ): Generator<DeliveryDraft> {
   let isTold = false;
-  for (const sample of entry.samples) {
+  for (const [index, sample] of entry.samples.entries()) {
     let drafts: readonly DeliveryDraft[] = [];
     try {
-      drafts = draftsOfSample(entry, sample, route, producedAt);
+      drafts = draftsOfSample({ entry, sample, index }, route, producedAt);
     } catch (error) {
       if (!isTold) failed(error);
       isTold = true;
@@ -128,9 +128,14 @@ function* draftsOf(
   }
 }
 
+interface SampleOfEntry {
+  readonly entry: DurableEntry;
+  readonly sample: StoredSample;
+  readonly index: number;
+}
+
 function draftsOfSample(
-  entry: DurableEntry,
-  sample: StoredSample,
+  { entry, sample, index }: SampleOfEntry,
   route: UplinkRoute,
   producedAt: EpochMs,
 ): DeliveryDraft[] {
@@ -141,8 +146,11 @@ function draftsOfSample(
   if (outputs.length === 0) return [];
   const context = templateContextOf({ ...route, sample, entry, producedAt });
   const { ruleHops } = entry.trace ?? {};
-  // A connector that the flow names twice gets the sample once: both drafts have one key.
-  return outputs.map(({ connector }) => ({
+  const sequence = sequenceAt(entry.position, index);
+  const bytes = contextBytes + 2 * (entry.trace?.raw?.bodyBytes ?? entry.metrics?.uplinkSize ?? 0);
+  // A connector that the flow names twice gets the sample once.
+  const connectors = new Set(outputs.map(({ connector }) => connector));
+  return [...connectors].map((connector) => ({
     idempotencyKey: `${sample.cursor} ${connector.id}`,
     connectorId: connector.id,
     organizationId: device.organizationId,
@@ -151,6 +159,8 @@ function draftsOfSample(
     correlationId: sample.correlationId,
     cause: 'DATA_FLOW',
     context,
+    sequence,
+    bytes,
     ...(ruleHops !== undefined && { ruleHops }),
   }));
 }

@@ -27,39 +27,52 @@ export interface DeliveryDraft {
   readonly context: TemplateContext;
   /** How many rules handed the sample on so far; absent is none. */
   readonly ruleHops?: number;
+  /** Of a delivery of a journal entry, see `Delivery`. */
+  readonly sequence?: number;
+  /** About what its context takes in the memory. */
+  readonly bytes?: number;
 }
 
-export interface Delivery extends DeliveryDraft {
+export interface Delivery extends Omit<DeliveryDraft, 'idempotencyKey'> {
   readonly id: string;
-  /** Place in the order of making. */
+  /**
+   * Place in the order of making: the position of the sample's journal entry, and a fraction for
+   * the sample in it.
+   */
   readonly sequence: number;
   readonly state: DeliveryState;
-  /** How often it was tried since it was made or sent again by hand. */
+  /** How often it was attempted since it was made or sent again by request. */
   readonly tries: number;
   /** When it is due; of one that arrived or was given up, when that was. */
   readonly nextAt: EpochMs;
   readonly created: EpochMs;
   readonly updated: EpochMs;
+  /** Grows with each record of the delivery in the log; the first one has 0. */
+  readonly revision: number;
+  /** Whether it had ended and was sent again by request. */
+  readonly isResent: boolean;
   /** What was sent last, when it is not the default payload. */
   readonly payload: string | null;
-  /** What the target said last. */
+  /** What the target answered last. */
   readonly answer: string | null;
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly reason: string | null;
+  /** The context as a JSON string, once it is known. */
+  contextText?: string;
 }
 
-/** What waits, by what decides its turn. */
+/** A waiting delivery, as far as its turn depends on it. */
 export interface PendingDelivery {
+  readonly id?: string;
   readonly sequence: number;
   readonly connectorId: string;
   readonly deviceId: string;
-  readonly tries: number;
-  readonly nextAt: EpochMs;
+  tries: number;
+  nextAt: EpochMs;
 }
 
-/** What one try changed. */
+/** What one attempt changed. */
 export interface DeliveryOutcome {
-  readonly sequence: number;
   readonly state: DeliveryState;
   readonly tries: number;
   readonly nextAt: EpochMs;
@@ -69,9 +82,15 @@ export interface DeliveryOutcome {
   readonly reason: string | null;
 }
 
-/** One finished try, for the processing log and the figures. */
-export interface TriedDelivery {
-  readonly delivery: Delivery;
-  readonly outcome: DeliveryOutcome;
-  readonly tookMs: number;
+/** Parts of a journal position, which order the deliveries of its samples. */
+const partsOfPosition = 4_096;
+
+/** The sequence of the delivery of a sample; `index` is that of the sample in its entry. */
+export function sequenceAt(position: number, index: number): number {
+  return position + Math.min(index, partsOfPosition / 2 - 1) / partsOfPosition;
+}
+
+/** The sequence behind another one, for a delivery without a sample, behind a journal position. */
+export function sequenceBehind(previous: number, position: number): number {
+  return Math.max(previous + 1 / partsOfPosition, position + 1 / 2);
 }

@@ -152,6 +152,29 @@ export function formatInstant(ms: EpochMs): string {
   return `${date}T${twoDigits[hours]}:${twoDigits[minutes]}:${twoDigits[seconds]}.${threeDigits[time % 1_000]}Z`;
 }
 
+/** Of `mm:ss.SSSZ`. */
+const withinHourLength = 10;
+
+/**
+ * Formats instants as `formatInstant` does, in half of its time when many of them lie in the hour
+ * of the one before.
+ */
+export function createInstantFormat(): (ms: EpochMs) => string {
+  let hour = Number.NaN;
+  let upToHour = '';
+  return (ms) => {
+    const hourOfMs = Math.floor(ms / hourMs);
+    if (hourOfMs !== hour) {
+      upToHour = formatInstant(ms).slice(0, -withinHourLength);
+      hour = hourOfMs;
+    }
+    const time = Math.floor(ms - hourOfMs * hourMs);
+    const minutes = Math.floor(time / minuteMs);
+    const seconds = Math.floor(time / 1_000) - minutes * 60;
+    return `${upToHour}${twoDigits[minutes]}:${twoDigits[seconds]}.${threeDigits[time % 1_000]}Z`;
+  };
+}
+
 /** Whether the number is a moment that answers can express: the years 0 to 9999. */
 export function isInstant(ms: number): boolean {
   return ms >= earliest && ms <= latest;

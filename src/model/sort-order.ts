@@ -12,6 +12,26 @@ export function refuseUnknownFields(sort: readonly SortOrder[], known: readonly 
   if (unknown.length > 0) throw problem('unknownSortField', { fields: unknown, known });
 }
 
+/** The order asked for, for `sort`; 0 where that says nothing. Refuses (400) fields without a key. */
+export function compareBy<T>(
+  sort: readonly SortOrder[],
+  keys: Readonly<Record<string, (item: T) => string | number>>,
+): (a: T, b: T) => number {
+  refuseUnknownFields(sort, Object.keys(keys));
+  const orders = sort.map(({ field, direction }) => {
+    const key = keys[field];
+    if (key === undefined) throw new Error(`The sort field ${field} has no key`);
+    return { key, sign: direction === 'desc' ? -1 : 1 };
+  });
+  return (a, b) => {
+    for (const { key, sign } of orders) {
+      const [x, y] = [key(a), key(b)];
+      if (x !== y) return x < y ? -sign : sign;
+    }
+    return 0;
+  };
+}
+
 /**
  * The items in the order asked for; as they were where that says nothing. Refuses (400) fields
  * without a key.
@@ -21,18 +41,6 @@ export function inSortOrder<T>(
   sort: readonly SortOrder[],
   keys: Readonly<Record<string, (item: T) => string | number>>,
 ): readonly T[] {
-  refuseUnknownFields(sort, Object.keys(keys));
-  if (sort.length === 0) return items;
-  const orders = sort.map(({ field, direction }) => {
-    const key = keys[field];
-    if (key === undefined) throw new Error(`The sort field ${field} has no key`);
-    return { key, sign: direction === 'desc' ? -1 : 1 };
-  });
-  return items.toSorted((a, b) => {
-    for (const { key, sign } of orders) {
-      const [x, y] = [key(a), key(b)];
-      if (x !== y) return x < y ? -sign : sign;
-    }
-    return 0;
-  });
+  const compare = compareBy(sort, keys);
+  return sort.length === 0 ? items : items.toSorted(compare);
 }

@@ -3,7 +3,7 @@
 import type { Device } from './device.ts';
 import { type EpochMs, formatInstant } from './instant.ts';
 import { formatDurationMs } from './iso-duration.ts';
-import { isJsonObject, type JsonObject } from './json.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { DurableEntry } from './journal-entry.ts';
 import type { Sample } from './sample.ts';
 import { metricFields, type UplinkMetrics } from './uplink-metrics.ts';
@@ -114,34 +114,47 @@ export function templateContextOf(source: ContextSource): TemplateContext {
   };
 }
 
-const payloadMembers = [
-  'data',
-  'meta',
-  'topic',
-  'timestamp',
-  'deviceId',
-  'svcDeviceId',
-  'akenzaDeviceId',
-  'correlationId',
-  'device',
-  'uplinkMetrics',
-  'uplinkMeta',
-  'rule',
-  'result',
-] as const satisfies readonly (keyof TemplateContext)[];
-
 /**
  * What is sent without a template: the whole sample as JSON (contract 9); `vendorNames` is false to
  * leave aliases out.
  */
 export function defaultPayload(context: TemplateContext, vendorNames: boolean): string {
-  const members = payloadMembers.filter((name) => vendorNames || name !== 'akenzaDeviceId');
-  return JSON.stringify(Object.fromEntries(members.map((name) => [name, context[name]])));
+  const { data, meta, topic, timestamp, deviceId, svcDeviceId, akenzaDeviceId } = context;
+  const { correlationId, device, uplinkMetrics, uplinkMeta, rule, result } = context;
+  const sample = vendorNames
+    ? { data, meta, topic, timestamp, deviceId, svcDeviceId, akenzaDeviceId, correlationId }
+    : { data, meta, topic, timestamp, deviceId, svcDeviceId, correlationId };
+  if (device === undefined)
+    return JSON.stringify({ ...sample, uplinkMetrics, uplinkMeta, rule, result });
+  // The device is the same for many samples, so that its JSON is cached.
+  const before = JSON.stringify(sample).slice(0, -1);
+  const after = JSON.stringify({ uplinkMetrics, uplinkMeta, rule, result }).slice(1);
+  const [first, last] = [before === '{' ? '' : ',', after === '}' ? '' : ','];
+  return `${before}${first}"device":${deviceText(device)}${last}${after}`;
 }
+
+const deviceTexts = new WeakMap<JsonObject, string>();
+
+function deviceText(device: JsonObject): string {
+  let text = deviceTexts.get(device);
+  if (text === undefined) {
+    text = JSON.stringify(device);
+    deviceTexts.set(device, text);
+  }
+  return text;
+}
+
+/** Contexts of devices, with their sources. */
+const deviceContexts = new WeakMap<
+  Device,
+  Pick<ContextDevice, 'tags' | 'customFields'> & { readonly context: JsonObject }
+>();
 
 /** The device as templates and outputs show it. */
 export function deviceContext({ device, tags, customFields }: ContextDevice): JsonObject {
-  return {
+  const known = deviceContexts.get(device);
+  if (known?.tags === tags && known.customFields === customFields) return known.context;
+  const context = {
     id: device.id,
     deviceId: device.deviceId,
     name: device.name,
@@ -153,18 +166,20 @@ export function deviceContext({ device, tags, customFields }: ContextDevice): Js
     customFields,
     tags: tags.map(({ name }) => name),
   };
+  deviceContexts.set(device, { tags, customFields, context });
+  return context;
 }
 
 function metricsContext(metrics: UplinkMetrics): JsonObject {
   const { uplinkId, deviceId } = metrics;
-  const values = Object.fromEntries(metricFields.map((name) => [name, metrics[name] ?? null]));
-  return {
+  const context: Record<string, Json> = {
     uplinkId,
     deviceId,
     svcDeviceId: deviceId,
     timestamp: formatInstant(metrics.timestamp),
-    ...values,
   };
+  for (const name of metricFields) context[name] = metrics[name] ?? null;
+  return context;
 }
 
 /**

@@ -57,16 +57,23 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
   return { rows, total: await countOf(query) };
 }
 
+export interface LongList<T extends keyof RecordTables, O> {
+  readonly query: Query<T, O>;
+  readonly order: ListOrder<T>;
+  /** The number of all rows, when it is known without counting. */
+  readonly total?: number | undefined;
+}
+
 /**
  * One page of a list that may be long. The list is read or counted once, until one of its tables is
- * written.
+ * written, and so are its pages.
  */
 export async function pageOfLongList<T extends keyof RecordTables, O>(
   lists: ListCache,
-  query: Query<T, O>,
+  list: LongList<T, O>,
   request: PageRequest,
-  order: ListOrder<T>,
 ): Promise<Rows<O>> {
+  const { query, order } = list;
   const ordered = inOrder(query, request, order);
   const before = request.page * request.size;
   const after = before + request.size;
@@ -75,21 +82,12 @@ export async function pageOfLongList<T extends keyof RecordTables, O>(
   const known = lists.find(whole);
   if (known?.rows !== undefined)
     return { rows: known.rows.slice(before, after) as O[], total: known.total };
-  if (known !== undefined) {
-    const { total } = known;
-    // A page of the second half is nearer to the end.
-    if (before > total / 2)
-      return {
-        rows: await readFromEnd(inOrder(query, request, order, true), request, total),
-        total,
-      };
-    return { rows: await ordered.limit(request.size).offset(before).execute(), total };
-  }
+  const total = known?.total ?? list.total;
+  if (total !== undefined) return pageOfCounted(lists, { query, order, total }, request);
   if (after > readAtOnceMax) {
-    const rows = await ordered.limit(request.size).offset(before).execute();
-    const total = await countOf(query);
-    lists.keep(whole, { total, rows: undefined }, stamp);
-    return { rows, total };
+    const counted = await countOf(query);
+    lists.keep(whole, { total: counted, rows: undefined }, stamp);
+    return pageOfCounted(lists, { query, order, total: counted }, request);
   }
   const read = await ordered.limit(readAtOnceMax).execute();
   const isWhole = read.length < readAtOnceMax;
@@ -98,6 +96,26 @@ export async function pageOfLongList<T extends keyof RecordTables, O>(
     : { total: await countOf(query), rows: undefined };
   lists.keep(whole, kept, stamp);
   return { rows: read.slice(before, after), total: kept.total };
+}
+
+async function pageOfCounted<T extends keyof RecordTables, O>(
+  lists: ListCache,
+  { query, order, total }: LongList<T, O> & { readonly total: number },
+  request: PageRequest,
+): Promise<Rows<O>> {
+  const before = request.page * request.size;
+  const paged = inOrder(query, request, order).limit(request.size).offset(before);
+  const compiled = paged.compile();
+  const stamp = lists.stamp();
+  const known = lists.find(compiled)?.rows;
+  if (known !== undefined) return { rows: known as O[], total };
+  // A page of the second half is nearer to the end.
+  const rows =
+    before > total / 2
+      ? await readFromEnd(inOrder(query, request, order, true), request, total)
+      : await paged.execute();
+  lists.keep(compiled, { total, rows }, stamp);
+  return { rows, total };
 }
 
 /** The page out of the list in reversed order, turned back. */

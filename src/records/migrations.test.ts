@@ -12,6 +12,7 @@ import { sqliteDialect } from './sqlite/sqlite-dialect.ts';
 
 /** The migrations of the program that stored their numbers in `schemaVersion`. */
 const oldNames = Object.keys(migrations).filter((name) => name <= '0071-key-check');
+const newestName = Object.keys(migrations).sort().at(-1) ?? '';
 const numberOf = (name: string) => Number(name.slice(0, 4));
 
 let directory: string;
@@ -138,7 +139,7 @@ test('a number that the earlier program stored and this one does not know is ref
   await makeOldDatabase(oldNames);
   sqlite((database) => database.exec('insert into schemaVersion values (99)'));
   await expect(migrate(open())).rejects.toThrow(
-    /newer version.*records version 99, this program knows 0072-old-version-mark/,
+    new RegExp(`newer version.*records version 99, this program knows ${newestName}`),
   );
 });
 
@@ -169,4 +170,47 @@ test('a database that is up to date is only read, also while another process wri
   writer.exec('begin immediate');
   expect(await migrate(db)).toBe(false);
   writer.close();
+});
+
+test('fleet 5: devices and last uplinks of an earlier version are counted', async () => {
+  const { '0080-device-counts': _, ...before } = migrations;
+  await migrate(open(), before);
+  sqlite((database) => {
+    database.exec('pragma foreign_keys = off');
+    const device = database.prepare(
+      `insert into devices (id, name, searchText, created, version, organizationId, workspaceId, deviceId,
+         connectivity, dataFlowId, properties, onlineTimeoutSeconds, excludeFromLifecycleReport, registered)
+       values (?, 'n', 'n', 1, 0, 'o', ?, ?, 'LORA', 'f', '{}', 60, 0, ?)`,
+    );
+    const [w1, w2] = ['w1', 'w2'];
+    for (const id of [w1, w2])
+      database.exec(
+        `insert into workspaces (id, name, searchText, created, version, organizationId, settings, properties)
+         values ('${id}', 'n', 'n', 1, 0, 'o', '{}', '{}')`,
+      );
+    device.run('a', w1, 'a', null);
+    device.run('b', w1, 'b', 0);
+    device.run('c', w2, 'c', 1);
+    device.run('d', w2, 'd', 1);
+    const status = database.prepare(
+      'insert into deviceStatus (deviceId, uplinkMetrics, lastUplinkAt) values (?, ?, ?)',
+    );
+    for (const [at, id] of ['a', 'b', 'c', 'deleted'].entries()) status.run(id, `{"at":${at}}`, at);
+  });
+  await migrate(open());
+  const rows = (query: string) => sqlite((database) => database.prepare(query).all());
+  expect(rows('select * from workspaceCounts order by workspaceId, what')).toMatchObject([
+    { workspaceId: 'w1', what: 'devices', count: 2 },
+    { workspaceId: 'w1', what: 'heard', count: 2 },
+    { workspaceId: 'w2', what: 'devices', count: 2 },
+    { workspaceId: 'w2', what: 'heard', count: 1 },
+  ]);
+  expect(
+    rows('select deviceId, workspaceId, onlineUntil from deviceStatus order by deviceId'),
+  ).toMatchObject([
+    { deviceId: 'a', workspaceId: 'w1', onlineUntil: 60_000 },
+    { deviceId: 'b', workspaceId: 'w1', onlineUntil: null },
+    { deviceId: 'c', workspaceId: 'w2', onlineUntil: 60_002 },
+    { deviceId: 'deleted', workspaceId: null, onlineUntil: null },
+  ]);
 });

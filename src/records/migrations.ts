@@ -28,6 +28,8 @@ import * as provenAddresses from './migrations/0052-proven-addresses.ts';
 import * as organizationCounts from './migrations/0060-organization-counts.ts';
 import * as keyCheck from './migrations/0071-key-check.ts';
 import * as oldVersionMark from './migrations/0072-old-version-mark.ts';
+import * as deliveryLog from './migrations/0073-delivery-log.ts';
+import * as deviceCounts from './migrations/0080-device-counts.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -55,6 +57,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0060-organization-counts': organizationCounts,
   '0071-key-check': keyCheck,
   '0072-old-version-mark': oldVersionMark,
+  '0073-delivery-log': deliveryLog,
+  '0080-device-counts': deviceCounts,
 };
 
 /**

@@ -1,6 +1,7 @@
 // The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
 import type { Generated } from 'kysely';
 import type { DeliveryRow } from './rows/delivery-row.ts';
+import type { DeviceStatusColumns } from './rows/device-status-columns.ts';
 import type { NetworkTables } from './network-tables.ts';
 import type { RuleTables } from './rule-tables.ts';
 
@@ -265,7 +266,7 @@ export interface RecordTables extends NetworkTables, RuleTables {
   /** Their samples are still to be dropped. */
   deletedDevices: { deviceId: string; deletedAt: number };
   deviceTags: { deviceId: string; tagId: string };
-  deviceStatus: { deviceId: string; lastUplinkAt: number; uplinkMetrics: JsonText };
+  deviceStatus: DeviceStatusColumns;
   deviceState: { deviceId: string; state: JsonText };
   processingLog: {
     sequence: Generated<number>;
@@ -288,6 +289,7 @@ export interface RecordTables extends NetworkTables, RuleTables {
   };
   deliveries: DeliveryRow;
   organizationCounts: { organizationId: string; what: string; count: number };
+  workspaceCounts: { workspaceId: string; what: string; count: number };
   keyCheck: { word: SealedText };
   followerPositions: { follower: string; position: number };
 }

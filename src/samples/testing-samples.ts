@@ -1,11 +1,17 @@
 // Samples over the embedded store in one folder, with all that tests and measurements look at.
 import { join } from 'node:path';
 import type { EntryLog } from '../log/entry-log.ts';
-import { type EmbeddedStore, openEmbeddedStore } from './embedded/embedded-store.ts';
+import {
+  type EmbeddedStore,
+  type EmbeddedStoreOptions,
+  openEmbeddedStore,
+} from './embedded/embedded-store.ts';
 import type { StoreLimits } from './embedded/store-limits.ts';
 import { type OpenSamples, openSamples, type SamplesOptions } from './samples.ts';
 
-export interface TestSamplesOptions extends Omit<SamplesOptions<EmbeddedStore>, 'openStore'> {
+export interface TestSamplesOptions
+  extends Omit<SamplesOptions<EmbeddedStore>, 'openStore'>,
+    Pick<EmbeddedStoreOptions, 'slices'> {
   readonly limits?: Partial<StoreLimits & { readonly journalSegmentBytes: number }>;
 }
 
@@ -23,6 +29,7 @@ export interface TestSamples
 
 export async function openTestSamples({
   limits = {},
+  slices,
   ...options
 }: TestSamplesOptions): Promise<TestSamples> {
   const directory = join(options.directory, 'segments');
@@ -31,7 +38,13 @@ export async function openTestSamples({
       journalSegmentBytes: limits.journalSegmentBytes,
     }),
     ...options,
-    openStore: (surroundings) => openEmbeddedStore({ directory, limits, ...surroundings }),
+    openStore: (surroundings) =>
+      openEmbeddedStore({
+        directory,
+        limits,
+        ...(slices !== undefined && { slices }),
+        ...surroundings,
+      }),
   });
   const { log, store } = samples;
   return Object.defineProperties(

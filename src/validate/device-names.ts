@@ -60,6 +60,10 @@ const exactNamesMax = 1_000_000;
 const countedPart = 1 / 2;
 const restartPart = 1 / 4;
 
+/** Signatures that are kept, and the longest names of those: at most 8 MB. */
+const signaturesMax = 4_096;
+const signedCharsMax = 1_000;
+
 type Limits = Pick<Quotas, 'topics' | 'dataKeys'>;
 
 interface NamesState {
@@ -72,6 +76,8 @@ interface NamesState {
   nearNames: number;
   /** Keeps a sender from finding two samples with the same signature. */
   readonly salt: string;
+  /** By topic and paths: most samples have the names of one before. */
+  readonly signatures: BoundedMap<string, string>;
 }
 
 /** A sample while its names are checked. */
@@ -91,6 +97,7 @@ export function createDeviceNames(limits: Limits, storedNames: StoredNames): Dev
     near: new Map(),
     nearNames: 0,
     salt: randomUUID(),
+    signatures: createBoundedMap<string, string>(signaturesMax),
   };
   return {
     admit(deviceId, samples) {
@@ -138,6 +145,15 @@ function addRecent(known: Known, signature: string): void {
   if (known.recent.length > recentMax) known.recent.shift();
 }
 
+/** A digest is 1 us; that of names of usual length is kept. */
+function signatureOf({ salt, signatures }: NamesState, names: string): string {
+  const known = signatures.get(names);
+  if (known !== undefined) return known;
+  const signature = hash('sha1', salt + names, 'base64').slice(0, 12);
+  if (names.length <= signedCharsMax) signatures.set(names, signature);
+  return signature;
+}
+
 /** Undefined when the exact names are needed. */
 function admitOne(
   state: NamesState,
@@ -145,10 +161,10 @@ function admitOne(
   known: Known,
   validated: Validated,
 ): Validated | undefined {
-  const { limits, salt } = state;
+  const { limits } = state;
   const { topic, data } = validated.sample;
   const paths = keyPaths(data);
-  const signature = hash('sha1', `${salt}${topic}\n${paths.join('\n')}`, 'base64').slice(0, 12);
+  const signature = signatureOf(state, `${topic}\n${paths.join('\n')}`);
   if (known.recent.includes(signature)) return validated;
   const { exact } = known;
   if (exact !== undefined)

@@ -49,9 +49,8 @@ export function setEdgeHeaders(
   request: EdgeRequest,
   reply: EdgeReply,
 ): void {
-  reply.header('x-request-id', request.id);
-  reply.header('cache-control', 'no-store');
   setSecurityHeaders(reply, publicUrl.startsWith('https:'));
+  reply.header('x-request-id', request.id);
 }
 
 /**

@@ -43,6 +43,12 @@ export class Answer<T> {
   }
 }
 
+/** A successful answer whose JSON is written already. */
+export function writtenAnswer(json: string, headers: AnswerHeaders = {}): Answer<never> {
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  return new Answer<never>(200, json as never, { ...type, ...headers });
+}
+
 /**
  * The endpoint of a route with its server part, the type parameters forgotten so that routes of all
  * kinds fit one list.

@@ -21,6 +21,7 @@ const pagePolicy = [
 ].join('; ');
 
 const always = {
+  'cache-control': 'no-store',
   'content-security-policy': dataPolicy,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -31,10 +32,11 @@ const always = {
 } as const;
 const strictTransport = 'max-age=31536000; includeSubDomains';
 
+const overHttps = { ...always, 'strict-transport-security': strictTransport } as const;
+
 /** `secure`: the platform is reached by https, and never again without. */
 export function setSecurityHeaders(reply: EdgeReply, secure: boolean): void {
-  reply.headers(always);
-  if (secure) reply.header('strict-transport-security', strictTransport);
+  reply.headers(secure ? overHttps : always);
 }
 
 /** Gives pages the policy of pages, unless their route set one. */

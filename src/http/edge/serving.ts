@@ -1,5 +1,5 @@
 // Serving: each request of a route is admitted, checked, handled and answered, in this order.
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { actorOf, admit, admitBody, type Guard } from './admission.ts';
 import { sendOutput } from './answering.ts';
@@ -64,34 +64,51 @@ export async function admitRequest(
     state.found = await route.admit(request.headers, request.query as never);
 }
 
+/**
+ * The checked parts of a request. Its constructor throws Problem `invalidRequest`. A class, because
+ * an object with its own getters has its own hidden class, which keeps the request in memory until
+ * the next full garbage collection.
+ */
+class CheckedInput implements Input {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers: IncomingHttpHeaders;
+  readonly requestId: string;
+  readonly path: string;
+  readonly bodyBytes: number;
+  readonly #exchange: Exchange;
+
+  constructor({ route, checks }: ServedRoute, exchange: Exchange) {
+    const { request } = exchange;
+    this.params = checks.params(request.params);
+    this.query = checks.query(request.query);
+    this.body = bodyOf(route, checks, request);
+    this.headers = request.headers;
+    this.requestId = request.id;
+    this.path = pathOf(request);
+    this.bodyBytes = stateOf(request).bodyBytes;
+    this.#exchange = exchange;
+  }
+
+  get ip(): string {
+    return this.#exchange.request.ip;
+  }
+
+  get signal(): AbortSignal {
+    return goneSignal(this.#exchange.reply.raw);
+  }
+}
+
 /** When the body is there, or is read by the handler. Throws the Problem of the refusal. */
 export async function handleRequest(
   served: ServedRoute,
   exchange: Exchange,
   guard: Guard,
 ): Promise<void> {
-  const input = inputOf(served, exchange);
+  const input = new CheckedInput(served, exchange);
   const output = await outputOf(served.route, input, guard, exchange);
   sendOutput(exchange.reply, output, served.route.status ?? 200);
-}
-
-/** The checked parts of the request. Throws Problem `invalidRequest`. */
-function inputOf({ route, checks }: ServedRoute, { request, reply }: Exchange): Input {
-  return {
-    params: checks.params(request.params),
-    query: checks.query(request.query),
-    body: bodyOf(route, checks, request),
-    headers: request.headers,
-    requestId: request.id,
-    get ip() {
-      return request.ip;
-    },
-    path: pathOf(request),
-    bodyBytes: stateOf(request).bodyBytes,
-    get signal() {
-      return goneSignal(reply.raw);
-    },
-  };
 }
 
 /** Aborted when the client goes away before it has the answer. */

@@ -1,8 +1,9 @@
 // Routes of deliveries: their states, resending, and the test of a connector (contract 35).
 import { deliveries } from '../../contract/endpoints/deliveries.ts';
 import {
+  type DeliveryBook,
+  deliveryPlace,
   listDeliveries,
-  type Renewed,
   resendDeliveries,
   resendDelivery,
 } from '../../inventory/flows/deliveries.ts';
@@ -20,7 +21,7 @@ export interface ConnectorTest {
 }
 
 export interface DeliveryParts extends RecordParts {
-  readonly renewed: Renewed;
+  readonly book: DeliveryBook;
   /** Whether default payloads carry the names that older clients read (contract 34). */
   readonly vendorNames: boolean;
   /**
@@ -36,7 +37,8 @@ export interface DeliveryParts extends RecordParts {
 }
 
 export function deliveryRoutes(parts: DeliveryParts): Route[] {
-  const { records, renewed, vendorNames } = parts;
+  const { records, book, vendorNames } = parts;
+  const byDelivery = ({ id }: { readonly id: string }) => deliveryPlace(records, book, id);
   const byConnector = byId(parts, 'outputConnector');
   return [
     resourceRoute(deliveries.list, byConnector, ({ params, query }, principal) => {
@@ -45,7 +47,7 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
         states: listOf(query, 'state'),
         deviceId: query.deviceId,
       };
-      return listDeliveries(records, principal, filter, {
+      return listDeliveries(book, principal, filter, {
         page: pageRequestOf(query),
         vendorNames,
       });
@@ -59,10 +61,10 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
         deviceId,
         ids: body?.deliveryIds ?? undefined,
       };
-      return resendDeliveries(records, principal, renewed, filter);
+      return resendDeliveries(book, principal, filter);
     }),
-    resourceRoute(deliveries.resend, byId(parts, 'delivery'), ({ params }) =>
-      resendDelivery(records, renewed, params.id, vendorNames),
+    resourceRoute(deliveries.resend, byDelivery, ({ params }) =>
+      resendDelivery(book, params.id, vendorNames),
     ),
     resourceRoute(deliveries.testConnector, byConnector, ({ params, body, signal }, principal) =>
       parts.testConnector(params.id, body?.deviceId ?? undefined, principal, signal),

@@ -15,8 +15,9 @@ import {
   topicOf,
 } from '../../query/sample-query.ts';
 import type { ReadingStore } from '../../query/sample-reader.ts';
+import { samplesJson } from '../../query/samples-json.ts';
 import { createCompleteness, incompleteHeader } from '../edge/incomplete-answer.ts';
-import { Answer, resourceRoute, type Route } from '../edge/route.ts';
+import { Answer, resourceRoute, type Route, writtenAnswer } from '../edge/route.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
 export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {
@@ -29,9 +30,9 @@ export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | '
 export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
   const inPath = deviceInPath(parts);
   const answered = async (deviceId: string, body: SampleQueryBody, aliased: boolean) => {
-    const { unreadable, answer } = createCompleteness();
+    const { unreadable, isIncomplete } = createCompleteness();
     const found = await parts.store.samples({ ...sampleScan(deviceId, body), unreadable });
-    return answer(found.map((sample) => sampleAnswer(sample, aliased)));
+    return writtenAnswer(samplesJson(found, aliased), isIncomplete() ? incompleteHeader : {});
   };
   return [
     resourceRoute(samples.query, inPath, ({ params: { deviceId }, body, headers }) =>

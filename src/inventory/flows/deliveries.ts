@@ -5,14 +5,42 @@ import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { defaultPayload } from '../../model/template-context.ts';
-import type { Records } from '../../records/records.ts';
-import {
-  type DeliveryFilter,
-  findDelivery,
-  listDeliveries as listRows,
-  renewDeliveries,
-} from '../../records/rows/deliveries.ts';
+import type { Place } from '../../model/resource-ref.ts';
 import { found } from '../record-change.ts';
+import { type Inventory, placeOf } from '../resource-lookup.ts';
+
+export interface DeliveryFilter {
+  readonly connectorId: string;
+  /**
+   * Of the global connector everybody's deliveries are in one list; the rows of other organizations
+   * do not exist for anybody.
+   */
+  readonly organizationId: string;
+  /** Absent: every workspace of the organization. */
+  readonly workspaceIds?: readonly string[] | undefined;
+  readonly states?: readonly DeliveryState[] | undefined;
+  readonly deviceId?: string | undefined;
+}
+
+/** Deliveries that wait and that ended, for their retention. */
+export interface DeliveryBook {
+  /** Newest first unless the page asks for another order. */
+  readonly list: (
+    filter: DeliveryFilter,
+    page: PageRequest,
+  ) => Promise<{ readonly rows: readonly Delivery[]; readonly total: number }>;
+  readonly find: (id: string) => Promise<Delivery | undefined>;
+  /**
+   * Queues delivered and dead deliveries again, at most `max`, oldest first; durable when it
+   * resolves to their number.
+   */
+  readonly renew: (
+    which: DeliveryFilter & { readonly ids?: readonly string[] | undefined },
+    max: number,
+  ) => Promise<number>;
+  /** The same for one, which it resolves to; one that waits stays unchanged. */
+  readonly renewOne: (id: string) => Promise<Delivery | undefined>;
+}
 
 const payloadShownMax = 64 * 1024;
 /** The most deliveries that one request sends again. */
@@ -52,12 +80,12 @@ export interface DeliveryListFilter {
 
 /** Newest first. For the global connector, only deliveries of the principal's workspaces. */
 export async function listDeliveries(
-  records: Records,
+  book: DeliveryBook,
   principal: Principal,
   filter: DeliveryListFilter,
   { page, vendorNames }: { readonly page: PageRequest; readonly vendorNames: boolean },
 ): Promise<Page<ReturnType<typeof deliveryView>>> {
-  const { rows, total } = await listRows(records.db, filterOf(principal, filter), page);
+  const { rows, total } = await book.list(filterOf(principal, filter), page);
   const views = rows.map((row) => deliveryView(row, vendorNames));
   return pageOf(views, total, page);
 }
@@ -85,35 +113,31 @@ function stateOf(text: string): DeliveryState {
   return state;
 }
 
-/** Notifies the delivery worker of deliveries that wait again. */
-export type Renewed = (sequences: readonly number[]) => Promise<void>;
+/** The place of a delivery, for authorization. Throws 404 for an unknown one. */
+export async function deliveryPlace(
+  records: Inventory,
+  book: DeliveryBook,
+  id: string,
+): Promise<Place> {
+  const delivery = await book.find(id);
+  // One that a rule made this moment is in the records.
+  if (delivery === undefined) return placeOf(records, 'delivery', id);
+  const { organizationId, workspaceId } = delivery;
+  return { organizationId, workspaceId, what: 'delivery', id };
+}
 
 /** Sends a delivered or dead delivery again. A waiting delivery stays unchanged. */
-export async function resendDelivery(
-  records: Records,
-  renewed: Renewed,
-  id: string,
-  vendorNames: boolean,
-) {
-  const sequences = await records.db
-    .transaction()
-    .execute((step) => renewDeliveries(step, { id }, records.now(), 1));
-  await renewed(sequences);
-  return deliveryView(found(await findDelivery(records.db, { id }), 'delivery', id), vendorNames);
+export async function resendDelivery(book: DeliveryBook, id: string, vendorNames: boolean) {
+  return deliveryView(found(await book.renewOne(id), 'delivery', id), vendorNames);
 }
 
 /** Sends the matching deliveries again, by default the dead ones, oldest first. */
 export async function resendDeliveries(
-  records: Records,
+  book: DeliveryBook,
   principal: Principal,
-  renewed: Renewed,
   filter: DeliveryListFilter & { readonly ids?: readonly string[] | undefined },
 ) {
   const states = filter.states ?? (filter.ids === undefined ? ['DEAD'] : undefined);
   const which = { ...filterOf(principal, { ...filter, states }), ids: filter.ids };
-  const sequences = await records.db
-    .transaction()
-    .execute((step) => renewDeliveries(step, which, records.now(), resentMax));
-  await renewed(sequences);
-  return { resent: sequences.length };
+  return { resent: await book.renew(which, resentMax) };
 }

@@ -8,43 +8,25 @@ import type { PageRequest } from '../../model/page.ts';
 import { meets } from './asset-filter.ts';
 import { contains, ifGiven, isOneOf, keyOf, toFlag } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
+import type { DeviceFilter } from './device-filter.ts';
 import { deviceFromRow } from './devices.ts';
+import { devicesByLastUplink } from './devices-by-uplink.ts';
+import { isPlaceOnly, knownTotal, tagOf, workspacesOf } from './device-totals.ts';
 import { jsonSql } from '../json-sql.ts';
-import {
-  pageOfLongList,
-  pageOfRows,
-  type Rows,
-  sortColumns,
-  type WorkspaceFilter,
-} from '../list.ts';
+import { pageOfLongList, pageOfRows, type Rows, sortColumns } from '../list.ts';
+
+const lastUplink = 'uplinkMetrics.timestamp';
 
 const deviceSortColumns = {
   ...Object.fromEntries(deviceFieldsWith('sortable').map((row) => [row.wireName, row.property])),
   ...sortColumns,
   workspaceId: 'workspaceId',
   dataFlowId: 'dataFlowId',
-  'uplinkMetrics.timestamp': 'deviceStatus.lastUplinkAt',
+  [lastUplink]: 'deviceStatus.lastUplinkAt',
 };
 
-export interface DeviceFilter extends WorkspaceFilter {
-  readonly ids?: readonly string[] | undefined;
-  readonly dataFlowId?: string | undefined;
-  readonly connectivity?: string | undefined;
-  /** Devices that carry any of these tags. */
-  readonly tagIds?: readonly string[] | undefined;
-  readonly onlineState?: OnlineState | undefined;
-  readonly online?: boolean | undefined;
-  readonly integrationId?: string | undefined;
-  /** Provider of the device's integration. */
-  readonly provider?: string | undefined;
-  /** Member `packageName` of the device's properties. */
-  readonly packageName?: string | undefined;
-  /** Devices that have a value of any of these custom fields. */
-  readonly customFieldIds?: readonly string[] | undefined;
-  /** LoRa properties by dotted name, in any case. */
-  readonly lora?: Readonly<Partial<Record<LoraField, string>>> | undefined;
-  readonly condition?: Condition | undefined;
-}
+/** More devices of a tag are found by walking the list than by sorting them. */
+const taggedMax = 5_000;
 
 /** `now` decides who is online. */
 export async function listDevices(
@@ -56,21 +38,35 @@ export async function listDevices(
   // To find and to count may read every device; a transaction sees its own changes only where it
   // is.
   const searched = db.isTransaction ? db : elsewhere(filter.organizationId);
+  const order = { columns: deviceSortColumns, table: 'devices' } as const;
+  const workspaceIds = await workspacesOf(searched, filter);
+  const total =
+    workspaceIds.length === 0 ? undefined : await knownTotal(searched, filter, workspaceIds, now);
+  const isByUplink = page.sort.some(({ field }) => field === lastUplink);
   const query = searched
     .selectFrom('devices')
     .select('devices.id')
-    .where(isWanted(searched, filter, now));
-  if (!page.sort.some((order) => order.field === 'uplinkMetrics.timestamp')) {
+    .where(isWanted(searched, walkedFilter(filter, total), now));
+  if (!isByUplink)
+    return inFull({ db, sealer }, await pageOfLongList(lists, { query, order, total }, page));
+  const [first] = page.sort;
+  if (page.sort.length === 1 && first !== undefined && total !== undefined && isPlaceOnly(filter))
     return inFull(
       { db, sealer },
-      await pageOfLongList(lists, query, page, { columns: deviceSortColumns, table: 'devices' }),
+      await devicesByLastUplink(searched, workspaceIds, page, first.direction),
     );
-  }
   const joined = query.leftJoin('deviceStatus', 'deviceStatus.deviceId', 'devices.id');
-  return inFull(
-    { db, sealer },
-    await pageOfRows(joined, page, { columns: deviceSortColumns, table: 'devices' }),
-  );
+  return inFull({ db, sealer }, await pageOfRows(joined, page, order));
+}
+
+/** The tag of many devices is asked of each device, so that the list is read in its order. */
+function walkedFilter(
+  filter: DeviceFilter,
+  total = 0,
+): DeviceFilter & { readonly walked?: string } {
+  const tagId = total > taggedMax ? tagOf(filter) : undefined;
+  if (tagId === undefined) return filter;
+  return { ...filter, tagIds: undefined, condition: undefined, walked: tagId };
 }
 
 /** The service ids of all that the filter finds, at most `max`, in order of id. */
@@ -87,7 +83,11 @@ export async function findDeviceIds(
   return (await query.orderBy('devices.id').limit(max).execute()).map((row) => row.id);
 }
 
-function isWanted(db: RecordsDb, filter: DeviceFilter, now: number): Expression<SqlBool> {
+function isWanted(
+  db: RecordsDb,
+  filter: DeviceFilter & { readonly walked?: string },
+  now: number,
+): Expression<SqlBool> {
   const { workspaceIds, ids, tagIds, customFieldIds } = filter;
   const conditions: (Expression<SqlBool> | undefined)[] = [
     sql<SqlBool>`${sql.ref('devices.organizationId')} = ${filter.organizationId}`,
@@ -100,6 +100,7 @@ function isWanted(db: RecordsDb, filter: DeviceFilter, now: number): Expression<
     ifGiven(filter.packageName, (name) => isPackage(db, name)),
     ifGiven(filter.search || undefined, (words) => contains('devices.searchText', words)),
     tagIds && isAmong('deviceTags', 'tagId', tagIds),
+    ifGiven(filter.walked, hasTag),
     customFieldIds && isAmong('deviceCustomFields', 'metaId', customFieldIds),
     filter.onlineState && meets(db, stateIs(filter.onlineState), now),
     ifGiven(filter.online, (online) => meets(db, isOnline(online), now)),
@@ -128,6 +129,12 @@ function isAmong(
 ) {
   const rows = sql`select ${sql.ref('deviceId')} from ${sql.table(table)} where ${isOneOf(column, ids)}`;
   return sql<SqlBool>`${sql.ref('devices.id')} in (${rows})`;
+}
+
+/** Asked of each device in turn, while `isAmong` collects all devices of the tag first. */
+function hasTag(tagId: string) {
+  const rows = sql`select 1 from ${sql.table('deviceTags')} where ${sql.ref('deviceTags.deviceId')} = ${sql.ref('devices.id')} and ${sql.ref('deviceTags.tagId')} = ${tagId}`;
+  return sql<SqlBool>`exists (${rows})`;
 }
 
 function stateIs(state: OnlineState): Condition {

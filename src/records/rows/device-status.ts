@@ -1,8 +1,10 @@
 // What is known of each device's last uplink, and the state its decoder keeps.
+import { type Selectable, sql } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import { type UplinkMetrics, withLastKnown } from '../../model/uplink-metrics.ts';
 import { fromJsonText, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
+import type { RecordTables } from '../schema.ts';
 
 // One statement writes this many rows: few enough for every engine's parameter limit, many enough
 // to be quick.
@@ -26,12 +28,17 @@ export async function saveUplinkMetrics(
       step,
       untold.map(({ deviceId }) => deviceId),
     );
+    const devices = await devicesOf(
+      step,
+      some.filter(({ deviceId }) => !earlier.has(deviceId)),
+    );
     const rows = some
       .map((told) => withLastKnown(told, earlier.get(told.deviceId)))
       .map((known) => ({
         deviceId: known.deviceId,
         lastUplinkAt: known.timestamp,
         uplinkMetrics: toJsonText(known),
+        ...onlineColumns(known, devices.get(known.deviceId)),
       }));
     await step
       .insertInto('deviceStatus')
@@ -42,11 +49,47 @@ export async function saveUplinkMetrics(
           .doUpdateSet(({ ref }) => ({
             lastUplinkAt: ref('excluded.lastUplinkAt'),
             uplinkMetrics: ref('excluded.uplinkMetrics'),
+            // The time-out is the difference of both columns.
+            onlineUntil: sql<number>`${ref('deviceStatus.onlineUntil')} + ${ref('excluded.lastUplinkAt')} - ${ref('deviceStatus.lastUplinkAt')}`,
           }))
           .whereRef('deviceStatus.lastUplinkAt', '<=', 'excluded.lastUplinkAt'),
       )
       .execute();
   }
+}
+
+type DeviceColumns = Pick<
+  Selectable<RecordTables['devices']>,
+  'id' | 'workspaceId' | 'onlineTimeoutSeconds' | 'registered'
+>;
+
+/** The devices of the metrics; deleted ones are absent. */
+async function devicesOf(
+  step: RecordsDb,
+  metrics: readonly UplinkMetrics[],
+): Promise<Map<string, DeviceColumns>> {
+  if (metrics.length === 0) return new Map();
+  const ids = metrics.map(({ deviceId }) => deviceId);
+  const rows = await step
+    .selectFrom('devices')
+    .select(['id', 'workspaceId', 'onlineTimeoutSeconds', 'registered'])
+    .where('id', 'in', ids)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * The columns of a first status. Triggers change them with the device (migration 80), and a later
+ * uplink moves the time.
+ */
+function onlineColumns(
+  { timestamp }: UplinkMetrics,
+  device: DeviceColumns | undefined,
+): Pick<Selectable<RecordTables['deviceStatus']>, 'workspaceId' | 'onlineUntil'> {
+  if (device === undefined) return { workspaceId: null, onlineUntil: null };
+  const { workspaceId, onlineTimeoutSeconds, registered } = device;
+  const onlineUntil = registered === 0 ? null : timestamp + onlineTimeoutSeconds * 1_000;
+  return { workspaceId, onlineUntil };
 }
 
 /** The metrics of the devices' last uplinks; devices never heard are absent. */

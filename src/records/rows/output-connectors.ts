@@ -10,6 +10,9 @@ import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../lis
 import type { RecordTables } from '../schema.ts';
 import type { Sealer } from '../secret-encryption.ts';
 
+// Few enough for every engine's parameter limit.
+const idsPerStatement = 500;
+
 type Table = RecordTables['outputConnectors'];
 type Store = Pick<Records, 'db' | 'sealer'>;
 
@@ -151,7 +154,25 @@ export async function saveOutputConnector(
     .execute();
 }
 
-/** With its deliveries, those that wait as well. */
+/** Those of the ids that are output connectors. */
+export async function existingOutputConnectors(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const some = ids.slice(from, from + idsPerStatement);
+    const rows = await db
+      .selectFrom('outputConnectors')
+      .select('id')
+      .where('id', 'in', some)
+      .execute();
+    for (const { id } of rows) found.add(id);
+  }
+  return found;
+}
+
+/** With its deliveries on their way to the log. */
 export async function removeOutputConnector(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('deliveries').where('connectorId', '=', id).execute();
   await db.deleteFrom('outputConnectors').where('id', '=', id).execute();

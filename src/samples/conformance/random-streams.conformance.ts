@@ -98,7 +98,8 @@ function randomEdges(random: Random, last: number): number[] {
   return Array.from({ length: count + 1 }, (_, i) => first + i * step);
 }
 
-function answers(
+/** What the accumulator answers for each bucket. */
+export function answers(
   name: AccumulatorName,
   tallies: readonly (Tally | undefined)[],
 ): (number | null | undefined)[] {
@@ -107,7 +108,8 @@ function answers(
   );
 }
 
-function expectSame(
+/** Throws where an answer differs by more than rounding. */
+export function expectSame(
   found: (number | null | undefined)[],
   expected: (number | null | undefined)[],
   what: string,

@@ -73,7 +73,8 @@ function valueOf(data: JsonObject, dataKey: string): Json | undefined {
   return value;
 }
 
-function canonical(value: Json): Json {
+/** The value with the keys of objects in order. */
+export function canonical(value: Json): Json {
   if (Array.isArray(value)) return value.map(canonical);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(

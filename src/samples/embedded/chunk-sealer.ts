@@ -155,8 +155,9 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
 
   function commit(): Promise<void> {
     return segments.exclusive(async () => {
-      // A copy: whatever is sealed while the segment is written waits for the next one.
-      const committing = [...waiting];
+      // A copy: whatever is sealed while the segment is written waits for the next one. So do chunks
+      // of a device that is being dropped, because earlier segments count no more for it.
+      const committing = waiting.filter(({ series }) => !registry.isDropping(series.device.id));
       if (committing.length === 0) return;
       await segments.commit({
         add: committing,

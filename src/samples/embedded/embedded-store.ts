@@ -29,6 +29,8 @@ export interface EmbeddedStoreOptions extends StoreSurroundings {
   /** Where the segments are; made when it does not exist. */
   readonly directory: string;
   readonly limits?: Partial<StoreLimits>;
+  /** When long work pauses; tests let it pause at every look. */
+  readonly slices?: Slices;
 }
 
 export interface EmbeddedStore extends SampleStore {
@@ -38,14 +40,14 @@ export interface EmbeddedStore extends SampleStore {
   readonly idle: () => Promise<void>;
 }
 
-const slices: Slices = {
+const turns: Slices = {
   clock: () => performance.now(),
   pause: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
 /** Opens or creates the store of the folder: reads what is sealed. The log has the rest. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
-  const { directory, damaged, failed } = options;
+  const { directory, damaged, failed, slices = turns } = options;
   await makeFolder(directory);
   const limits = { ...storeLimits, ...options.limits };
   const registry = createSeriesRegistry(limits);
@@ -94,7 +96,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       while (!state.closed && (await segments.exclusive(() => mergeSome(changing))));
     },
   });
-  const makers = createRunMakers(options.shapes.fromText);
+  const makers = createRunMakers(options.shapes.fromText, limits);
   const onTables = {
     tables,
     tableRuns,

@@ -51,6 +51,8 @@ export const storeLimits = {
   /** Shapes and topics with runs; those of one workspace. */
   tablesMax: 1_024,
   tablesPerWorkspace: 128,
+  /** Up to so many rows, making a run takes less than a thread takes to start: some milliseconds. */
+  runRowsAtOnce: 8_192,
   /** So many neighboring runs of one level become one. */
   runsToMerge: 8,
   /** Runs are not merged to more than about this size. */

@@ -107,13 +107,20 @@ export function openTables(
     damaged: (path, reason) => damaged({ kind: 'page', path, reason }),
   });
   const inOrder = runs.toSorted((a, b) => a.index.head.coveredTo - b.index.head.coveredTo);
+  const retired = [...numbers.retired];
+  // A crash may come between the numbers and the manifest: then the rows are counted again.
+  const isCounted = manifest.retired === retired.length;
   for (const { file, index } of inOrder) {
     const { origins, topic, shape } = index.head;
     const table = tables.open(
       { shape: interners.shapes.fromText(shape), topic },
       origins[0]?.[0] ?? '',
     );
-    table.addRun(tableRuns.open(file, index, manifest.deadRows?.[file.name]));
+    table.addRun(
+      isCounted
+        ? tableRuns.open(file, index, manifest.deadRows?.[file.name])
+        : tableRuns.open(file, index).without(retired),
+    );
   }
   return { tables, tableRuns };
 }

@@ -20,7 +20,7 @@ export class DirectReply implements EdgeReply {
   /** Resolves when a stream is answered, rejects when it failed before its first byte. */
   streamed: Promise<void> | undefined;
   /** Names and values in turn. */
-  readonly #head: HeaderValue[] = [];
+  #head: HeaderValue[] = [];
   readonly #startedAt = performance.now();
 
   constructor(request: EdgeRequest, response: ServerResponse) {
@@ -49,7 +49,9 @@ export class DirectReply implements EdgeReply {
   }
 
   headers(values: Readonly<Record<string, string>>): void {
-    for (const name of Object.keys(values)) this.header(name, values[name]);
+    // Those of every answer come first and are always the same.
+    if (this.#head.length === 0) this.#head = headOf(values).slice();
+    else for (const name of Object.keys(values)) this.header(name, values[name]);
   }
 
   send(body?: unknown): void {
@@ -107,6 +109,17 @@ export class DirectReply implements EdgeReply {
     for (let at = 0; at < head.length; at += 2) if (head[at] === name) return at;
     return -1;
   }
+}
+
+const heads = new WeakMap<Readonly<Record<string, string>>, readonly string[]>();
+
+/** Names and values in turn, kept for the next answer. */
+function headOf(values: Readonly<Record<string, string>>): readonly string[] {
+  const known = heads.get(values);
+  if (known !== undefined) return known;
+  const head = Object.entries(values).flat();
+  heads.set(values, head);
+  return head;
 }
 
 function typeOf(body: unknown): string {

@@ -34,6 +34,7 @@ export type ServeDirectly = (raw: IncomingMessage, response: ServerResponse) => 
 interface DirectRoute extends Pick<Route, 'method' | 'path'> {
   readonly served: ServedRoute;
   readonly routeOptions: DirectRequest['routeOptions'];
+  readonly isDirect: boolean;
 }
 
 interface Accepted {
@@ -52,14 +53,17 @@ export function directServing(parts: DirectParts): ServeDirectly {
     const found = findRoute(method, queryAt === -1 ? url : url.slice(0, queryAt));
     if (found === undefined) return false;
     const { params, route } = found;
-    const { served, routeOptions } = route;
-    if (!isRead(served.route)) return false;
+    const { served, routeOptions, isDirect } = route;
+    if (!isDirect) return false;
     const bodyBytes = plainBodyBytes(raw, served.route, bodyBytesMaxDefault);
     if (bodyBytes === undefined) return false;
     const query = parseQuery(queryAt === -1 ? '' : url.slice(queryAt + 1));
     const request = new DirectRequest(raw, { params, query, routeOptions, addressOf });
     const reply = new DirectReply(request, response);
-    response.once('finish', () => reportAnswer(parts.events, request, reply));
+    // Its one listener costs less than a second one of 'finish', which comes a moment earlier.
+    response.on('close', () => {
+      if (response.writableFinished) reportAnswer(parts.events, request, reply);
+    });
     void answer(parts, { served, request, reply, bodyBytes }, response);
     return true;
   };
@@ -68,7 +72,8 @@ export function directServing(parts: DirectParts): ServeDirectly {
 function directRoute(served: ServedRoute): DirectRoute {
   const { route } = served;
   const { method, path, bodyBytesMax: bodyLimit = bodyBytesMaxDefault } = route;
-  return { method, path, served, routeOptions: { url: path, bodyLimit, config: { route } } };
+  const routeOptions = { url: path, bodyLimit, config: { route } };
+  return { method, path, served, routeOptions, isDirect: isRead(route) };
 }
 
 /** Whether the body is read whole, as JSON. */
@@ -101,14 +106,19 @@ async function answerGood(parts: DirectParts, accepted: Accepted): Promise<void>
   refuseTwoHosts(request.raw.rawHeaders);
   parts.setCorsHeaders(request, reply);
   await admitRequest(served.route, { request, reply }, parts.guard);
-  if (bodyBytes > 0) await readJson(request, reply);
+  if (bodyBytes > 0) await readJson(request, reply, bodyBytes);
   await handleRequest(served, { request, reply }, parts.guard);
   if (reply.streamed !== undefined) await reply.streamed;
 }
 
-async function readJson(request: DirectRequest, reply: DirectReply): Promise<void> {
+async function readJson(
+  request: DirectRequest,
+  reply: DirectReply,
+  bodyBytes: number,
+): Promise<void> {
   try {
-    request.body = jsonBodyOf(request, await readBody(request.raw));
+    const body = readBody(request.raw, bodyBytes);
+    request.body = jsonBodyOf(request, body instanceof Promise ? await body : body);
   } catch (error) {
     // As the framework does, because the sender may send anything after it.
     reply.header('connection', 'close');

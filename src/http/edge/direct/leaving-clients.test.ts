@@ -91,6 +91,21 @@ test('a stream that fails after its first byte ends the connection', async () =>
   expect(got).not.toContain('0\r\n\r\n');
 });
 
+test('a body in several parts is read to its end', async () => {
+  const bodies: unknown[] = [];
+  const handle = ({ body }: { body: unknown }) => {
+    bodies.push(body);
+    return new Answer(204);
+  };
+  const socket = await send(handle as () => unknown, `${head}Content-Length: 11\r\n\r\n{"a":`);
+  await new Promise((resolve) => app.server.once('request', resolve));
+  socket.write('"ö"');
+  socket.write(' }');
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.destroy();
+  expect(bodies).toEqual([{ a: 'ö' }]);
+});
+
 test('a body that breaks off is not handled', async () => {
   const handled: unknown[] = [];
   const socket = await send(() => void handled.push(1), `${head}Content-Length: 20\r\n\r\n{"a":`);

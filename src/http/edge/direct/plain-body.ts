@@ -10,8 +10,6 @@ const jsonTypes = new Set([
   'application/json;charset=UTF-8',
 ]);
 
-const empty = Buffer.alloc(0);
-
 /** The bytes of the body that follows; undefined when it is not plain. */
 export function plainBodyBytes(
   { method, headers }: IncomingMessage,
@@ -27,17 +25,23 @@ export function plainBodyBytes(
   return isTaken ? bytes : undefined;
 }
 
-/** Reads the whole body. Throws an error with status 400 when the sender breaks it off. */
-export function readBody(raw: IncomingMessage): Promise<Buffer> {
+/**
+ * Reads the whole body, without waiting when all of it is there. Throws an error with status 400 when the
+ * sender breaks it off.
+ */
+export function readBody(raw: IncomingMessage, bytes: number): Buffer | Promise<Buffer> {
+  const begun = raw.read() as Buffer | null;
+  if (begun?.length === bytes) return begun;
+  return readRest(raw, begun === null ? [] : [begun]);
+}
+
+function readRest(raw: IncomingMessage, chunks: Buffer[]): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    let first: Buffer | undefined;
-    let rest: Buffer[] | undefined;
-    raw.on('data', (chunk: Buffer) => {
-      if (first === undefined) first = chunk;
-      else if (rest === undefined) rest = [first, chunk];
-      else rest.push(chunk);
-    });
-    raw.once('end', () => resolve(rest === undefined ? (first ?? empty) : Buffer.concat(rest)));
-    raw.once('error', (error) => reject(Object.assign(error, { statusCode: 400 })));
+    const fail = (error: Error) => reject(Object.assign(error, { statusCode: 400 }));
+    // The sender may have left during admission.
+    if (raw.destroyed) return fail(new Error('The request was broken off'));
+    raw.on('data', (chunk: Buffer) => void chunks.push(chunk));
+    raw.once('end', () => resolve(Buffer.concat(chunks)));
+    raw.once('error', fail);
   });
 }

@@ -88,6 +88,20 @@ test.each([0, 1])('copy %i can be lost or harmed: the other one has everything',
   expect(readFileSync(paths[0])).toEqual(readFileSync(paths[1]));
 });
 
+test('a crash between the two copies is no damage as long as the runs need no more', async () => {
+  const numbers = open();
+  numbers.assign('a');
+  await numbers.save();
+  const before = readFileSync(paths[1]);
+  numbers.assign('b');
+  await numbers.save();
+  writeFileSync(paths[1], before);
+  expect(open(1).idOf(1)).toBe('b');
+  expect(damage).toEqual([]);
+  expect(open(2).idOf(1)).toBe('b');
+  expect(damage).toEqual(['devices-copy.bin: It has fewer devices than its copy']);
+});
+
 test('without either copy nothing is guessed', async () => {
   const numbers = open();
   numbers.assign('a');

@@ -98,21 +98,28 @@ export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers 
   }
 }
 
-/** The records of the copy that has most; a copy that lacks some of them is told. */
+/**
+ * The records of the copy that has most; a copy that lacks devices of the runs is told. One that
+ * lacks others is what a crash in the middle of saving leaves.
+ */
 function readCopies({ paths, needed, damaged }: DeviceNumbersOptions): NumberRecord[] {
   const copies = paths.map(readRecords);
   const best = copies.reduce((most, copy) =>
     copy.records.length > most.records.length ? copy : most,
   );
-  const devices = best.records.filter((record) => typeof record === 'string').length;
+  const devices = devicesIn(best.records);
   if (devices < needed)
     throw new DamagedChunk(
       `${paths.join(' and ')} have ${devices} of ${needed} devices: restore one of the files from a backup`,
     );
-  for (const [i, copy] of copies.entries())
-    if (copy.records.length < best.records.length)
-      damaged(paths[i]!, copy.reason ?? 'It has fewer devices than its copy');
+  for (const [i, { records, reason }] of copies.entries())
+    if (devicesIn(records) < needed)
+      damaged(paths[i]!, reason ?? 'It has fewer devices than its copy');
   return best.records;
+}
+
+function devicesIn(records: readonly NumberRecord[]): number {
+  return records.filter((record) => typeof record === 'string').length;
 }
 
 /** The records up to the first batch that cannot be read, and why that is. */

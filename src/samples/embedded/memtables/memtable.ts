@@ -60,6 +60,7 @@ export class Memtable {
   #arrays: Arrays;
   #metaIds: Uint32Array | undefined;
   readonly #indexes = new Map<number, Map<EpochMs, number[]>>();
+  readonly #forgotten = new Set<number>();
 
   /** Memory for `capacity` rows is taken at once, and more when they are more. */
   constructor(
@@ -123,6 +124,10 @@ export class Memtable {
     if (index !== undefined) noteRow(index, row.timestamp, at);
   }
 
+  has(device: number): boolean {
+    return this.#chains.length(device) > 0;
+  }
+
   rowCount(device: number): number {
     return this.#chains.length(device);
   }
@@ -142,7 +147,15 @@ export class Memtable {
     }
     this.#chains.drop(device);
     this.#indexes.delete(device);
+    // A device that was deleted gets another number, and one whose rows are in chunks came when no
+    // more rows do.
+    this.#forgotten.add(device);
     return count;
+  }
+
+  /** Devices whose rows count no more, though they still stand in the columns. */
+  get forgotten(): ReadonlySet<number> {
+    return this.#forgotten;
   }
 
   /** Time of the newest row of the device; -Infinity without any. */

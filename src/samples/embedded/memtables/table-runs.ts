@@ -3,6 +3,7 @@ import { createSectionCache } from '../runs/section-cache.ts';
 import { readRun } from '../runs/run-file.ts';
 import type { RunIndex } from '../runs/run-index.ts';
 import { createRunReader } from '../runs/run-reader.ts';
+import type { Manifest } from '../segments/manifest.ts';
 import type { Interners } from '../segments/chunk-segment-reader.ts';
 import type { SegmentFile } from '../segments/segment-file.ts';
 import type { ShapeTables } from './shape-tables.ts';
@@ -42,13 +43,13 @@ export function createTableRuns({ interners, cacheBytes, damaged }: TableRunsPar
   };
 }
 
-/** Rows of runs that count no more, by the name of the file: for each origin how many. */
-export function deadRowsOf(tables: ShapeTables): Record<string, readonly number[]> {
+/** See the manifest. */
+export function deadRowsOf(tables: ShapeTables): Pick<Manifest, 'deadRows' | 'retired'> {
   const dead: Record<string, readonly number[]> = {};
   for (const table of tables.all())
     for (const run of table.runs) {
       const { deadRows, reader } = run;
       if (deadRows !== undefined) dead[reader.run.file.name] = deadRows;
     }
-  return dead;
+  return { deadRows: dead, retired: tables.numbers.retired.size };
 }

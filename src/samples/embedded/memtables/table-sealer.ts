@@ -154,20 +154,22 @@ async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<nu
   const { numbers } = tables;
   const [memtable] = table.sealing;
   if (memtable === undefined) return 0;
-  const moved = await moveToChunks(table, memtable, parts);
+  await moveToChunks(table, memtable, parts);
+  // Further devices may come while these are saved: the run may not count on them.
+  const devices = numbers.count();
+  // Before the run counts, because its rows have numbers only.
+  await numbers.save();
   const rows = rowsOf(memtable);
   const coveredTo = memtable.lastPosition + 1;
   const sealedTo = Math.min(coveredTo, chunks.oldestUnsealed());
-  // Before the run counts, because its rows have numbers only.
-  await numbers.save();
   const retired = [...numbers.retired];
-  const note = { level: 0, sealedTo, coveredTo, devices: numbers.count(), replaces: [] };
+  const note = { level: 0, sealedTo, coveredTo, devices, replaces: [] };
   const job = {
     kind: 'seal' as const,
     path: segments.newPath(),
     shape: table.shape.text,
-    rows: memtable.toSeal(numbers.count()),
-    without: new Set([...retired, ...moved]),
+    rows: memtable.toSeal(devices),
+    without: new Set([...retired, ...memtable.forgotten]),
     note,
   };
   const index = rows === 0 ? undefined : await parts.makers.make(job, memtable.length);
@@ -193,12 +195,12 @@ async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<nu
   return rows - index.head.rows;
 }
 
-/** The rows of devices that have many become chunks, which readers find from then on. Returns the devices. */
+/** The rows of devices that have many become chunks, which readers find from then on. */
 async function moveToChunks(
   table: ShapeTable,
   memtable: Memtable,
   { tables, registry, schemas, chunks, slices, limits }: TableSealerParts,
-): Promise<number[]> {
+): Promise<void> {
   const busy: number[] = [];
   memtable.forEachDevice((device, rows) => {
     if (rows >= limits.chunkRowsMin) busy.push(device);
@@ -222,7 +224,6 @@ async function moveToChunks(
     sliceEnds = slices.clock() + sliceMs;
   }
   if (busy.length > 0) chunks.wake();
-  return busy;
 }
 
 function rowsOf(memtable: Memtable): number {

@@ -69,20 +69,26 @@ export async function dropDevice(
   before: number,
 ): Promise<DroppedSamples> {
   const { registry, segments, ofTables } = parts;
+  const { tables } = ofTables;
   const bytesBefore = segments.bytes();
-  const samples = await segments.exclusive(async () => {
-    const device = registry.devices.get(deviceId);
-    // What is still on its way through the log is left out when it comes; what comes after that
-    // creates the device again.
-    registry.dropped.set(deviceId, before);
-    registry.devices.delete(deviceId);
-    const rowsOfTables = dropDeviceRows(ofTables.tables, deviceId);
-    await ofTables.tables.numbers.save();
-    const isGone: IsGone = (series) => series.device === device;
-    return rowsOfTables + (await drop(parts, isGone, { [deviceId]: before }));
-  });
-  await rewriteDeleted(ofTables);
-  return { samples, bytes: bytesBefore - segments.bytes() };
+  // At once, because what the log gets from now on creates the device again. What is still on its
+  // way is left out when it comes.
+  const device = registry.devices.get(deviceId);
+  registry.dropped.set(deviceId, before);
+  registry.devices.delete(deviceId);
+  const rowsOfTables = dropDeviceRows(tables, deviceId);
+  const isGone: IsGone = (series) => series.device === device;
+  const end = registry.beginDropping(deviceId);
+  try {
+    const samples = await segments.exclusive(async () => {
+      await tables.numbers.save();
+      return drop(parts, isGone, { [deviceId]: before });
+    });
+    await rewriteDeleted(ofTables);
+    return { samples: rowsOfTables + samples, bytes: bytesBefore - segments.bytes() };
+  } finally {
+    end();
+  }
 }
 
 function keepFromOf({ workspaceId, dataFlowId }: Origin, rules: RetentionTimes): EpochMs {

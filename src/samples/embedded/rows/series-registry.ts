@@ -26,6 +26,9 @@ export interface SeriesRegistry {
    * come.
    */
   readonly dropped: Map<string, number>;
+  /** The device is being dropped until the returned function is called. */
+  readonly beginDropping: (deviceId: string) => () => void;
+  readonly isDropping: (deviceId: string) => boolean;
   readonly deviceOf: (id: string) => Device;
   /** The same object for the same origin. */
   readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
@@ -50,6 +53,7 @@ export interface SeriesRegistry {
 export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
   const devices = new Map<string, Device>();
   const unsealed = new Set<Series>();
+  const dropping = new Set<{ readonly id: string }>();
   const closed: ClosedRows[] = [];
   let journalled = 0;
   let closedBytes = 0;
@@ -67,6 +71,12 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
   return {
     devices,
     dropped: new Map(),
+    beginDropping: (id) => {
+      const device = { id };
+      dropping.add(device);
+      return () => void dropping.delete(device);
+    },
+    isDropping: (deviceId) => [...dropping].some(({ id }) => id === deviceId),
     unsealed,
     nextClosed: () => {
       const next = closed.shift();

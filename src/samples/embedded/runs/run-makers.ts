@@ -3,11 +3,9 @@ import { open, rm } from 'node:fs/promises';
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { RunIndex } from './run-index.ts';
 import type { RunJob } from './run-jobs.ts';
+import type { StoreLimits } from '../store-limits.ts';
 import { createRunThread, type RunThread } from './run-thread.ts';
 import { writeRun } from './run-writing.ts';
-
-/** Up to so many rows, making the run takes less than a thread takes to start: some milliseconds. */
-const rowsAtOnce = 8_192;
 
 export interface RunMakers {
   /**
@@ -18,14 +16,17 @@ export interface RunMakers {
   readonly close: () => Promise<void>;
 }
 
-export function createRunMakers(shapeOf: (text: string) => DataShape): RunMakers {
+export function createRunMakers(
+  shapeOf: (text: string) => DataShape,
+  { runRowsAtOnce }: Pick<StoreLimits, 'runRowsAtOnce'>,
+): RunMakers {
   const threads: Readonly<Record<RunJob['kind'], RunThread>> = {
     seal: createRunThread(),
     merge: createRunThread(),
   };
   return {
     make: async (job, rows) => {
-      if (rows > rowsAtOnce) return threads[job.kind].run(job);
+      if (rows > runRowsAtOnce) return threads[job.kind].run(job);
       const index = writeRun(job, shapeOf);
       if (index !== undefined) await syncFile(job.path);
       return index;

@@ -33,6 +33,8 @@ export interface Manifest {
    * how many.
    */
   readonly deadRows?: Readonly<Record<string, readonly number[]>>;
+  /** Device numbers that were retired when `deadRows` was counted. */
+  readonly retired?: number;
   /**
    * Names of segments that do not count any more and whose files a crash may have left in the
    * folder.

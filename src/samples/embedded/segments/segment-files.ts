@@ -24,6 +24,8 @@ export interface CountedSegments {
 }
 
 const orphanSuffix = '.orphan';
+/** Of numbers that were retired. */
+const unknown = -1;
 
 export interface SegmentFolder {
   readonly directory: string;
@@ -88,12 +90,19 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
     segments: segments.map(({ file }) => file.name),
     lost: lost.map(({ name }) => name),
     times: timesOfAll(manifest, segments),
+    // Of segments that the manifest does not name it is not known which rows count no more.
+    retired: newer.opened.length > 0 ? unknown : (manifest.retired ?? unknown),
     removed: names.filter(
       (name) => replaced.has(name) || manifest.removed?.includes(name) === true,
     ),
   };
+  // The first manifest comes before the first segment: without it, one that a crash left alone
+  // would look like a lost manifest.
   const isChanged =
-    !isTrusted || String(next.segments) !== String(manifest.segments) || aside.length > 0;
+    found === 'missing' ||
+    !isTrusted ||
+    String(next.segments) !== String(manifest.segments) ||
+    aside.length > 0;
   if (repair) {
     if (isChanged)
       damage.push(

@@ -81,7 +81,7 @@ export interface SegmentSetOptions {
   readonly manifest: Manifest;
   readonly segments: Segment[];
   /** See the manifest; of this moment. */
-  readonly deadRows: () => NonNullable<Manifest['deadRows']>;
+  readonly deadRows: () => Pick<Manifest, 'deadRows' | 'retired'>;
   /** Calls back when no read in progress can need the removed files any more. */
   readonly whenUnread: (callback: () => void) => void;
 }
@@ -126,7 +126,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
         droppedDevices: stillNeeded(dropped, [...namesOfChunks(next), ...lost], replayFrom),
         lost,
         times,
-        deadRows: options.deadRows(),
+        ...options.deadRows(),
         removed: [...left, ...remove.map(({ file }) => file.name)],
       };
     });

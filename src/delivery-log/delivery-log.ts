@@ -1,0 +1,113 @@
+// Delivery log: outcomes of deliveries and deliveries that wait for long, in append-only segments (contract 35).
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Disk } from '../log/disk.ts';
+import { makeFolder } from '../log/durable-file.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { SetTimer } from '../structures/timers.ts';
+import { createBlockCache } from './block-cache.ts';
+import { compact, type Needs } from './compaction.ts';
+import { type DeliveryLogLimits, deliveryLogLimits } from './limits.ts';
+import { LogWriter } from './log-writer.ts';
+import { findSegments } from './open-segments.ts';
+import { recordAt, type RecordPlace, type StoredDelivery } from './record.ts';
+import { createRowReader, type RowReader } from './row-reader.ts';
+import type { DeliveryLogDamage } from './segment.ts';
+
+export interface DeliveryLogOptions {
+  readonly directory: string;
+  readonly now: () => EpochMs;
+  readonly setTimer: SetTimer;
+  /** Throws Problem `storageFull` while only the records may be written. */
+  readonly checkRoom?: () => void;
+  /** Called for damage at the start, and when a read encounters it. */
+  readonly damaged: (damage: DeliveryLogDamage) => void;
+  /** Called for every failed write in the background, which is retried. */
+  readonly failed: (error: unknown) => void;
+  readonly limits?: Partial<DeliveryLogLimits>;
+  readonly disk?: Disk;
+}
+
+export interface DeliveryLog extends Pick<RowReader, 'endedOf' | 'find'> {
+  /** Adds the newest state of a delivery. It is listed immediately and written soon. */
+  append(record: StoredDelivery): RecordPlace;
+  /** Whether so much waits for the disk that no delivery should start. */
+  readonly isBehind: boolean;
+  /** Whether writing failed and is tried again by itself. */
+  readonly isStuck: boolean;
+  /** Whether something is not on the disk for certain. */
+  readonly isUnsynced: boolean;
+  /** Resolves when all that was added is in its file, where a kill of the process leaves it. */
+  write(): Promise<void>;
+  /** Resolves when all that was added is on the disk. */
+  sync(): Promise<void>;
+  /** Undefined when the record cannot be read, which is reported. */
+  read(place: RecordPlace): Promise<StoredDelivery | undefined>;
+  /** What a start must know, see `RowReader`. */
+  recover: RowReader['recover'];
+  /** Connectors with records. */
+  connectorIds(): ReadonlySet<string>;
+  readonly bytes: number;
+  /** Of all segments, those of one delivery counted one by one. */
+  readonly records: number;
+  /** Removes segments that are no longer needed, after copying what is. */
+  compact(needs: Needs): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens or creates the log of the folder. Throws NewerFormatError for files of a newer version. */
+export async function openDeliveryLog(options: DeliveryLogOptions): Promise<DeliveryLog> {
+  const { directory, damaged } = options;
+  const limits: DeliveryLogLimits = { ...deliveryLogLimits, ...options.limits };
+  await makeFolder(directory);
+  const { closed, open, nextNumber, damage } = await findSegments(directory, true);
+  for (const place of damage) damaged(place);
+  const { now, setTimer, failed, checkRoom = () => undefined, disk } = options;
+  const writer = new LogWriter({
+    ...{ directory, limits, now, setTimer, failed, checkRoom, closed, nextNumber },
+    resume: open,
+    ...(disk !== undefined && { disk }),
+  });
+  if (damage.length > 0) await writer.writeManifest();
+  const blocks = createBlockCache(limits.blocksCached, damaged);
+  const rows = createRowReader({ closed, writer, pause });
+
+  async function read(place: RecordPlace): Promise<StoredDelivery | undefined> {
+    if (place.waiting !== undefined) return place.waiting;
+    const { segment, offset, at } = place;
+    const path = [...closed, ...(writer.open === undefined ? [] : [writer.open])].find(
+      ({ number }) => number === segment,
+    )?.path;
+    const block = path === undefined ? undefined : await blocks.read(path, offset);
+    // It was moved while it was looked for.
+    if (block === undefined && place.segment !== segment) return read(place);
+    return block && recordAt(block, at);
+  }
+
+  return {
+    append: (record) => writer.append(record),
+    get isBehind() {
+      return writer.isBehind;
+    },
+    get isStuck() {
+      return writer.isStuck;
+    },
+    get isUnsynced() {
+      return writer.isUnsynced;
+    },
+    write: () => writer.write(),
+    sync: () => writer.sync(),
+    read,
+    endedOf: rows.endedOf,
+    find: rows.find,
+    recover: rows.recover,
+    connectorIds: () => rows.connectorIds(),
+    get bytes() {
+      return closed.reduce((sum, { bytes }) => sum + bytes, writer.open?.bytes ?? 0);
+    },
+    get records() {
+      return closed.reduce((sum, { records }) => sum + records, writer.open?.records ?? 0);
+    },
+    compact: (needs) => compact(needs, { closed, writer, rows, read, limits, now }),
+    close: () => writer.close(),
+  };
+}
