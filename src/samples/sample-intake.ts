@@ -99,29 +99,6 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
     group.appends.push({ entry, samples, duplicates, position, storedAt, settling });
   }
 
-  /** Undefined when some of the rows may be stored already. */
-  function placeColumns(
-    { deviceId, receivedAt, rows }: ColumnEntry,
-    pending: PendingEntry,
-    { nextOrder, newest: newestStored }: Comparison,
-  ): PlacedEntry | undefined {
-    const { length } = rows.timestamps;
-    if ((rows.timestamps[0] ?? newestStored) <= newestStored) return undefined;
-    const firstOrder = pending.takeOrders(nextOrder, length);
-    const { position, storedAt, bytes, durable } = log.appendColumns({
-      receivedAt,
-      rows,
-      firstOrder,
-    });
-    const group = groupOf(durable);
-    group.logged.push({ position, deviceId, firstOrder, rows, bytes });
-    const { promise, ...settling } = Promise.withResolvers<DurableEntry>();
-    const entry = { deviceId, receivedAt, notes: [], samples: [] };
-    const placed = { entry, pending, samples: [], rows, duplicates: 0, position, storedAt };
-    group.appends.push({ ...placed, ...settling });
-    return { durable: promise };
-  }
-
   return {
     forget: entries.forget,
     idle: entries.idle,
@@ -129,11 +106,13 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
       const pending = entries.reserveColumns(entry.rows);
       if (pending === undefined) return undefined;
       try {
-        const placed = placeColumns(entry, pending, await store.compare(entry.deviceId, []));
+        const compared = await store.compare(entry.deviceId, []);
+        const placed = placeColumns(entry, pending, compared, { log, groups });
         if (placed === undefined) entries.release(pending);
         return placed;
       } catch (error) {
-        return refuse(pending, error);
+        entries.release(pending, { error });
+        throw error;
       }
     },
     append(entry) {
@@ -152,6 +131,27 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
       });
     },
   };
+}
+
+/** Undefined when some of the rows may be stored already. */
+function placeColumns(
+  { deviceId, receivedAt, rows }: ColumnEntry,
+  pending: PendingEntry,
+  { nextOrder, newest }: Comparison,
+  { log, groups }: Pick<SampleIntakeParts, 'log'> & { readonly groups: Groups },
+): PlacedEntry | undefined {
+  const { length } = rows.timestamps;
+  if ((rows.timestamps[0] ?? newest) <= newest) return undefined;
+  const firstOrder = pending.takeOrders(nextOrder, length);
+  const added = log.appendColumns({ receivedAt, rows, firstOrder });
+  const { position, storedAt, bytes } = added;
+  const group = groups.of(added.durable);
+  group.logged.push({ position, deviceId, firstOrder, rows, bytes });
+  const { promise: durable, ...settled } = Promise.withResolvers<DurableEntry>();
+  const entry = { deviceId, receivedAt, notes: [], samples: [] };
+  const settling = { pending, ...settled };
+  group.appends.push({ entry, samples: [], rows, duplicates: 0, position, storedAt, settling });
+  return { durable };
 }
 
 interface Settlements {
@@ -190,11 +190,13 @@ function createSettling(entries: PendingEntries): Settlements {
   };
 }
 
+interface Groups {
+  /** The group of entries that become durable with the promise. */
+  of(durable: Promise<void>): Group;
+}
+
 /** Gives the store what one sync made durable, and settles its appends. */
-function createGroups(
-  store: SampleIntakeParts['store'],
-  { settle, fail }: Settlements,
-): { of(durable: Promise<void>): Group } {
+function createGroups(store: SampleIntakeParts['store'], { settle, fail }: Settlements): Groups {
   let newest: Group | undefined;
 
   async function finish({ durable, logged, appends }: Group): Promise<void> {
