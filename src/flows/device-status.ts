@@ -7,6 +7,7 @@ import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { type UplinkMetrics, withLastKnown } from '../model/uplink-metrics.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { JournalFollowerParts } from './journal-follower.ts';
+import { createStatelessDevices } from './stateless-devices.ts';
 
 /** What one transaction writes. */
 export interface StatusBatch {
@@ -71,6 +72,8 @@ export function createDeviceStatus(
   const emitted = new Map<string, JsonObject>();
   const pending = new Map<string, PendingState>();
   const known = createBoundedMap<string, JsonObject>(statesMax);
+  // Most devices have none of these states.
+  const stateless = createStatelessDevices();
 
   const newest = (deviceId: string): JsonObject | undefined =>
     emitted.get(deviceId) ?? pending.get(deviceId)?.state ?? known.get(deviceId);
@@ -79,11 +82,15 @@ export function createDeviceStatus(
     async stateOf(deviceId) {
       const found = newest(deviceId);
       if (found !== undefined) return found;
-      const read = (await records.readState(deviceId)) ?? {};
+      if (stateless.has(deviceId)) return {};
+      const read = await records.readState(deviceId);
       // What came in while the records were read is newer.
       const since = newest(deviceId);
-      if (since === undefined) known.set(deviceId, read);
-      return since ?? read;
+      if (since !== undefined) return since;
+      if (read === undefined && stateless.add(deviceId)) return {};
+      const state = read ?? {};
+      known.set(deviceId, state);
+      return state;
     },
     setState(deviceId, state) {
       if (state === undefined) emitted.delete(deviceId);
@@ -91,6 +98,7 @@ export function createDeviceStatus(
     },
     announced({ deviceId, state, position }) {
       if (state === undefined) return;
+      stateless.delete(deviceId);
       pending.set(deviceId, { state, position });
       // A later run of the device may have emitted another one already.
       if (emitted.get(deviceId) === state) emitted.delete(deviceId);

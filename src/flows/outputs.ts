@@ -41,7 +41,8 @@ export async function queueOutputs(
   const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
     if (entry.samples.length === 0) continue;
-    const route = await routeOf(entry, on, notes);
+    const found = routeOf(entry, on, notes);
+    const route = found instanceof Promise ? await found : found;
     if (route === undefined || !route.outputs.some(isDelivered)) continue;
     const draftsFailed = (error: unknown): void => {
       const { deviceId, position } = entry;
@@ -67,20 +68,24 @@ export async function queueOutputs(
 }
 
 /** Undefined for a deleted device, and for one that cannot be read, which gets a note. */
-async function routeOf(
+function routeOf(
   entry: DurableEntry,
   on: OutputStages,
   notes: ProcessingLogEntry[],
-): Promise<UplinkRoute | undefined> {
-  try {
-    return await on.findRoute(entry.deviceId);
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return undefined;
+): UplinkRoute | undefined | Promise<UplinkRoute | undefined> {
+  const refused = (error: unknown): undefined => {
+    if (error instanceof Problem && error.status === 404) return;
     if (!(error instanceof UnreadableRecord)) throw error;
     notes.push(
       noteOf(entry, 'unreadable', `Samples were not sent to outputs: ${error.message}`, on.now()),
     );
-    return undefined;
+  };
+  try {
+    const found = on.findRoute(entry.deviceId);
+    // Most devices are in memory: no turn is waited for them.
+    return found instanceof Promise ? found.catch(refused) : found;
+  } catch (error) {
+    return refused(error);
   }
 }
 

@@ -75,6 +75,8 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
   // Most devices are known: no turn is waited for them.
   const validated = checked instanceof Promise ? await checked : checked;
   if (decoded.state !== undefined) on.setState(device.id, decoded.state);
+  const metrics = metricsOf(uplink);
+  for (const one of validated) Object.assign(metrics, one.metrics);
   const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
   return {
     deviceId: device.id,
@@ -82,7 +84,7 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
     samples: validated.map(({ sample }) => sampleEntryOf(sample, uplink)),
     notes: notes.map((note) => logEntryOf(note, uplink, on)),
     ...(decoded.state !== undefined && { state: decoded.state }),
-    metrics: Object.assign({}, metricsOf(uplink), ...validated.map((one) => one.metrics)),
+    metrics,
     trace: traceOf(uplink, {
       dataReceived: uplink.receivedAt,
       processingStart,

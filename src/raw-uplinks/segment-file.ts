@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { realDisk } from '../log/disk.ts';
 import { frameHeaderBytes, readFrame, writeFrame } from '../log/frame.ts';
 import { scanSegment } from '../log/segment-scan.ts';
+import type { RawUplink } from '../model/raw-uplink.ts';
 import { deviceOfLine, linesOf, uplinkOf } from './block.ts';
 import { blockFrameType, rawUplinkFormat, refuseNewerBlock } from './format.ts';
 import { type BlockPlace, emptyContents, type SegmentContents } from './segment-index.ts';
@@ -81,7 +82,12 @@ export async function scanSegmentFile(
       refuseNewerBlock(path, frame.type);
       if (frame.position >= before) return { contents, end: offset, damage };
       const frameBytes = frameHeaderBytes + frame.payload.length;
-      addBlock(contents, { offset, bytes: frameBytes }, linesOf(frame.payload), frame.position);
+      addBlock(
+        contents,
+        { offset, bytes: frameBytes },
+        linesOf(frame.payload).map(headOf),
+        frame.position,
+      );
       offset += frameBytes;
     }
     end = batch.end;
@@ -89,20 +95,21 @@ export async function scanSegmentFile(
   return { contents, end, damage };
 }
 
+/** Whose uplink a line is, and when it was received. */
+export type LineHead = Pick<RawUplink, 'deviceId' | 'receivedAt'>;
+
 /** Enters a block into what is known of its segment. */
 export function addBlock(
   contents: SegmentContents,
   place: Pick<BlockPlace, 'offset' | 'bytes'>,
-  lines: readonly string[],
+  heads: readonly LineHead[],
   lastPosition: number,
 ): void {
   const counts = new Map<string, number>();
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
-  for (const line of lines) {
-    const deviceId = deviceOfLine(line);
+  for (const { deviceId, receivedAt } of heads) {
     counts.set(deviceId, (counts.get(deviceId) ?? 0) + 1);
-    const receivedAt = receivedAtOf(line);
     from = Math.min(from, receivedAt);
     to = Math.max(to, receivedAt);
   }
@@ -113,15 +120,17 @@ export function addBlock(
     if (before === undefined) contents.devices.set(deviceId, [{ block, count }]);
     else before.push({ block, count });
   }
-  contents.uplinks += lines.length;
+  contents.uplinks += heads.length;
   contents.lastPosition = Math.max(contents.lastPosition, lastPosition);
 }
 
 const headPattern = /^\["[^"]*","[^"]*",\d+,(-?\d+(?:\.\d+)?)/;
 
-function receivedAtOf(line: string): number {
+function headOf(line: string): LineHead {
   const [, receivedAt] = headPattern.exec(line) ?? [];
-  return receivedAt === undefined ? uplinkOf(line).receivedAt : Number(receivedAt);
+  return receivedAt === undefined
+    ? uplinkOf(line)
+    : { deviceId: deviceOfLine(line), receivedAt: Number(receivedAt) };
 }
 
 /** The frame of a block. */
@@ -184,7 +193,7 @@ export async function copySegment({ from, blocks, to, keep, compress }: SegmentC
       const { position } = uplinkOf(last);
       const frame = frameOf(await compress(lines), position, place.to);
       await realDisk.write(target.fd, frame, offset);
-      addBlock(contents, { offset, bytes: frame.length }, lines, position);
+      addBlock(contents, { offset, bytes: frame.length }, lines.map(headOf), position);
       offset += frame.length;
     }
     await target.datasync();

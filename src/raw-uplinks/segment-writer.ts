@@ -7,7 +7,14 @@ import type { RawUplink } from '../model/raw-uplink.ts';
 import { compressLines, lineOf } from './block.ts';
 import { removeDurableMark, writeDurableMark } from './durable-mark.ts';
 import type { RawUplinkLimits } from './raw-uplink-limits.ts';
-import { addBlock, frameOf, indexPath, type SegmentName, segmentName } from './segment-file.ts';
+import {
+  addBlock,
+  frameOf,
+  indexPath,
+  type LineHead,
+  type SegmentName,
+  segmentName,
+} from './segment-file.ts';
 import { emptyContents, encodeIndex, type SegmentContents } from './segment-index.ts';
 
 export interface WrittenSegment extends SegmentName {
@@ -39,6 +46,8 @@ export class SegmentWriter {
   #segment: OpenSegment | undefined;
   #sequence: number;
   #lines: string[] = [];
+  /** Of the same lines. */
+  #heads: LineHead[] = [];
   #lineBytes = 0;
   readonly #newest = { position: -1, receivedAt: 0 };
   #lastPosition: number;
@@ -88,6 +97,7 @@ export class SegmentWriter {
       if (uplink.position <= this.#lastPosition) continue;
       const line = lineOf(uplink, limits.outcomeBytesMax);
       this.#lines.push(line);
+      this.#heads.push({ deviceId: uplink.deviceId, receivedAt: uplink.receivedAt });
       this.#lineBytes += line.length;
       this.#lastPosition = uplink.position;
       this.#newest.position = uplink.position;
@@ -112,10 +122,16 @@ export class SegmentWriter {
     this.#segment ??= await this.#create();
     const segment = this.#segment;
     await realDisk.write(segment.file.fd, frame, segment.bytes);
-    addBlock(segment.contents, { offset: segment.bytes, bytes: frame.length }, lines, position);
+    addBlock(
+      segment.contents,
+      { offset: segment.bytes, bytes: frame.length },
+      this.#heads,
+      position,
+    );
     segment.bytes += frame.length;
     this.#unsyncedBytes += frame.length;
     this.#lines = [];
+    this.#heads = [];
     this.#lineBytes = 0;
   }
 

@@ -22,80 +22,146 @@ export interface SampleIntakeParts {
   readonly store: Pick<SampleStore, 'compare' | 'write'>;
 }
 
-export function createSampleIntake(parts: SampleIntakeParts): SampleIntake {
-  const { log, shapes, store } = parts;
-  const entries = createPendingEntries();
-  const visibility = createVisibility(store);
+/** An entry in the log that is not visible yet. */
+interface LoggedAppend {
+  readonly entry: JournalEntry;
+  readonly pending: PendingEntry;
+  readonly samples: EntryRows['samples'];
+  readonly duplicates: number;
+  readonly position: number;
+  readonly storedAt: EpochMs;
+  readonly resolve: (durable: DurableEntry) => void;
+  readonly reject: (error: unknown) => void;
+}
 
-  async function appendPending(entry: JournalEntry, pending: PendingEntry): Promise<DurableEntry> {
-    const { deviceId } = entry;
-    const { fresh } = pending;
-    const { identical, nextOrder } =
-      fresh.length === 0 ? none : await store.compare(deviceId, fresh);
-    const samples = withoutIdentical(fresh, identical);
+/** Entries that one sync makes durable: the store gets them in one call. */
+interface Group {
+  readonly durable: Promise<void>;
+  readonly logged: LoggedEntry[];
+  readonly appends: LoggedAppend[];
+}
+
+/** One promise for each entry: everything else is for a group. */
+export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): SampleIntake {
+  const entries = createPendingEntries();
+  let newest: Group | undefined;
+
+  function refuse(pending: PendingEntry, error: unknown): Promise<never> {
+    entries.release(pending, { error });
+    return Promise.reject(error);
+  }
+
+  function compare(deviceId: string, { fresh }: PendingEntry): ReturnType<SampleStore['compare']> {
+    return fresh.length === 0 ? none : store.compare(deviceId, fresh);
+  }
+
+  function appendFresh(
+    entry: JournalEntry,
+    pending: PendingEntry,
+    { identical, nextOrder }: Comparison,
+  ): Promise<DurableEntry> {
+    const samples = withoutIdentical(pending.fresh, identical);
     const duplicates = entry.samples.length - samples.length;
-    if (samples.length === 0 && !isWritten({ ...entry, samples }))
-      return { ...entry, position: log.position, samples: [], duplicates };
+    if (samples.length === 0 && !isWritten({ ...entry, samples })) {
+      const nothing = { ...entry, position: log.position, samples: [], duplicates };
+      return new Promise((resolve, reject) => {
+        settle({ pending, resolve, reject }, nothing);
+      });
+    }
+    const { deviceId } = entry;
     const rows = rowsOf(samples, shapes);
     // Numbered in the same turn in which the log gives the position, so that both count in one
     // order.
     const firstOrder = pending.takeOrders(nextOrder, samples.length);
-    const { position, storedAt, bytes, durable } = log.append({
-      entry,
-      rows,
-      duplicates,
-      firstOrder,
+    const added = log.append({ entry, rows, duplicates, firstOrder });
+    const { position, storedAt, bytes } = added;
+    const group = groupOf(added.durable);
+    group.logged.push({ position, deviceId, firstOrder, rows, bytes });
+    return new Promise((resolve, reject) => {
+      const settling = { resolve, reject };
+      group.appends.push({ entry, pending, samples, duplicates, position, storedAt, ...settling });
     });
-    await visibility.of({ position, deviceId, firstOrder, rows, bytes }, durable);
-    return { ...entry, position, samples: storedSamples(samples, position, storedAt), duplicates };
+  }
+
+  /** Entries of one group have the same promise. */
+  function groupOf(durable: Promise<void>): Group {
+    if (newest?.durable !== durable) {
+      newest = { durable, logged: [], appends: [] };
+      void finish(newest);
+    }
+    return newest;
+  }
+
+  async function finish({ durable, logged, appends }: Group): Promise<void> {
+    try {
+      await durable;
+      await store.write(logged, 'new');
+    } catch (error) {
+      for (const append of appends) fail(append, error);
+      return;
+    }
+    for (const append of appends) settle(append, durableEntryOf(append));
+  }
+
+  /** What the entry repeats must be visible too. */
+  function settle(
+    append: Pick<LoggedAppend, 'pending' | 'resolve' | 'reject'>,
+    durable: DurableEntry,
+  ): void {
+    const { pending, resolve } = append;
+    const done = (): void => {
+      entries.release(pending);
+      resolve(durable);
+    };
+    if (pending.repeated === undefined) done();
+    else pending.repeatedDone().then(done, (error: unknown) => fail(append, error));
+  }
+
+  function fail({ pending, reject }: Pick<LoggedAppend, 'pending' | 'reject'>, error: unknown) {
+    entries.release(pending, { error });
+    reject(error);
+  }
+
+  function appendOrRefuse(
+    entry: JournalEntry,
+    pending: PendingEntry,
+    comparison: Comparison,
+  ): Promise<DurableEntry> {
+    try {
+      return appendFresh(entry, pending, comparison);
+    } catch (error) {
+      return refuse(pending, error);
+    }
   }
 
   return {
     forget: entries.forget,
     idle: entries.idle,
-    async append(entry) {
+    append(entry) {
       const pending = entries.reserve(entry);
       try {
-        const durable = await appendPending(entry, pending);
-        if (pending.repeated !== undefined) await pending.repeatedDone();
-        entries.release(pending);
-        return durable;
+        const compared = compare(entry.deviceId, pending);
+        // Most comparisons wait for nothing.
+        if (!(compared instanceof Promise)) return appendFresh(entry, pending, compared);
+        return compared.then(
+          (comparison) => appendOrRefuse(entry, pending, comparison),
+          (error: unknown) => refuse(pending, error),
+        );
       } catch (error) {
-        entries.release(pending, { error });
-        throw error;
+        return refuse(pending, error);
       }
     },
   };
 }
 
-interface Visibility {
-  /** Resolves when the rows of the entry can be read; rejects when `durable` does. */
-  of(entry: LoggedEntry, durable: Promise<void>): Promise<void>;
-}
-
-/** Writes the entries that one sync made durable to the store together. */
-function createVisibility(store: SampleIntakeParts['store']): Visibility {
-  let group: LoggedEntry[] = [];
-  let groupDurable: Promise<void> | undefined;
-  let visible: Promise<void> = Promise.resolve();
-
-  async function write(entries: readonly LoggedEntry[], durable: Promise<void>): Promise<void> {
-    await durable;
-    await store.write(entries, 'new');
-  }
-
-  return {
-    of(entry, durable) {
-      // Entries of one group have the same promise.
-      if (durable !== groupDurable) {
-        groupDurable = durable;
-        group = [];
-        visible = write(group, durable);
-      }
-      group.push(entry);
-      return visible;
-    },
-  };
+function durableEntryOf({
+  entry,
+  samples,
+  duplicates,
+  position,
+  storedAt,
+}: LoggedAppend): DurableEntry {
+  return { ...entry, position, samples: storedSamples(samples, position, storedAt), duplicates };
 }
 
 function storedSamples(

@@ -1,4 +1,4 @@
-// Sample store: the port behind which samples are kept and found. Only data crosses it, and no answer is synchronous.
+// Sample store: the port behind which samples are kept and found. Only data crosses it, and answers are promises.
 // The log makes entries durable before a store gets them, and gives them again after a crash. See
 // `samples.ts` for what uses it.
 import type { LoggedEntry } from '../log/logged-entry.ts';
@@ -24,9 +24,9 @@ export interface SampleStore {
 
   /**
    * Finds the samples of the device that are stored already. Resolves when the store can keep up
-   * with further writes.
+   * with further writes; a comparison that waits for nothing needs no promise.
    */
-  compare(deviceId: string, samples: readonly ComparedSample[]): Promise<Comparison>;
+  compare(deviceId: string, samples: readonly ComparedSample[]): Comparison | Promise<Comparison>;
 
   /**
    * Samples of one device, newest first; samples of one instant in reverse order of storing

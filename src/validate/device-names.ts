@@ -11,6 +11,7 @@ import {
 } from './sample-validation.ts';
 import { shortName } from './validation-limits.ts';
 import { withoutKeys } from './without-keys.ts';
+import { createNameCounts, type NameCounts } from './name-counts.ts';
 import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
 
 type Validated = ValidatedSample<Sample>;
@@ -34,24 +35,10 @@ export interface DeviceNames {
   ) => readonly Validated[] | Promise<readonly Validated[]>;
 }
 
-interface Known {
-  /** Upper bounds of the counts. They are exact only with `exact`. */
-  topics: number;
-  keys: number;
-  /** Signatures of the last samples, which have no new name. */
-  readonly recent: string[];
-  /**
-   * Only for devices near their limits, because the names of all devices do not fit into memory.
-   */
-  exact: Map<string, Set<string>> | undefined;
-}
-
-/** Number of different samples that most devices send. */
-const recentMax = 4;
 /**
  * Devices in memory, and names of devices near their limits. Others are read again from the store.
  */
-const devicesMax = 200_000;
+const devicesMax = 1_000_000;
 const exactNamesMax = 1_000_000;
 /**
  * Up to the first part of a limit every name counts as a new one. Below the second part, counting
@@ -60,18 +47,31 @@ const exactNamesMax = 1_000_000;
 const countedPart = 1 / 2;
 const restartPart = 1 / 4;
 
+/** Signatures that are kept, and the longest names of those: at most 8 MB. */
+const signaturesMax = 4_096;
+const signedCharsMax = 1_000;
+
 type Limits = Pick<Quotas, 'topics' | 'dataKeys'>;
+
+/** The stored names of a device by topic, and their number. */
+interface ExactNames {
+  readonly byTopic: Map<string, Set<string>>;
+  count: number;
+}
 
 interface NamesState {
   readonly limits: Limits;
   readonly storedNames: StoredNames;
-  readonly devices: BoundedMap<string, Known>;
-  readonly loading: Map<string, Promise<Known>>;
-  /** Devices whose exact names are in memory, and the number of these names. */
-  readonly near: Map<string, Known>;
+  /** Upper bounds of the numbers of names. They are exact only for devices in `near`. */
+  readonly counts: NameCounts;
+  readonly loading: Map<string, Promise<void>>;
+  /** Devices near their limits: the names of all devices do not fit into memory. */
+  readonly near: Map<string, ExactNames>;
   nearNames: number;
   /** Keeps a sender from finding two samples with the same signature. */
   readonly salt: string;
+  /** By topic and paths: most samples have the names of one before. */
+  readonly signatures: BoundedMap<string, number>;
 }
 
 /** A sample while its names are checked. */
@@ -79,25 +79,25 @@ interface CheckedSample {
   readonly deviceId: string;
   readonly validated: Validated;
   readonly paths: readonly string[];
-  readonly signature: string;
+  readonly signature: number;
 }
 
 export function createDeviceNames(limits: Limits, storedNames: StoredNames): DeviceNames {
   const state: NamesState = {
     limits,
     storedNames,
-    devices: createBoundedMap<string, Known>(devicesMax),
+    counts: createNameCounts(devicesMax),
     loading: new Map(),
     near: new Map(),
     nearNames: 0,
     salt: randomUUID(),
+    signatures: createBoundedMap<string, number>(signaturesMax),
   };
   return {
     admit(deviceId, samples) {
-      const known = state.devices.get(deviceId);
       const admitted: Validated[] = [];
       for (const validated of samples) {
-        const one = known && admitOne(state, deviceId, known, validated);
+        const one = admitOne(state, deviceId, validated);
         if (one === undefined) {
           const rest = samples.slice(admitted.length);
           return admitSlowly(state, deviceId, rest).then((others) => [...admitted, ...others]);
@@ -109,88 +109,93 @@ export function createDeviceNames(limits: Limits, storedNames: StoredNames): Dev
   };
 }
 
-async function loadNames(state: NamesState, deviceId: string): Promise<Known> {
-  const { devices, near, loading } = state;
+async function loadNames(state: NamesState, deviceId: string): Promise<void> {
+  const { counts, near, loading } = state;
   try {
-    const exact = new Map(await state.storedNames(deviceId));
-    const keys = [...exact.values()].reduce((sum, { size }) => sum + size, 0);
-    const known = devices.get(deviceId) ?? { topics: 0, keys: 0, recent: [], exact };
-    devices.set(deviceId, Object.assign(known, { exact, keys, topics: exact.size }));
-    if (!near.has(deviceId)) state.nearNames += keys;
-    near.set(deviceId, known);
-    for (const [id, oldest] of near) {
+    const byTopic = new Map(await state.storedNames(deviceId));
+    const count = [...byTopic.values()].reduce((sum, { size }) => sum + size, 0);
+    const slot = counts.find(deviceId) ?? counts.add(deviceId);
+    counts.setCounts(slot, byTopic.size, count);
+    evictExact(state, deviceId);
+    near.set(deviceId, { byTopic, count });
+    state.nearNames += count;
+    for (const id of near.keys()) {
       if (state.nearNames <= exactNamesMax || id === deviceId) break;
-      evictExact(state, id, oldest);
+      evictExact(state, id);
     }
-    return known;
   } finally {
     loading.delete(deviceId);
   }
 }
 
-function evictExact(state: NamesState, deviceId: string, known: Known): void {
-  if (state.near.delete(deviceId)) state.nearNames -= known.keys;
-  known.exact = undefined;
+function evictExact(state: NamesState, deviceId: string): void {
+  const exact = state.near.get(deviceId);
+  if (exact === undefined) return;
+  state.near.delete(deviceId);
+  state.nearNames -= exact.count;
 }
 
-function addRecent(known: Known, signature: string): void {
-  known.recent.push(signature);
-  if (known.recent.length > recentMax) known.recent.shift();
+/** 48 bits of a digest, and never 0. A digest is 1 us; that of names of usual length is kept. */
+function signatureOf({ salt, signatures }: NamesState, names: string): number {
+  const known = signatures.get(names);
+  if (known !== undefined) return known;
+  const signature = Number.parseInt(hash('sha1', salt + names, 'hex').slice(0, 12), 16) + 1;
+  if (names.length <= signedCharsMax) signatures.set(names, signature);
+  return signature;
 }
 
 /** Undefined when the exact names are needed. */
 function admitOne(
   state: NamesState,
   deviceId: string,
-  known: Known,
   validated: Validated,
 ): Validated | undefined {
-  const { limits, salt } = state;
+  const { limits, counts } = state;
+  const slot = counts.find(deviceId);
+  if (slot === undefined) return undefined;
   const { topic, data } = validated.sample;
   const paths = keyPaths(data);
-  const signature = hash('sha1', `${salt}${topic}\n${paths.join('\n')}`, 'base64').slice(0, 12);
-  if (known.recent.includes(signature)) return validated;
-  const { exact } = known;
+  const signature = signatureOf(state, `${topic}\n${paths.join('\n')}`);
+  if (counts.hasRecent(slot, signature)) return validated;
+  const exact = state.near.get(deviceId);
   if (exact !== undefined)
-    return admitExactly(state, known, exact, { deviceId, validated, paths, signature });
+    return admitExactly(state, slot, exact, { deviceId, validated, paths, signature });
   // The topic `default` is always permitted.
-  const topics = Number(topic !== defaultTopic);
-  const isFar =
-    known.keys + paths.length <= limits.dataKeys * countedPart &&
-    known.topics + topics <= limits.topics * countedPart;
-  if (!isFar) return undefined;
-  known.keys += paths.length;
-  known.topics += topics;
-  addRecent(known, signature);
+  const topics = counts.topics(slot) + Number(topic !== defaultTopic);
+  const keys = counts.keys(slot) + paths.length;
+  if (keys > limits.dataKeys * countedPart || topics > limits.topics * countedPart)
+    return undefined;
+  counts.setCounts(slot, topics, keys);
+  counts.addRecent(slot, signature);
   return validated;
 }
 
 function admitExactly(
   state: NamesState,
-  known: Known,
-  exact: Map<string, Set<string>>,
+  slot: number,
+  exact: ExactNames,
   { deviceId, validated, paths, signature }: CheckedSample,
 ): Validated {
-  const { limits } = state;
-  const storedTopic = permittedTopic(validated.sample.topic, exact, limits);
-  const names = exact.get(storedTopic) ?? new Set<string>();
-  exact.set(storedTopic, names);
+  const { limits, counts } = state;
+  const storedTopic = permittedTopic(validated.sample.topic, exact.byTopic, limits);
+  const names = exact.byTopic.get(storedTopic) ?? new Set<string>();
+  exact.byTopic.set(storedTopic, names);
   const refused = new Set<string>();
-  const keysBefore = known.keys;
   for (const path of paths) {
     if (names.has(path)) continue;
-    if (known.keys >= limits.dataKeys) refused.add(path);
+    if (exact.count >= limits.dataKeys) refused.add(path);
     else {
       names.add(path);
-      known.keys += 1;
+      exact.count += 1;
+      state.nearNames += 1;
     }
   }
-  state.nearNames += known.keys - keysBefore;
-  known.topics = exact.size;
+  const topics = exact.byTopic.size;
+  counts.setCounts(slot, topics, exact.count);
   const isComplete = storedTopic === validated.sample.topic && refused.size === 0;
-  if (isComplete) addRecent(known, signature);
-  if (known.keys <= limits.dataKeys * restartPart && known.topics <= limits.topics * restartPart)
-    evictExact(state, deviceId, known);
+  if (isComplete) counts.addRecent(slot, signature);
+  if (exact.count <= limits.dataKeys * restartPart && topics <= limits.topics * restartPart)
+    evictExact(state, deviceId);
   if (isComplete) return validated;
   return cutDown(validated, storedTopic, refused, limits);
 }
@@ -210,16 +215,15 @@ async function admitSlowly(
   deviceId: string,
   samples: readonly Validated[],
 ): Promise<Validated[]> {
-  const { devices, loading } = state;
+  const { loading } = state;
   const admitted: Validated[] = [];
   for (const validated of samples) {
-    let known = devices.get(deviceId);
-    let one = known && admitOne(state, deviceId, known, validated);
+    let one = admitOne(state, deviceId, validated);
     while (one === undefined) {
       const loaded = loading.get(deviceId) ?? loadNames(state, deviceId);
       loading.set(deviceId, loaded);
-      known = await loaded;
-      one = admitOne(state, deviceId, known, validated);
+      await loaded;
+      one = admitOne(state, deviceId, validated);
     }
     admitted.push(one);
   }

@@ -1,11 +1,12 @@
-// Client address of a WebSocket handshake, which does not pass through the framework.
+// Client address of requests and WebSocket handshakes that do not pass through the framework.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 
 /** The nearest address that is not one of the trusted proxies, else the farthest. */
 export function clientAddress(
   trustedProxies: readonly string[],
-): (request: IncomingMessage) => string {
+): (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string {
+  if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? '';
   const trusted = new BlockList();
   for (const range of trustedProxies) {
     const [address = '', bits] = range.split('/');

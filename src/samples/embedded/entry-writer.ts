@@ -52,6 +52,11 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       if (before <= visiblePosition) registry.dropped.delete(deviceId);
   }
 
+  async function whenRoom(first: Promise<void>): Promise<void> {
+    for (let room: Promise<void> | undefined = first; room !== undefined; room = parts.room())
+      await room;
+  }
+
   return {
     visiblePosition: () => visiblePosition,
     write: async (entries, origin) => {
@@ -60,9 +65,10 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       // Sealing would delay the start.
       if (!isReplayed) parts.afterWrite();
     },
-    compare: async (deviceId, samples) => {
-      for (let room = parts.room(); room !== undefined; room = parts.room()) await room;
-      return comparison(deviceId, samples, parts);
+    compare: (deviceId, samples) => {
+      const room = parts.room();
+      if (room === undefined) return comparison(deviceId, samples, parts);
+      return whenRoom(room).then(() => comparison(deviceId, samples, parts));
     },
   };
 }

@@ -124,6 +124,10 @@ export class Memtable {
     if (index !== undefined) noteRow(index, row.timestamp, at);
   }
 
+  has(device: number): boolean {
+    return this.#chains.length(device) > 0;
+  }
+
   rowCount(device: number): number {
     return this.#chains.length(device);
   }

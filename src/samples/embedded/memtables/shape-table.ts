@@ -86,6 +86,15 @@ export class ShapeTable implements TableName {
     this.runs = by === undefined ? left : left.toSpliced(first, 0, by);
   }
 
+  /** False only when no row of the device is here. */
+  mayHave(device: number): boolean {
+    return (
+      this.active?.has(device) === true ||
+      this.sealing.some((memtable) => memtable.has(device)) ||
+      this.runs.some(({ reader }) => reader.mayHave(device))
+    );
+  }
+
   isSealed(position: number): Sealed {
     if (position < this.sealedTo) return 'yes';
     return position < this.coveredTo ? 'maybe' : 'no';

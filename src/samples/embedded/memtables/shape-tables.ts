@@ -6,6 +6,7 @@ import type { RowGroup } from '../rows/rows.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { DeviceMarks } from './device-marks.ts';
 import type { DeviceNumbers } from './device-numbers.ts';
+import { createDeviceTables } from './device-tables.ts';
 import { ShapeTable, type TableName } from './shape-table.ts';
 
 export type TableLimits = Pick<
@@ -80,6 +81,7 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
   let tableCount = 0;
   let activeCount = 0;
   let closedCount = 0;
+  const ofDevices = createDeviceTables(numbers.count(), all);
 
   function* all(): Generator<ShapeTable> {
     for (const tables of byTopic.values()) yield* tables.values();
@@ -126,13 +128,9 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     closedCount += table.sealing.length - before;
   }
 
-  function tablesFor(topic: string | undefined): Iterable<ShapeTable> {
-    return topic === undefined ? all() : (byTopic.get(topic)?.values() ?? []);
-  }
-
   function findNewest(device: number): EpochMs {
     let newest = Number.NEGATIVE_INFINITY;
-    for (const table of all()) newest = Math.max(newest, table.newestOf(device));
+    for (const table of ofDevices.of(device)) newest = Math.max(newest, table.newestOf(device));
     return newest;
   }
 
@@ -167,20 +165,23 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
       active.add(device, row);
       active.lastPosition = position;
       marks.note(device, row.timestamp, row.order);
+      ofDevices.note(device, table);
     },
     groupsOf: (deviceId, topic, [from, to]) => {
       const device = numbers.numberOf(deviceId);
       const found: TopicGroup[] = [];
       if (device === undefined) return found;
-      for (const table of tablesFor(topic))
+      for (const table of ofDevices.of(device)) {
+        if (topic !== undefined && table.topic !== topic) continue;
         for (const group of table.groupsOf(device, from, to))
           found.push({ topic: table.topic, group });
+      }
       return found;
     },
     tablesOf: (deviceId) => {
       const device = numbers.numberOf(deviceId);
       if (device === undefined) return [];
-      return [...all()]
+      return [...ofDevices.of(device)]
         .map((table) => ({ table, newest: table.newestOf(device) }))
         .filter(({ newest }) => newest !== Number.NEGATIVE_INFINITY);
     },
@@ -188,8 +189,8 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     has: (device, { topic, timestamp, data }) => {
       if (timestamp > marks.newestOf(device, findNewest)) return false;
       // Objects are the same whatever the order of their keys, so the row may be of another shape.
-      for (const table of byTopic.get(topic)?.values() ?? [])
-        if (table.hasData(device, timestamp, data)) return true;
+      for (const table of ofDevices.of(device))
+        if (table.topic === topic && table.hasData(device, timestamp, data)) return true;
       return false;
     },
     replayFrom: (except) => {

@@ -17,6 +17,8 @@ export interface RunReader {
    * is one damaged group.
    */
   readonly groupsOf: (device: number, from: EpochMs, to: EpochMs) => RowGroup[];
+  /** False only when the run has no row of the device. */
+  readonly mayHave: (device: number) => boolean;
   /** Whether reading has met damage. */
   readonly isDamaged: () => boolean;
 }
@@ -29,6 +31,8 @@ export function createRunReader(options: RunReaderOptions): RunReader {
   const { run, origins } = options;
   const { index } = run;
   const sections = new PageSections(options);
+  const least = index.firstDevices[0] ?? Number.POSITIVE_INFINITY;
+  const greatest = index.lastDevices.at(-1) ?? Number.NEGATIVE_INFINITY;
 
   function slicesOf(page: number, device: number, times: readonly [EpochMs, EpochMs]): Slice[] {
     const [from, to] = times;
@@ -63,6 +67,12 @@ export function createRunReader(options: RunReaderOptions): RunReader {
     run,
     origins,
     isDamaged: () => sections.isAnyDamaged,
+    mayHave: (device) => {
+      // Asked for every run once for each device after a start; most are told by the ends.
+      if (device < least || device > greatest) return false;
+      const page = firstPageOf(index, device);
+      return page < index.head.pages && index.firstDevices[page]! <= device;
+    },
     groupsOf: (device, from, to) => {
       const found: RowGroup[] = [];
       if (index.head.newest < from || index.head.oldest >= to) return found;

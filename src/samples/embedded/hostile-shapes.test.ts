@@ -1,0 +1,84 @@
+// A tenant whose every sample has another key: tables, files and what others pay for it stay bounded.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { allSamples, entryOf } from '../conformance/sample-entries.ts';
+import { openTestSamples, type TestSamples } from '../testing-samples.ts';
+import { verifyStore } from './verify-chunks.ts';
+
+const limits = { tablesMax: 40, tablesPerWorkspace: 16, memtablesMax: 24, runsToMerge: 4 };
+const start = Date.UTC(2026, 2, 1);
+let directory: string;
+let store: TestSamples;
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'heliograph-hostile-'));
+  store = await openTestSamples({ directory, now: () => 1, limits });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true });
+});
+
+function files(): number {
+  return readdirSync(join(directory, 'segments')).filter((name) => name.endsWith('.segment'))
+    .length;
+}
+
+/** Entries of one sample; each has a key that no other has. */
+async function sendRandomKeys(workspaceId: string, count: number, first: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: count }, (_, i) => {
+      const data = { [`k${first + i}`]: i, v: 1 };
+      const sample = { at: start + first + i, data, workspaceId };
+      return store.append(entryOf(`${workspaceId}-${i % 20}`, [sample]));
+    }),
+  );
+}
+
+async function sendFleet(round: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: 200 }, (_, i) => {
+      const sample = { at: start + round * 900_000 + i, data: { t: i, h: round } };
+      return store.append(entryOf(`good${i}`, [{ ...sample, workspaceId: 'good' }]));
+    }),
+  );
+}
+
+test('random keys of some workspaces make no more runs than the limits say, and none without end', async () => {
+  const rounds = 12;
+  for (let round = 0; round < rounds; round++) {
+    for (const workspaceId of ['w1', 'w2', 'w3'])
+      await sendRandomKeys(workspaceId, 100, round * 100);
+    await sendFleet(round);
+    await store.sealAll();
+    await store.idle();
+    // The first rounds take all tables. Each has one level of runs, and chunks are merged too.
+    expect(files()).toBeLessThan(limits.tablesMax * 2 + 20);
+  }
+  const usage = await store.usage();
+  expect([...usage].map(([id, { samples }]) => [id, samples]).toSorted()).toEqual([
+    ['good', 200 * rounds],
+    ['w1', 100 * rounds],
+    ['w2', 100 * rounds],
+    ['w3', 100 * rounds],
+  ]);
+  expect(await allSamples(store, 'w2-7')).toHaveLength(5 * rounds);
+  expect(await allSamples(store, 'good7')).toHaveLength(rounds);
+  await store.close();
+  expect(await verifyStore(directory)).toMatchObject({ damage: [] });
+});
+
+test('a fleet that comes after them still has a table: its rows are in one run, not in chunks by device', async () => {
+  await sendRandomKeys('w1', 500, 0);
+  await store.sealAll();
+  const before = await store.idle().then(files);
+  await sendFleet(0);
+  await store.sealAll();
+  await store.idle();
+  expect(files()).toBe(before + 1);
+  await store.close();
+  const { chunks } = await verifyStore(directory);
+  // Only of the hostile tenant.
+  expect(chunks).toBeLessThanOrEqual(500);
+});
