@@ -75,11 +75,16 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
     if (bytes > limits.memtableBytes && largest !== undefined) tables.close(largest);
   }
 
+  /** Seals what is closed now: under load more is closed all the time, and this would never end. */
   async function sealEach(): Promise<number> {
+    const closed = new Set([...tables.all()].flatMap(({ sealing }) => sealing));
     let expired = 0;
     for (let table = waitingTable(tables); table !== undefined; table = waitingTable(tables)) {
+      const [memtable] = table.sealing;
       expired += await sealFirst(table, parts);
       letWritersOn();
+      if (memtable !== undefined) closed.delete(memtable);
+      if (closed.size === 0) break;
     }
     return expired;
   }
@@ -91,6 +96,13 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
     return done;
   }
 
+  async function work(): Promise<void> {
+    while (tables.hasClosed()) {
+      await sealClosed();
+      parts.sealed();
+    }
+  }
+
   function letWritersOn(): void {
     roomed?.resolve();
     roomed = undefined;
@@ -99,8 +111,8 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
   function startSealing(): void {
     // After a failure it is tried again when there is something new to keep, not at every entry.
     if (registry.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
-    working ??= sealClosed()
-      .then(parts.sealed, (error: unknown) => {
+    working ??= work()
+      .catch((error: unknown) => {
         failedAt = registry.journalledBytes();
         parts.failed(error);
       })
