@@ -18,7 +18,11 @@ test('property: the order is that of a stable sort', async () => {
 test('a long list is sorted in many turns, equal items in their order', async () => {
   const rows = Array.from({ length: 23_456 }, (_, place) => ({ key: (place * 7) % 1_000, place }));
   let pauses = 0;
-  const sorted = await sortInTurns(rows, (a, b) => a.key - b.key, async () => (pauses += 1));
+  const sorted = await sortInTurns(
+    rows,
+    (a, b) => a.key - b.key,
+    async () => (pauses += 1),
+  );
   expect(sorted).toEqual(rows.toSorted((a, b) => a.key - b.key));
   expect(pauses).toBeGreaterThan(8);
 });
