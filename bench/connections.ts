@@ -1,5 +1,5 @@
 // Idle connections: resident memory and processor time for each MQTT connection that has subscribed and is silent.
-// node bench/connections.ts [--connections 2000] [--transport tcp|tls|webSocket] [--wait 20] [--write]
+// node bench/connections.ts [--connections 2000] [--transport tcp|tls|webSocket] [--wait 20] [--at-once 50] [--write]
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,6 +22,7 @@ const { values: flags } = parseArgs({
     connections: { type: 'string', default: '2000' },
     transport: { type: 'string', default: 'tcp' },
     wait: { type: 'string', default: '20' },
+    'at-once': { type: 'string', default: '50' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -33,6 +34,8 @@ interface Step {
   readonly open: number;
   readonly bytes: number;
   readonly perSecond: number;
+  /** Attempts to connect that failed and were made again. */
+  readonly failed: number;
   /** Processor time of the platform for each connection, microseconds. */
   readonly processorUs: number;
 }
@@ -78,7 +81,8 @@ async function measure(folder: string): Promise<Measured> {
     const taken: Step[] = [];
     for (let step = 0; step < steps; step++) {
       const [from, to] = [step, step + 1].map((i) => Math.round((i * connections) / steps));
-      const order = { transport, port, userName, password, devices: devices.slice(from, to) };
+      const part = { devices: devices.slice(from, to), atOnce: Number(flags['at-once']) };
+      const order = { transport, port, userName, password, ...part };
       taken.push(await stepOf(platform, () => clients.open(order), to! - from!, to!));
     }
     await delay(Number(flags.wait) * 1_000);
@@ -92,33 +96,35 @@ async function measure(folder: string): Promise<Measured> {
 
 async function stepOf(
   { server }: Platform,
-  openThem: () => Promise<void>,
+  openThem: () => Promise<number>,
   count: number,
   open: number,
 ): Promise<Step> {
   const [startedMs, startedUs] = [performance.now(), server.processorUs()];
-  await openThem();
+  const failed = await openThem();
   const perSecond = (1_000 * count) / (performance.now() - startedMs);
   const used = server.processorUs() - startedUs;
-  return { open, bytes: server.residentBytes(), perSecond, processorUs: used / count };
+  return { open, bytes: server.residentBytes(), perSecond, failed, processorUs: used / count };
 }
 
 function report({ before, steps: taken, after, stillOpen }: Measured): string {
   const each = (bytes: number, open: number) => `${figure((bytes - before) / open / 1_024)} KiB`;
   const megabytes = (bytes: number) => `${figure(bytes / 1e6)} MB`;
   const rows = [
-    ['none', megabytes(before), '', '', ''],
+    ['none', megabytes(before), '', '', '', ''],
     ...taken.map((step) => [
       figure(step.open),
       megabytes(step.bytes),
       each(step.bytes, step.open),
       figure(step.perSecond),
       `${figure(step.processorUs)} us`,
+      figure(step.failed),
     ]),
     [
       `${figure(stillOpen)}, ${flags.wait} s later`,
       megabytes(after),
       each(after, connections),
+      '',
       '',
       '',
     ],
@@ -129,9 +135,16 @@ function report({ before, steps: taken, after, stillOpen }: Measured): string {
     connections < wanted ? ` The limit of open files allows ${connections} of ${wanted}.` : '';
   return [
     conditions(tmpdir()),
-    `${connections} connections over ${transport}, each logged in and subscribed for another device, then silent.${limited}`,
+    `${connections} connections over ${transport}, each logged in and subscribed for another device, then silent; ${flags['at-once']} made at a time.${limited}`,
     markdownTable(
-      ['connections', 'resident', 'each', 'made a second', 'processor time each'],
+      [
+        'connections',
+        'resident',
+        'each',
+        'made a second',
+        'processor time each',
+        'failed attempts',
+      ],
       rows,
     ),
     `Goal: ${figure(goal.connections)} connections in less than ${goal.megabytes} MB: ${reached ? 'reached' : 'not reached'}.`,

@@ -40,7 +40,10 @@ async function measure(): Promise<void> {
     throw error;
   };
   const now = Date.now;
-  const log = await openDeliveryLog({ directory, now, setTimer, failed, damaged: failed });
+  const log = await openDeliveryLog({
+    ...{ directory, now, setTimer, failed, damaged: failed },
+    expected: false,
+  });
   const telemetry = { deliveryTried: () => undefined, noted: () => undefined };
   const deliverer = createDeliverer({
     load: (waiting) => loadDelivery(waiting, log),

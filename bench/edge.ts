@@ -10,7 +10,7 @@ import {
   type HttpTarget,
   httpRequest,
   mustSucceed,
-  openConnection,
+  openPatientConnection,
 } from './load/http.ts';
 import {
   apiKey,
@@ -55,6 +55,8 @@ interface Case {
   readonly name: string;
   /** Whole requests, sent in turn. */
   readonly requests: readonly Buffer[];
+  /** How many times less often than others it is sent. */
+  readonly share?: number;
 }
 
 /** A server with the one client that asks it. */
@@ -100,7 +102,7 @@ async function measure(folder: string): Promise<string> {
 }
 
 async function asked(server: RunningServer, target: HttpTarget): Promise<Asked> {
-  return { server, target, connection: await openConnection(target) };
+  return { server, target, connection: await openPatientConnection(target) };
 }
 
 async function casesOf(platform: Platform): Promise<Case[]> {
@@ -125,7 +127,7 @@ async function casesOf(platform: Platform): Promise<Case[]> {
     { name: health, requests: [httpRequest('GET', '/health/live', { [caseHeader]: health })] },
     { name: capture, requests: captures },
     query('last 100 samples', '', { topic: 'default', limit: 100 }),
-    query('last 10,000 samples', '', { topic: 'default', limit: 10_000 }),
+    { ...query('last 10,000 samples', '', { topic: 'default', limit: 10_000 }), share: 20 },
     query('raw AVG over 24 h', '/raw/kpi', { ...average, interval: day }),
     query('raw AVG over 24 h by PT1H', '/raw/time-series', {
       ...average,
@@ -194,9 +196,14 @@ function emptyCost(): Cost {
   return { durationsMs: [], cpuMs: 0 };
 }
 
-async function timed({ requests }: Case, { server, connection }: Asked, cost: Cost): Promise<void> {
+async function timed(
+  { requests, share = 1 }: Case,
+  { server, connection }: Asked,
+  cost: Cost,
+): Promise<void> {
   const cpuBefore = cpuMsOf(server.pid);
-  for (let i = 0; i < requestsPerRound; i++) {
+  const count = requestsPerRound / share;
+  for (let i = 0; i < count; i++) {
     const startMs = performance.now();
     const { status } = await connection.send(requests[i % requests.length]!);
     cost.durationsMs.push(performance.now() - startMs);

@@ -38,6 +38,8 @@ import {
   existingOutputConnectors,
   findOutputConnector,
 } from '../records/rows/output-connectors.ts';
+import { findFollowerPosition, saveFollowerPosition } from '../records/rows/follower-positions.ts';
+import { deliveryLogMark } from '../records/rows/recorded-positions.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
@@ -128,7 +130,10 @@ export async function composeDeliveries(
 async function composeWaiting(parts: Parts, targets: OpenTargets) {
   const { config, records, telemetry, log: journal, diskIsFull, now, newId } = parts;
   const failed = (error: unknown) => telemetry.backgroundFailed('keeping the delivery log', error);
+  const { db } = records;
+  const expected = (await findFollowerPosition(db, deliveryLogMark)) !== undefined;
   const log = await openDeliveryLog({
+    expected,
     directory: join(config.dataDirectory, 'deliveries'),
     now,
     setTimer,
@@ -138,6 +143,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
     damaged: (damage) => telemetry.damageFound({ what: 'deliveries', ...damage }),
     failed,
   });
+  if (!expected && log.isNoted) await saveFollowerPosition(db, deliveryLogMark, 0);
   telemetry.gauge('delivery_log_bytes', 'Bytes of the delivery log on disk.', () => log.bytes);
   const existing = (ids: readonly string[]) => existingOutputConnectors(records.db, ids);
   const from = journal.followerPosition('outputs') ?? journal.position;

@@ -13,15 +13,14 @@ import {
 } from '../http/streams/data-streams.ts';
 import { mqttSocketPath } from '../http/streams/mqtt-socket.ts';
 import { createAccessWatch } from '../live/access-watch.ts';
+import { publishEntry } from '../live/entry-publishing.ts';
 import { createFanOut } from '../live/fan-out.ts';
 
 /** Serves the data stream on the server's upgrades. */
 export function composeLive(server: Server, parts: Parts): DataStreams {
   const { log, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
   const fanOut = createFanOut();
-  parts.followers.listen('live', ({ samples }) => {
-    if (samples.length > 0) fanOut.publish(samples, now());
-  });
+  parts.followers.listen('live', (entry) => publishEntry(fanOut, entry, now));
   const { isReadable: readable, readableOf, devicesOfTag } = createStreamAccess(records);
   const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
   const access = createAccessWatch({ fanOut, readable, pause, failed });

@@ -158,7 +158,7 @@ function uplinkStagesOf(
 }
 
 function backfillStagesOf(
-  { directory, records, newId }: Parts,
+  { directory, records, store, newId }: Parts,
   { validate, admit, append, announce }: UplinkStages,
   stopping: () => boolean,
 ): BackfillStages & NamedDeviceStages {
@@ -170,6 +170,7 @@ function backfillStagesOf(
     validate,
     admit,
     append,
+    appendColumns: (entry) => store.appendColumns(entry),
     announce,
     stopping,
     newId,

@@ -48,7 +48,10 @@ export async function verifyDataFolder(
     const store = await verifyStore(samples, { ...positions, uplinksTo });
     const records = verifyRecords(directory, refusal);
     const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
-    const deliveries = await verifyDeliveryLog(join(directory, 'deliveries'));
+    const deliveries = await verifyDeliveryLog(
+      join(directory, 'deliveries'),
+      positions.hasDeliveryLog,
+    );
     const sound = [store, rawUplinks, deliveries, records].every(
       ({ damage }) => damage.length === 0,
     );

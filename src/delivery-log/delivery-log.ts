@@ -8,7 +8,7 @@ import { createBlockCache } from './block-cache.ts';
 import { compact, type Needs } from './compaction.ts';
 import { type DeliveryLogLimits, deliveryLogLimits } from './limits.ts';
 import { LogWriter } from './log-writer.ts';
-import { findSegments } from './open-segments.ts';
+import { findSegments, unlessDiskFull } from './open-segments.ts';
 import { recordAt, type RecordPlace, type StoredDelivery } from './record.ts';
 import { createRowReader, type RowReader } from './row-reader.ts';
 import type { DeliveryLogDamage } from './segment.ts';
@@ -17,6 +17,8 @@ export interface DeliveryLogOptions {
   readonly directory: string;
   readonly now: () => EpochMs;
   readonly setTimer: SetTimer;
+  /** Whether the folder had files before, so that an empty one is damage. */
+  readonly expected: boolean;
   /** Throws Problem `storageFull` while only the records may be written. */
   readonly checkRoom?: () => void;
   /** Called for damage at the start, and when a read encounters it. */
@@ -28,6 +30,8 @@ export interface DeliveryLogOptions {
 }
 
 export interface DeliveryLog extends Pick<RowReader, 'endedOf' | 'find'> {
+  /** Whether the folder has files, which the next start can expect. */
+  readonly isNoted: boolean;
   /** Adds the newest state of a delivery. It is listed immediately and written soon. */
   append(record: StoredDelivery): RecordPlace;
   /** Whether so much waits for the disk that no delivery should start. */
@@ -59,7 +63,10 @@ export async function openDeliveryLog(options: DeliveryLogOptions): Promise<Deli
   const { directory, damaged } = options;
   const limits: DeliveryLogLimits = { ...deliveryLogLimits, ...options.limits };
   await makeFolder(directory);
-  const { closed, open, nextNumber, damage } = await findSegments(directory, true);
+  const { closed, open, nextNumber, damage } = await findSegments(directory, {
+    repair: true,
+    expected: options.expected,
+  });
   for (const place of damage) damaged(place);
   const { now, setTimer, failed, checkRoom = () => undefined, disk } = options;
   const writer = new LogWriter({
@@ -67,7 +74,8 @@ export async function openDeliveryLog(options: DeliveryLogOptions): Promise<Deli
     resume: open,
     ...(disk !== undefined && { disk }),
   });
-  if (damage.length > 0) await writer.writeManifest();
+  const isNew = closed.length === 0 && open === undefined;
+  const isNoted = isNew || damage.length > 0 ? await unlessDiskFull(writer.writeManifest()) : true;
   const blocks = createBlockCache(limits.blocksCached, damaged);
   const rows = createRowReader({ closed, writer, pause });
 
@@ -84,6 +92,7 @@ export async function openDeliveryLog(options: DeliveryLogOptions): Promise<Deli
   }
 
   return {
+    isNoted,
     append: (record) => writer.append(record),
     get isBehind() {
       return writer.isBehind;

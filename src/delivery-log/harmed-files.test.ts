@@ -85,7 +85,7 @@ describe.each(files)('%s', (file) => {
     cpSync(filled, folder, { recursive: true });
     if (harms[harm]!(pathOf(folder, file)) === false) return;
     const before = readdirSync(folder);
-    const verified = await verifyDeliveryLog(folder);
+    const verified = await verifyDeliveryLog(folder, true);
     const { log, damage } = await openTestLog(folder, { limits });
     const rows = [...(await log.endedOf('c')).values()];
     const found = [];
@@ -106,18 +106,18 @@ describe.each(files)('%s', (file) => {
 });
 
 test('an intact folder has no damage, nor has one with a torn end', async () => {
-  expect(await verifyDeliveryLog(filled)).toEqual({ records: count, damage: [] });
+  expect(await verifyDeliveryLog(filled, true)).toEqual({ records: count, damage: [] });
   const torn = join(root.directory, 'torn');
   cpSync(filled, torn, { recursive: true });
   const path = pathOf(torn, 'last.deliveries');
   const { size } = statSync(path);
   writeFileSync(path, Buffer.concat([readFileSync(path), readFileSync(path).subarray(0, 40)]));
-  expect((await verifyDeliveryLog(torn)).damage).toEqual([]);
+  expect((await verifyDeliveryLog(torn, true)).damage).toEqual([]);
   const { log, damage } = await openTestLog(torn, { limits });
   log.append(storedDelivery(count, { state: 'DEAD' }));
   await log.close();
   expect([damage, statSync(path).size > size]).toEqual([[], true]);
-  expect(await verifyDeliveryLog(torn)).toEqual({ records: count + 1, damage: [] });
+  expect(await verifyDeliveryLog(torn, true)).toEqual({ records: count + 1, damage: [] });
 });
 
 test('a file of a newer version is refused', async () => {
@@ -126,4 +126,17 @@ test('a file of a newer version is refused', async () => {
   const { replaceChecked } = await import('../log/durable-file.ts');
   await replaceChecked(join(newer, 'manifest.json'), '{"format":2,"segments":[]}');
   await expect(openTestLog(newer)).rejects.toThrow('newer version');
+});
+
+test('a folder that had files and is gone is reported, a new one is not', async () => {
+  const lost = join(root.directory, 'lost');
+  expect((await verifyDeliveryLog(lost, false)).damage).toEqual([]);
+  const reason = 'the manifest is missing';
+  expect((await verifyDeliveryLog(lost, true)).damage).toEqual([{ path: lost, reason }]);
+  const { log, damage } = await openTestLog(lost, { expected: true });
+  await log.close();
+  expect(damage).toEqual([{ path: lost, reason }]);
+  const again = await openTestLog(lost, { expected: true });
+  await again.log.close();
+  expect(again.damage).toEqual([]);
 });

@@ -1,6 +1,7 @@
 // Segments of a start: reads indexes of closed segments and the end of the newest one, and reports damage.
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { isDiskFull } from '../model/disk-full.ts';
 import type { RowCounts } from './row-table.ts';
 import { readManifest, type Manifest } from './manifest.ts';
 import {
@@ -44,11 +45,22 @@ export interface FoundSegments {
   readonly damage: readonly DeliveryLogDamage[];
 }
 
-/** Reads what a start must know. `repair` writes indexes that are missing; a check does not. */
-export async function findSegments(directory: string, repair: boolean): Promise<FoundSegments> {
+/** How the files are read. */
+export interface FindOptions {
+  /** Whether indexes that are missing are written, which a check does not. */
+  readonly repair: boolean;
+  /** Whether the folder had files before, so that an empty one is damage. */
+  readonly expected: boolean;
+}
+
+/** Reads what a start must know. */
+export async function findSegments(
+  directory: string,
+  { repair, expected }: FindOptions,
+): Promise<FoundSegments> {
   const numbers = existsSync(directory) ? await listSegments(directory) : [];
   const damage: DeliveryLogDamage[] = [];
-  const written = await writtenBytes(directory, numbers, damage);
+  const written = await writtenBytes(directory, { numbers, expected }, damage);
   const closed: ClosedSegment[] = [];
   let open: Segment | undefined;
   for (const number of numbers) {
@@ -61,7 +73,8 @@ export async function findSegments(directory: string, repair: boolean): Promise<
     else {
       // What cannot be read stays in the file for a repair.
       found.segment.bytes = found.size;
-      const head = repair ? await writeIndex(found.segment) : headOf(found.segment);
+      const head = headOf(found.segment);
+      if (repair) await unlessDiskFull(writeIndex(found.segment));
       closed.push(closedSegment(directory, number, head));
     }
   }
@@ -72,11 +85,11 @@ export async function findSegments(directory: string, repair: boolean): Promise<
 /** What the manifest says of each segment. Reports a missing manifest or segment. */
 async function writtenBytes(
   directory: string,
-  numbers: readonly number[],
+  { numbers, expected }: { readonly numbers: readonly number[]; readonly expected: boolean },
   damage: DeliveryLogDamage[],
 ): Promise<Map<number, number>> {
   const manifest = existsSync(directory) ? await readManifest(directory) : 'missing';
-  if (manifest === 'missing' && numbers.length > 0)
+  if (manifest === 'missing' && (expected || numbers.length > 0))
     damage.push({ path: directory, reason: 'the manifest is missing' });
   if (manifest !== 'missing' && 'damaged' in manifest)
     damage.push({ path: manifest.damaged, reason: 'it cannot be read' });
@@ -87,6 +100,17 @@ async function writtenBytes(
       damage.push({ path: segmentPath(directory, number), reason: 'the segment is missing' });
   }
   return new Map(segments);
+}
+
+/** A start does not fail because the disk is full: the next one writes it. */
+export async function unlessDiskFull(write: Promise<unknown>): Promise<boolean> {
+  return write.then(
+    () => true,
+    (error: unknown) => {
+      if (isDiskFull(error)) return false;
+      throw error;
+    },
+  );
 }
 
 interface Found {

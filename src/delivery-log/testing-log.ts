@@ -51,6 +51,7 @@ export async function openTestLog(
     directory,
     now: () => 0,
     setTimer,
+    expected: false,
     damaged: (place) => void damage.push(place),
     failed: (error) => void failures.push(error),
     ...over,

@@ -8,9 +8,12 @@ export interface DeliveryLogFindings {
   readonly damage: readonly DeliveryLogDamage[];
 }
 
-/** A folder that does not exist has no records. */
-export async function verifyDeliveryLog(directory: string): Promise<DeliveryLogFindings> {
-  const { closed, open, damage } = await findSegments(directory, false);
+/** `expected`: whether the folder had files before. */
+export async function verifyDeliveryLog(
+  directory: string,
+  expected: boolean,
+): Promise<DeliveryLogFindings> {
+  const { closed, open, damage } = await findSegments(directory, { repair: false, expected });
   const found = [...damage];
   const told = new Set(damage.map(({ path }) => path));
   for (const { path, bytes } of closed) {

@@ -28,6 +28,7 @@ function bench(append?: (entry: JournalEntry, count: number) => Promise<DurableE
     findRoute: () => route,
     validate: validateSample,
     admit: (_, samples) => samples,
+    appendColumns: async () => undefined,
     append: async (entry) => {
       const count = entries.push(entry);
       return append === undefined ? durable(entry, count) : append(entry, count);

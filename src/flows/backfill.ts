@@ -1,11 +1,14 @@
 // Backfill journey: samples of a request are read, validated, appended in batches by device, and announced.
 import { BrokenJson } from '../ingest/http/json-groups.ts';
+import { elementsOf } from '../ingest/http/sample-elements.ts';
+import { isColumns, type SampleGroup } from '../ingest/http/sample-groups.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import { Problem, problem } from '../model/problem.ts';
 import {
+  type BackfillDevice,
   type BackfillProgress,
   backfillDevice,
   type BatchStages,
@@ -14,6 +17,7 @@ import {
   type RejectedSample,
   storeBatches,
 } from './backfill-batches.ts';
+import { type ColumnStages, type StoredGroup, storeColumns } from './backfill-columns.ts';
 import type { Attempt } from './idempotency.ts';
 import { createNamedDevices, type NamedDeviceStages } from './named-devices.ts';
 
@@ -28,7 +32,7 @@ export const backfillLimits = {
 
 interface SampleGroups {
   /** Elements in the order sent. A group becomes one journal entry for each of its devices. */
-  readonly groups: AsyncIterable<readonly Json[]> | Iterable<readonly Json[]>;
+  readonly groups: AsyncIterable<SampleGroup> | Iterable<readonly Json[]>;
   /** The timestamp of samples without one. */
   readonly receivedAt: EpochMs;
   /**
@@ -57,7 +61,7 @@ export interface BackfillReceipt {
   readonly rejected: readonly RejectedSample[];
 }
 
-export interface BackfillStages extends BatchStages {
+export interface BackfillStages extends BatchStages, ColumnStages {
   /** Throws Problem 404 for an unknown device. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   /** Asked before every group; true ends the request with 503. */
@@ -73,7 +77,7 @@ const samplesLimit = `${backfillLimits.samplesMax.toLocaleString('en-US')} sampl
  */
 export async function backfill(input: Backfill, on: BackfillStages): Promise<BackfillReceipt> {
   const device = backfillDevice(await on.findRoute(input.deviceId), on.newId());
-  return storeGroups(input, (elements) => elements.map(() => device), on);
+  return storeGroups(input, { device, devicesOf: (elements) => elements.map(() => device) }, on);
 }
 
 /**
@@ -85,7 +89,7 @@ export async function backfillNamed(
   input: NamedBackfill,
   on: BackfillStages & NamedDeviceStages,
 ): Promise<BackfillReceipt> {
-  return storeGroups(input, createNamedDevices(input.principal, on), on);
+  return storeGroups(input, { devicesOf: createNamedDevices(input.principal, on) }, on);
 }
 
 /** Returns for each element its device, or why it is rejected. */
@@ -93,9 +97,15 @@ type FindDevices = (
   elements: readonly Json[],
 ) => readonly FoundDevice[] | Promise<readonly FoundDevice[]>;
 
+interface RequestDevices {
+  /** The device of all samples; undefined when each names its own. */
+  readonly device?: BackfillDevice;
+  readonly devicesOf: FindDevices;
+}
+
 async function storeGroups(
   input: SampleGroups,
-  findDevices: FindDevices,
+  of: RequestDevices,
   on: BackfillStages,
 ): Promise<BackfillReceipt> {
   const progress: BackfillProgress = {
@@ -108,17 +118,15 @@ async function storeGroups(
   const underWay: Promise<void>[] = [];
   let failure: unknown;
   try {
-    for await (const elements of input.groups) {
+    for await (const group of input.groups) {
       if (on.stopping()) throw problem('stopping');
-      if (progress.read + elements.length > backfillLimits.samplesMax)
+      if (progress.read + group.length > backfillLimits.samplesMax)
         throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
-      const devices = await findDevices(elements);
-      const batches = await batchesOf({ elements, devices, ...input }, progress, on);
-      if (batches.length === 0) continue;
-      const stored = storeBatches(batches, progress, on);
+      const stored = await storeGroup({ ...input, group }, of, progress, on);
+      if (stored === undefined) continue;
       // A failure is handled where the group is awaited.
-      stored.catch(() => undefined);
-      underWay.push(stored);
+      stored.done.catch(() => undefined);
+      underWay.push(stored.done);
       if (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
     }
   } catch (error) {
@@ -133,6 +141,41 @@ async function storeGroups(
     throw problem('backfillRejected', receipt);
   }
   return receipt;
+}
+
+/** Begins to store the group; undefined when nothing of it is to be stored. */
+async function storeGroup(
+  input: GroupToStore,
+  devices: RequestDevices,
+  progress: BackfillProgress,
+  on: BackfillStages,
+): Promise<StoredGroup | undefined> {
+  const { group, receivedAt } = input;
+  if (!isColumns(group)) return storeElements({ ...input, elements: group }, devices, progress, on);
+  const { device } = devices;
+  if (device !== undefined && group.deviceIds === undefined) {
+    const stored = await storeColumns({ samples: group, device, receivedAt }, progress, on);
+    if (stored !== undefined) {
+      progress.read += group.length;
+      return stored;
+    }
+  }
+  return storeElements({ ...input, elements: elementsOf(group) }, devices, progress, on);
+}
+
+interface GroupToStore extends Pick<SampleGroups, 'receivedAt' | 'attempt'> {
+  readonly group: SampleGroup;
+}
+
+async function storeElements(
+  input: GroupToStore & { readonly elements: readonly Json[] },
+  { devicesOf }: RequestDevices,
+  progress: BackfillProgress,
+  on: BackfillStages,
+): Promise<StoredGroup | undefined> {
+  const devices = await devicesOf(input.elements);
+  const batches = await batchesOf({ ...input, devices }, progress, on);
+  return batches.length === 0 ? undefined : { done: storeBatches(batches, progress, on) };
 }
 
 function outcomeOf({ accepted, duplicates, rejected }: BackfillProgress): BackfillReceipt {

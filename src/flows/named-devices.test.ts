@@ -42,6 +42,7 @@ function bench(append?: (entry: JournalEntry) => Promise<void>) {
     authorizeWrite: () => undefined,
     validate: validateSample,
     admit: (_, samples) => samples,
+    appendColumns: async () => undefined,
     async append(entry): Promise<DurableEntry> {
       entries.push(entry);
       await append?.(entry);

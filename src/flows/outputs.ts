@@ -3,7 +3,7 @@ import type { FlowRoute } from '../inventory/devices/flow-route-cache.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { type DeliveryDraft, sequenceAt } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
+import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
 import { Problem } from '../model/problem.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { StoredSample } from '../model/sample.ts';
@@ -40,7 +40,7 @@ export async function queueOutputs(
   let drafts: DeliveryDraft[] = [];
   const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
-    if (entry.samples.length === 0) continue;
+    if (sampleCountOf(entry) === 0) continue;
     const found = routeOf(entry, on, notes);
     const route = found instanceof Promise ? await found : found;
     if (route === undefined || !route.outputs.some(isDelivered)) continue;
@@ -91,12 +91,13 @@ function routeOf(
 
 /** The id is derived from the position, so that a repetition changes nothing. */
 function noteOf(
-  { deviceId, position, samples }: DurableEntry,
+  entry: DurableEntry,
   what: 'unreadable' | 'failed',
   message: string,
   timestamp: EpochMs,
 ): ProcessingLogEntry {
-  const { correlationId } = samples[0]!;
+  const { deviceId, position } = entry;
+  const { correlationId } = entry.samples[0]!;
   const id = `outputs-${what}-${position}`;
   return { id, deviceId, timestamp, correlationId, level: 'ERROR', source: 'OUTPUT', message };
 }

@@ -107,6 +107,9 @@ async function evaluateEntries(
   pacing.startSlice();
   for (const entry of entries) {
     if (isBeyondHops(entry)) batch.write.notes.push(hopsNote(entry, parts.now()));
+    // Samples that no rule asks for are not made.
+    if (entry.summary !== undefined && parts.registry.planOf(entry.deviceId) === undefined)
+      continue;
     const isSkipped = entry.trace?.rulesSkipped === true || isBeyondHops(entry);
     const take = isSkipped ? keepStoredSample : evaluateStoredSample;
     for (const sample of entry.samples) {

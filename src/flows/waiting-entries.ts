@@ -1,5 +1,5 @@
 // Waiting entries: announced entries of a follower, up to a limit, so that it need not read the journal.
-import type { DurableEntry } from '../model/journal-entry.ts';
+import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
 
 /** A batch is at most this large, but for a single entry that is larger. */
 export interface BatchLimits {
@@ -42,7 +42,7 @@ export function createWaitingEntries(limits: BatchLimits): WaitingEntries {
     for (const entry of removed) {
       if (entry === undefined) continue;
       size -= 1;
-      samples -= entry.samples.length;
+      samples -= sampleCountOf(entry);
     }
     return removed;
   }
@@ -73,7 +73,7 @@ export function createWaitingEntries(limits: BatchLimits): WaitingEntries {
       const before = run[at];
       run[at] = entry;
       size += before === undefined ? 1 : 0;
-      samples += entry.samples.length - (before?.samples.length ?? 0);
+      samples += sampleCountOf(entry) - (before === undefined ? 0 : sampleCountOf(before));
     },
     has: (position) => run[position - first] !== undefined,
     takeFrom(position) {
@@ -83,7 +83,7 @@ export function createWaitingEntries(limits: BatchLimits): WaitingEntries {
       let taken = 0;
       while (end - start < limits.entriesMax) {
         const entry = run[end];
-        taken += entry?.samples.length ?? 0;
+        taken += entry === undefined ? 0 : sampleCountOf(entry);
         if (entry === undefined || (taken > limits.samplesMax && end > start)) break;
         end += 1;
       }
@@ -104,7 +104,7 @@ export function batchFrom(
   const batch: DurableEntry[] = [];
   let samples = 0;
   for (const entry of entries.slice(from, from + limits.entriesMax)) {
-    samples += entry.samples.length;
+    samples += sampleCountOf(entry);
     if (samples > limits.samplesMax && batch.length > 0) break;
     batch.push(entry);
   }

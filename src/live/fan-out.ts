@@ -54,6 +54,8 @@ export interface FanOut {
    * own turn of the event loop.
    */
   publish(samples: readonly StoredSample[], now: EpochMs): void;
+  /** As `publish`, for stored samples of a device that no session has an interest in. */
+  pass(firstCursor: string, lastCursor: string): void;
   add(interest: Interest, subscription: Subscription): void;
   remove(interest: Interest, subscription: Subscription): void;
   /** The interests of all sessions in the device. */
@@ -98,6 +100,10 @@ export function createFanOut(): FanOut {
         // one.
         if (lastCursor === undefined || sample.cursor > lastCursor) lastCursor = sample.cursor;
       }
+    },
+    pass(first, last) {
+      firstCursor ??= first;
+      if (lastCursor === undefined || last > lastCursor) lastCursor = last;
     },
     add(interest, { assetId, topic }) {
       const audience = audiences.get(assetId) ?? { byTopic: new Map(), wildcard: new Set() };

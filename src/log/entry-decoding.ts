@@ -14,7 +14,7 @@ import { type EntryContext, readId, readJson, readNumber, readText } from './fie
 import { decodeFormat2 } from './format-2-entry.ts';
 import type { KeptEntry } from './journal-block.ts';
 import { LeafValues } from './leaf-values.ts';
-import { dataOfRows, type LoggedEntry } from './logged-entry.ts';
+import { dataOfRows, type ReadEntry } from './logged-entry.ts';
 import { createKindReader, type RowKind } from './row-kind.ts';
 import { metricsCodec, traceCodec } from './trace-codec.ts';
 
@@ -22,7 +22,7 @@ export interface EntryDecoder {
   /** The entry as followers and live streams read it. */
   readonly durable: (kept: KeptEntry) => DurableEntry;
   /** The entry as sample stores take it. */
-  readonly logged: (kept: KeptEntry) => LoggedEntry;
+  readonly logged: (kept: KeptEntry) => ReadEntry;
 }
 
 /** The bytes were checked by the checksum of their frame, so they are trusted. */

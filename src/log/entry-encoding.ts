@@ -12,6 +12,7 @@ import type { EncodedEntry } from './journal-block.ts';
 import type { EntrySample, LoggedRows } from './logged-entry.ts';
 import type { KindOfRow, RowKind } from './row-kind.ts';
 import { missing } from '../structures/missing.ts';
+import type { RowColumns } from './row-columns.ts';
 import { metricsCodec, traceCodec } from './trace-codec.ts';
 
 /** The rows of an entry with everything that followers are told of them. */
@@ -41,16 +42,32 @@ export const entryFlags = {
 /** A larger buffer is not kept for the next entry. */
 const keptBytesMax = 1024 * 1024;
 
-export type EncodeEntry = (entry: EntryToEncode) => EncodedEntry;
+/** Rows of an entry that has nothing else. */
+export interface ColumnsToEncode {
+  readonly receivedAt: EpochMs;
+  readonly rows: RowColumns;
+  readonly firstOrder: number;
+}
 
 /** The bytes of an entry are valid until the next one is encoded. */
-export function createEntryEncoder(kindOf: KindOfRow): EncodeEntry {
+export interface EntryEncoder {
+  readonly encode: (entry: EntryToEncode) => EncodedEntry;
+  /** Reads as an entry of the same rows. */
+  readonly encodeColumns: (entry: ColumnsToEncode) => EncodedEntry;
+}
+
+export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
   let to = new ByteWriter();
   const texts = new WrittenTexts();
-  return ({ entry, rows, duplicates, firstOrder }) => {
+
+  function begin(): void {
     if (to.capacity > keptBytesMax) to = new ByteWriter();
     to.length = 0;
     texts.clear();
+  }
+
+  function encode({ entry, rows, duplicates, firstOrder }: EntryToEncode): EncodedEntry {
+    begin();
     const used = kindsOf(rows, kindOf);
     const flags = flagsOf(entry, rows, used);
     const [first] = rows.samples;
@@ -65,7 +82,45 @@ export function createEntryEncoder(kindOf: KindOfRow): EncodeEntry {
     writeRows(to, rows, { near: entry.receivedAt, flags, indexes: used.indexes, texts });
     writeRest(to, entry, first);
     return { payload: to.written(), definitions: used.definitions };
-  };
+  }
+
+  function encodeColumns({ receivedAt, rows, firstOrder }: ColumnsToEncode): EncodedEntry {
+    const { head, shape, timestamps } = rows;
+    begin();
+    to.byte(0);
+    writeId(to, head.deviceId);
+    writeTime(to, receivedAt, 0);
+    to.varint(0);
+    to.varint(firstOrder);
+    to.varint(timestamps.length);
+    writeId(to, head.correlationId);
+    writeColumns(to, rows, texts, receivedAt);
+    const kind = kindOf({ ...head, timestamp: receivedAt, data: {} }, shape);
+    return { payload: to.written(), definitions: [kind] };
+  }
+
+  return { encode, encodeColumns };
+}
+
+function writeColumns(
+  to: ByteWriter,
+  { shape, timestamps, columns, texts: strings }: RowColumns,
+  texts: WrittenTexts,
+  near: EpochMs,
+): void {
+  const kinds = shape.leaves.map(({ kind }) => kind);
+  let before = near;
+  for (let row = 0; row < timestamps.length; row++) {
+    const timestamp = timestamps[row]!;
+    writeTime(to, timestamp, before);
+    before = timestamp;
+    for (let leaf = 0; leaf < kinds.length; leaf++) {
+      const value = columns[leaf]![row]!;
+      if (kinds[leaf] === leafKinds.number) to.double(value);
+      else if (kinds[leaf] === leafKinds.boolean) to.byte(value);
+      else texts.write(to, strings[value]!);
+    }
+  }
 }
 
 /** The kinds of rows, each once, and, when there are several, the index of the kind of each row. */

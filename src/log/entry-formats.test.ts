@@ -11,7 +11,7 @@ import { collect, entryOf } from '../samples/conformance/sample-entries.ts';
 import { createShapeInterner } from './data-shape.ts';
 import { type EntryLog, type EntryLogOptions, openEntryLog } from './entry-log.ts';
 import { LeafValues } from './leaf-values.ts';
-import type { LoggedEntry } from './logged-entry.ts';
+import type { ReadEntry } from './logged-entry.ts';
 import { dataOfRows } from './logged-entry.ts';
 import { entriesWithEverything } from './testing-entries.ts';
 
@@ -79,7 +79,7 @@ const formatTwoName = '000000000000000.journal';
 
 test('entries of format 2 are read as they were, and the next entry begins a file of the present format', async () => {
   writeFileSync(join(directory, formatTwoName), inflateRawSync(Buffer.from(formatTwo, 'base64')));
-  const replayed: LoggedEntry[] = [];
+  const replayed: ReadEntry[] = [];
   const log = await open({ replay: (entries) => void replayed.push(...entries) });
   const before = entriesWithEverything.map(durable);
   expect(await collect(log.entriesFrom(0))).toEqual(before);
@@ -109,7 +109,7 @@ const withoutTimes = ({ samples, ...entry }: DurableEntry) => ({
   samples: samples.map((sample) => ({ ...sample, storedAt: 0 })),
 });
 
-function expectLogged(logged: readonly LoggedEntry[], entries: readonly JournalEntry[]): void {
+function expectLogged(logged: readonly ReadEntry[], entries: readonly JournalEntry[]): void {
   for (const [i, { firstOrder, rows }] of logged.entries()) {
     const { samples } = entries[i]!;
     expect(firstOrder).toBe(i * 300);
@@ -223,7 +223,7 @@ test('any entry is read as it was written, in the same run and after a restart',
     const expected = JSON.parse(JSON.stringify(entries.map(durable))) as DurableEntry[];
     const first = await collect(log.entriesFrom(0));
     await log.close();
-    const replayed: LoggedEntry[] = [];
+    const replayed: ReadEntry[] = [];
     const again = await open({
       directory: folder,
       replay: (found) => void replayed.push(...found),

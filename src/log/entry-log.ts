@@ -4,7 +4,7 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { ShapeInterner } from './data-shape.ts';
 import { createEntryDecoder } from './entry-decoding.ts';
-import { createEntryEncoder, type EntryToEncode } from './entry-encoding.ts';
+import { type ColumnsToEncode, createEntryEncoder, type EntryToEncode } from './entry-encoding.ts';
 import { type FollowerPositions, openFollowerPositions } from './follower-positions.ts';
 import { type Journal, type JournalOptions, openJournal } from './journal.ts';
 import type { Appended } from './journal-writer.ts';
@@ -15,7 +15,7 @@ import {
   logDamage,
   unreadableText,
 } from './log-damage.ts';
-import type { LoggedEntry } from './logged-entry.ts';
+import type { ReadEntry } from './logged-entry.ts';
 import { createRowKinds } from './row-kind.ts';
 import { type ReplayStart, readEntries, replaySamples } from './replay.ts';
 
@@ -30,6 +30,9 @@ export interface EntryLog {
    * `storageStopped` or `stopping`.
    */
   append(entry: EntryToEncode): Appended;
+
+  /** As `append`, for rows in columns. */
+  appendColumns(entry: ColumnsToEncode): Appended;
 
   /**
    * Durable entries from a position on, in batches, up to the newest one. Damage is stepped over.
@@ -95,7 +98,7 @@ export interface EntryLogOptions
   readonly shapes: ShapeInterner;
   /** Entries from this position on are given to `replay` while opening, some at a time. */
   readonly replayFrom: number;
-  readonly replay: (entries: readonly LoggedEntry[]) => void | Promise<void>;
+  readonly replay: (entries: readonly ReadEntry[]) => void | Promise<void>;
   /** What others know of the end of the journal. */
   readonly seen?: JournalEndSeen | undefined;
   /** Called for every damaged place that opening or reading finds; at every reading again. */
@@ -111,7 +114,7 @@ export interface EntryLogOptions
 export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> {
   const { directory, now, shapes, seen, damaged, failed } = options;
   const followers = await openFollowerPositions(directory, now, seen?.followFrom);
-  const encode = createEntryEncoder(createRowKinds());
+  const encoder = createEntryEncoder(createRowKinds());
   const decoder = createEntryDecoder(shapes);
   const journal = await openJournal({
     ...options,
@@ -134,7 +137,8 @@ export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> 
       (sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0),
       0,
     ),
-    append: (entry) => journal.append(encode(entry)),
+    append: (entry) => journal.append(encoder.encode(entry)),
+    appendColumns: (entry) => journal.append(encoder.encodeColumns(entry)),
     entriesFrom: (position) => readEntries(journal, decoder, position),
     isLost: (from, to) =>
       journal.damage.some(

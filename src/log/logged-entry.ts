@@ -3,6 +3,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { SampleEntry } from '../model/sample.ts';
 import { type DataShape, dataOf } from './data-shape.ts';
 import type { LeafValues } from './leaf-values.ts';
+import type { RowColumns } from './row-columns.ts';
 
 export type EntrySample = Omit<SampleEntry, 'storedAt'>;
 
@@ -28,9 +29,14 @@ export interface LoggedEntry {
    */
   readonly firstOrder: number;
   /** Rows that are not `stored` count in the order, but no query may find them. */
-  readonly rows: LoggedRows;
+  readonly rows: LoggedRows | RowColumns;
   /** Bytes that the entry takes in the log. */
   readonly bytes: number;
+}
+
+/** An entry as it is read from the log. */
+export interface ReadEntry extends LoggedEntry {
+  readonly rows: LoggedRows;
 }
 
 /** The data of each row, as it was sent. */

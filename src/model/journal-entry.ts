@@ -25,15 +25,30 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
   readonly samples: readonly StoredSample[];
   /** How many samples of the entry were identical to stored ones and left out. */
   readonly duplicates: number;
+  /** What `samples` are, for entries that make them when they are first read. */
+  readonly summary?: SamplesSummary;
+}
+
+/** Samples of one device. */
+export interface SamplesSummary {
+  readonly count: number;
+  readonly workspaceId: string;
+  readonly oldest: EpochMs;
+}
+
+/** Without making the samples. */
+export function sampleCountOf(entry: JournalEntry | DurableEntry): number {
+  return ('summary' in entry ? entry.summary?.count : undefined) ?? entry.samples.length;
 }
 
 /**
  * Whether the journal has the entry, or is to have it. An entry of which nothing was left carries
  * the position of the one that comes next.
  */
-export function isWritten({ samples, notes, state, metrics, trace }: JournalEntry): boolean {
+export function isWritten(entry: JournalEntry | DurableEntry): boolean {
+  const { notes, state, metrics, trace } = entry;
   return (
-    samples.length > 0 ||
+    sampleCountOf(entry) > 0 ||
     notes.length > 0 ||
     state !== undefined ||
     metrics !== undefined ||

@@ -30,9 +30,12 @@ export interface RawUplink {
  * correlation id.
  */
 export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
-  const { deviceId, position, receivedAt, duplicates, samples, state, trace, metrics } = entry;
+  const { deviceId, position, receivedAt, duplicates, state, trace, metrics } = entry;
+  // Only uplinks have one; the samples of others may not be made yet.
+  if (trace?.raw === undefined) return undefined;
+  const { samples } = entry;
   const id = metrics?.uplinkId ?? samples[0]?.correlationId;
-  if (trace?.raw === undefined || id === undefined) return undefined;
+  if (id === undefined) return undefined;
   return {
     id,
     deviceId,

@@ -27,7 +27,11 @@ export interface RecordsCheck {
   readonly hasSamples: boolean;
 }
 
-const nothingRecorded: RecordedPositions = { acknowledgedTo: 0, followFrom: 0 };
+const nothingRecorded: RecordedPositions = {
+  acknowledgedTo: 0,
+  followFrom: 0,
+  hasDeliveryLog: false,
+};
 
 /**
  * Looks at the records of the folder without changing them; new and still empty records are fine

@@ -244,12 +244,17 @@ function devicesToLoad(plans: Plans, devices: Devices): Devices {
 
 function devicesOf(entries: readonly DurableEntry[]): Devices {
   const devices = new Map<string, { readonly workspaceId: string; before: EpochMs }>();
-  for (const { samples } of entries) {
-    for (const { deviceId, workspaceId, timestamp } of samples) {
-      const known = devices.get(deviceId);
-      if (known === undefined) devices.set(deviceId, { workspaceId, before: timestamp });
-      else known.before = Math.min(known.before, timestamp);
-    }
+  const note = (deviceId: string, workspaceId: string, timestamp: EpochMs): void => {
+    const known = devices.get(deviceId);
+    if (known === undefined) devices.set(deviceId, { workspaceId, before: timestamp });
+    else known.before = Math.min(known.before, timestamp);
+  };
+  for (const entry of entries) {
+    const { summary } = entry;
+    if (summary !== undefined) note(entry.deviceId, summary.workspaceId, summary.oldest);
+    else
+      for (const { deviceId, workspaceId, timestamp } of entry.samples)
+        note(deviceId, workspaceId, timestamp);
   }
   return devices;
 }

@@ -1,5 +1,7 @@
 // Pending entries: the samples of entries between arrival and visibility, so that repetitions of them are recognized too.
 import type { JournalEntry } from '../model/journal-entry.ts';
+import { dataOfColumns, type RowColumns, rowAtTime } from '../log/row-columns.ts';
+import type { EpochMs } from '../model/instant.ts';
 import { PendingSamples } from './pending-samples.ts';
 import { sameData } from './same-data.ts';
 
@@ -20,6 +22,11 @@ export interface PendingEntries {
    * is visible or refused.
    */
   readonly reserve: (entry: JournalEntry) => PendingEntry;
+  /**
+   * Reserves rows that are all later than those of other pending entries of the device; undefined
+   * when they are not.
+   */
+  readonly reserveColumns: (rows: RowColumns) => PendingEntry | undefined;
   readonly release: (entry: PendingEntry, refusal?: Refusal) => void;
   /** Forgets the samples of the device: what comes now repeats none of them. */
   readonly forget: (deviceId: string) => void;
@@ -34,21 +41,38 @@ interface Refusal {
 export function createPendingEntries(): PendingEntries {
   const devices = new Map<string, PendingDevice>();
   let idle: PromiseWithResolvers<void> | undefined;
+
+  function deviceOf(deviceId: string): PendingDevice {
+    let device = devices.get(deviceId);
+    if (device === undefined) {
+      device = { id: deviceId, entries: [], nextOrder: 0 };
+      devices.set(deviceId, device);
+    }
+    return device;
+  }
+
   return {
     reserve({ deviceId, samples }) {
-      let device = devices.get(deviceId);
-      if (device === undefined) {
-        device = { id: deviceId, entries: [], nextOrder: 0 };
-        devices.set(deviceId, device);
-      }
+      const device = deviceOf(deviceId);
       const entry = new PendingEntry(device, samples);
+      device.entries.push(entry);
+      return entry;
+    },
+    reserveColumns(rows) {
+      const { deviceId } = rows.head;
+      const oldest = rows.timestamps[0] ?? Number.NEGATIVE_INFINITY;
+      const others = devices.get(deviceId)?.entries ?? [];
+      if (others.some((other) => other.newest >= oldest)) return undefined;
+      const device = deviceOf(deviceId);
+      const entry = new PendingEntry(device, [], rows);
       device.entries.push(entry);
       return entry;
     },
     release(entry, refusal) {
       const { entries, id } = entry.device;
       entry.settle(refusal);
-      entries.splice(entries.indexOf(entry), 1);
+      const at = entries.indexOf(entry);
+      if (at >= 0) entries.splice(at, 1);
       if (entries.length > 0) return;
       devices.delete(id);
       if (devices.size === 0) idle?.resolve();
@@ -81,8 +105,12 @@ export class PendingEntry {
   #settled: PromiseWithResolvers<void> | undefined;
   #outcome: { readonly refusal: Refusal | undefined } | undefined;
 
-  constructor(device: PendingDevice, samples: EntrySamples) {
+  /** Undefined for an entry of samples. */
+  #columns: RowColumns | undefined;
+
+  constructor(device: PendingDevice, samples: EntrySamples, columns?: RowColumns) {
     this.device = device;
+    this.#columns = columns;
     this.fresh = samples.length === 1 ? this.#freshSingle(samples) : this.#freshOf(samples);
   }
 
@@ -109,8 +137,19 @@ export class PendingEntry {
     else this.#outcome = { refusal };
   }
 
+  /** Time of the newest sample; -Infinity without any. */
+  get newest(): EpochMs {
+    const ofColumns = this.#columns?.timestamps.at(-1);
+    if (ofColumns !== undefined) return ofColumns;
+    return this.fresh.reduce(
+      (newest, { timestamp }) => Math.max(newest, timestamp),
+      Number.NEGATIVE_INFINITY,
+    );
+  }
+
   forget(): void {
     this.#single = undefined;
+    this.#columns = undefined;
     this.#reserved = undefined;
   }
 
@@ -151,6 +190,7 @@ export class PendingEntry {
 
   #has({ topic, timestamp, data }: EntrySample): boolean {
     const single = this.#single;
+    if (this.#columns !== undefined) return columnsHave(this.#columns, { topic, timestamp, data });
     if (single === undefined) return this.#ofTopic(topic)?.has(timestamp, data) === true;
     return single.timestamp === timestamp && single.topic === topic && sameData(single.data, data);
   }
@@ -173,6 +213,14 @@ export class PendingEntry {
     if (this.#outcome !== undefined) settle(this.#settled, this.#outcome.refusal);
     return this.#settled.promise;
   }
+}
+
+function columnsHave(
+  rows: RowColumns,
+  { topic, timestamp, data }: Pick<EntrySample, 'topic' | 'timestamp' | 'data'>,
+): boolean {
+  const row = topic === rows.head.topic ? rowAtTime(rows, timestamp) : -1;
+  return row >= 0 && sameData(dataOfColumns(rows, row), data);
 }
 
 function settle(

@@ -2,6 +2,7 @@
 import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { EntryRows } from '../log/entry-encoding.ts';
+import { type RowColumns, samplesOfColumns } from '../log/row-columns.ts';
 import { LeafValues } from '../log/leaf-values.ts';
 import type { LoggedEntry } from '../log/logged-entry.ts';
 import { cursorsAt } from '../model/cursor.ts';
@@ -14,10 +15,25 @@ import type { Comparison, SampleStore } from './sample-store.ts';
 export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
   /** See `Samples.append`. */
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
+  /** See `Samples.appendColumns`. */
+  readonly appendColumns: (entry: ColumnEntry) => Promise<PlacedEntry | undefined>;
+}
+
+/** An entry that has its place in the log. */
+export interface PlacedEntry {
+  /** Resolves as `append` does. */
+  readonly durable: Promise<DurableEntry>;
+}
+
+/** Rows of one device, and nothing else. */
+interface ColumnEntry {
+  readonly deviceId: string;
+  readonly receivedAt: EpochMs;
+  readonly rows: RowColumns;
 }
 
 export interface SampleIntakeParts {
-  readonly log: Pick<EntryLog, 'append' | 'position'>;
+  readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
   readonly shapes: ShapeInterner;
   readonly store: Pick<SampleStore, 'compare' | 'write'>;
 }
@@ -27,6 +43,8 @@ interface LoggedAppend {
   readonly entry: JournalEntry;
   readonly pending: PendingEntry;
   readonly samples: EntryRows['samples'];
+  /** Of an entry without `samples`. */
+  readonly rows?: RowColumns;
   readonly duplicates: number;
   readonly position: number;
   readonly storedAt: EpochMs;
@@ -134,9 +152,43 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
     }
   }
 
+  /** Undefined when some of the rows may be stored already. */
+  function placeColumns(
+    { deviceId, receivedAt, rows }: ColumnEntry,
+    pending: PendingEntry,
+    { nextOrder, newest: newestStored }: Comparison,
+  ): PlacedEntry | undefined {
+    const { length } = rows.timestamps;
+    if ((rows.timestamps[0] ?? newestStored) <= newestStored) return undefined;
+    const firstOrder = pending.takeOrders(nextOrder, length);
+    const { position, storedAt, bytes, durable } = log.appendColumns({
+      receivedAt,
+      rows,
+      firstOrder,
+    });
+    const group = groupOf(durable);
+    group.logged.push({ position, deviceId, firstOrder, rows, bytes });
+    const { promise, ...settling } = Promise.withResolvers<DurableEntry>();
+    const entry = { deviceId, receivedAt, notes: [], samples: [] };
+    const placed = { entry, pending, samples: [], rows, duplicates: 0, position, storedAt };
+    group.appends.push({ ...placed, ...settling });
+    return { durable: promise };
+  }
+
   return {
     forget: entries.forget,
     idle: entries.idle,
+    async appendColumns(entry) {
+      const pending = entries.reserveColumns(entry.rows);
+      if (pending === undefined) return undefined;
+      try {
+        const placed = placeColumns(entry, pending, await store.compare(entry.deviceId, []));
+        if (placed === undefined) entries.release(pending);
+        return placed;
+      } catch (error) {
+        return refuse(pending, error);
+      }
+    },
     append(entry) {
       const pending = entries.reserve(entry);
       try {
@@ -154,14 +206,35 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
   };
 }
 
-function durableEntryOf({
-  entry,
-  samples,
-  duplicates,
-  position,
-  storedAt,
-}: LoggedAppend): DurableEntry {
+function durableEntryOf(append: LoggedAppend): DurableEntry {
+  const { entry, samples, rows, duplicates, position, storedAt } = append;
+  if (rows !== undefined) return durableColumns(rows, append);
   return { ...entry, position, samples: storedSamples(samples, position, storedAt), duplicates };
+}
+
+/** The samples are made when they are first read: most bulk entries have no reader. */
+function durableColumns(
+  rows: RowColumns,
+  { entry: { deviceId, receivedAt }, position, storedAt }: LoggedAppend,
+): DurableEntry {
+  const { head, timestamps } = rows;
+  let samples: StoredSample[] | undefined;
+  return {
+    deviceId,
+    receivedAt,
+    notes: [],
+    position,
+    duplicates: 0,
+    summary: {
+      count: timestamps.length,
+      workspaceId: head.workspaceId,
+      oldest: timestamps[0] ?? receivedAt,
+    },
+    get samples() {
+      samples ??= storedSamples(samplesOfColumns(rows), position, storedAt);
+      return samples;
+    },
+  };
 }
 
 function storedSamples(
@@ -175,7 +248,11 @@ function storedSamples(
   );
 }
 
-const none: Comparison = { identical: new Set(), nextOrder: 0 };
+const none: Comparison = {
+  identical: new Set(),
+  nextOrder: 0,
+  newest: Number.NEGATIVE_INFINITY,
+};
 
 function withoutIdentical(
   samples: PendingEntry['fresh'],

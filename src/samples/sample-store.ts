@@ -97,6 +97,8 @@ export interface Comparison {
    * any.
    */
   readonly nextOrder: number;
+  /** Every sample of the device has this time at most; -Infinity without any. */
+  readonly newest: EpochMs;
 }
 
 /**

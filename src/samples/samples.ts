@@ -1,13 +1,17 @@
 // Samples: the log and the sample store as one. Entries go to the log first; everything else is asked of the store.
 import { join } from 'node:path';
-import { type ShapeInterner, createShapeInterner } from '../log/data-shape.ts';
+import { type ShapeInterner, createShapeInterner, leafKinds } from '../log/data-shape.ts';
+import { LeafValues } from '../log/leaf-values.ts';
+import type { RowColumns } from '../log/row-columns.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-log.ts';
 import { journalStart } from '../log/segment-list.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
-import { createSampleIntake } from './sample-intake.ts';
+import { createSampleIntake, type PlacedEntry } from './sample-intake.ts';
 import type {
   DroppedSamples,
   LatestRequest,
@@ -27,6 +31,14 @@ interface Reported {
 
 export type ReportedRange = SampleRange & Reported;
 
+/** Samples of one device, topic and form, each later than the one before. */
+export interface SampleColumnsEntry
+  extends Pick<RowColumns, 'head' | 'timestamps' | 'columns' | 'texts'> {
+  readonly receivedAt: EpochMs;
+  /** Data of one of them: all have its keys in its order, with values of the same types. */
+  readonly example: JsonObject;
+}
+
 export interface Samples
   extends Pick<SampleStore, 'topics' | 'buckets' | 'measuredKeys' | 'usage' | 'retain'> {
   /**
@@ -38,6 +50,12 @@ export interface Samples
    * get.
    */
   append(entry: JournalEntry): Promise<DurableEntry>;
+
+  /**
+   * As `append`, for rows in columns that are later than every sample of the device. Undefined, and
+   * without effect, when they are not: `append` finds which of them are stored.
+   */
+  appendColumns(entry: SampleColumnsEntry): Promise<PlacedEntry | undefined>;
 
   /** See `SampleStore.samples`. */
   samples(scan: SampleScan & Reported): Promise<readonly Sample[]>;
@@ -161,6 +179,14 @@ function joined(
       if (!hasRoom()) return Promise.reject(problem('storageFull'));
       return intake.append(entry);
     },
+    async appendColumns(entry) {
+      if (closed) throw problem('stopping');
+      if (!hasRoom()) throw problem('storageFull');
+      const rows = rowColumnsOf(entry, shapes);
+      if (rows === undefined) return undefined;
+      const { receivedAt, head } = entry;
+      return intake.appendColumns({ deviceId: head.deviceId, receivedAt, rows });
+    },
     ...reportingReads(store),
     topics: (deviceId) => store.topics(deviceId),
     buckets: (request) => store.buckets(request),
@@ -179,6 +205,20 @@ function joined(
       await store.close();
     },
   };
+}
+
+/** Undefined when the columns are not the values of the data. */
+function rowColumnsOf(
+  { head, example, timestamps, columns, texts }: SampleColumnsEntry,
+  interner: ShapeInterner,
+): RowColumns | undefined {
+  const shape = interner.shapeOf(example, new LeafValues(), undefined);
+  const isFlat = shape.leaves.every(
+    ({ kind }) =>
+      kind === leafKinds.number || kind === leafKinds.boolean || kind === leafKinds.string,
+  );
+  if (!isFlat || shape.leaves.length !== columns.length) return undefined;
+  return { head, shape, timestamps, columns, texts };
 }
 
 /** Reads whose caller is told at once what they leave out. */

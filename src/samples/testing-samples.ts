@@ -18,7 +18,7 @@ export interface TestSamplesOptions
 /** The log's members are beside those of the samples. */
 export interface TestSamples
   extends OpenSamples<EmbeddedStore>,
-    Omit<EntryLog, 'append' | 'close'>,
+    Omit<EntryLog, 'append' | 'appendColumns' | 'close'>,
     Pick<EmbeddedStore, 'sealAll'> {
   /**
    * Resolves when the background work in progress has ended and the positions of followers are

@@ -19,13 +19,20 @@ import {
 export async function* jsonArrayGroups(
   chunks: AsyncIterable<Uint8Array>,
   limits: JsonGroupLimits = jsonGroupLimits,
+  start: ArrayStart = { index: 0, byte: 0 },
 ): AsyncGenerator<readonly Json[]> {
-  const reader = new ArrayReader(limits);
+  const reader = new ArrayReader(limits, start);
   for await (const chunk of chunks) {
     reader.add(chunk);
     for (let group = reader.next(); group !== undefined; group = reader.next()) yield group;
   }
   for (let group = reader.end(); group !== undefined; group = reader.end()) yield group;
+}
+
+/** Where the array is in its body: the number of its first element, and of its first byte. */
+interface ArrayStart {
+  readonly index: number;
+  readonly byte: number;
 }
 
 const { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes;
@@ -51,8 +58,10 @@ class ArrayReader {
   /** Found behind elements that are given out first. */
   #broken: BrokenJson | undefined;
 
-  constructor(limits: JsonGroupLimits) {
+  constructor(limits: JsonGroupLimits, { index, byte }: ArrayStart) {
     this.#limits = limits;
+    this.#given = index;
+    this.#dropped = byte;
   }
 
   add(chunk: Uint8Array): void {

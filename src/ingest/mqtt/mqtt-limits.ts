@@ -13,6 +13,11 @@ export const mqttLimits = {
   /** Connections at once; further ones are closed as they come. */
   connectionsMax: 20_000,
   /**
+   * Connections that wait to be accepted, when many devices reconnect at the same time. The system
+   * limits it too (`net.core.somaxconn`).
+   */
+  backlog: 16_384,
+  /**
    * Publishes under way of one connection and of all; beyond, nothing more is read from the sockets
    * until some have ended.
    */

@@ -56,7 +56,7 @@ export async function listenMqtt(
   server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(where, () => {
+    server.listen({ ...where, backlog: mqttLimits.backlog }, () => {
       server.off('error', reject);
       resolve();
     });

@@ -10,6 +10,9 @@ export const rulesFollower = 'rules';
  */
 export const durableMark = 'device-status-durable';
 
+/** A mark without a position: the delivery log has files. */
+export const deliveryLogMark = 'delivery-log';
+
 /**
  * What the records know of the journal's end, for a journal that lost it; both 0 in new records.
  */
@@ -18,6 +21,8 @@ export interface RecordedPositions {
   readonly acknowledgedTo: number;
   /** Every entry before it has reached the records for good. */
   readonly followFrom: number;
+  /** Whether the delivery log has files. */
+  readonly hasDeliveryLog: boolean;
 }
 
 /** Reads what all followers saved, `[follower, position]`. */
@@ -28,5 +33,6 @@ export function recordedPositions(
     follower === rulesFollower ? position + 1 : position,
   );
   const followFrom = saved.find(([follower]) => follower === durableMark)?.[1] ?? 0;
-  return { acknowledgedTo: Math.max(0, ...next), followFrom };
+  const hasDeliveryLog = saved.some(([follower]) => follower === deliveryLogMark);
+  return { acknowledgedTo: Math.max(0, ...next), followFrom, hasDeliveryLog };
 }

@@ -185,7 +185,8 @@ async function comparisonMustMatch(
     const isChanged = random.below(3) === 0;
     return { topic, timestamp: at, data: isChanged ? { ...data, other: 1 } : data, isChanged };
   });
-  const { identical, nextOrder } = await store.compare(deviceId, asked);
+  const { identical, nextOrder, newest } = await store.compare(deviceId, asked);
+  expect(newest).toBeGreaterThanOrEqual(Math.max(...sure.map(({ at }) => at)));
   expect([...identical]).toEqual(asked.flatMap(({ isChanged }, i) => (isChanged ? [] : [i])));
   expect(nextOrder).toBeGreaterThanOrEqual(sure.length);
 }

@@ -1,12 +1,14 @@
 // Entry writer: adds the rows of logged entries to the tables, those of busy devices to their series, and finds samples that are stored.
-import type { LoggedEntry } from '../../log/logged-entry.ts';
+import type { LoggedEntry, LoggedRows } from '../../log/logged-entry.ts';
+import { type RowColumns, rowsOfColumns } from '../../log/row-columns.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { dataOf } from '../../log/data-shape.ts';
 import type { ComparedSample, Comparison, SampleStore } from '../sample-store.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
-import { isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
+import { type Device, isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
 import { missing } from '../../structures/missing.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -33,6 +35,7 @@ const noneIdentical: ReadonlySet<number> = new Set();
 
 export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
   const { registry, manifest } = parts;
+  const replaying: RowPlacing = { ...parts, isReplayed: true };
   let visiblePosition = manifest.replayFrom;
   for (const [deviceId, { position }] of Object.entries(manifest.droppedDevices))
     registry.dropped.set(deviceId, position);
@@ -40,7 +43,7 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
   function add(entry: LoggedEntry, isReplayed: boolean): void {
     const { position, deviceId } = entry;
     if (position >= (registry.dropped.get(deviceId) ?? 0))
-      addRows(entry, { ...parts, isReplayed, isLong: isLong(entry, parts.limits) });
+      addEntry(entry, isReplayed ? replaying : parts);
     registry.noteJournalled(entry.bytes);
     visiblePosition = Math.max(visiblePosition, position + 1);
     if (registry.dropped.size > 0) forgetDropped();
@@ -96,7 +99,18 @@ function comparison(
   return {
     identical: identical ?? noneIdentical,
     nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
+    newest: newestOf(device, number, tables),
   };
+}
+
+function newestOf(
+  device: Device | undefined,
+  number: number | undefined,
+  tables: ShapeTables,
+): EpochMs {
+  let newest = number === undefined ? Number.NEGATIVE_INFINITY : tables.newestOf(number);
+  for (const series of device?.topics.values() ?? []) newest = Math.max(newest, series.newest);
+  return newest;
 }
 
 /**
@@ -104,7 +118,7 @@ function comparison(
  * tables look through. Says the same of the entry when it comes again after a crash.
  */
 function isLong(
-  { rows: { samples } }: LoggedEntry,
+  { samples }: LoggedRows,
   { chunkRowsMin, instantRowsMax }: EntryWriterParts['limits'],
 ): boolean {
   if (samples.length <= Math.min(chunkRowsMin - 1, instantRowsMax)) return false;
@@ -128,8 +142,7 @@ function mostOf<T>(items: readonly T[], keyOf: (item: T) => unknown): number {
 }
 
 interface RowPlacing extends EntryWriterParts {
-  readonly isReplayed: boolean;
-  readonly isLong: boolean;
+  readonly isReplayed?: boolean;
 }
 
 /** A row with what decides where it goes. */
@@ -137,14 +150,41 @@ interface PlacedRow extends TableRow {
   readonly deviceId: string;
   readonly topic: string;
   device: number;
+  /** Whether its entry is kept by device. */
+  readonly isLong: boolean;
 }
 
 /** The device has no number yet. */
 const noNumber = -1;
 
-function addRows(entry: LoggedEntry, placing: RowPlacing): void {
+function addEntry(entry: LoggedEntry, placing: RowPlacing): void {
+  const { rows } = entry;
+  if (!('columns' in rows)) addRows(entry, rows, placing);
+  else if (rows.timestamps.length < placing.limits.chunkRowsMin)
+    addRows(entry, rowsOfColumns(rows), placing);
+  else if (rows.head.stored) addColumns(entry, rows, placing);
+}
+
+/** Many rows of one device: they are kept by device. */
+function addColumns(
+  { deviceId, firstOrder, position }: LoggedEntry,
+  rows: RowColumns,
+  { registry }: RowPlacing,
+): void {
+  const device = registry.deviceOf(deviceId);
+  const { topic, workspaceId, dataFlowId } = rows.head;
+  const series = seriesOf(device, topic);
+  const origin = registry.origin(workspaceId, dataFlowId);
+  registry.addColumns(series, { rows, origin, firstOrder }, position);
+  series.isBusy = true;
+  series.crowd = undefined;
+  device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.timestamps.length);
+}
+
+function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): void {
   const { firstOrder, position, deviceId } = entry;
-  const { samples, shapes, values } = entry.rows;
+  const { samples, shapes, values } = rows;
+  const isLongEntry = isLong(rows, placing.limits);
   const { registry } = placing;
   let valuesAt = 0;
   for (let i = 0; i < samples.length; i++) {
@@ -161,8 +201,21 @@ function addRows(entry: LoggedEntry, placing: RowPlacing): void {
       const origin = registry.origin(workspaceId, dataFlowId);
       const meta = object === undefined ? undefined : JSON.stringify(object);
       const order = firstOrder + i;
-      const head = { deviceId, device: noNumber, position, topic, timestamp, order };
-      addRow({ ...head, shape, values, valuesAt, origin, meta }, placing);
+      const row: PlacedRow = {
+        deviceId,
+        device: noNumber,
+        position,
+        isLong: isLongEntry,
+        topic,
+        timestamp,
+        order,
+        shape,
+        values,
+        valuesAt,
+        origin,
+        meta,
+      };
+      addRow(row, placing);
     }
     valuesAt += shape.leaves.length;
   }
@@ -174,8 +227,8 @@ function addRows(entry: LoggedEntry, placing: RowPlacing): void {
 function addRow(row: PlacedRow, placing: RowPlacing): void {
   const { registry, tables, isReplayed } = placing;
   const series = registry.devices.get(row.deviceId)?.topics.get(row.topic);
-  if (isReplayed && isSealed(row, series, placing)) return;
-  const table = placing.isLong || series?.isBusy === true ? undefined : tableFor(row, placing);
+  if (isReplayed === true && isSealed(row, series, placing)) return;
+  const table = row.isLong || series?.isBusy === true ? undefined : tableFor(row, placing);
   if (table === undefined) {
     addToSeries(series ?? seriesOf(registry.deviceOf(row.deviceId), row.topic), row, placing);
     return;
@@ -216,9 +269,9 @@ function tableFor(
   return undefined;
 }
 
-function addToSeries(series: Series, row: PlacedRow, { registry, isLong }: RowPlacing): void {
+function addToSeries(series: Series, row: PlacedRow, { registry }: RowPlacing): void {
   registry.addRow(series, row, row.position);
-  if (isLong) series.isBusy = true;
+  if (row.isLong) series.isBusy = true;
   if (series.crowd?.timestamp === row.timestamp)
     series.crowd.data.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
 }

@@ -41,7 +41,7 @@ export const storeLimits = {
   /** Rows of one device at one instant; with more, further ones become chunks. */
   instantRowsMax: 16,
   /** A memtable with so many rows is sealed. */
-  memtableRowsMax: 1_048_576,
+  memtableRowsMax: 524_288,
   /** Shapes and topics with a memtable at the same time; further ones have open rows by device. */
   memtablesMax: 256,
   /** What memtables that take rows may take in memory; beyond, the largest is sealed. */

@@ -1,6 +1,7 @@
 // An open chunk: durable rows of one device and topic in memory, in the order of arrival, until they are sealed.
 import { type DataShape, type LeafKind, leafKinds, leafName } from '../../../log/data-shape.ts';
 import type { LeafValues } from '../../../log/leaf-values.ts';
+import type { RowColumns } from '../../../log/row-columns.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { type Origin, visibleFrom } from './origin.ts';
 import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
@@ -69,6 +70,14 @@ export interface RowToAdd {
   readonly meta: string | undefined;
 }
 
+/** Rows in the order of time. */
+export interface ColumnsToAdd {
+  readonly rows: RowColumns;
+  readonly origin: Origin;
+  /** Place of the first row among all rows of the device in the order of storing. */
+  readonly firstOrder: number;
+}
+
 export class OpenRows implements Rows, RowGroup {
   length = 0;
   timestamps: Float64Array;
@@ -133,6 +142,34 @@ export class OpenRows implements Rows, RowGroup {
     this.length = at + 1;
     this.#sorted = undefined;
     if (this.#rowsByTime !== undefined) noteRow(this.#rowsByTime, timestamp, at);
+  }
+
+  /** Adds the rows from `from` on and before `end`. */
+  appendColumns({ rows, origin, firstOrder }: ColumnsToAdd, from: number, end: number): void {
+    const at = this.length;
+    const count = end - from;
+    while (at + count > this.timestamps.length) this.#grow(this.timestamps.length * 2);
+    this.timestamps.set(rows.timestamps.subarray(from, end), at);
+    for (let i = 0; i < count; i++) this.orders[at + i] = firstOrder + from + i;
+    const shapeId = this.#shapeId(rows.shape);
+    const originId = this.#originId(origin);
+    this.originIds?.fill(originId, at, at + count);
+    this.shapeIds?.fill(shapeId, at, at + count);
+    for (const [leaf, index] of (this.shapeColumns[shapeId] ?? []).entries()) {
+      const column = this.columns[index] ?? missing('column of a leaf');
+      const values = rows.columns[leaf] ?? missing('values of a leaf');
+      if (column.numbers.length > 0) column.numbers.set(values.subarray(from, end), at);
+      else
+        for (let i = from; i < end; i++)
+          this.#textBytes += column.setText(at + i - from, rows.texts[values[i]!]!);
+    }
+    const oldest = rows.timestamps[from]!;
+    if (oldest < this.newest) this.#inOrder = false;
+    this.oldest = Math.min(this.oldest, oldest);
+    this.newest = Math.max(this.newest, rows.timestamps[end - 1]!);
+    this.length = at + count;
+    this.#sorted = undefined;
+    this.#rowsByTime = undefined;
   }
 
   /** Rows of exactly this time. */

@@ -1,7 +1,7 @@
 // The devices of the store and their unsealed rows: where rows go, and when open rows are closed so that they can be sealed.
 import { dayMs, type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { StoreLimits } from '../store-limits.ts';
-import { OpenRows, type RowToAdd } from './open-rows.ts';
+import { type ColumnsToAdd, OpenRows, type RowToAdd } from './open-rows.ts';
 import type { Origin } from './origin.ts';
 import { type Device, newDevice, type Series } from './series.ts';
 
@@ -35,6 +35,8 @@ export interface SeriesRegistry {
   readonly origins: () => Iterable<Origin>;
   /** Makes a row visible. `position` is that of its entry. */
   readonly addRow: (series: Series, row: RowToAdd, position: number) => void;
+  /** Makes rows visible that are in the order of time. */
+  readonly addColumns: (series: Series, added: ColumnsToAdd, position: number) => void;
   /** Counts the bytes that the journal takes; open rows remember where theirs began. */
   readonly noteJournalled: (bytes: number) => void;
   readonly journalledBytes: () => number;
@@ -68,6 +70,17 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
     closedBytes += open.bytes;
   }
 
+  /** The open rows that take a row of that time. */
+  function openFor(series: Series, timestamp: EpochMs, position: number): OpenRows {
+    if (series.open !== undefined && isFull(series.open, timestamp, limits)) close(series);
+    if (series.open === undefined) {
+      const capacity = series.chunks.length === 0 ? capacityFirst : capacityNext;
+      series.open = new OpenRows(position, journalled, capacity);
+      unsealed.add(series);
+    }
+    return series.open;
+  }
+
   return {
     devices,
     dropped: new Map(),
@@ -96,17 +109,20 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
     },
     ...createOrigins(),
     addRow: (series, row, position) => {
-      if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
-      if (series.open === undefined) {
-        series.open = new OpenRows(
-          position,
-          journalled,
-          series.chunks.length === 0 ? capacityFirst : capacityNext,
-        );
-        unsealed.add(series);
-      }
-      series.open.append(row);
+      openFor(series, row.timestamp, position).append(row);
       if (row.timestamp > series.newest) series.newest = row.timestamp;
+    },
+    addColumns: (series, added, position) => {
+      const { timestamps } = added.rows;
+      for (let from = 0; from < timestamps.length; ) {
+        const open = openFor(series, timestamps[from]!, position);
+        // Open rows may be full at an end of an hour, or with their number of rows.
+        const room = Math.max(1, limits.rowsMax - open.length);
+        const end = Math.min(from + room, endOfHour(timestamps, from));
+        open.appendColumns(added, from, end);
+        from = end;
+      }
+      series.newest = Math.max(series.newest, timestamps.at(-1) ?? series.newest);
     },
     noteJournalled: (bytes) => {
       journalled += bytes;
@@ -142,6 +158,14 @@ function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins'> {
       return last;
     },
   };
+}
+
+/** The place behind the last time of the hour. */
+function endOfHour(timestamps: Float64Array, from: number): number {
+  const hourEnd = (Math.floor(timestamps[from]! / hourMs) + 1) * hourMs;
+  let end = from + 1;
+  while (end < timestamps.length && timestamps[end]! < hourEnd) end++;
+  return end;
 }
 
 /** Whether the row of that time should begin new open rows. */

@@ -1,0 +1,35 @@
+// Sample elements: samples that were read as columns, as the elements of the request that they were.
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { SampleColumns } from './sample-scanner.ts';
+
+/** The samples as elements of a request. */
+export function elementsOf({ timestamps, topic, example, ...rest }: SampleColumns): Json[] {
+  return Array.from(timestamps, (timestamp, row) => ({
+    timestamp,
+    data: dataOf(example, rest, row, { column: 0 }),
+    ...(topic !== undefined && { topic }),
+    ...(rest.deviceIds !== undefined && { deviceId: rest.texts[rest.deviceIds[row]!]! }),
+  }));
+}
+
+/** The data of a row: an object like the example, with the values of the columns in their order. */
+function dataOf(
+  example: JsonObject,
+  samples: Pick<SampleColumns, 'columns' | 'kinds' | 'texts'>,
+  row: number,
+  next: { column: number },
+): JsonObject {
+  const data: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(example)) {
+    if (isJsonObject(value)) {
+      data[key] = dataOf(value, samples, row, next);
+      continue;
+    }
+    const column = next.column++;
+    const number = samples.columns[column]![row]!;
+    const kind = samples.kinds[column];
+    if (kind === 'text') data[key] = samples.texts[number]!;
+    else data[key] = kind === 'boolean' ? number === 1 : number;
+  }
+  return data;
+}

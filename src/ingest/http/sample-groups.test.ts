@@ -1,0 +1,103 @@
+// Sample groups say of a body what the reader of JSON arrays says, with samples of one form as columns.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { isJsonObject, type Json } from '../../model/json.ts';
+import { jsonArrayGroups } from './json-array.ts';
+import { BrokenJson } from './json-groups.ts';
+import { elementsOf } from './sample-elements.ts';
+import { isColumns, sampleGroups, type SampleGroup } from './sample-groups.ts';
+
+const limits = { groupBytes: 400, groupElementsMax: 5, elementBytesMax: 300, depthMax: 8 };
+
+async function* cut(body: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  for (let at = 0, i = 0; at < body.length; i++) {
+    const size = sizes[i % sizes.length] ?? body.length;
+    yield body.subarray(at, at + size);
+    at += size;
+  }
+}
+
+/** All elements, with times as numbers, and how the body breaks. */
+async function readAll(
+  groups: AsyncIterable<SampleGroup>,
+): Promise<{ all: Json[]; broken: unknown }> {
+  const all: Json[] = [];
+  try {
+    for await (const group of groups) all.push(...(isColumns(group) ? elementsOf(group) : group));
+  } catch (error) {
+    if (!(error instanceof BrokenJson)) throw error;
+    return { all, broken: { ...error.place, message: error.message } };
+  }
+  return { all, broken: undefined };
+}
+
+/** With times as numbers and members in one order; that of data keys stays. */
+function comparable(elements: readonly Json[]): string {
+  return JSON.stringify(
+    elements.map((element) => {
+      if (!isJsonObject(element) || !('timestamp' in element)) return element;
+      const { timestamp, topic, data: values } = element;
+      const at = typeof timestamp === 'string' ? Date.parse(timestamp) : timestamp;
+      return { at, topic, values };
+    }),
+  );
+}
+
+const data = fc.oneof(
+  fc.record({ t: fc.integer().map((n) => n / 10), on: fc.boolean(), label: fc.string() }),
+  fc.record({ t: fc.constantFrom(1, 2.5, -0.25), inner: fc.record({ n: fc.integer() }) }),
+  fc.constantFrom<Json>({}, { a: null }, { list: [1, 2] }, { a: { b: { c: [] } } }),
+);
+const element = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ timestamp: fc.nat(), data }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      timestamp: fc.nat().map((ms) => new Date(ms).toISOString()),
+      topic: fc.constantFrom('a', 'b'),
+      data,
+    }),
+  },
+  { weight: 1, arbitrary: fc.constantFrom<Json>(1, 'text', [], { timestamp: 'x', data: {} }) },
+);
+const alike = fc
+  .record({ count: fc.nat(40), start: fc.nat() })
+  .map(({ count, start }) =>
+    Array.from({ length: count }, (_, i) => ({ timestamp: start + i, data: { n: i, on: true } })),
+  );
+const spoiled = fc.constantFrom('', ' ', 'x', ',', ']', '1', '}');
+
+test('property: the same elements and the same breaks, however the body is cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(fc.array(element, { maxLength: 12 }), alike),
+      fc.constantFrom(undefined, 1, 2),
+      fc.record({ head: fc.constantFrom('', '\ufeff', ' ', 'x'), tail: spoiled, within: spoiled }),
+      fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 4 }),
+      fc.nat(),
+      async (elements, spaces, { head, tail, within }, sizes, place) => {
+        const text = JSON.stringify(elements, undefined, spaces);
+        const at = place % (text.length + 1);
+        const body = Buffer.from(`${head}${text.slice(0, at)}${within}${text.slice(at)}${tail}`);
+        const expected = await readAll(jsonArrayGroups(cut(body, sizes), limits));
+        const found = await readAll(sampleGroups(cut(body, sizes), limits));
+        expect(comparable(found.all)).toBe(comparable(expected.all));
+        expect(found.broken).toEqual(expected.broken);
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
+test('samples of one form come as columns, in groups as large as those of parsed elements', async () => {
+  const elements = Array.from({ length: 12 }, (_, i) => ({ timestamp: i, data: { n: i / 10 } }));
+  const groups: SampleGroup[] = [];
+  for await (const group of sampleGroups(cut(Buffer.from(JSON.stringify(elements)), [50]), limits))
+    groups.push(group);
+  expect(groups.map((group) => [isColumns(group), group.length])).toEqual([
+    [true, 5],
+    [true, 5],
+    [true, 2],
+  ]);
+});
