@@ -38,18 +38,23 @@ export interface SampleIntakeParts {
   readonly store: Pick<SampleStore, 'compare' | 'write'>;
 }
 
+/** An append that has no answer yet. */
+interface Settling {
+  readonly pending: PendingEntry;
+  readonly resolve: (durable: DurableEntry) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** An entry in the log that is not visible yet. */
 interface LoggedAppend {
   readonly entry: JournalEntry;
-  readonly pending: PendingEntry;
   readonly samples: EntryRows['samples'];
   /** Of an entry without `samples`. */
   readonly rows?: RowColumns;
   readonly duplicates: number;
   readonly position: number;
   readonly storedAt: EpochMs;
-  readonly resolve: (durable: DurableEntry) => void;
-  readonly reject: (error: unknown) => void;
+  readonly settling: Settling;
 }
 
 /** Entries that one sync makes durable: the store gets them in one call. */
@@ -62,29 +67,25 @@ interface Group {
 /** One promise for each entry: everything else is for a group. */
 export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): SampleIntake {
   const entries = createPendingEntries();
-  let newest: Group | undefined;
-
-  function refuse(pending: PendingEntry, error: unknown): Promise<never> {
-    entries.release(pending, { error });
-    return Promise.reject(error);
-  }
+  const { settle, fail } = createSettling(entries);
+  const groups = createGroups(store, { settle, fail });
 
   function compare(deviceId: string, { fresh }: PendingEntry): ReturnType<SampleStore['compare']> {
     return fresh.length === 0 ? none : store.compare(deviceId, fresh);
   }
 
+  /** Throws what the log throws. */
   function appendFresh(
     entry: JournalEntry,
-    pending: PendingEntry,
     { identical, nextOrder }: Comparison,
-  ): Promise<DurableEntry> {
+    settling: Settling,
+  ): void {
+    const { pending } = settling;
     const samples = withoutIdentical(pending.fresh, identical);
     const duplicates = entry.samples.length - samples.length;
     if (samples.length === 0 && !isWritten({ ...entry, samples })) {
-      const nothing = { ...entry, position: log.position, samples: [], duplicates };
-      return new Promise((resolve, reject) => {
-        settle({ pending, resolve, reject }, nothing);
-      });
+      settle(settling, { ...entry, position: log.position, samples: [], duplicates });
+      return;
     }
     const { deviceId } = entry;
     const rows = rowsOf(samples, shapes);
@@ -93,86 +94,9 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
     const firstOrder = pending.takeOrders(nextOrder, samples.length);
     const added = log.append({ entry, rows, duplicates, firstOrder });
     const { position, storedAt, bytes } = added;
-    const group = groupOf(added.durable);
+    const group = groups.of(added.durable);
     group.logged.push({ position, deviceId, firstOrder, rows, bytes });
-    return new Promise((resolve, reject) => {
-      const settling = { resolve, reject };
-      group.appends.push({ entry, pending, samples, duplicates, position, storedAt, ...settling });
-    });
-  }
-
-  /** Entries of one group have the same promise. */
-  function groupOf(durable: Promise<void>): Group {
-    if (newest?.durable !== durable) {
-      newest = { durable, logged: [], appends: [] };
-      void finish(newest);
-    }
-    return newest;
-  }
-
-  async function finish({ durable, logged, appends }: Group): Promise<void> {
-    try {
-      await durable;
-      await store.write(logged, 'new');
-    } catch (error) {
-      for (const append of appends) fail(append, error);
-      return;
-    }
-    for (const append of appends) settle(append, durableEntryOf(append));
-  }
-
-  /** What the entry repeats must be visible too. */
-  function settle(
-    append: Pick<LoggedAppend, 'pending' | 'resolve' | 'reject'>,
-    durable: DurableEntry,
-  ): void {
-    const { pending, resolve } = append;
-    const done = (): void => {
-      entries.release(pending);
-      resolve(durable);
-    };
-    if (pending.repeated === undefined) done();
-    else pending.repeatedDone().then(done, (error: unknown) => fail(append, error));
-  }
-
-  function fail({ pending, reject }: Pick<LoggedAppend, 'pending' | 'reject'>, error: unknown) {
-    entries.release(pending, { error });
-    reject(error);
-  }
-
-  function appendOrRefuse(
-    entry: JournalEntry,
-    pending: PendingEntry,
-    comparison: Comparison,
-  ): Promise<DurableEntry> {
-    try {
-      return appendFresh(entry, pending, comparison);
-    } catch (error) {
-      return refuse(pending, error);
-    }
-  }
-
-  /** Undefined when some of the rows may be stored already. */
-  function placeColumns(
-    { deviceId, receivedAt, rows }: ColumnEntry,
-    pending: PendingEntry,
-    { nextOrder, newest: newestStored }: Comparison,
-  ): PlacedEntry | undefined {
-    const { length } = rows.timestamps;
-    if ((rows.timestamps[0] ?? newestStored) <= newestStored) return undefined;
-    const firstOrder = pending.takeOrders(nextOrder, length);
-    const { position, storedAt, bytes, durable } = log.appendColumns({
-      receivedAt,
-      rows,
-      firstOrder,
-    });
-    const group = groupOf(durable);
-    group.logged.push({ position, deviceId, firstOrder, rows, bytes });
-    const { promise, ...settling } = Promise.withResolvers<DurableEntry>();
-    const entry = { deviceId, receivedAt, notes: [], samples: [] };
-    const placed = { entry, pending, samples: [], rows, duplicates: 0, position, storedAt };
-    group.appends.push({ ...placed, ...settling });
-    return { durable: promise };
+    group.appends.push({ entry, samples, duplicates, position, storedAt, settling });
   }
 
   return {
@@ -182,26 +106,118 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
       const pending = entries.reserveColumns(entry.rows);
       if (pending === undefined) return undefined;
       try {
-        const placed = placeColumns(entry, pending, await store.compare(entry.deviceId, []));
+        const compared = await store.compare(entry.deviceId, []);
+        const placed = placeColumns(entry, pending, compared, { log, groups });
         if (placed === undefined) entries.release(pending);
         return placed;
       } catch (error) {
-        return refuse(pending, error);
+        entries.release(pending, { error });
+        throw error;
       }
     },
     append(entry) {
       const pending = entries.reserve(entry);
-      try {
-        const compared = compare(entry.deviceId, pending);
-        // Most comparisons wait for nothing.
-        if (!(compared instanceof Promise)) return appendFresh(entry, pending, compared);
-        return compared.then(
-          (comparison) => appendOrRefuse(entry, pending, comparison),
-          (error: unknown) => refuse(pending, error),
-        );
-      } catch (error) {
-        return refuse(pending, error);
+      return new Promise((resolve, reject) => {
+        const settling = { pending, resolve, reject };
+        const refuse = (error: unknown): void => fail(settling, error);
+        try {
+          const compared = compare(entry.deviceId, pending);
+          // Most comparisons wait for nothing.
+          if (!(compared instanceof Promise)) appendFresh(entry, compared, settling);
+          else compared.then((found) => appendFresh(entry, found, settling)).catch(refuse);
+        } catch (error) {
+          refuse(error);
+        }
+      });
+    },
+  };
+}
+
+/** Undefined when some of the rows may be stored already. */
+function placeColumns(
+  { deviceId, receivedAt, rows }: ColumnEntry,
+  pending: PendingEntry,
+  { nextOrder, newest }: Comparison,
+  { log, groups }: Pick<SampleIntakeParts, 'log'> & { readonly groups: Groups },
+): PlacedEntry | undefined {
+  const { length } = rows.timestamps;
+  if ((rows.timestamps[0] ?? newest) <= newest) return undefined;
+  const firstOrder = pending.takeOrders(nextOrder, length);
+  const added = log.appendColumns({ receivedAt, rows, firstOrder });
+  const { position, storedAt, bytes } = added;
+  const group = groups.of(added.durable);
+  group.logged.push({ position, deviceId, firstOrder, rows, bytes });
+  const { promise: durable, ...settled } = Promise.withResolvers<DurableEntry>();
+  const entry = { deviceId, receivedAt, notes: [], samples: [] };
+  const settling = { pending, ...settled };
+  group.appends.push({ entry, samples: [], rows, duplicates: 0, position, storedAt, settling });
+  return { durable };
+}
+
+interface Settlements {
+  /** Waits for what the entry repeats, which must be visible too. */
+  settle(settling: Settling, durable: DurableEntry): void;
+  fail(settling: Settling, error: unknown): void;
+}
+
+function createSettling(entries: PendingEntries): Settlements {
+  function succeed({ pending, resolve }: Settling, durable: DurableEntry): void {
+    entries.release(pending);
+    resolve(durable);
+  }
+
+  function fail({ pending, reject }: Settling, error: unknown): void {
+    entries.release(pending, { error });
+    reject(error);
+  }
+
+  async function settleRepeated(settling: Settling, durable: DurableEntry): Promise<void> {
+    try {
+      await settling.pending.repeatedDone();
+    } catch (error) {
+      fail(settling, error);
+      return;
+    }
+    succeed(settling, durable);
+  }
+
+  return {
+    settle(settling, durable) {
+      if (settling.pending.repeated === undefined) succeed(settling, durable);
+      else void settleRepeated(settling, durable);
+    },
+    fail,
+  };
+}
+
+interface Groups {
+  /** The group of entries that become durable with the promise. */
+  of(durable: Promise<void>): Group;
+}
+
+/** Gives the store what one sync made durable, and settles its appends. */
+function createGroups(store: SampleIntakeParts['store'], { settle, fail }: Settlements): Groups {
+  let newest: Group | undefined;
+
+  async function finish({ durable, logged, appends }: Group): Promise<void> {
+    try {
+      await durable;
+      await store.write(logged, 'new');
+    } catch (error) {
+      for (const { settling } of appends) fail(settling, error);
+      return;
+    }
+    for (const append of appends) settle(append.settling, durableEntryOf(append));
+  }
+
+  return {
+    of(durable) {
+      // Entries of one group have the same promise.
+      if (newest?.durable !== durable) {
+        newest = { durable, logged: [], appends: [] };
+        void finish(newest);
       }
+      return newest;
     },
   };
 }
