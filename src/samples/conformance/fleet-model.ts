@@ -29,7 +29,7 @@ interface SampleName {
   readonly data: JsonObject;
 }
 
-export function keepFromOf(
+function keepFromOf(
   rules: RetentionTimes | undefined,
   { workspaceId, dataFlowId }: Pick<ModelRow, 'workspaceId' | 'dataFlowId'>,
 ): number {

@@ -49,7 +49,7 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
     if (registry.dropped.size > 0) forgetDropped();
   }
 
-  /** Entries come in the order of positions. */
+  /** Entries are in the order of positions. */
   function forgetDropped(): void {
     for (const [deviceId, before] of registry.dropped)
       if (before <= visiblePosition) registry.dropped.delete(deviceId);

@@ -99,7 +99,7 @@ export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers 
 }
 
 /**
- * The records of the copy that has most; a copy that lacks devices of the runs is told. One that
+ * The records of the copy that has most; a copy that lacks devices of the runs is reported. One that
  * lacks others is what a crash in the middle of saving leaves.
  */
 function readCopies({ paths, needed, damaged }: DeviceNumbersOptions): NumberRecord[] {

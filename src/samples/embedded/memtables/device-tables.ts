@@ -2,7 +2,7 @@
 import type { ShapeTable } from './shape-table.ts';
 
 const firstDevices = 1_024;
-/** With more different sets than this, all are forgotten and found again. */
+/** With more different sets than this, all are discarded and found again. */
 const setsMax = 16_384;
 const unknown = 0;
 const empty = 1;

@@ -37,7 +37,7 @@ export interface RunHead {
   readonly coveredTo: number;
   /** Devices that had a number when the run was written. */
   readonly devices: number;
-  /** Names of the files whose rows are in this one: they count no more, whatever the manifest says. */
+  /** Names of the files whose rows are in this one: they no longer count, even when the manifest names them. */
   readonly replaces: readonly string[];
 }
 

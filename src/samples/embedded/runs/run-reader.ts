@@ -68,7 +68,7 @@ export function createRunReader(options: RunReaderOptions): RunReader {
     origins,
     isDamaged: () => sections.isAnyDamaged,
     mayHave: (device) => {
-      // Asked for every run once for each device after a start; most are told by the ends.
+      // Asked for every run once for each device after a start; most answers need only the ends.
       if (device < least || device > greatest) return false;
       const page = firstPageOf(index, device);
       return page < index.head.pages && index.firstDevices[page]! <= device;

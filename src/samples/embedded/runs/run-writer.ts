@@ -22,7 +22,7 @@ export interface NewRun {
   /** May grow until `end`; rows refer to them by index. */
   readonly texts: readonly string[];
   readonly origins: readonly (readonly [string, string | null])[];
-  /** By origin: rows before have expired and were left out. */
+  /** By origin: rows before have expired and were omitted. */
   readonly keepFrom: readonly number[];
   readonly note: RunNote;
 }
