@@ -1,4 +1,4 @@
-// What a store should have of a fleet: a plain list of rows for each device.
+// Fleet model: the rows of each device as a plain list.
 import type { JsonObject } from '../../model/json.ts';
 import type { RetentionTimes } from '../sample-store.ts';
 import { canonical } from './reference-store.ts';

@@ -1,4 +1,4 @@
-// Entry writer: adds the rows of logged entries to the tables, those of busy devices to their series, and finds samples that are stored.
+// Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
 import type { LoggedEntry, LoggedRows } from '../../log/logged-entry.ts';
 import { type RowColumns, rowsOfColumns } from '../../log/row-columns.ts';
 import type { EpochMs } from '../../model/instant.ts';

@@ -1,4 +1,4 @@
-// Device chains: for each device of a memtable its newest row and the number of its rows. An open hash table of 12 bytes per place.
+// Device chains: newest row and row count of each device, in an open hash table.
 
 const firstPlaces = 1 << 10;
 /** Behind the oldest row of a device there is none. */

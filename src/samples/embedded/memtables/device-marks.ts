@@ -1,4 +1,4 @@
-// Device marks: for each device number the time of its newest row and the next place in its order, so that most rows are known to be new.
+// Device marks: newest time and next place of each device, so that most rows are known to be new.
 import type { EpochMs } from '../../../model/instant.ts';
 
 const firstDevices = 1_024;

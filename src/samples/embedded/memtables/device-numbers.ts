@@ -1,4 +1,4 @@
-// Device numbers: each device of the runs has a number, given with its first row and kept in two copies of one file.
+// Device numbers: each device of the runs has one, stored in two copies of a file.
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

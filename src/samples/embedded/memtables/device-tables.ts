@@ -1,4 +1,4 @@
-// Device tables: for each device number the tables that may have rows of it, so that reads pass over the tables of others.
+// Device tables: the tables that can contain rows of a device, so that reads skip all others.
 import type { ShapeTable } from './shape-table.ts';
 
 const firstDevices = 1_024;

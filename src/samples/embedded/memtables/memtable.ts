@@ -1,4 +1,4 @@
-// Memtable: the unsealed rows of one shape and topic, of all devices, in the order of storing; a chain leads through the rows of each device.
+// Memtable: unsealed rows of one shape and topic; a chain connects those of each device.
 import { type DataShape, leafKinds } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { type Origin, visibleFrom } from '../rows/origin.ts';

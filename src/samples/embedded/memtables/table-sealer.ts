@@ -1,4 +1,4 @@
-// Table sealer: closed memtables become runs in the background, and what they have of busy devices becomes chunks.
+// Table sealer: writes closed memtables as runs, and rows of busy devices as chunks.
 import type { SchemaInterner } from '../chunks/chunk-schema.ts';
 import { sealRows } from '../chunks/chunk-writer.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';

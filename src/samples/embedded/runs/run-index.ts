@@ -1,4 +1,4 @@
-// Run index: what is known of a run without reading its pages, and how it is written at the end of the file.
+// Run index: everything known of a run without its pages, at the end of its file.
 import { crc32 } from 'node:zlib';
 import { refuseNewerFormat } from '../../../model/newer-format.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';

@@ -1,4 +1,4 @@
-// Merging: neighboring runs of one shape and topic become one, without the rows that no query may read any more.
+// Run merging: several runs become one, without rows that no longer count.
 import type { DataShape } from '../../../log/data-shape.ts';
 import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
 import { openSegmentFile, type SegmentFile } from '../segments/segment-file.ts';

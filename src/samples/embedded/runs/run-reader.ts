@@ -1,4 +1,4 @@
-// Run reader: the slices of one device in a run as groups of rows; only the sections that a reader asks for are read and decoded.
+// Run reader: the slices of one device; reads and decodes only the sections that are needed.
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Origin } from '../rows/origin.ts';
 import type { RowGroup } from '../rows/rows.ts';

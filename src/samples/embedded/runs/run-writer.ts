@@ -1,4 +1,4 @@
-// Run writer: pages one behind the other, then the index. Runs in the worker, so its calls to the disk are synchronous.
+// Run writer: writes the pages and then the index; its calls to the disk are synchronous.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { columnKindOf, sectionsOf } from './page-format.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
