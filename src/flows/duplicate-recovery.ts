@@ -7,7 +7,7 @@ import type { EntryLog } from '../log/entry-log.ts';
 export interface DuplicateRecoveryParts {
   readonly filter: Pick<DuplicateFilter, 'remember' | 'doubt'>;
   readonly log: Pick<EntryLog, 'position' | 'entriesFrom'>;
-  /** Age up to which a sender may not have received the answer to its newest uplinks. */
+  /** Age up to which a sender perhaps did not receive the answer to its newest uplinks. */
   readonly confirmedAfterMs: number;
   readonly now: EpochMs;
 }

@@ -156,7 +156,7 @@ export function formatInstant(ms: EpochMs): string {
 const withinHourLength = 10;
 
 /**
- * Formats instants as `formatInstant` does, in half of its time when many of them lie in the hour
+ * Formats instants as `formatInstant` does, in half of its time when many of them are in the hour
  * of the one before.
  */
 export function createInstantFormat(): (ms: EpochMs) => string {

@@ -23,7 +23,7 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
   /** Place in the journal; grows with every entry, survives restarts. */
   readonly position: number;
   readonly samples: readonly StoredSample[];
-  /** How many samples of the entry were identical to stored ones and left out. */
+  /** How many samples of the entry were identical to stored ones and skipped. */
   readonly duplicates: number;
   /** What `samples` are, for entries that make them when they are first read. */
   readonly summary?: SamplesSummary;

@@ -1,4 +1,4 @@
-// The public holidays of a region, from a thread that is started when the first workspace asks and ended when nobody asks any more.
+// Public holidays of a region, from a thread that runs while a workspace asks for them.
 import { Worker } from 'node:worker_threads';
 import type { HolidayAnswer, HolidayQuestion } from './holiday-worker.ts';
 

@@ -1,4 +1,4 @@
-// The raw uplinks of the retention, on disk: appended in the order of the journal, read by device newest first, dropped by age, size and device.
+// Raw uplink store: appended in journal order, read newest first, dropped by age, size and device.
 import { makeFolder } from '../log/durable-file.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';

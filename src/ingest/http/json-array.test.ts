@@ -1,4 +1,4 @@
-// The array splitter equals JSON.parse of the whole, wherever chunks are cut and whatever is broken.
+// The array splitter equals JSON.parse of the whole, for any cut of the chunks and any error.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';

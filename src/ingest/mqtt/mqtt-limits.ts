@@ -7,7 +7,7 @@ export const mqttLimits = {
   /** The same before the client has logged in: a token, a will. */
   loginPacketBytesMax: 96 * 1024,
   /**
-   * Bytes of packets that have arrived in part, of all connections; whoever goes beyond is cut off.
+   * Bytes of packets that have arrived in part, of all connections; a client beyond it is disconnected.
    */
   partialBytesMax: 256 * 1024 * 1024,
   /** Connections at once; further ones are closed as they come. */

@@ -1,4 +1,4 @@
-// Random fleets: many devices of several shapes, topics, workspaces and flows that send in turn, the same for the same seed.
+// Random fleets: many devices of several shapes, topics, workspaces and flows, the same for one seed.
 import type { Json, JsonObject } from '../../model/json.ts';
 import { dayMs, hourMs } from '../../model/instant.ts';
 import type { Random } from './random-entries.ts';
@@ -33,7 +33,7 @@ interface Origin {
 export interface Fleet {
   readonly devices: readonly FleetDevice[];
   readonly origins: readonly Origin[];
-  /** The entry that the device sends next; time goes on with each. */
+  /** The entry that the device sends next; each is later than the one before. */
   readonly next: (device: FleetDevice) => Given[];
   /** Time of the newest sample so far. */
   readonly now: () => number;

@@ -7,7 +7,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { dayMs } from '../../model/instant.ts';
 import { createFleetModel } from '../conformance/fleet-model.ts';
-import { type CheckedFleet, deviceMustMatch, usageMustMatch } from '../conformance/fleet-checks.ts';
+import {
+  type CheckedFleet,
+  deviceMustMatch,
+  usageMustMatch,
+} from '../conformance/fleet-checks.conformance.ts';
 import { type Random, randomFrom } from '../conformance/random-entries.ts';
 import { type FleetDevice, fleetStart, randomFleet } from '../conformance/random-fleet.ts';
 import { keepAll, keeping } from '../conformance/retention-times.ts';
