@@ -134,12 +134,23 @@ export function hasSampleFiles(path: string): boolean {
   const places = [
     ['samples', 'journal', '.journal'],
     ['samples', 'segments', '.segment'],
-    ['samples', 'segments', 'manifest.json'],
     ['uplinks', '', '.uplinks'],
   ] as const;
-  return places.some(([folder, inside, end]) =>
-    namesIn(join(path, folder, inside)).some((name) => name.endsWith(end)),
+  return (
+    places.some(([folder, inside, end]) =>
+      namesIn(join(path, folder, inside)).some((name) => name.endsWith(end)),
+    ) || isManifestOfSamples(join(path, 'samples', 'segments', 'manifest.json'))
   );
+}
+
+/** Whether there is a manifest other than the one of a new folder, which names no segment. */
+function isManifestOfSamples(path: string): boolean {
+  try {
+    return !readFileSync(path, 'utf8').includes('"segments":[],"replayFrom":0,');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 function namesIn(path: string): string[] {

@@ -30,7 +30,7 @@ export interface DiskReserve {
 }
 
 /**
- * Opens the reserve of the folder. On a full disk it is spent at once, because opening the records
+ * Opens the reserve of the folder. On a full disk it is spent immediately, because opening the records
  * needs room.
  */
 export function openDiskReserve(directory: string): DiskReserve {

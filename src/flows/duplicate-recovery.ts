@@ -22,7 +22,7 @@ export async function recoverDuplicates(parts: DuplicateRecoveryParts): Promise<
     for (const { trace, receivedAt } of entries) {
       const key = trace?.duplicateKey;
       if (key === undefined || receivedAt <= oldest) continue;
-      // Parts of requests have records of their own.
+      // Parts of requests have their own records.
       if (durablePart.fromDuplicateKey(key) !== undefined) continue;
       filter.remember(key, receivedAt);
       newest.push([key, receivedAt]);

@@ -7,7 +7,7 @@ export interface BatchLimits {
   readonly samplesMax: number;
 }
 
-/** Announced entries kept in memory: so many batches. */
+/** Batches of announced entries kept in memory. */
 const batchesKept = 10;
 
 export interface WaitingEntries {

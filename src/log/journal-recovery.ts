@@ -29,7 +29,7 @@ export interface JournalDamage {
   readonly path: string;
   readonly offset: number;
   readonly bytes: number;
-  /** Entries known to be lost: from this position, so many. */
+  /** Entries known to be lost: from this position, this number. */
   readonly firstPosition: number;
   readonly entries: number;
 }

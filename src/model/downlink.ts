@@ -72,7 +72,7 @@ export const downlinkLimits = {
   /** Ended ones beyond this are deleted, the oldest first. */
   keptPerDeviceMax: 500,
   keptMs: 30 * dayMs,
-  /** What was not sent by then is not wanted any more. */
+  /** What was not sent by then is no longer sent. */
   expiryMs: 7 * dayMs,
   loraBytesMax: 242,
   loraPortMin: 1,

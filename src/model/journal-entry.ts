@@ -13,7 +13,7 @@ export interface JournalEntry {
   readonly notes: readonly ProcessingLogEntry[];
   /** The decoder's new state, when it emitted one; the last one wins. */
   readonly state?: JsonObject;
-  /** Absent for backfills: they are no uplinks. */
+  /** Absent for backfills, which are not uplinks. */
   readonly metrics?: UplinkMetrics;
   readonly trace?: EntryTrace;
 }

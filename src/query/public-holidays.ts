@@ -28,7 +28,7 @@ export function openPublicHolidays(): PublicHolidays {
         if (years.size >= yearsMax) years.clear();
         known = ask(region, year).then((names) => names ?? []);
         years.set(key, known);
-        // What failed is asked anew.
+        // What failed is asked again.
         known.catch(() => years.delete(key));
       }
       for (const date of await known) dates.add(date);

@@ -32,7 +32,7 @@ export interface RawUplinkStore {
   list(range: RawUplinkRange): Promise<RawUplinkPage>;
   /** To be called every few seconds: makes durable what has waited for long enough. */
   syncWhenDue(): Promise<void>;
-  /** Drops what is past the retention or too much. Says how many bytes that gave back. */
+  /** Drops what is past the retention or too much. Returns the number of freed bytes. */
   dropExpired(): Promise<number>;
   /** Drops everything of these devices. Says how many uplinks that were. */
   dropDevices(deviceIds: ReadonlySet<string>): Promise<number>;

@@ -18,7 +18,7 @@ export interface RawUplinkDamage {
 
 export interface SegmentName {
   readonly sequence: number;
-  /** Grows when the segment is written anew. */
+  /** Grows when the segment is rewritten. */
   readonly generation: number;
   readonly path: string;
 }

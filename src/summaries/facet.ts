@@ -4,7 +4,7 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 
-/** Plain data: every facet adds fields of its own. */
+/** Plain data: every facet adds its own fields. */
 export interface Tally {
   /** Values that are present and not null, of any type. */
   count: number;

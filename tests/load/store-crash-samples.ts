@@ -22,10 +22,10 @@ export const crashLimits: Partial<StoreLimits> = {
   lookEveryBytes: 4_000,
   segmentsToMerge: 3,
   chunkRowsMin: 25,
-  memtableRowsMax: 300,
+  memtableRowsMax: 2_000,
   memtablesMax: 4,
   runsToMerge: 3,
-  runRowsAtOnce: 100,
+  runRowsAtOnce: 500,
 };
 
 /** Step that a child reports; a kill during each must be harmless. */

@@ -239,7 +239,7 @@ describe('limits', () => {
   });
 });
 
-test('a failure of our own is told, the request may come again and the others are served', async () => {
+test('an internal error is reported, the request may come again and the others are served', async () => {
   const { request, finish, waiting, failures, sent } = started();
   request(1);
   await finish({ ...ok, options: undefined } as never);

@@ -127,7 +127,7 @@ test('however it is cut, the same elements come before the same break', async ()
   );
 });
 
-describe('the place of a break is told', () => {
+describe('the place of a break is reported', () => {
   for (const [text, count, byte, reason] of [
     ['', 0, 0, 'the array is missing'],
     ['  ', 0, 2, 'the array is missing'],

@@ -1,4 +1,4 @@
-// Fleet model: what a store should have of a fleet, as a list of rows per device.
+// Fleet model: the rows of each device as a plain list.
 import type { JsonObject } from '../../model/json.ts';
 import type { RetentionTimes } from '../sample-store.ts';
 import { canonical } from './reference-store.ts';

@@ -1,4 +1,4 @@
-// Random fleets: many devices of several shapes, topics, workspaces and flows, the same for one seed.
+// Random fleets: devices of several shapes, topics, workspaces and flows that send in turn.
 import type { Json, JsonObject } from '../../model/json.ts';
 import { dayMs, hourMs } from '../../model/instant.ts';
 import type { Random } from './random-entries.ts';

@@ -11,7 +11,7 @@ import type { Chunk } from './chunks/chunk.ts';
 import { missing } from '../../structures/missing.ts';
 
 const sliceMs = 4;
-/** So many segments' worth of sealed chunks may wait in memory for the end of a merge. */
+/** This number of segments of sealed chunks can wait in memory for the end of a merge. */
 const segmentsAwaitingMerge = 8;
 
 /**
@@ -44,7 +44,7 @@ export interface ChunkSealer {
   readonly wake: () => void;
   /** Seals and commits everything; rejects when the disk refuses. */
   readonly sealAll: () => Promise<void>;
-  /** The oldest position that a row not yet committed came from, those of tables left out. */
+  /** The oldest position that a row not yet committed came from, except those of tables. */
   readonly oldestUnsealed: () => number;
   /** A chunk made of other rows waits for its segment; `firstPosition` is that of its oldest row. */
   readonly adopt: (series: Series, chunk: Chunk, firstPosition: number) => void;
@@ -56,7 +56,7 @@ export interface ChunkSealer {
   /** Resolves when the background work under way has ended. */
   readonly idle: () => Promise<void>;
   /**
-   * Forgets the waiting chunks that are gone, and says which those were. Only where segments change
+   * Removes the waiting chunks that are gone, and returns them. Only where segments change
    * exclusively.
    */
   readonly forgetWaiting: (isGone: (member: Member) => boolean) => Member[];
@@ -155,7 +155,7 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
 
   function commit(): Promise<void> {
     return segments.exclusive(async () => {
-      // A copy: whatever is sealed while the segment is written waits for the next one. So do chunks
+      // A copy: chunks sealed while the segment is written wait for the next one. So do chunks
       // of a device that is being dropped, because earlier segments count no more for it.
       const committing = waiting.filter(({ series }) => !registry.isDropping(series.device.id));
       if (committing.length === 0) return;

@@ -1,4 +1,4 @@
-// A folder of the release before tables, cut off by a crash: everything in it is there, and new rows come to it.
+// A folder of the release before tables, as a crash left it, opens and takes new rows.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

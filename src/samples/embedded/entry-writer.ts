@@ -1,4 +1,4 @@
-// Entry writer: adds the rows of logged entries to the tables, those of busy devices to their series, and finds samples that are stored.
+// Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
 import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
 import { rowsOfColumns } from '../../log/row-columns.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -49,7 +49,7 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
     if (registry.dropped.size > 0) forgetDropped();
   }
 
-  /** Entries come in the order of positions. */
+  /** Entries are in the order of positions. */
   function forgetDropped(): void {
     for (const [deviceId, before] of registry.dropped)
       if (before <= visiblePosition) registry.dropped.delete(deviceId);

@@ -1,4 +1,4 @@
-// A tenant whose every sample has another key: tables, files and what others pay for it stay bounded.
+// Samples with a random key: tables, files and costs of other tenants are bounded.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Random fleets through the embedded store with tiny limits: sealed, merged, dropped, opened again and cut off at any moment.
+// Random fleets in a store with tiny limits: sealed, merged, dropped, reopened and stopped at any moment.
 // More than the usual 8, and others: FLEETS=5000 FIRST_FLEET=41 npx vitest run src/samples/embedded/random-fleet.test.ts
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -2,17 +2,17 @@
 
 export const storeLimits = {
   /**
-   * From so many rows on, open rows close at the next UTC day: a day's chunk answers a day's
+   * From this number of rows on, open rows close at the next UTC day: a day's chunk answers a day's
    * question from its statistics.
    */
   rowsToCloseAtDay: 720,
-  /** From so many rows on, they close at the next hour. */
+  /** From this number of rows on, they close at the next hour. */
   rowsToCloseAtHour: 2_048,
   rowsMax: 4_096,
   /** Rows times columns: rows that share no keys close early. */
   openCellsMax: 262_144,
   openRowsBytesMax: 2 * 1024 * 1024,
-  /** Sealed chunks wait in memory until so many bytes make a segment. */
+  /** Sealed chunks wait in memory until a segment has this number of bytes. */
   segmentBytes: 4 * 1024 * 1024,
   /**
    * What a start may have to replay: rows that have been in the journal for longer are sealed,
@@ -24,23 +24,23 @@ export const storeLimits = {
   /** What closed rows that wait to be sealed may take in memory; beyond, writers wait. */
   closedBytesMax: 64 * 1024 * 1024,
   /**
-   * The limits on the journal's tail and on open rows are looked at after so many journalled bytes.
+   * The limits on the journal's tail and on open rows are checked after this number of journalled bytes.
    */
   lookEveryBytes: 2 * 1024 * 1024,
-  /** So many segments of about one size are merged into one. */
+  /** This number of segments of about one size are merged into one. */
   segmentsToMerge: 6,
   /** Larger segments are left as they are. */
   mergedBytesMax: 256 * 1024 * 1024,
-  /** Overlapping chunks are merged up to so many rows at a time. */
+  /** Overlapping chunks are merged up to this number of rows at a time. */
   mergeRowsMax: 8_192,
   /**
-   * From so many rows on, the rows of one device and topic, of one entry or in one memtable, become
+   * From this number on, the rows of one device and topic, of one entry or in one memtable, become
    * chunks.
    */
   chunkRowsMin: 720,
   /** Rows of one device at one instant; with more, further ones become chunks. */
   instantRowsMax: 16,
-  /** A memtable with so many rows is sealed. */
+  /** A memtable with this number of rows is sealed. */
   memtableRowsMax: 524_288,
   /** Shapes and topics with a memtable at the same time; further ones have open rows by device. */
   memtablesMax: 256,
@@ -51,9 +51,9 @@ export const storeLimits = {
   /** Shapes and topics with runs; those of one workspace. */
   tablesMax: 1_024,
   tablesPerWorkspace: 128,
-  /** Up to so many rows, making a run takes less than a thread takes to start: some milliseconds. */
+  /** Up to this number of rows, writing a run takes less than a thread takes to start: some milliseconds. */
   runRowsAtOnce: 8_192,
-  /** So many neighboring runs of one level become one. */
+  /** This number of neighboring runs of one level become one. */
   runsToMerge: 8,
   /** Runs are not merged to more than about this size. */
   mergedRunBytesMax: 512 * 1024 * 1024,

@@ -1,4 +1,4 @@
-// Store loader: reads the segments of the folder into the series registry and the tables.
+// Store loader: reads the segments of the folder into series and tables.
 import { join } from 'node:path';
 import type { ShapeInterner } from '../../log/data-shape.ts';
 import { createDeviceMarks } from './memtables/device-marks.ts';

@@ -1,4 +1,4 @@
-// Store reads: each takes hold of what is visible at its beginning, and long ones pause so that other work is not delayed.
+// Store reads: each sees the rows of its beginning, and long ones pause for other work.
 import type { Sample } from '../../model/sample.ts';
 import type {
   BucketRequest,

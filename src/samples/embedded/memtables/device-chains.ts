@@ -1,7 +1,7 @@
-// Device chains: for each device of a memtable its newest row and the number of its rows. An open hash table of 12 bytes per place.
+// Device chains: newest row and row count of each device, in an open hash table.
 
 const firstPlaces = 1 << 10;
-/** Behind the oldest row of a device there is none. */
+/** Marks the end of a chain. */
 export const noRow = 0xffff_ffff;
 
 export interface DeviceChains {
@@ -12,7 +12,7 @@ export interface DeviceChains {
   readonly length: (device: number) => number;
   /** Makes `row` the newest of the device; returns the one before. */
   readonly push: (device: number, row: number) => number;
-  /** Forgets the rows of the device. */
+  /** Removes the rows of the device. */
   readonly drop: (device: number) => void;
   readonly forEach: (visit: (device: number, length: number) => void) => void;
 }

@@ -1,8 +1,8 @@
-// Device marks: for each device number the time of its newest row and the next place in its order, so that most rows are known to be new.
+// Device marks: newest time and next place of each device, so that most rows are known to be new.
 import type { EpochMs } from '../../../model/instant.ts';
 
 const firstDevices = 1_024;
-/** The newest time of a device whose rows were not looked at since the start. */
+/** The newest time of a device whose rows were not read since the start. */
 const unknown = Number.NaN;
 
 export interface DeviceMarks {
@@ -12,7 +12,7 @@ export interface DeviceMarks {
   readonly nextOrder: (device: number) => number;
   /** Notes a row. */
   readonly note: (device: number, timestamp: EpochMs, order: number) => void;
-  /** Rows were dropped: the newest times are not known any more. */
+  /** Rows were dropped: the newest times are no longer known. */
   readonly forgetTimes: () => void;
 }
 

@@ -1,4 +1,4 @@
-// Device numbers: each device of the runs has a number, given with its first row and kept in two copies of one file.
+// Device numbers: each device of the runs has one, stored in two copies of a file.
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -99,7 +99,7 @@ export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers 
 }
 
 /**
- * The records of the copy that has most; a copy that lacks devices of the runs is told. One that
+ * The records of the copy that has most; a copy that lacks devices of the runs is reported. One that
  * lacks others is what a crash in the middle of saving leaves.
  */
 function readCopies({ paths, needed, damaged }: DeviceNumbersOptions): NumberRecord[] {

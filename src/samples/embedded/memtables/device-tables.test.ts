@@ -1,4 +1,4 @@
-// Which tables have rows of a device: always those that do, and those of others only after very many different sets.
+// Device tables contain every table with rows of the device.
 import { describe, expect, test } from 'vitest';
 import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';

@@ -1,8 +1,8 @@
-// Device tables: for each device number the tables that may have rows of it, so that reads pass over the tables of others.
+// Device tables: the tables that can contain rows of a device, so that reads skip all others.
 import type { ShapeTable } from './shape-table.ts';
 
 const firstDevices = 1_024;
-/** With more different sets than this, all are forgotten and found again. */
+/** With more different sets than this, all are discarded and found again. */
 const setsMax = 16_384;
 const unknown = 0;
 const empty = 1;

@@ -1,4 +1,4 @@
-// Memtable: the unsealed rows of one shape and topic, of all devices, in the order of storing; a chain leads through the rows of each device.
+// Memtable: unsealed rows of one shape and topic; a chain connects those of each device.
 import { type DataShape, leafKinds } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { type Origin, visibleFrom } from '../rows/origin.ts';
@@ -9,7 +9,7 @@ import type { MemtableRows } from '../runs/run-sealing.ts';
 import { createDeviceChains, noRow } from './device-chains.ts';
 
 const capacityFirst = 4_096;
-/** What the ids of origins can tell apart, less those that one entry can bring. */
+/** Distinct ids of origins, less those of one entry. */
 const originsMax = 60_000;
 /** Texts are copied to the thread that seals them: more of them would delay this one. */
 const textBytesMax = 4 * 1024 * 1024;
@@ -21,7 +21,7 @@ const indexesMax = 64;
 export interface MemtableOptions {
   readonly shape: DataShape;
   readonly topic: string;
-  /** With so many rows it is full. */
+  /** It is full with this number of rows. */
   readonly rowsMax: number;
   readonly capacity?: number;
 }
@@ -62,7 +62,7 @@ export class Memtable {
   readonly #indexes = new Map<number, Map<EpochMs, number[]>>();
   readonly #forgotten = new Set<number>();
 
-  /** Memory for `capacity` rows is taken at once, and more when they are more. */
+  /** Memory for `capacity` rows is allocated immediately, and more when needed. */
   constructor(
     { shape, topic, rowsMax, capacity = capacityFirst }: MemtableOptions,
     firstPosition: number,
@@ -98,7 +98,7 @@ export class Memtable {
     return visibleFrom(this.#origins.filter((_, i) => this.#originRows[i]! > 0));
   }
 
-  /** Adds a row of a durable entry: readers see it at once. */
+  /** Adds a row of a durable entry: readers see it immediately. */
   add(number: number, row: RowToAdd): void {
     const at = this.length;
     if (at === this.#arrays.device.length) this.#grow();
@@ -137,7 +137,7 @@ export class Memtable {
     this.#chains.forEach(visit);
   }
 
-  /** Forgets the rows of the device, which was deleted or whose rows are in chunks now; returns their number. */
+  /** Removes the rows of a device that was deleted or whose rows are now in chunks; returns their number. */
   forget(device: number): number {
     const { originIds, previous } = this.#arrays;
     let count = 0;
@@ -153,7 +153,7 @@ export class Memtable {
     return count;
   }
 
-  /** Devices whose rows count no more, though they still stand in the columns. */
+  /** Devices whose rows count no more, though the columns still contain them. */
   get forgotten(): ReadonlySet<number> {
     return this.#forgotten;
   }
@@ -203,7 +203,7 @@ export class Memtable {
     return groupOfRows(Uint32Array.from(found.reverse()), this.#rowsOf(found));
   }
 
-  /** The rows as columns: of all devices, with metas of the given rows alone. */
+  /** The rows as columns: of all devices, with metas of only the given rows. */
   #rowsOf(wanted: readonly number[]): Rows {
     const { timestamps, orders, originIds, columns } = this.#arrays;
     return {
@@ -225,7 +225,7 @@ export class Memtable {
     return this.#rowsOf(wanted);
   }
 
-  /** Everything that sealing needs. The arrays are shared with the worker; rows are not added any more. */
+  /** Everything that sealing needs. The arrays are shared with the worker; no more rows are added. */
   toSeal(devices: number): MemtableRows {
     const { device, timestamps, orders, originIds, columns } = this.#arrays;
     return {

@@ -1,4 +1,4 @@
-// Shape table: the rows of one shape and topic that are not in chunks: a memtable for new rows, those being sealed, and runs.
+// Shape table: all rows of one shape and topic, in memtables and runs.
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';

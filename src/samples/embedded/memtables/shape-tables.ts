@@ -36,7 +36,7 @@ export interface ShapeTables {
   readonly numbers: DeviceNumbers;
   readonly marks: DeviceMarks;
   readonly all: () => Iterable<ShapeTable>;
-  /** The table of the shape and topic; undefined when there is none. */
+  /** The table of the shape and topic; undefined when it does not exist. */
   readonly find: (name: TableName) => ShapeTable | undefined;
   /** The table of the shape and topic, made for the workspace when it does not exist. */
   readonly open: (name: TableName, workspaceId: string) => ShapeTable;
@@ -50,7 +50,7 @@ export interface ShapeTables {
   readonly hasClosed: () => boolean;
   /** The oldest closed memtable of the table is in a run now, or has no rows. */
   readonly sealed: (table: ShapeTable) => void;
-  /** Forgets the table when nothing is in it. */
+  /** Removes an empty table. */
   readonly settle: (table: ShapeTable) => void;
   /** The groups of the device that may have rows from `from` on and before `to`, of one topic or of all. */
   readonly groupsOf: (
@@ -188,7 +188,7 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     newestOf: (device) => marks.newestOf(device, findNewest),
     has: (device, { topic, timestamp, data }) => {
       if (timestamp > marks.newestOf(device, findNewest)) return false;
-      // Objects are the same whatever the order of their keys, so the row may be of another shape.
+      // The order of keys does not matter, so the row may be of another shape.
       for (const table of ofDevices.of(device))
         if (table.topic === topic && table.hasData(device, timestamp, data)) return true;
       return false;

@@ -1,4 +1,4 @@
-// Table merger: neighboring runs become one, and runs lose the rows that expired or whose device was deleted. One change at a time.
+// Table merger: joins neighboring runs and removes rows that no longer count, one change at a time.
 import { DamagedChunk } from '../chunks/chunk.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
 import type { Origin } from '../rows/origin.ts';

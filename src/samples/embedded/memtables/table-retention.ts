@@ -86,7 +86,7 @@ function rowsOf(runs: readonly TableRun[]): number {
   return runs.reduce((sum, { rowCount }) => sum + rowCount, 0);
 }
 
-/** Whether no row counts any more. */
+/** Whether no row still counts. */
 function isExpired({ reader, rows }: TableRun): boolean {
   const left = reader.origins.filter((_, origin) => (rows[origin] ?? 0) > 0);
   return reader.run.index.head.newest < visibleFrom(left);

@@ -1,4 +1,4 @@
-// Table sealer: closed memtables become runs in the background, and what they have of busy devices becomes chunks.
+// Table sealer: writes closed memtables as runs, and rows of busy devices as chunks.
 import type { SchemaInterner } from '../chunks/chunk-schema.ts';
 import { sealRows } from '../chunks/chunk-writer.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
@@ -89,7 +89,7 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
     return expired;
   }
 
-  /** One sealing after the other, whoever asks for it. */
+  /** One sealing after the other. */
   function sealClosed(): Promise<number> {
     const done = queue.then(sealEach);
     queue = done.catch(() => undefined);
@@ -167,7 +167,7 @@ async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<nu
   const [memtable] = table.sealing;
   if (memtable === undefined) return 0;
   await moveToChunks(table, memtable, parts);
-  // Further devices may come while these are saved: the run may not count on them.
+  // Further devices may come while these are saved: the run must not need their numbers.
   const devices = numbers.count();
   // Before the run counts, because its rows have numbers only.
   await numbers.save();

@@ -1,4 +1,4 @@
-// Tallies from the slices of runs, by bucket: from statistics where a slice is in one bucket, else from its rows.
+// Bucket slices: tallies of runs, from the statistics of a slice or from its rows.
 import { columnsOfKey, isNumeric } from '../chunks/chunk-schema.ts';
 import type { Slice } from '../runs/slice-rows.ts';
 import {

@@ -1,4 +1,4 @@
-// Chunk usage: samples and bytes of chunks by workspace, kept with every change: counting all of 100,000 devices would delay other work.
+// Chunk usage: samples and bytes of chunks by workspace, updated with every change.
 import { missing } from '../../../structures/missing.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 

@@ -1,4 +1,4 @@
-// Aligned buffer: a growing byte buffer whose parts can begin at multiples of a power of two, so that they are readable in place.
+// Aligned buffer: a growing byte buffer whose parts begin at multiples of a power of two.
 
 const firstBytes = 1 << 16;
 

@@ -1,4 +1,4 @@
-// Packed block: whole numbers in a fixed number of bits each, so that any of them is readable without decoding the others.
+// Packed block: integers of a fixed number of bits, each readable without decoding the others.
 import { type PackingPlan, planPacking } from '../chunks/encoding/packed-ints.ts';
 import type { AlignedBuffer } from './aligned-buffer.ts';
 

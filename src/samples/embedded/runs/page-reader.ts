@@ -1,4 +1,4 @@
-// Page reader: the sections of a page, each checked once; the values of one slice are read without decoding the others.
+// Page reader: checks each section of a page once; reads one slice without decoding the others.
 import { crc32 } from 'node:zlib';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import { PackedBlock } from './packed-block.ts';

@@ -1,4 +1,4 @@
-// Page writer: collects the slices of a page column by column, and encodes each column in the cheaper of two ways.
+// Page writer: collects the slices of a page by column, and encodes each in the cheaper of two ways.
 import { crc32 } from 'node:zlib';
 import { planPacking } from '../chunks/encoding/packed-ints.ts';
 import { AlignedBuffer } from './aligned-buffer.ts';
@@ -30,7 +30,7 @@ export interface PageRows {
 
 export interface PageWriter {
   readonly rows: PageRows;
-  /** Begins a slice of 1 to `pageRowsMax` rows of one device; returns its first row in `rows`. Slices come in the order of device and time. */
+  /** Begins a slice of 1 to `pageRowsMax` rows of one device; returns its first row in `rows`. Slices are added in the order of device and time. */
   readonly addSlice: (device: number, length: number) => number;
   /** Writes the page begun, if there is one. */
   readonly flush: () => void;

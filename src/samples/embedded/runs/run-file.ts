@@ -1,4 +1,4 @@
-// Run file: a run on the disk, its index in memory, the sections of its pages read when they are needed.
+// Run file: a run on the disk; its index is in memory, sections are read when needed.
 import { DamagedChunk } from '../chunks/chunk.ts';
 import type { SegmentFile } from '../segments/segment-file.ts';
 import { checkedSection } from './page-reader.ts';

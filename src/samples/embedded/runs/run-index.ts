@@ -1,4 +1,4 @@
-// Run index: what is known of a run without reading its pages, and how it is written at the end of the file.
+// Run index: everything known of a run without its pages, at the end of its file.
 import { crc32 } from 'node:zlib';
 import { refuseNewerFormat } from '../../../model/newer-format.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
@@ -37,7 +37,7 @@ export interface RunHead {
   readonly coveredTo: number;
   /** Devices that had a number when the run was written. */
   readonly devices: number;
-  /** Names of the files whose rows are in this one: they count no more, whatever the manifest says. */
+  /** Names of the files whose rows are in this one: they no longer count, even when the manifest names them. */
   readonly replaces: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// Run levels: which runs are merged next, so that every row is written a few times only, however many there are.
+// Run levels: which runs are merged next, so that each row is written a few times only.
 
 export interface LeveledRun {
   readonly level: number;

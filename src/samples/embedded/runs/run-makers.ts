@@ -1,4 +1,4 @@
-// Run makers: small runs are made at once, large ones by two threads, so that merging does not delay sealing.
+// Run makers: small runs are written on the main thread, large ones on two threads.
 import { open, rm } from 'node:fs/promises';
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { RunIndex } from './run-index.ts';

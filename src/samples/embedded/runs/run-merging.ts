@@ -1,4 +1,4 @@
-// Merging: neighboring runs of one shape and topic become one, without the rows that no query may read any more.
+// Run merging: several runs become one, without rows that no longer count.
 import type { DataShape } from '../../../log/data-shape.ts';
 import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
 import { openSegmentFile, type SegmentFile } from '../segments/segment-file.ts';
@@ -10,7 +10,7 @@ import { writeSlices } from './slice-writer.ts';
 export interface MergeJob {
   readonly path: string;
   readonly inputs: readonly string[];
-  /** Rows of these devices are left out: they were deleted. */
+  /** Rows of these devices are omitted: they were deleted. */
   readonly without: ReadonlySet<number>;
   /** For each [workspace, data flow] as JSON the time before which rows have expired. */
   readonly keepFrom: ReadonlyMap<string, number>;
@@ -108,7 +108,7 @@ function createNumbering<T>() {
   };
 }
 
-/** The origins of all inputs, each once, and for each input the place of its own in that list. */
+/** The origins of all inputs, each once, and for each input its own places in that list. */
 function mergedOrigins(runs: readonly RunFile[]) {
   const known = createNumbering<string>();
   const idsOf = runs.map(({ index }) =>

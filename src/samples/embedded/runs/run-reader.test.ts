@@ -1,4 +1,4 @@
-// The run reader gives the rows of one device, of the times that are asked for, and reads no other page than it must.
+// The run reader returns the rows of one device and span of time, and reads no other page.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Run reader: the slices of one device in a run as groups of rows; only the sections that a reader asks for are read and decoded.
+// Run reader: the slices of one device; reads and decodes only the sections that are needed.
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Origin } from '../rows/origin.ts';
 import type { RowGroup } from '../rows/rows.ts';
@@ -68,7 +68,7 @@ export function createRunReader(options: RunReaderOptions): RunReader {
     origins,
     isDamaged: () => sections.isAnyDamaged,
     mayHave: (device) => {
-      // Asked for every run once for each device after a start; most are told by the ends.
+      // Asked for every run once for each device after a start; most answers need only the ends.
       if (device < least || device > greatest) return false;
       const page = firstPageOf(index, device);
       return page < index.head.pages && index.firstDevices[page]! <= device;

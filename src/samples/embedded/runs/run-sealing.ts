@@ -17,7 +17,7 @@ export interface MemtableRows {
   /** Indices in `origins`. */
   readonly originIds: Uint16Array;
   readonly origins: readonly (readonly [string, string | null])[];
-  /** By origin: rows before have expired and are left out. */
+  /** By origin: rows before have expired and are omitted. */
   readonly keepFrom: readonly number[];
   /** 0 without meta, else an index in `texts` plus 1; absent when no row has meta. */
   readonly metaIds: Uint32Array | undefined;
@@ -29,7 +29,7 @@ export interface MemtableRows {
 export interface SealJob {
   readonly path: string;
   readonly rows: MemtableRows;
-  /** Rows of these devices are left out: they were deleted, or their rows are in chunks. */
+  /** Rows of these devices are omitted: they were deleted, or their rows are in chunks. */
   readonly without: ReadonlySet<number>;
   readonly note: RunNote;
 }

@@ -1,4 +1,4 @@
-// Run worker: seals memtables and merges runs on a thread of its own, one job after the other.
+// Run worker: seals memtables and merges runs on its own thread, one job after the other.
 import { closeSync, fdatasyncSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { createShapeInterner } from '../../../log/data-shape.ts';

@@ -1,4 +1,4 @@
-// Run writer: pages one behind the other, then the index. Runs in the worker, so its calls to the disk are synchronous.
+// Run writer: writes the pages and then the index; its calls to the disk are synchronous.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { columnKindOf, sectionsOf } from './page-format.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
@@ -22,7 +22,7 @@ export interface NewRun {
   /** May grow until `end`; rows refer to them by index. */
   readonly texts: readonly string[];
   readonly origins: readonly (readonly [string, string | null])[];
-  /** By origin: rows before have expired and were left out. */
+  /** By origin: rows before have expired and were omitted. */
   readonly keepFrom: readonly number[];
   readonly note: RunNote;
 }

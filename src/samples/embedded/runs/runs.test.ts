@@ -1,4 +1,4 @@
-// Runs: what a memtable has is in the run that is sealed from it, and what runs have is in the run that they are merged into.
+// A sealed run contains the rows of its memtable, a merged run those of its inputs.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Section cache: decoded sections of pages, those that were not used lately evicted first, within a limit on their bytes.
+// Section cache: decoded sections of pages, those not used recently evicted first, within a limit on their bytes.
 
 export interface SectionCache {
   /** The value of the key; `make` makes it when it is not in the cache. `bytes` is what it counts as. */
@@ -12,7 +12,7 @@ interface CachedSection {
 }
 
 /**
- * A key always stands for values of the same type. What was not asked for while half of the limit was filled anew goes first: a value that
+ * A key always has values of the same type. What was not asked for while half of the limit was filled again is evicted first: a value that
  * is there is found without changing the order of others.
  */
 export function createSectionCache(bytesMax: number): SectionCache {

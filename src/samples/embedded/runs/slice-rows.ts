@@ -106,7 +106,7 @@ export class Slice implements RowGroup {
   }
 }
 
-/** Rows of a slice are in order as they stand. */
+/** Rows of a slice are in the order of time. */
 class SliceOrder implements SortedRows {
   readonly rows: SliceRows;
   readonly length: number;

@@ -6,9 +6,9 @@ import { refuseNewerFormat } from '../../../model/newer-format.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 
 /**
- * The format of this file and of what it names; a larger one is of a newer version of the program.
+ * The format of this file and of what it names, since 2 also runs; a larger one is of a newer version of the program.
  */
-const manifestFormat = 1;
+const manifestFormat = 2;
 
 export interface Manifest {
   /** Number of the next segment file. */
