@@ -34,7 +34,7 @@ interface Step {
   readonly open: number;
   readonly bytes: number;
   readonly perSecond: number;
-  /** Attempts to connect that failed and were made again. */
+  /** Attempts to connect that failed and were repeated. */
   readonly failed: number;
   /** Processor time of the platform for each connection, microseconds. */
   readonly processorUs: number;

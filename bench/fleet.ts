@@ -1,4 +1,4 @@
-// Sample store without HTTP on a fleet: many devices, few samples each, one sample an entry; ingest, bytes, memory, queries, start.
+// Sample store on a fleet, without HTTP: ingest, bytes, memory, queries and start with one sample per entry.
 // Options: `--devices 100000 --days 7 --per-day 96 --folder DIR --write`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -28,7 +28,7 @@ export interface Config {
   readonly adminApiKey: string | undefined;
   /** With it `/metrics` requires this bearer token. */
   readonly metricsToken: string | undefined;
-  /** Requests a second and credential; 0 is no limit. */
+  /** Requests per second and credential; 0 means unlimited. */
   readonly rateLimitPerSecond: number;
   /** Origins whose pages may call the interface. */
   readonly corsOrigins: readonly string[];

@@ -1,4 +1,4 @@
-// Fleet workload: many devices that send one sample every quarter of an hour, in the order of time across all devices.
+// Fleet workload: many devices that send one sample per quarter of an hour, in the order of time.
 import type { JournalEntry } from '../../src/model/journal-entry.ts';
 import { labels } from '../workload.ts';
 

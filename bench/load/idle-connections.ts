@@ -15,7 +15,7 @@ export interface IdleConnections {
   readonly password: string;
   /** Physical ids of the devices; each connection subscribes to the messages of one. */
   readonly devices: readonly string[];
-  /** Connections that are made at the same time. */
+  /** Connections that are opened at the same time. */
   readonly atOnce: number;
 }
 

@@ -3,7 +3,7 @@ import type { EpochMs } from '../model/instant.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export interface TokenBuckets {
-  /** Takes one permit; false when there is none. */
+  /** Takes one permit; false without a free permit. */
   take(key: string): boolean;
   /** Returns a permit that was taken for something that does not count. */
   giveBack(key: string): void;

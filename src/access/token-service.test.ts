@@ -252,7 +252,7 @@ describe('forged tokens', () => {
 });
 
 describe('keys are renewed', () => {
-  test('after a quarter, without breaking live tokens; the old key is forgotten when its last token has ended', async () => {
+  test('after a quarter, without breaking live tokens; the old key is deleted when its last token has ended', async () => {
     clock = start;
     const before = await issued();
     const old = (await keys.current()).id;

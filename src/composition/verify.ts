@@ -18,7 +18,7 @@ export interface FolderFindings {
   readonly rawUplinks: RawUplinkFindings;
   readonly deliveries: DeliveryLogFindings;
   readonly records: RecordsFindings;
-  /** Torn bytes at the journal's end were never acknowledged, so they are no damage. */
+  /** Torn bytes at the journal's end were never acknowledged, so they are not damage. */
   readonly sound: boolean;
   readonly seconds: number;
 }

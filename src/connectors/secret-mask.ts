@@ -2,7 +2,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { PropertyRules } from './connector-type.ts';
 
-/** Replaces a secret in answers; sent back in an update it stands for the stored secret. */
+/** Replaces a secret in answers; sent back in an update it represents the stored secret. */
 const secretMask = '********';
 
 /**

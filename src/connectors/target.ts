@@ -10,7 +10,7 @@ export interface OutboundMessage {
   readonly payload: string;
   readonly contentType: string;
   readonly context: TemplateContext;
-  /** When the delivery was made. */
+  /** When the delivery was created. */
   readonly createdAt?: number;
   readonly correlationId?: string;
   /** How many rules handed the sample on so far. */

@@ -10,7 +10,7 @@ export function orNull<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A field of a request that may be left out or null. */
+/** A field of a request that may be omitted or null. */
 export function optional<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }
@@ -20,7 +20,7 @@ export function list<T extends TSchema>(schema: T) {
   return Type.Unsafe<readonly Static<T>[]>(Type.Array(schema));
 }
 
-/** One of a list of texts. */
+/** One of a list of strings. */
 export function oneOf<const T extends readonly string[]>(values: T) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: values });
 }

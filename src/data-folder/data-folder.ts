@@ -1,4 +1,4 @@
-// The data folder belongs to one process at a time: a lock that the operating system releases however the process ends.
+// Data folder: locked by one process; the operating system releases the lock when it ends.
 import {
   chmodSync,
   closeSync,

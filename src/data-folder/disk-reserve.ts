@@ -1,4 +1,4 @@
-// The disk reserve: a file that holds room for the records, so that on a full disk the operator can still sign in and delete.
+// Disk reserve: a file whose space lets the operator sign in and delete on a full disk.
 import { statfsSync, statSync, unlinkSync } from 'node:fs';
 import { open, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ export interface DiskReserve {
 }
 
 /**
- * Opens the reserve of the folder. On a full disk it is spent at once, because opening the records
+ * Opens the reserve of the folder. On a full disk it is spent immediately, because opening the records
  * needs room.
  */
 export function openDiskReserve(directory: string): DiskReserve {

@@ -18,7 +18,7 @@ function pending(
 
 const over = { isOver: true } as const;
 
-test('one delivery of a queue at a time, in order of making, whatever the order they come in', () => {
+test('one delivery of a queue at a time, in order of creation, for any order of arrival', () => {
   const queues = createDeliveryQueues();
   for (const sequence of [1, 4, 2, 3, 2]) queues.add(pending(sequence), 0);
   const order: number[] = [];

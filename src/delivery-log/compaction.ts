@@ -62,7 +62,7 @@ export async function compact(needs: Needs, parts: CompactionParts): Promise<voi
   for (const segment of removed) await removeSegment(segment);
 }
 
-/** How many ended deliveries of the segment are to be kept, by their counts. */
+/** Number of ended deliveries of the segment that must be kept, by their counts. */
 function neededOf(
   segment: ClosedSegment,
   { isKnown }: Needs,

@@ -4,7 +4,7 @@ import { missing } from '../structures/missing.ts';
 import type { Owner, Owners } from './owners.ts';
 import type { RecordPlace, StoredDelivery } from './record.ts';
 
-/** A record without its texts. */
+/** A record without its strings. */
 export type DeliveryRow = Pick<
   StoredDelivery,
   | 'id'

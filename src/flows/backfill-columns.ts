@@ -1,4 +1,4 @@
-// Backfill columns: samples of one device and form that are stored without an object for each, when nothing of them is to be changed.
+// Backfill columns: unchanged samples of one device and form, stored without an object for each.
 import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import { type EpochMs, isInstant } from '../model/instant.ts';
 import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
@@ -34,8 +34,9 @@ interface ColumnsOfDevice {
 }
 
 /**
- * Begins to store the samples; undefined, and nothing is stored, when one of them needs a look of its own: it is
- * not later than the one before or than all that is stored, or it would be changed or noted.
+ * Begins to store the samples. Undefined, and nothing is stored, when one of them must be handled
+ * separately: it is not later than the one before or than all that is stored, or it would be changed
+ * or noted.
  */
 export async function storeColumns(
   { samples, device, receivedAt }: ColumnsOfDevice,
@@ -77,7 +78,8 @@ async function announced(
 }
 
 function isAscending(timestamps: Float64Array): boolean {
-  if (!isInstant(timestamps[0]!) || !isInstant(timestamps.at(-1)!)) return false;
+  const [first = Number.NaN] = timestamps;
+  if (!isInstant(first) || !isInstant(timestamps.at(-1) ?? first)) return false;
   for (let i = 1; i < timestamps.length; i++)
     if (timestamps[i]! <= timestamps[i - 1]!) return false;
   return true;

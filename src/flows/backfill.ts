@@ -143,7 +143,7 @@ async function storeGroups(
   return receipt;
 }
 
-/** Begins to store the group; undefined when nothing of it is to be stored. */
+/** Begins to store the group; undefined when it has nothing to store. */
 async function storeGroup(
   input: GroupToStore,
   devices: RequestDevices,

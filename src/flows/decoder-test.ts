@@ -31,7 +31,7 @@ export interface ReplayRequest extends UplinkInterval {
   readonly code: string | null;
   /** Devices whose uplinks are replayed. */
   readonly deviceIds: readonly string[];
-  /** The newest so many of all devices together. */
+  /** Limit on the newest ones of all devices together. */
   readonly limit: number;
 }
 
@@ -77,7 +77,7 @@ export interface ReplayReport {
 }
 
 /**
- * Throws Problem 400 for a time that is none and for too many devices, 404 for an unknown device.
+ * Throws Problem 400 for an invalid time and for too many devices, 404 for an unknown device.
  */
 export async function replayUplinks(
   request: ReplayRequest,

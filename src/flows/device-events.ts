@@ -7,7 +7,7 @@ import type { RawUplink } from '../model/raw-uplink.ts';
 
 const eventsMax = 100;
 
-/** Each answers at most so many of a device, newest first. */
+/** Limit on the events of a device in an answer, newest first. */
 export interface EventSources {
   readonly uplinks: (deviceId: string, max: number) => Promise<readonly RawUplink[]>;
   readonly downlinks: (deviceId: string, max: number) => Promise<readonly Downlink[]>;

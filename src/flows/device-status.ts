@@ -52,7 +52,7 @@ export interface DeviceStatus {
 export const statusFollowing = {
   batchWaitMs: 1_000,
   batch: { entriesMax: 10_000, samplesMax: Number.POSITIVE_INFINITY },
-  // The store has the samples, which may not be made yet, and the raw uplinks have the trace.
+  // The store has the samples, which are perhaps not built yet, and the raw uplinks have the trace.
   keep: ({ deviceId, receivedAt, notes, state, metrics, position, duplicates }) => ({
     ...{ deviceId, receivedAt, notes, position, duplicates, samples: [] },
     ...(state !== undefined && { state }),

@@ -1,4 +1,4 @@
-// Disk watch: looks at the free space every two seconds, and stops the intake of samples while the disk is full.
+// Disk watch: checks the free space every two seconds and stops the intake on a full disk.
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataFolderError } from '../data-folder/data-folder.ts';

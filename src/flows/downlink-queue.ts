@@ -47,7 +47,7 @@ export interface DownlinkQueue {
   readonly wake: (deviceId: string, atOnce?: boolean) => void;
   /** Takes up everything that waits, as after a start. */
   readonly wakeAll: () => Promise<void>;
-  /** Works on the downlinks of the integration's devices at once. */
+  /** Works on the downlinks of the integration's devices immediately. */
   readonly wakeIntegration: (integrationId: string) => Promise<void>;
   readonly reported: (deviceId: string, report: ServerDownlinkReport) => Promise<void>;
   /** Ends those whose time is over. */

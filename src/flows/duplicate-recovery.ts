@@ -7,7 +7,7 @@ import type { EntryLog } from '../log/entry-log.ts';
 export interface DuplicateRecoveryParts {
   readonly filter: Pick<DuplicateFilter, 'remember' | 'doubt'>;
   readonly log: Pick<EntryLog, 'position' | 'entriesFrom'>;
-  /** Age up to which a sender may not have received the answer to its newest uplinks. */
+  /** Age up to which a sender perhaps did not receive the answer to its newest uplinks. */
   readonly confirmedAfterMs: number;
   readonly now: EpochMs;
 }
@@ -22,7 +22,7 @@ export async function recoverDuplicates(parts: DuplicateRecoveryParts): Promise<
     for (const { trace, receivedAt } of entries) {
       const key = trace?.duplicateKey;
       if (key === undefined || receivedAt <= oldest) continue;
-      // Parts of requests have records of their own.
+      // Parts of requests have their own records.
       if (durablePart.fromDuplicateKey(key) !== undefined) continue;
       filter.remember(key, receivedAt);
       newest.push([key, receivedAt]);

@@ -33,7 +33,7 @@ export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Pro
 /** Reads the rules in every round, so that a changed rule applies within a minute. */
 export async function dropExpired(parts: ExpiredSamplesParts): Promise<void> {
   const { db, store, telemetry, now } = parts;
-  // Without any rule too, because a rule that was removed hides nothing any more.
+  // Without any rule too, because a removed rule no longer hides samples.
   const dropped = await store.retain(retentionTimes(await readRetentionRules(db), now()));
   if (dropped.samples > 0) telemetry.samplesDropped('retention', dropped);
 }

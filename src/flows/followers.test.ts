@@ -1,4 +1,4 @@
-// The register of followers: the order of announcements is that of the table, whatever the order of starting.
+// The register of followers: announcements have the order of the table, for any order of starting.
 import { expect, test } from 'vitest';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { createFollowers, followersOfLog, followerTable } from './followers.ts';

@@ -19,7 +19,7 @@ import {
 export const followerTable = {
   /** Metrics, states and notes of devices in the records. */
   'device-status': 'ownTransaction',
-  /** Deliveries to outputs: the journal is their draft until they have a record of their own. */
+  /** Deliveries to outputs: the journal is their draft until they have their own record. */
   outputs: 'ownTransaction',
   /**
    * Rules write how far they came with what they caused; what has no effect is told to the log

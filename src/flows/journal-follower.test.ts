@@ -29,7 +29,7 @@ async function openIn(directory: string) {
   return { store, close, append };
 }
 
-/** Somebody who follows, and can be told to fail. */
+/** A follower that can be set to fail. */
 function following({ store }: Awaited<ReturnType<typeof openIn>>, name = 'f') {
   const seen: unknown[] = [];
   const batches: number[] = [];

@@ -1,5 +1,5 @@
 // Journal follower: gives the entries of the journal to a handler in order, in batches, one batch at a time.
-// Announcements are only a shortcut past the disk: whatever is not in memory is read from the
+// Announcements are only a shortcut past the disk: what is not in memory is read from the
 // journal, so none can be missed.
 import { setImmediate as pause } from 'node:timers/promises';
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
@@ -131,7 +131,7 @@ interface Progress {
   readonly next: number;
   /** Everything before it is known to be durable. */
   wanted: number;
-  /** Everything before it is to be handled without further waiting. */
+  /** Everything before it must be handled without further waiting. */
   due: number;
   moveTo(next: number): void;
   /** Resolves when everything before the position was handled. */

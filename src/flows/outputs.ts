@@ -9,6 +9,7 @@ import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { StoredSample } from '../model/sample.ts';
 import { templateContextOf } from '../model/template-context.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
+import { missing } from '../structures/missing.ts';
 
 /** Deliveries in one batch. */
 const draftsMax = 200;
@@ -97,7 +98,7 @@ function noteOf(
   timestamp: EpochMs,
 ): ProcessingLogEntry {
   const { deviceId, position } = entry;
-  const { correlationId } = entry.samples[0]!;
+  const { correlationId } = entry.samples[0] ?? missing('first sample');
   const id = `outputs-${what}-${position}`;
   return { id, deviceId, timestamp, correlationId, level: 'ERROR', source: 'OUTPUT', message };
 }

@@ -29,7 +29,7 @@ export interface UplinkInterval {
   readonly to?: string | undefined;
 }
 
-/** Throws Problem 400 for a time that is none. */
+/** Throws Problem 400 for an invalid time. */
 export async function listRawUplinks(
   deviceId: string,
   interval: UplinkInterval,

@@ -2,7 +2,7 @@
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
 /**
- * Uplinks whose samples are counted at once; those that made none for longest are forgotten first.
+ * Uplinks whose samples are counted at the same time; the longest inactive ones are evicted first.
  */
 const uplinksMax = 100_000;
 
@@ -13,7 +13,7 @@ export interface RuleBudget {
 }
 
 /**
- * Counts begin anew with a start of the platform; how deep a chain goes does not, so a restart adds
+ * Counts restart with a start of the platform; how deep a chain goes does not, so a restart adds
  * `max` at most.
  */
 export function createRuleBudget(max: number, keptMax = uplinksMax): RuleBudget {

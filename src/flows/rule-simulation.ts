@@ -1,4 +1,4 @@
-// A dry run of a rule over stored samples: what it would have done, run by run; nothing is written and nobody is told.
+// Rule simulation: a dry run over stored samples that writes and sends nothing.
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';

@@ -1,4 +1,4 @@
-// Stateless devices are told apart exactly, and ids in other forms are never known.
+// Stateless devices are distinguished exactly, and ids in other forms are never known.
 import { expect, test } from 'vitest';
 import { newId } from '../model/ids.ts';
 import { createStatelessDevices } from './stateless-devices.ts';

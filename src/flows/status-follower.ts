@@ -35,7 +35,7 @@ export interface StatusFollowerParts {
 export interface StatusFollower extends Pick<DeviceStatus, 'stateOf' | 'setState'> {
   /** Resolves when everything durable by now can be read from the records. */
   readonly settled: () => Promise<void>;
-  /** Writes what is durable and lets the journal drop it. Nothing must become durable any more. */
+  /** Writes what is durable and lets the journal drop it. After the call, entries must not become durable. */
   readonly close: () => Promise<void>;
 }
 

@@ -19,7 +19,7 @@ export interface StreamAccess {
     deviceIds: readonly string[],
     isOver?: () => boolean,
   ) => Promise<ReadonlySet<string>>;
-  /** Returns undefined for a tag that does not exist or that the principal may not read. */
+  /** Returns undefined for a tag that does not exist or that the principal cannot read. */
   readonly devicesOfTag: (
     principal: Principal,
     tagId: string,

@@ -25,7 +25,7 @@ interface Done {
   readonly bodyHash: string;
 }
 
-/** Stands where a hash is not known yet. */
+/** Replaces a hash that is not known yet. */
 const noHash = '';
 
 /**

@@ -7,7 +7,7 @@ export interface BatchLimits {
   readonly samplesMax: number;
 }
 
-/** Announced entries kept in memory: so many batches. */
+/** Batches of announced entries kept in memory. */
 const batchesKept = 10;
 
 export interface WaitingEntries {
@@ -35,7 +35,7 @@ export function createWaitingEntries(limits: BatchLimits): WaitingEntries {
   let size = 0;
   let samples = 0;
 
-  /** Removes so many positions and returns their entries. */
+  /** Removes this number of positions and returns their entries. */
   function cut(positions: number): (DurableEntry | undefined)[] {
     const removed = run.splice(0, positions);
     first += removed.length;

@@ -1,4 +1,4 @@
-// CRUD of one kind of record: each change in a transaction, with its version checked, and announced once it is durable.
+// CRUD of one kind of record: each change checks the version and is announced when durable.
 import { newId, type RecordKind } from '../model/ids.ts';
 import type { AuditFields } from '../model/record.ts';
 import type { Records } from '../records/records.ts';

@@ -34,7 +34,7 @@ export interface MessageContext {
 export interface AccessChanges {
   /** One more with every device that changed. */
   readonly changes: () => number;
-  /** Ends the subscriptions of these devices that may not go on. */
+  /** Ends the subscriptions of these devices that must end. */
   readonly check: (assetIds: readonly string[]) => void;
 }
 

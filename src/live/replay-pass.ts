@@ -1,4 +1,4 @@
-// Replay pass: one read of the store for the held devices of a session, and which samples the session gets from it.
+// Replay pass: one read of the store for the held devices of a session.
 import type { ReplyTo } from '../contract/live-messages.ts';
 import type { StoredSample } from '../model/sample.ts';
 import { type Coverage, covers, type ReplayStart, startsBefore, widened } from './coverage.ts';

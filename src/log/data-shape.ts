@@ -1,4 +1,4 @@
-// The shape of a data object: its keys in order, nested, with the kind of value at each leaf. Rows of one shape differ in values only.
+// Shape of a data object: its keys in order, nested, with the kind of value at each leaf.
 import { isElementPath } from '../model/data-value.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LeafSource, LeafValues } from './leaf-values.ts';
@@ -36,7 +36,7 @@ export interface ShapeLeaf {
   readonly kind: LeafKind;
 }
 
-/** One name for a leaf's path and kind, whatever characters the keys have. */
+/** One name for a leaf's path and kind, for keys with any characters. */
 export function leafName({ path, kind }: ShapeLeaf): string {
   return kind + JSON.stringify(path);
 }
@@ -46,7 +46,7 @@ export interface DataShape {
   readonly text: string;
   /** A leaf kind alone when the whole object is kept as one JSON text. */
   readonly root: LeafKind | ShapeNode;
-  /** Leaves with a value, in order; `null` and `empty` leaves are in the tree alone. */
+  /** Leaves with a value, in order; `null` and `empty` leaves are only in the tree. */
   readonly leaves: readonly ShapeLeaf[];
   /** Whether any leaf is an `object`: such a shape fits objects that have a better one. */
   readonly opaque: boolean;

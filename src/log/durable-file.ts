@@ -1,4 +1,4 @@
-// Small files that are replaced as a whole: written beside, synced, renamed, and the folder synced, so that a crash leaves old or new.
+// Durable files: replaced by a synced temporary file and a rename, so that a crash leaves old or new.
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -17,13 +17,13 @@ export async function replaceFile(path: string, contents: string | Uint8Array): 
   await syncDirectory(dirname(path));
 }
 
-/** Replaces the file by the text with its checksum in front. */
+/** Replaces the file by the string with its checksum in front. */
 export async function replaceChecked(path: string, text: string): Promise<void> {
   await replaceFile(path, `${checksum(text)} ${text}\n`);
 }
 
 /**
- * The text that `replaceChecked` wrote; undefined without the file, `damaged` when it is not what
+ * The string that `replaceChecked` wrote; undefined without the file, `damaged` when it is not what
  * was written.
  */
 export async function readChecked(path: string): Promise<{ text: string } | 'damaged' | undefined> {

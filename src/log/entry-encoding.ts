@@ -9,10 +9,9 @@ import { ByteWriter } from '../structures/bytes.ts';
 import { leafKinds } from './data-shape.ts';
 import { type EntryContext, writeId, writeJson, writeText, writeTime } from './field-codec.ts';
 import type { EncodedEntry } from './journal-block.ts';
-import type { EntrySample, LoggedRows } from './logged-entry.ts';
+import type { EntrySample, LoggedRows, RowColumns } from './logged-entry.ts';
 import type { KindOfRow, RowKind } from './row-kind.ts';
 import { missing } from '../structures/missing.ts';
-import type { RowColumns } from './row-columns.ts';
 import { metricsCodec, traceCodec } from './trace-codec.ts';
 
 /** The rows of an entry with everything that followers are told of them. */
@@ -115,10 +114,10 @@ function writeColumns(
     writeTime(to, timestamp, before);
     before = timestamp;
     for (let leaf = 0; leaf < kinds.length; leaf++) {
-      const value = columns[leaf]![row]!;
+      const value = columns[leaf]?.[row] ?? missing('value');
       if (kinds[leaf] === leafKinds.number) to.double(value);
       else if (kinds[leaf] === leafKinds.boolean) to.byte(value);
-      else texts.write(to, strings[value]!);
+      else texts.write(to, strings[value] ?? missing('string'));
     }
   }
 }
@@ -132,7 +131,7 @@ interface UsedKinds {
 function kindsOf({ samples, shapes }: EntryRows, kindOf: KindOfRow): UsedKinds {
   let only: RowKind | undefined;
   for (let i = 0; i < samples.length; i++) {
-    const kind = kindOf(samples[i]!, shapes[i]!);
+    const kind = kindOf(samples[i] ?? missing('row'), shapes[i] ?? missing('shape of a row'));
     if (kind !== (only ??= kind)) return severalKindsOf({ samples, shapes }, kindOf);
   }
   return { definitions: only === undefined ? [] : [only], indexes: undefined };
@@ -186,15 +185,15 @@ function writeRows(
   let before = near;
   let valueAt = 0;
   for (let i = 0; i < samples.length; i++) {
-    const sample = samples[i]!;
-    if (indexes !== undefined) to.varint(indexes[i]!);
+    const sample = samples[i] ?? missing('row');
+    if (indexes !== undefined) to.varint(indexes[i] ?? missing('kind of a row'));
     writeTime(to, sample.timestamp, before);
     before = sample.timestamp;
     if ((flags & entryFlags.correlations) !== 0) writeId(to, sample.correlationId);
     if (sample.meta !== undefined) texts.write(to, JSON.stringify(sample.meta));
-    for (const { kind } of shapes[i]!.leaves) {
-      if (kind === leafKinds.number) to.double(numbers[valueAt]!);
-      else if (kind === leafKinds.boolean) to.byte(numbers[valueAt]!);
+    for (const { kind } of (shapes[i] ?? missing('shape of a row')).leaves) {
+      if (kind === leafKinds.number) to.double(numbers[valueAt] ?? missing('number'));
+      else if (kind === leafKinds.boolean) to.byte(numbers[valueAt] ?? missing('boolean'));
       else texts.write(to, values.textAt(valueAt));
       valueAt++;
     }

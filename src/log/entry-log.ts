@@ -1,4 +1,4 @@
-// Entry log: the journal of everything that came in, with its followers and cursors. Always local, one for each data folder.
+// Entry log: the local journal of everything received, with its followers and cursors.
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { StoredSample } from '../model/sample.ts';

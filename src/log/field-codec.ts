@@ -1,4 +1,4 @@
-// Field codecs: how the members of an entry become bytes. What follows from the rest of the entry takes one byte.
+// Field codecs: members of an entry as bytes, one byte for what follows from the rest.
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { ByteReader, ByteWriter } from '../structures/bytes.ts';

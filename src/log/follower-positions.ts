@@ -9,7 +9,7 @@ const saveEveryMs = 1_000;
 
 export interface FollowerPositions {
   /**
-   * The file was damaged or is missing although there were followers: all positions were forgotten,
+   * The file was damaged or is missing although there were followers: all positions were discarded,
    * and `fallback` stands for them.
    */
   readonly found: 'sound' | 'damaged' | 'missing';
@@ -68,7 +68,7 @@ export async function openFollowerPositions(
     },
     slowest: () => Math.min(...positions.values(), Number.POSITIVE_INFINITY),
     save: async (force = false) => {
-      // Whoever forces waits for what others began meanwhile as well.
+      // A forced save waits for what others began meanwhile as well.
       while (saving !== undefined) await saving;
       if (!changed || (!force && now() - savedAt < saveEveryMs)) return;
       changed = false;

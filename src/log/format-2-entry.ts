@@ -1,4 +1,4 @@
-// Entries of journal formats 1 and 2: a JSON head with names, shapes and strings, then a binary row for each sample.
+// Entries of journal formats 1 and 2: a JSON head, then a binary row for each sample.
 // Layout: head bytes u32, head, rows; a row is: row kind varint, timestamp f64, [meta varint],
 // then its leaf values:
 // numbers f64, booleans u8, strings as varint index into the head's table.

@@ -1,4 +1,4 @@
-// Journal blocks: entries of one group under one checksum, with the definitions that they share. Each block is readable alone.
+// Journal blocks: entries of one group under one checksum, with all definitions that they use.
 // Payload of the frame: bytes of the group before the block u32, bytes of the group u32, entries
 // u32, then items. A definition is: 2 * bytes + 1 varint, bytes; its number is its place among those of
 // the block. An entry is: 2 * bytes varint, milliseconds since the entry before varint, definitions

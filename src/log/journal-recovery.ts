@@ -1,4 +1,4 @@
-// What a start finds in the journal folder: the durable end, the frames to replay, and every byte that is not readable.
+// Journal recovery: the durable end, the frames to replay and the unreadable bytes at a start.
 import { rename, stat, truncate, unlink } from 'node:fs/promises';
 import type { EpochMs } from '../model/instant.ts';
 import { syncDirectory } from './durable-file.ts';
@@ -29,7 +29,7 @@ export interface JournalDamage {
   readonly path: string;
   readonly offset: number;
   readonly bytes: number;
-  /** Entries known to be lost: from this position, so many. */
+  /** Entries known to be lost: from this position, this number. */
   readonly firstPosition: number;
   readonly entries: number;
 }

@@ -1,4 +1,4 @@
-// The writing end of the journal: group commit. What arrives while a flush is in flight shares the next write and sync.
+// Journal writer: group commit. Entries that arrive during a flush share the next one.
 import { closeSync, openSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';

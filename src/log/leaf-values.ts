@@ -1,4 +1,4 @@
-// The values of many rows one after the other, without an object or boxed number for each: numbers as they are, texts beside them.
+// Leaf values: the values of many rows in sequence, without an object or boxed number for each.
 import { missing } from '../structures/missing.ts';
 
 /**
@@ -30,7 +30,7 @@ export class LeafValues {
     this.numbers.push(this.texts.push(text) - 1);
   }
 
-  /** Forgets what was added behind the two lengths. */
+  /** Discards what was added behind the two lengths. */
   cutBack(length: number, texts: number): void {
     this.numbers.length = length;
     this.texts.length = texts;

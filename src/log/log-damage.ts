@@ -20,7 +20,7 @@ export interface JournalEndSeen {
   readonly followFrom: number;
 }
 
-/** Every entry before the position was durable, whatever the journal's files say. */
+/** Every entry before the position was durable, regardless of the journal's files. */
 export function durableTo(followers: FollowerPositions, seen: JournalEndSeen | undefined): number {
   return Math.max(followers.newest(), seen?.acknowledgedTo ?? 0, seen?.uplinksTo ?? 0);
 }

@@ -1,9 +1,8 @@
-// Logged entry: the form in which the log hands entries to a sample store, rows taken apart into shapes and values.
+// Logged entry: an entry as the sample store gets it, with rows split into shapes and values.
 import type { JsonObject } from '../model/json.ts';
 import type { SampleEntry } from '../model/sample.ts';
 import { type DataShape, dataOf } from './data-shape.ts';
 import type { LeafValues } from './leaf-values.ts';
-import type { RowColumns } from './row-columns.ts';
 
 export type EntrySample = Omit<SampleEntry, 'storedAt'>;
 
@@ -19,6 +18,18 @@ export interface LoggedRows {
   readonly samples: readonly RowHead[];
   readonly shapes: readonly DataShape[];
   readonly values: LeafValues;
+}
+
+/** Rows of one device that have everything but times and values in common. */
+export interface RowColumns {
+  /** What all rows have in common. */
+  readonly head: Omit<EntrySample, 'timestamp' | 'data' | 'meta'>;
+  readonly shape: DataShape;
+  /** Each later than the one before. */
+  readonly timestamps: Float64Array;
+  /** For each leaf of the shape: numbers, booleans as 0 and 1, or indices in `texts`. */
+  readonly columns: readonly Float64Array[];
+  readonly texts: readonly string[];
 }
 
 export interface LoggedEntry {

@@ -1,4 +1,4 @@
-// Replay: what was stored since a cursor or a time, from the journal, in the order of storing (live stream resume).
+// Replay: what was stored since a cursor or a time, in the order of the journal.
 import type { EntryDecoder } from './entry-decoding.ts';
 import type { Journal } from './journal.ts';
 import { cursorAt, readCursor } from '../model/cursor.ts';

@@ -1,25 +1,14 @@
-// Row columns: rows of one device that have everything but times and values in common, without an object for each.
+// Row columns: reads of rows that are kept as columns, without an object for each.
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { missing } from '../structures/missing.ts';
-import { type DataShape, dataOf, leafKinds } from './data-shape.ts';
+import { dataOf, leafKinds } from './data-shape.ts';
 import { LeafValues } from './leaf-values.ts';
-import type { EntrySample, LoggedRows } from './logged-entry.ts';
-
-export interface RowColumns {
-  /** What all rows have in common. */
-  readonly head: Omit<EntrySample, 'timestamp' | 'data' | 'meta'>;
-  readonly shape: DataShape;
-  /** Each later than the one before. */
-  readonly timestamps: Float64Array;
-  /** For each leaf of the shape: numbers, booleans as 0 and 1, or indices in `texts`. */
-  readonly columns: readonly Float64Array[];
-  readonly texts: readonly string[];
-}
+import type { EntrySample, LoggedRows, RowColumns } from './logged-entry.ts';
 
 export function dataOfColumns(rows: RowColumns, row: number): JsonObject {
   const { shape, columns, texts } = rows;
-  const numberAt = (leaf: number): number => columns[leaf]![row]!;
+  const numberAt = (leaf: number): number => columns[leaf]?.[row] ?? missing('value');
   return dataOf(shape, { numberAt, textAt: (leaf) => texts[numberAt(leaf)] ?? missing('string') });
 }
 
@@ -48,7 +37,7 @@ export function rowsOfColumns({ head, shape, timestamps, columns, texts }: RowCo
   const values = new LeafValues();
   for (let row = 0; row < timestamps.length; row++)
     for (const [leaf, { kind }] of shape.leaves.entries()) {
-      const value = columns[leaf]![row]!;
+      const value = columns[leaf]?.[row] ?? missing('value');
       const isNumber = kind === leafKinds.number || kind === leafKinds.boolean;
       if (isNumber) values.addNumber(value);
       else values.addText(texts[value] ?? missing('string'));

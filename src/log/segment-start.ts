@@ -1,4 +1,4 @@
-// The first frame of a journal segment: its format, the time of the newest entry before it, and what was lost before it.
+// Segment start: format, time of the newest entry before the segment, and losses before it.
 import { open } from 'node:fs/promises';
 import type { EpochMs } from '../model/instant.ts';
 import { refuseNewerFormat } from '../model/newer-format.ts';

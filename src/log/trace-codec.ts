@@ -1,4 +1,4 @@
-// Trace codec: the metrics and the trace of an entry as bytes. The compiler asks for a row for each new field.
+// Trace codec: the metrics and the trace of an entry as bytes, one row per field.
 import type { EntryTrace, ProcessingTimes, RawPayload } from '../model/entry-trace.ts';
 import type { RadioMetrics, UplinkMetrics } from '../model/uplink-metrics.ts';
 import {

@@ -9,8 +9,8 @@ export const deliveryCauses = ['DATA_FLOW', 'RULE'] as const;
 export type DeliveryCause = (typeof deliveryCauses)[number];
 
 /**
- * What is to be delivered. Two drafts with one key are the same delivery, so whoever makes them may
- * repeat itself.
+ * What is to be delivered. Two drafts with one key are the same delivery, so the sender of
+ * a draft may repeat it.
  */
 export interface DeliveryDraft {
   readonly idempotencyKey: string;
@@ -41,7 +41,7 @@ export interface Delivery extends Omit<DeliveryDraft, 'idempotencyKey'> {
    */
   readonly sequence: number;
   readonly state: DeliveryState;
-  /** How often it was attempted since it was made or sent again by request. */
+  /** How often it was attempted since it was created or sent again by request. */
   readonly tries: number;
   /** When it is due; of one that arrived or was given up, when that was. */
   readonly nextAt: EpochMs;

@@ -69,10 +69,10 @@ export interface DownlinkCommand {
 export const downlinkLimits = {
   /** A device that cannot be reached must not fill the disk; one more is refused. */
   waitingPerDeviceMax: 100,
-  /** Ended ones beyond this are forgotten, the oldest first. */
+  /** Ended ones beyond this are deleted, the oldest first. */
   keptPerDeviceMax: 500,
   keptMs: 30 * dayMs,
-  /** What was not sent by then is not wanted any more. */
+  /** What was not sent by then is no longer sent. */
   expiryMs: 7 * dayMs,
   loraBytesMax: 242,
   loraPortMin: 1,

@@ -52,7 +52,7 @@ test.each([
   '2022-05-25T17:36Z+1',
 ])('%j is no moment', (text) => expect(parseInstant(text)).toBeUndefined());
 
-test('whatever is written can be read', () => {
+test('every written instant can be read', () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date('0000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),

@@ -76,7 +76,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** NaN when one of them is no digit. */
+/** NaN when one of them is not a digit. */
 function digits(text: string, at: number, count: number): number {
   let value = 0;
   for (let i = at; i < at + count; i++) {
@@ -156,7 +156,7 @@ export function formatInstant(ms: EpochMs): string {
 const withinHourLength = 10;
 
 /**
- * Formats instants as `formatInstant` does, in half of its time when many of them lie in the hour
+ * Formats instants as `formatInstant` does, in half of its time when many of them are in the hour
  * of the one before.
  */
 export function createInstantFormat(): (ms: EpochMs) => string {

@@ -13,7 +13,7 @@ export interface JournalEntry {
   readonly notes: readonly ProcessingLogEntry[];
   /** The decoder's new state, when it emitted one; the last one wins. */
   readonly state?: JsonObject;
-  /** Absent for backfills: they are no uplinks. */
+  /** Absent for backfills, which are not uplinks. */
   readonly metrics?: UplinkMetrics;
   readonly trace?: EntryTrace;
 }
@@ -23,7 +23,7 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
   /** Place in the journal; grows with every entry, survives restarts. */
   readonly position: number;
   readonly samples: readonly StoredSample[];
-  /** How many samples of the entry were identical to stored ones and left out. */
+  /** How many samples of the entry were identical to stored ones and skipped. */
   readonly duplicates: number;
   /** What `samples` are, for entries that make them when they are first read. */
   readonly summary?: SamplesSummary;

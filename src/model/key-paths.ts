@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from './json.ts';
 
 /**
- * Paths of all values that are no objects, and of objects without a key, in their order. The data
+ * Paths of all values that are not objects, and of objects without a key, in their order. The data
  * must be valid (interface 2.3).
  */
 export function keyPaths(data: JsonObject): string[] {

@@ -24,7 +24,7 @@ interface Level {
   groupStart: number;
   /** and its member at the place of the scan here. */
   memberStart: number;
-  /** Where its bracket stands. */
+  /** Where its bracket is. */
   readonly open: number;
   /**
    * The member before the place of the scan was parsed level by level, and nothing may follow it.

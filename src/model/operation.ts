@@ -79,7 +79,7 @@ export interface OperationAction {
   readonly place: number;
   readonly type: ActionType;
   readonly state: ActionState | 'PENDING';
-  /** What is to be done; null once it is. */
+  /** What must be done; null when it is done. */
   readonly input: JsonObject | null;
   readonly data: ActionData;
   readonly started: EpochMs | null;

@@ -31,7 +31,7 @@ export interface RawUplink {
  */
 export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
   const { deviceId, position, receivedAt, duplicates, state, trace, metrics } = entry;
-  // Only uplinks have one; the samples of others may not be made yet.
+  // Only uplinks have one. The samples of others are perhaps not built yet.
   if (trace?.raw === undefined) return undefined;
   const { samples } = entry;
   const id = metrics?.uplinkId ?? samples[0]?.correlationId;

@@ -6,7 +6,7 @@ import type { RuleTimer } from './rule.ts';
 import { momentOfLocal, offsetAt, openTimeZone, type TimeZone } from './time-zone.ts';
 
 export interface RuleSchedule {
-  /** The first due time after the moment; undefined when there is none. */
+  /** The first due time after the moment; undefined without one. */
   next(after: EpochMs): EpochMs | undefined;
 }
 

@@ -1,4 +1,4 @@
-// From the interval of a request to the buckets that the store is asked for (interface 4.7, contract decisions and 35).
+// Bucket plan: the interval of a request as buckets of the store (interface 4.7, contract 35).
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import { parseIsoDuration } from '../model/iso-duration.ts';
 import { problem } from '../model/problem.ts';

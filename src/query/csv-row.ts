@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 import { csvLine, withoutFormula } from '../structures/csv.ts';
 
-/** Data keys beyond so many share the last column, `otherData`, as JSON. */
+/** Data keys beyond this number share the last column, `otherData`, as JSON. */
 const dataColumnsMax = 1_000;
 
 const fixedColumns = ['timestamp', 'deviceId', 'topic'];

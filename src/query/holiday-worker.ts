@@ -1,4 +1,4 @@
-// Holiday worker: the calendar library on a thread of its own, because to load it and to reckon a year take tens of milliseconds each.
+// Holiday worker: the calendar library on a separate thread, because it takes tens of milliseconds.
 import { parentPort } from 'node:worker_threads';
 import Holidays from 'date-holidays';
 import { dayMs } from '../model/instant.ts';

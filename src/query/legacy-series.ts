@@ -7,7 +7,7 @@ import type { QueriedDevice } from './accumulation.ts';
 import { dataValue } from '../model/data-value.ts';
 import { parseBound } from './interval.ts';
 import type { QueryParts } from './kpi.ts';
-import type { ReportedRange } from '../samples/samples.ts';
+import type { ReportedRange } from '../samples/reported-reads.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
 import { createThinning, type SeriesPoint } from './thinning.ts';
 import { deviceSeries } from './time-series.ts';
@@ -29,7 +29,7 @@ export interface RawSeriesOptions {
 
 export interface ValueSeries {
   readonly points: readonly SeriesPoint[];
-  /** Whether points were left out. */
+  /** Whether points were omitted. */
   readonly thinned: boolean;
 }
 

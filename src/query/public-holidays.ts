@@ -1,4 +1,4 @@
-// The public holidays of a region, from a thread that is started when the first workspace asks and ended when nobody asks any more.
+// Public holidays of a region, from a thread that runs while a workspace asks for them.
 import { Worker } from 'node:worker_threads';
 import type { HolidayAnswer, HolidayQuestion } from './holiday-worker.ts';
 
@@ -28,7 +28,7 @@ export function openPublicHolidays(): PublicHolidays {
         if (years.size >= yearsMax) years.clear();
         known = ask(region, year).then((names) => names ?? []);
         years.set(key, known);
-        // What failed is asked anew.
+        // What failed is asked again.
         known.catch(() => years.delete(key));
       }
       for (const date of await known) dates.add(date);

@@ -2,7 +2,7 @@
 import { formatInstant } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
 import type { SampleRange } from '../samples/sample-store.ts';
-import type { ReportedRange } from '../samples/samples.ts';
+import type { ReportedRange } from '../samples/reported-reads.ts';
 import { refuseUnreadable } from '../samples/unreadable.ts';
 import type { ReadingStore } from './sample-reader.ts';
 import { csvColumns, csvHeader, csvRow } from './csv-row.ts';
@@ -20,7 +20,7 @@ type ExportingStore = Pick<ReadingStore, 'exportSamples'>;
 export interface SampleExport {
   /** Piece by piece; reading stops when the reader does. */
   readonly text: AsyncIterable<string>;
-  /** Samples of the range cannot be read and are left out. */
+  /** Samples of the range cannot be read and are skipped. */
   readonly isIncomplete: boolean;
 }
 

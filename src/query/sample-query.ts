@@ -8,7 +8,7 @@ import { parseBound } from './interval.ts';
 
 const sampleLimitDefault = 8_000;
 const sampleLimitMax = 10_000;
-/** Stands for all topics. */
+/** Represents all topics. */
 export const everyTopic = '*';
 
 /** Bounds as ISO-8601 date-times; several on one side must all hold. */

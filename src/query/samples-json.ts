@@ -3,8 +3,8 @@ import { createInstantFormat } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
 
 /**
- * The JSON of the samples, each in the form of `sampleAnswer`, which would first make an object for
- * each of them.
+ * The JSON of the samples, each in the form of `sampleAnswer`, which would first build one object
+ * for each sample.
  */
 export function samplesJson(samples: readonly Sample[], aliased: boolean): string {
   const format = createInstantFormat();

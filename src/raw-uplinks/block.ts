@@ -7,7 +7,7 @@ import type { Sample } from '../model/sample.ts';
 import type { RadioMetrics } from '../model/uplink-metrics.ts';
 
 /**
- * One uplink as it stands in a block: device id first, so that those of others are passed over
+ * One uplink as it is in a block: device id first, so that those of others are passed over
  * unread.
  */
 type Line = readonly [

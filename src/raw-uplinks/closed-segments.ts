@@ -1,4 +1,4 @@
-// The closed segments of a start: known by their indexes; an index that is missing or damaged is made anew from its segment.
+// Closed segments: read by their indexes at a start; a missing or damaged index is rebuilt.
 import { stat } from 'node:fs/promises';
 import { replaceFile } from '../log/durable-file.ts';
 import type { EpochMs } from '../model/instant.ts';

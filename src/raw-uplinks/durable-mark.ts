@@ -1,4 +1,4 @@
-// How much of the open segment is on the disk for certain: what is missing of that is damage, what is missing behind it a torn end.
+// Durable mark: the synced length of the open segment. A shorter segment is damaged.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readChecked, replaceChecked, syncDirectory } from '../log/durable-file.ts';
@@ -26,7 +26,7 @@ export async function writeDurableMark(directory: string, mark: DurableMark): Pr
   await replaceChecked(markPath(directory), JSON.stringify({ format: rawUplinkFormat, ...mark }));
 }
 
-/** Forgets the mark when no segment is open any more. */
+/** Deletes the mark when no segment is open. */
 export async function removeDurableMark(directory: string): Promise<void> {
   await rm(markPath(directory), { force: true });
   await syncDirectory(directory);

@@ -1,4 +1,4 @@
-// How far the journal was followed, as the raw uplinks on the disk know: what they hold was durable in the journal before.
+// Newest position: how far the journal was followed, as the raw uplinks on the disk show.
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { scanSegment } from '../log/segment-scan.ts';

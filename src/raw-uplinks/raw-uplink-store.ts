@@ -1,4 +1,4 @@
-// The raw uplinks of the retention, on disk: appended in the order of the journal, read by device newest first, dropped by age, size and device.
+// Raw uplink store: appended in journal order, read newest first, dropped by age, size and device.
 import { makeFolder } from '../log/durable-file.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
@@ -32,7 +32,7 @@ export interface RawUplinkStore {
   list(range: RawUplinkRange): Promise<RawUplinkPage>;
   /** To be called every few seconds: makes durable what has waited for long enough. */
   syncWhenDue(): Promise<void>;
-  /** Drops what is past the retention or too much. Says how many bytes that gave back. */
+  /** Drops what is past the retention or too much. Returns the number of freed bytes. */
   dropExpired(): Promise<number>;
   /** Drops everything of these devices. Says how many uplinks that were. */
   dropDevices(deviceIds: ReadonlySet<string>): Promise<number>;

@@ -1,4 +1,4 @@
-// Segment files of raw uplinks: frames with a block each, found again after a crash, read by block, written anew without some devices.
+// Segment files of raw uplinks: frames with a block each, read by block, rewritten without a device.
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { realDisk } from '../log/disk.ts';
@@ -18,7 +18,7 @@ export interface RawUplinkDamage {
 
 export interface SegmentName {
   readonly sequence: number;
-  /** Grows when the segment is written anew. */
+  /** Grows when the segment is rewritten. */
   readonly generation: number;
   readonly path: string;
 }

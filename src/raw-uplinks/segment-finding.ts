@@ -1,4 +1,4 @@
-// Segment finding: what a start finds of raw uplinks: closed segments, and the one that a stop or a crash left open.
+// Segment finding: at a start, the closed segments of raw uplinks and the one left open.
 import { stat } from 'node:fs/promises';
 import { replaceFile } from '../log/durable-file.ts';
 import { missing } from '../structures/missing.ts';
@@ -31,7 +31,7 @@ export interface FindingOptions {
    * cannot give again is not cut off.
    */
   readonly isLost?: (from: number, to: number) => boolean;
-  /** Is told of bytes that cannot be read, when opening and when reading meets them. */
+  /** Call for bytes that cannot be read, found when opening or reading. */
   readonly damaged: (damage: RawUplinkDamage) => void;
 }
 
@@ -70,8 +70,8 @@ async function segmentNamed(directory: string, path: string): Promise<SegmentNam
 }
 
 /**
- * The open segment when it is shorter than what was synced of it: told, and closed as it is, so
- * that nothing is cut off it; undefined when it is whole.
+ * The open segment when it is shorter than what was synced of it: reported as damage and closed as
+ * it is, so that nothing is cut off it. Undefined for a complete segment.
  */
 async function closedShort(
   left: ClosedSegment['path'],
@@ -92,8 +92,8 @@ async function closedShort(
 
 /**
  * What a stop left open. After a crash, blocks that the journal gives again are cut off, since not
- * all of them need be there; where the journal lost some of it, all blocks stay, and what it gives
- * again is passed over.
+ * all of them need be there. Where the journal lost some of it, all blocks stay, and what it gives
+ * again is skipped.
  */
 async function resumed(
   left: ClosedSegment['path'],

@@ -1,4 +1,4 @@
-// The index of a closed segment: its blocks, and for each device in which of them it has how many uplinks.
+// Index of a closed segment: its blocks, and the uplinks per device in each block.
 // File: CRC32 u32 and length u32 of the head, the head as JSON, CRC32 of the table, the table of
 // devices, then for each device its pairs.
 import { type FileHandle, open } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// The segment that raw uplinks are written to: lines gather into blocks, blocks into the file; synced now and then, closed with its index.
+// Segment writer: gathers raw uplinks into blocks of a file, syncs it and closes it with its index.
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { realDisk } from '../log/disk.ts';
 import { replaceFile, syncDirectory } from '../log/durable-file.ts';
@@ -164,7 +164,7 @@ export class SegmentWriter {
       await this.sync();
   }
 
-  /** Whether the segment is to be closed: it is long, or its first uplink came before the time. */
+  /** Whether the segment must be closed: it is long, or its first uplink is older than the time. */
   isFull(olderThan: EpochMs): boolean {
     const segment = this.#segment;
     if (segment === undefined) return false;

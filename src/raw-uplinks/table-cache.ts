@@ -1,4 +1,4 @@
-// The device tables of segments that were asked for lately, bounded in bytes.
+// Table cache: the device tables of recently read segments, bounded in bytes.
 import { indexPath } from './segment-file.ts';
 
 export interface TableCache {

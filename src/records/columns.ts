@@ -1,4 +1,4 @@
-// Column values: JSON as text, flags as 0 and 1, search texts.
+// Column values: JSON strings, flags as 0 and 1, search strings.
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { fold } from '../filters/filter-values.ts';
 

@@ -3,7 +3,7 @@ import { type Expression, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { RecordsDb } from './records.ts';
 
 export interface JsonSql {
-  /** The member as a text; null when there is none. The name may hold dots. */
+  /** The member as a text; null without one. The name may hold dots. */
   readonly text: (json: Expression<unknown>, name: string) => RawBuilder<string | null>;
   /** The member as a number; it must be one or absent. */
   readonly number: (json: Expression<unknown>, name: string) => RawBuilder<number | null>;

@@ -243,7 +243,7 @@ export interface RecordTables extends NetworkTables, RuleTables {
     workspaceId: string;
     creator: string;
     type: string;
-    /** What is to be done with every item; JSON. */
+    /** What must be done with every item; JSON. */
     plan: JsonText;
     started: number;
     completed: number | null;

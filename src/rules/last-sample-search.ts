@@ -32,7 +32,7 @@ export interface SearchedWatch {
 export type SearchGap =
   /** Samples that may be newer cannot be read. */
   | { readonly kind: 'unreadable'; readonly from: EpochMs; readonly to: EpochMs }
-  /** Too many entries wait, so their samples are left out by time. */
+  /** Too many entries wait, so their samples are skipped by time. */
   | { readonly kind: 'backlog' };
 
 export interface LastSampleSearch<W extends SearchedWatch> {

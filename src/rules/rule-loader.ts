@@ -6,7 +6,7 @@ import { workspacesOfDevices } from '../records/rows/devices.ts';
 import { findOpenOutputConnectors } from '../records/rows/output-connectors.ts';
 import { type CompiledRule, compileRule, type RuleParts } from './compiled-rule.ts';
 
-/** `failed` is called for a rule that cannot be compiled. It is left out. */
+/** `failed` is called for a rule that cannot be compiled. It is skipped. */
 export async function compileRules(
   db: RecordsDb,
   rules: readonly Rule[],

@@ -1,6 +1,7 @@
 // Pending entries: the samples of entries between arrival and visibility, so that repetitions of them are recognized too.
 import type { JournalEntry } from '../model/journal-entry.ts';
-import { dataOfColumns, type RowColumns, rowAtTime } from '../log/row-columns.ts';
+import { dataOfColumns, rowAtTime } from '../log/row-columns.ts';
+import type { RowColumns } from '../log/logged-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { PendingSamples } from './pending-samples.ts';
 import { sameData } from './same-data.ts';
@@ -28,7 +29,7 @@ export interface PendingEntries {
    */
   readonly reserveColumns: (rows: RowColumns) => PendingEntry | undefined;
   readonly release: (entry: PendingEntry, refusal?: Refusal) => void;
-  /** Forgets the samples of the device: what comes now repeats none of them. */
+  /** Discards the samples of the device: what comes now repeats none of them. */
   readonly forget: (deviceId: string) => void;
   /** Resolves when no entry is pending. */
   readonly idle: () => Promise<void>;

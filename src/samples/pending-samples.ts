@@ -1,4 +1,4 @@
-// Samples on their way through the journal: a repetition of one of them is a duplicate too, once the first is durable.
+// Pending samples: samples in the journal that are not stored yet, whose repetitions are duplicates.
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type DataSet, createDataSet } from './same-data.ts';

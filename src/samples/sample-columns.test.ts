@@ -82,7 +82,7 @@ async function append(store: TestSamples, deviceId: string, part: readonly Row[]
 const view = (samples: readonly { timestamp: number; topic: string; data: unknown }[]): unknown[] =>
   samples.map(({ timestamp, topic, data }) => [timestamp, topic, data]);
 
-test('property: columns and single samples read alike, durable at once, and again after a crash', async () => {
+test('property: columns and single samples read alike, when durable and after a crash', async () => {
   const store = await open();
   let device = 0;
   await fc.assert(

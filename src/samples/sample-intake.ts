@@ -1,10 +1,10 @@
-// Sample intake: drops the duplicates of an entry, appends the rest to the log, and after the fsync writes it to the store.
+// Sample intake: drops the duplicates of an entry, logs the rest and gives it to the store.
 import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { EntryRows } from '../log/entry-encoding.ts';
-import { type RowColumns, samplesOfColumns } from '../log/row-columns.ts';
+import { samplesOfColumns } from '../log/row-columns.ts';
+import type { LoggedEntry, RowColumns } from '../log/logged-entry.ts';
 import { LeafValues } from '../log/leaf-values.ts';
-import type { LoggedEntry } from '../log/logged-entry.ts';
 import { cursorsAt } from '../model/cursor.ts';
 import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -102,19 +102,7 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
   return {
     forget: entries.forget,
     idle: entries.idle,
-    async appendColumns(entry) {
-      const pending = entries.reserveColumns(entry.rows);
-      if (pending === undefined) return undefined;
-      try {
-        const compared = await store.compare(entry.deviceId, []);
-        const placed = placeColumns(entry, pending, compared, { log, groups });
-        if (placed === undefined) entries.release(pending);
-        return placed;
-      } catch (error) {
-        entries.release(pending, { error });
-        throw error;
-      }
-    },
+    appendColumns: (entry) => appendReserved(entry, { log, store, entries, groups }),
     append(entry) {
       const pending = entries.reserve(entry);
       return new Promise((resolve, reject) => {
@@ -133,12 +121,34 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
   };
 }
 
+interface IntakeParts extends Pick<SampleIntakeParts, 'log' | 'store'> {
+  readonly entries: PendingEntries;
+  readonly groups: Groups;
+}
+
+async function appendReserved(
+  entry: ColumnEntry,
+  { store, entries, ...parts }: IntakeParts,
+): Promise<PlacedEntry | undefined> {
+  const pending = entries.reserveColumns(entry.rows);
+  if (pending === undefined) return undefined;
+  try {
+    const compared = await store.compare(entry.deviceId, []);
+    const placed = placeColumns(entry, pending, compared, parts);
+    if (placed === undefined) entries.release(pending);
+    return placed;
+  } catch (error) {
+    entries.release(pending, { error });
+    throw error;
+  }
+}
+
 /** Undefined when some of the rows may be stored already. */
 function placeColumns(
   { deviceId, receivedAt, rows }: ColumnEntry,
   pending: PendingEntry,
   { nextOrder, newest }: Comparison,
-  { log, groups }: Pick<SampleIntakeParts, 'log'> & { readonly groups: Groups },
+  { log, groups }: Pick<IntakeParts, 'log' | 'groups'>,
 ): PlacedEntry | undefined {
   const { length } = rows.timestamps;
   if ((rows.timestamps[0] ?? newest) <= newest) return undefined;
@@ -228,7 +238,7 @@ function durableEntryOf(append: LoggedAppend): DurableEntry {
   return { ...entry, position, samples: storedSamples(samples, position, storedAt), duplicates };
 }
 
-/** The samples are made when they are first read: most bulk entries have no reader. */
+/** The samples are built at their first read, because most bulk entries have no reader. */
 function durableColumns(
   rows: RowColumns,
   { entry: { deviceId, receivedAt }, position, storedAt }: LoggedAppend,

@@ -185,7 +185,7 @@ export interface WorkspaceUsage {
 
 export interface DroppedSamples {
   readonly samples: number;
-  /** Bytes given back. */
+  /** Freed bytes. */
   readonly bytes: number;
 }
 

@@ -1,48 +1,22 @@
-// Samples: the log and the sample store as one. Entries go to the log first; everything else is asked of the store.
+// Samples: the log and the sample store as one. Entries go to the log first; reads go to the store.
 import { join } from 'node:path';
-import { type ShapeInterner, createShapeInterner, leafKinds } from '../log/data-shape.ts';
-import { LeafValues } from '../log/leaf-values.ts';
-import type { RowColumns } from '../log/row-columns.ts';
-import type { EpochMs } from '../model/instant.ts';
-import type { JsonObject } from '../model/json.ts';
+import { type ShapeInterner, createShapeInterner } from '../log/data-shape.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-log.ts';
 import { journalStart } from '../log/segment-list.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
-import type { Sample } from '../model/sample.ts';
+import { rowColumnsOf, type SampleColumnsEntry } from './column-entry.ts';
+import { reportingReads, type ReportedReads } from './reported-reads.ts';
 import { createSampleIntake, type PlacedEntry } from './sample-intake.ts';
-import type {
-  DroppedSamples,
-  LatestRequest,
-  SampleRange,
-  SampleScan,
-  SampleStore,
-  StoreDamage,
-  UnreadableSamples,
-} from './sample-store.ts';
-
-type Unreadable = (samples: UnreadableSamples) => void;
-
-interface Reported {
-  /** Called for what the read leaves out; see `FoundSamples.unreadable`. */
-  readonly unreadable?: Unreadable | undefined;
-}
-
-export type ReportedRange = SampleRange & Reported;
-
-/** Samples of one device, topic and form, each later than the one before. */
-export interface SampleColumnsEntry
-  extends Pick<RowColumns, 'head' | 'timestamps' | 'columns' | 'texts'> {
-  readonly receivedAt: EpochMs;
-  /** Data of one of them: all have its keys in its order, with values of the same types. */
-  readonly example: JsonObject;
-}
+import type { DroppedSamples, SampleStore, StoreDamage } from './sample-store.ts';
+import { createDamageList, onlyNews } from './store-damage.ts';
 
 export interface Samples
-  extends Pick<SampleStore, 'topics' | 'buckets' | 'measuredKeys' | 'usage' | 'retain'> {
+  extends ReportedReads,
+    Pick<SampleStore, 'topics' | 'buckets' | 'measuredKeys' | 'usage' | 'retain'> {
   /**
-   * Makes the entry durable and its samples visible to every later read, leaving out samples
+   * Makes the entry durable and its samples visible to every later read, without samples
    * identical to stored ones. Resolves after the fsync; rejects without effect when the disk
    * refuses (`storageFull`) or writing has stopped. Many calls in flight share one fsync. An entry
    * of which nothing is left (all samples identical to stored ones, no note, no state, no metrics,
@@ -56,25 +30,6 @@ export interface Samples
    * without effect, when they are not: `append` finds which of them are stored.
    */
   appendColumns(entry: SampleColumnsEntry): Promise<PlacedEntry | undefined>;
-
-  /** See `SampleStore.samples`. */
-  samples(scan: SampleScan & Reported): Promise<readonly Sample[]>;
-
-  /**
-   * See `SampleStore.exportSamples`. `unreadable` is called before the first batch for what is
-   * known then.
-   */
-  exportSamples(range: ReportedRange): AsyncIterable<readonly Sample[]>;
-
-  /** The newest readable sample of the device, of one topic or of all; undefined without any. */
-  latestSample(
-    deviceId: string,
-    topic?: string,
-    unreadable?: Unreadable,
-  ): Promise<Sample | undefined>;
-
-  /** See `SampleStore.latest`. */
-  latest(request: LatestRequest & Reported): Promise<readonly (readonly Sample[])[]>;
 
   /** Drops every sample of the device that was stored before the call. */
   dropDevice(deviceId: string): Promise<DroppedSamples>;
@@ -207,58 +162,6 @@ function joined(
   };
 }
 
-/** Undefined when the columns are not the values of the data. */
-function rowColumnsOf(
-  { head, example, timestamps, columns, texts }: SampleColumnsEntry,
-  interner: ShapeInterner,
-): RowColumns | undefined {
-  const shape = interner.shapeOf(example, new LeafValues(), undefined);
-  const isFlat = shape.leaves.every(
-    ({ kind }) =>
-      kind === leafKinds.number || kind === leafKinds.boolean || kind === leafKinds.string,
-  );
-  if (!isFlat || shape.leaves.length !== columns.length) return undefined;
-  return { head, shape, timestamps, columns, texts };
-}
-
-/** Reads whose caller is told at once what they leave out. */
-function reportingReads(
-  store: SampleStore,
-): Pick<Samples, 'samples' | 'exportSamples' | 'latestSample' | 'latest'> {
-  async function samples({
-    unreadable,
-    ...scan
-  }: SampleScan & Reported): Promise<readonly Sample[]> {
-    const found = await store.samples(scan);
-    if (unreadable !== undefined) found.unreadable.forEach(unreadable);
-    return found.samples;
-  }
-  return {
-    samples,
-    async *exportSamples({ unreadable, ...range }) {
-      for await (const found of store.exportSamples(range)) {
-        if (unreadable !== undefined) found.unreadable.forEach(unreadable);
-        if (found.samples.length > 0) yield found.samples;
-      }
-    },
-    async latestSample(deviceId, topic, unreadable) {
-      const topics = await store.topics(deviceId);
-      const newest = topics.find((each) => topic === undefined || each.topic === topic)?.newest;
-      const scan = { deviceId, ...(topic !== undefined && { topic }), limit: 1, skip: 0 };
-      let found = newest === undefined ? undefined : await store.samples({ ...scan, from: newest });
-      // What is newest may be unreadable; then the newest readable sample is asked for.
-      if (found === undefined || found.samples.length === 0) found = await store.samples(scan);
-      if (unreadable !== undefined) found.unreadable.forEach(unreadable);
-      return found.samples[0];
-    },
-    async latest({ unreadable, ...request }) {
-      const found = await store.latest(request);
-      if (unreadable !== undefined) found.unreadable.forEach(unreadable);
-      return found.samples;
-    },
-  };
-}
-
 function logOptions(
   options: SamplesOptions<SampleStore>,
 ): Pick<EntryLogOptions, 'now' | 'seen' | 'onWriting'> & Partial<EntryLogOptions> {
@@ -270,33 +173,5 @@ function logOptions(
     ...(resumeBytesMax !== undefined && { resumeBytesMax }),
     ...(resumeAgeMsMax !== undefined && { resumeAgeMsMax }),
     ...(options.journalSegmentBytes !== undefined && { segmentBytes: options.journalSegmentBytes }),
-  };
-}
-
-/** Passes a failure on unless it repeats the last one. */
-function onlyNews(failed: (error: unknown) => void = () => undefined): (error: unknown) => void {
-  let last: string | undefined;
-  return (error) => {
-    if (String(error) !== last) failed(error);
-    last = String(error);
-  };
-}
-
-/** What was found damaged, each place once. */
-function createDamageList(report: (damage: StoreDamage) => void = () => undefined): {
-  readonly damage: readonly StoreDamage[];
-  readonly damaged: (damage: StoreDamage) => void;
-} {
-  const known = new Set<string>();
-  const damage: StoreDamage[] = [];
-  return {
-    damage,
-    damaged(place) {
-      const key = JSON.stringify(place);
-      if (known.has(key)) return;
-      known.add(key);
-      damage.push(place);
-      report(place);
-    },
   };
 }

@@ -47,7 +47,7 @@ function writeText(js: QuickJs, text: string): number {
   return written;
 }
 
-/** A text that stays, at its address in the heap. */
+/** A string that stays, at its address in the heap. */
 function keepText(js: QuickJs, text: string): Pointer {
   const bytes = Buffer.from(`${text}\0`);
   const at = js._malloc(bytes.length);
@@ -61,7 +61,7 @@ export function newString(js: QuickJs, guest: Pick<Guest, 'context'>, text: stri
   return js._QTS_NewString(guest.context, scratchStart);
 }
 
-/** Reads a zero-terminated text. */
+/** Reads a zero-terminated string. */
 export function readText(js: QuickJs, at: Pointer): string {
   const { HEAPU8 } = js;
   return Buffer.from(HEAPU8.buffer, at, HEAPU8.indexOf(0, at) - at).toString('utf8');

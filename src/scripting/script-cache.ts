@@ -13,7 +13,7 @@ export interface ScriptCache {
   add(id: number, tenant: string, source: string): void;
   /** The script, which is now the most recently used one. */
   get(id: number): CachedScript | undefined;
-  /** Forgets what is too much, and tells which scripts these were. */
+  /** Evicts what is too much, and returns these scripts. */
   trim(): number[];
 }
 

@@ -1,4 +1,4 @@
-// Thread pool of the script machine: its threads, a reserve for runs that would wait behind slow ones, and the dispatch of runs.
+// Thread pool of the script machine: its threads, a reserve behind slow runs, and the dispatch.
 import { problem } from '../model/problem.ts';
 import { surveyMemory } from './guest-memory.ts';
 import type { ScriptLimits } from './script-limits.ts';
@@ -195,7 +195,7 @@ function dispatchSoon(pool: PoolState): void {
   if (pool.queue.hasSlow) reserve(pool);
   if (pool.isScheduled) return;
   pool.isScheduled = true;
-  // Requests of other connections that came in the same turn are read before it.
+  // Requests of other connections that arrived in the same turn are read before it.
   setImmediate(() => {
     pool.isScheduled = false;
     dispatch(pool);

@@ -47,7 +47,7 @@ export type FromWorker =
        * any more.
        */
       readonly returned: readonly number[];
-      /** Scripts that were forgotten to make room. */
+      /** Scripts that were evicted to free memory. */
       readonly forgotten: readonly number[];
     };
 

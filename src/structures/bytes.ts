@@ -173,7 +173,7 @@ export class ByteReader {
     return bytes;
   }
 
-  /** A string of so many bytes. */
+  /** A string of `length` bytes. */
   string(length: number): string {
     const { buffer, byteOffset } = this.#bytes;
     const text = Buffer.from(buffer, byteOffset + this.at, length).toString();

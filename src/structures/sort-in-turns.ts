@@ -1,4 +1,4 @@
-// Sort in turns: a stable merge sort that yields to other work, for lists that are too long for one turn.
+// Sort in turns: a stable merge sort of long lists that yields to other work.
 
 /** Items that are sorted or merged between two pauses. */
 const itemsPerTurn = 5_000;

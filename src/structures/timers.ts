@@ -9,7 +9,7 @@ export const setTimer: SetTimer = (task, delayMs) => {
   return () => clearTimeout(timer);
 };
 
-/** Calls `task` every so many milliseconds. Returns a function that ends it. */
+/** Calls `task` at an interval in milliseconds. Returns a function that ends it. */
 export const setRepeatingTimer: SetTimer = (task, everyMs) => {
   const timer = setInterval(task, everyMs);
   timer.unref();

@@ -1,4 +1,4 @@
-// Working set: entries in memory of which a batch of work claims some. Entries that are not claimed make room, oldest claim first.
+// Working set: entries in memory. Unclaimed entries are evicted, oldest claim first.
 
 export interface WorkingSet<K, V> {
   readonly size: number;

@@ -149,7 +149,7 @@ test('FIRST and LAST of a value without a number are null, not the number before
   expect([answer('FIRST', tally), answer('LAST', tally)]).toEqual([7, null]);
 });
 
-test('sums keep what rounding takes away, whatever the order of merging', () => {
+test('sums keep what rounding takes away, for any order of merging', () => {
   const terms = [1e16, 1, -1e16, 1, 3e15, -3e15, 0.25];
   for (let shift = 0; shift < terms.length; shift++) {
     const joined = numbers.start();

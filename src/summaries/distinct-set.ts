@@ -28,12 +28,12 @@ export function emptyDistinct(): DistinctSet {
   return { size: 0, table: new Float64Array(slotsMin), sketch: undefined };
 }
 
-/** Adds a text. */
+/** Adds a string. */
 export function addDistinct(set: DistinctSet, text: string): void {
   addDistinctHash(set, distinctHash(text));
 }
 
-/** Adds a text by its `distinctHash`; dictionaries hash each entry once. */
+/** Adds a string by its `distinctHash`; dictionaries hash each entry once. */
 export function addDistinctHash(set: DistinctSet, hash: number): void {
   if (set.sketch !== undefined) {
     sketchHash(set.sketch, hash);

@@ -1,10 +1,10 @@
-// Tally: what is known of some values of one data key, mergeable with the tally of any others. Facet: what a tally holds.
+// Tally: mergeable summary of values of one data key. Facet: one part of a tally.
 // A store makes one tally per device and time bucket. An accumulator names its facet, so that
 // nothing else is collected.
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 
-/** Plain data: every facet adds fields of its own. */
+/** Plain data: every facet adds its own fields. */
 export interface Tally {
   /** Values that are present and not null, of any type. */
   count: number;

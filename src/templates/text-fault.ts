@@ -1,7 +1,7 @@
 // Text fault: the reason why a rendered template is not valid in its place.
 import type { TemplatePlace } from './template.ts';
 
-/** Returns null for a valid text. */
+/** Returns null for a valid string. */
 export function textFault(text: string, place: Exclude<TemplatePlace, 'html'>): string | null {
   if (place === 'json') return jsonFault(text);
   if (place === 'url' && !URL.canParse(text)) return 'it is no URL';

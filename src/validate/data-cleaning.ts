@@ -1,4 +1,4 @@
-// Takes out of a sample's data what must not be stored: invalid keys, values nested too deep, numbers that are none.
+// Data cleaning: removes invalid keys, too deep values and numbers that are not finite from data.
 import { type Json, type JsonObject, isJsonObject } from '../model/json.ts';
 import { isDataKey } from './data-key.ts';
 import { shortName, validationLimits } from './validation-limits.ts';

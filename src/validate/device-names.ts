@@ -1,4 +1,4 @@
-// Limits on the names of a device: topics and data keys beyond the limits are removed from the sample and noted (contract 36).
+// Device names: limits on topics and data keys; those beyond are removed and noted (contract 36).
 import { hash, randomUUID } from 'node:crypto';
 import { keyPaths } from '../model/key-paths.ts';
 import { type Quotas, quotaTable } from '../model/quota.ts';

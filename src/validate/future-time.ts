@@ -1,4 +1,4 @@
-// Samples dated far ahead: they are stored as they are, and the device's owner is told, for charts will not show them.
+// Future times: samples dated far ahead are stored and noted, because charts do not show them.
 import { dayMs, type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
 import type { ValidatedSample } from './sample-validation.ts';

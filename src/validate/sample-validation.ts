@@ -1,4 +1,4 @@
-// The check every sample passes before it is stored: what is wrong is taken out and noted, the sample itself is never refused.
+// Sample validation: removes and notes invalid parts before a sample is stored.
 import { type Json, type JsonObject, isJsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
 import { type Sample, defaultTopic } from '../model/sample.ts';

@@ -1,4 +1,4 @@
-// Limits of the sample check. What lies beyond them is removed from the sample and noted, never a reason to lose the sample.
+// Validation limits: values beyond them are removed from the sample and noted.
 
 export const validationLimits = {
   /**

@@ -2,7 +2,7 @@
 import type { Given } from '../../src/samples/conformance/sample-entries.ts';
 import type { StoreLimits } from '../../src/samples/embedded/store-limits.ts';
 
-/** Some send often, most now and then. */
+/** Some send often, most rarely. */
 const busyDevices = ['d1', 'd2', 'd3', 'd4', 'd5'];
 const sparseDevices = Array.from({ length: 150 }, (_, i) => `s${i}`);
 export const crashDevices: readonly string[] = [...busyDevices, ...sparseDevices];

@@ -4,7 +4,7 @@ import { eventHub } from './event-hub.ts';
 
 const rest = 'SharedAccessKeyName=n;SharedAccessKey=k;EntityPath=hub';
 
-test('a connection string is read whatever the order and case of its parts', () => {
+test('a connection string is read with any order and case of its parts', () => {
   const text =
     'entitypath=hub;SharedAccessKey=a=b=;Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=n';
   expect(eventHub(text)).toEqual({

@@ -103,7 +103,7 @@ describe('line protocol', () => {
     });
   }
 
-  test('a trailing backslash and empty tags are left out, a missing time is the server', () => {
+  test('a trailing backslash and empty tags are omitted, a missing time is the server', () => {
     const tags = { 'a\\': 'b\\\\', empty: '', only: '\\' };
     expect(lineOf({ measurement: 'm', tags, fields: { v: 1 }, epochMs: undefined })).toBe(
       'm,a=b v=1',

@@ -6,7 +6,7 @@ const fieldsMax = 2_000;
 
 export interface Point {
   readonly measurement: string;
-  /** Empty ones are left out. */
+  /** Empty ones are omitted. */
   readonly tags: Readonly<Record<string, string>>;
   /** Objects and arrays become fields of their own, with dots between the names. */
   readonly fields: JsonObject;

@@ -24,7 +24,7 @@ export function guardBrokers(
     return broker;
   };
   const get = (broker: Broker | undefined, callback: Callback): void => {
-    // The pool has an answer of its own to a broker that the cluster does not know.
+    // The pool has its own answer to a broker that the cluster does not know.
     if (typeof broker?.host !== 'string') return connect(broker as unknown as Broker, callback);
     const refuse = (error: Error): void =>
       callback(failure(`broker ${broker.host} is not connected to`, error), undefined as never);

@@ -36,7 +36,7 @@ export const olderSeries = {
     body: rawSeriesBody,
     response: rawSeriesSchema,
     answerHeaders: {
-      'X-Thinned': 'true when points were left out: there are more than 250,000 in the range',
+      'X-Thinned': 'true when points were omitted: there are more than 250,000 in the range',
     },
   }),
   aggregation: endpoint({

@@ -1,4 +1,4 @@
-// Text predicates: parts of a text, in any case (interface 2.9).
+// Text predicates: parts of a string, in any case (interface 2.9).
 import { firstOf, oneValue, type Predicate } from '../predicate.ts';
 
 function part(test: 'contains' | 'startsWith' | 'endsWith', meaning: string): Predicate {

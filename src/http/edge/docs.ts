@@ -5,7 +5,7 @@ import { problem } from '../../model/problem.ts';
 import { openApiDocument } from './open-api.ts';
 import { pathOf } from './request-path.ts';
 
-// The page may not reach beyond this server, whatever its script would like to do.
+// The page cannot connect to another server, regardless of its script.
 const contentSecurityPolicy = [
   "default-src 'self'",
   "script-src 'self'",

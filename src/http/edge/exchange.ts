@@ -8,7 +8,7 @@ export interface RequestState {
   found?: unknown;
   /** The problem of a 401. */
   refusedBy?: string;
-  /** Bytes of the body as it came in. */
+  /** Bytes of the body as it was received. */
   bodyBytes: number;
 }
 

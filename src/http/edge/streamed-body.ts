@@ -79,10 +79,10 @@ export async function withBodyRead<T>(body: Promise<T>, message: IncomingMessage
   }
 }
 
-/** So many bytes are copied in one turn of the event loop. */
+/** Bytes copied in one turn of the event loop. */
 const bytesPerTurn = 8 * 1024 * 1024;
 
-/** The whole body in a buffer of its own; the route's `bodyBytesMax` bounds it. */
+/** The entire body in a separate buffer; the route's `bodyBytesMax` bounds it. */
 export async function bytesOf(body: BodyStream): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -279,7 +279,7 @@ describe('interface 4.5: tags and batches', () => {
     },
   );
 
-  test('contract 36: unknown devices are left out of a batch, a forbidden one refuses it', async () => {
+  test('contract 36: unknown devices are omitted from a batch, a forbidden one refuses it', async () => {
     const batch = (deviceIds: string[]) =>
       call('/v3/devices/query/batch/raw/kpi', { ...common, deviceIds });
     const unknown = await batch(['d1', 'nobody']);

@@ -101,7 +101,7 @@ describe('a confirmable request', () => {
     request(5, {}, { ...sender, address: '192.0.2.2' });
     expect(new Set(waiting.map(({ key }) => key)).size).toBe(3);
   });
-  test('an exchange is forgotten after 247 seconds', async () => {
+  test('an exchange is evicted after 247 seconds', async () => {
     const { request, finish, waiting, pass, endpoint } = started();
     request(5);
     await finish();
@@ -239,7 +239,7 @@ describe('limits', () => {
   });
 });
 
-test('a failure of our own is told, the request may come again and the others are served', async () => {
+test('an internal error is reported, the request may come again and the others are served', async () => {
   const { request, finish, waiting, failures, sent } = started();
   request(1);
   await finish({ ...ok, options: undefined } as never);

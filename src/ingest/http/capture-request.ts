@@ -35,7 +35,7 @@ export function captureRequestOf(
   };
 }
 
-/** The physical device id, by whatever name it comes. */
+/** The physical device id, by any of its names. */
 export function captureDeviceIdOf(
   query: CaptureQuery,
   headers: IncomingHttpHeaders,
@@ -43,7 +43,7 @@ export function captureDeviceIdOf(
   return first(query['deviceId'], headers['x-device-id'], headers['deviceid']);
 }
 
-/** The uplink secret, by whatever name it comes. Throws Problem 401 without one. */
+/** The uplink secret, by any of its names. Throws Problem 401 without one. */
 export function captureSecretOf(query: CaptureQuery, headers: IncomingHttpHeaders): string {
   const secret = first(
     query['secret'],

@@ -1,4 +1,4 @@
-// The array splitter equals JSON.parse of the whole, wherever chunks are cut and whatever is broken.
+// The array splitter equals JSON.parse of the whole, for any cut of the chunks and any error.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
@@ -127,7 +127,7 @@ test('however it is cut, the same elements come before the same break', async ()
   );
 });
 
-describe('the place of a break is told', () => {
+describe('the place of a break is reported', () => {
   for (const [text, count, byte, reason] of [
     ['', 0, 0, 'the array is missing'],
     ['  ', 0, 2, 'the array is missing'],

@@ -1,5 +1,6 @@
 // Sample elements: samples that were read as columns, as the elements of the request that they were.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { missing } from '../../structures/missing.ts';
 import type { SampleColumns } from './sample-scanner.ts';
 
 /** The samples as elements of a request. */
@@ -8,7 +9,7 @@ export function elementsOf({ timestamps, topic, example, ...rest }: SampleColumn
     timestamp,
     data: dataOf(example, rest, row, { column: 0 }),
     ...(topic !== undefined && { topic }),
-    ...(rest.deviceIds !== undefined && { deviceId: rest.texts[rest.deviceIds[row]!]! }),
+    ...(rest.deviceIds !== undefined && { deviceId: textOf(rest, rest.deviceIds[row]) }),
   }));
 }
 
@@ -26,10 +27,14 @@ function dataOf(
       continue;
     }
     const column = next.column++;
-    const number = samples.columns[column]![row]!;
+    const number = samples.columns[column]?.[row] ?? missing('value');
     const kind = samples.kinds[column];
-    if (kind === 'text') data[key] = samples.texts[number]!;
+    if (kind === 'text') data[key] = textOf(samples, number);
     else data[key] = kind === 'boolean' ? number === 1 : number;
   }
   return data;
+}
+
+function textOf({ texts }: Pick<SampleColumns, 'texts'>, index: number | undefined): string {
+  return texts[index ?? -1] ?? missing('string');
 }

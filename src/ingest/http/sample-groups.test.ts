@@ -74,9 +74,11 @@ test('property: the same elements and the same breaks, however the body is cut',
       fc.oneof(fc.array(element, { maxLength: 12 }), alike),
       fc.constantFrom(undefined, 1, 2),
       fc.record({ head: fc.constantFrom('', '\ufeff', ' ', 'x'), tail: spoiled, within: spoiled }),
-      fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 4 }),
-      fc.nat(),
-      async (elements, spaces, { head, tail, within }, sizes, place) => {
+      fc.record({
+        sizes: fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 4 }),
+        place: fc.nat(),
+      }),
+      async (elements, spaces, { head, tail, within }, { sizes, place }) => {
         const text = JSON.stringify(elements, undefined, spaces);
         const at = place % (text.length + 1);
         const body = Buffer.from(`${head}${text.slice(0, at)}${within}${text.slice(at)}${tail}`);

@@ -85,7 +85,7 @@ class ColumnReader {
     return { index: this.#given, byte: this.#isInside ? this.#dropped + this.#at - 1 : 0 };
   }
 
-  /** What was not taken, as an array of its own. */
+  /** What was not taken, as a separate array. */
   async *rest(body: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
     if (this.#isInside) yield Buffer.from('[');
     yield this.#held.subarray(this.#at);

@@ -1,4 +1,4 @@
-// The sample scanner reads what the parser reads, and leaves to it whatever has another form.
+// The sample scanner reads what the parser reads, and leaves other forms to it.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseInstant } from '../../model/instant.ts';

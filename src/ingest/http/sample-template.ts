@@ -1,4 +1,4 @@
-// Sample template: the form that the samples of a body have in common, learned from one of them: fixed bytes with slots for values between.
+// Sample template: the form of the samples of a body, learned from one: fixed bytes with slots for values.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 
@@ -11,17 +11,17 @@ export interface Slot {
   readonly kind: SlotKind;
   /** Place among the slots of the data, in the order of their keys; -1 for the others. */
   readonly column: number;
+  /** The fixed bytes between the slot before and this one, with the opening quote of a string. */
+  readonly before: Uint8Array;
 }
 
 export interface SampleTemplate {
   readonly slots: readonly Slot[];
-  /** Bytes before each slot, and those behind the last one. Quotes of texts are among them. */
-  readonly fixed: readonly Uint8Array[];
+  /** The fixed bytes behind the last slot. */
+  readonly after: Uint8Array;
   /** The data of the sample that it was learned from. */
   readonly example: JsonObject;
   readonly columns: readonly SlotKind[];
-  /** The slot of the topic; -1 without one. */
-  readonly topicSlot: number;
 }
 
 const { quote, comma, backslash, openBracket, openBrace, closeBrace } = jsonBytes;
@@ -31,8 +31,9 @@ const slotsMax = 64;
 const members: ReadonlySet<string> = new Set(['data', 'timestamp', 'topic', 'deviceId']);
 
 /**
- * Learns from the sample that begins at `from`. Undefined when it does not end in the bytes, is no valid sample, or has what only the
- * general way reads: arrays, nulls, escapes in keys, a key twice, further members, or keys whose order an object changes.
+ * Learns from the sample that begins at `from`. Undefined when it does not end in the bytes, is not a
+ * valid sample, or has what only the parser reads: arrays, nulls, escapes in keys, a key twice,
+ * further members, or keys whose order an object changes.
  */
 export function learnTemplate(bytes: Buffer, from: number): SampleTemplate | undefined {
   const parts = readParts(bytes, from);
@@ -41,18 +42,17 @@ export function learnTemplate(bytes: Buffer, from: number): SampleTemplate | und
   if (sample === undefined || !isJsonObject(sample['data'])) return undefined;
   const slots: Slot[] = [];
   const columns: SlotKind[] = [];
-  for (const { path, kind } of parts.slots) {
+  for (const { path, kind, before } of parts.slots) {
     const role = roleOf(path, kind);
     if (role === undefined) return undefined;
-    slots.push({ role, kind, column: role === 'data' ? columns.push(kind) - 1 : -1 });
+    slots.push({ role, kind, column: role === 'data' ? columns.push(kind) - 1 : -1, before });
   }
   const isComplete =
     leafCount(sample) === slots.length &&
     slots.some(({ role }) => role === 'timestamp') &&
     Object.keys(sample).every((member) => members.has(member));
   if (!isComplete || columns.length === 0 || slots.length > slotsMax) return undefined;
-  const topicSlot = slots.findIndex(({ role }) => role === 'topic');
-  return { slots, fixed: parts.fixed, example: sample['data'], columns, topicSlot };
+  return { slots, after: parts.after, example: sample['data'], columns };
 }
 
 function roleOf(path: readonly string[], kind: SlotKind): SlotRole | undefined {
@@ -80,23 +80,21 @@ function leafCount(value: Json): number {
 }
 
 interface SampleParts {
-  readonly slots: { readonly path: readonly string[]; readonly kind: SlotKind }[];
-  readonly fixed: Uint8Array[];
+  readonly slots: (Pick<Slot, 'kind' | 'before'> & { readonly path: readonly string[] })[];
+  readonly after: Uint8Array;
   readonly end: number;
 }
 
 /** Finds the values. Whether it is JSON, the parser says afterwards. */
 function readParts(bytes: Buffer, from: number): SampleParts | undefined {
   const slots: SampleParts['slots'] = [];
-  const fixed: Uint8Array[] = [];
   const path: string[] = [];
   let key: string | undefined;
   let fixedFrom = from;
   let at = from;
 
   function endFixed(to: number, kind: SlotKind): void {
-    fixed.push(bytes.subarray(fixedFrom, to));
-    slots.push({ path: [...path, key ?? ''], kind });
+    slots.push({ path: [...path, key ?? ''], kind, before: bytes.subarray(fixedFrom, to) });
     key = undefined;
   }
 
@@ -108,8 +106,7 @@ function readParts(bytes: Buffer, from: number): SampleParts | undefined {
       at++;
     } else if (byte === closeBrace) {
       at++;
-      if (--depth === 0)
-        return { slots, fixed: [...fixed, bytes.subarray(fixedFrom, at)], end: at };
+      if (--depth === 0) return { slots, after: bytes.subarray(fixedFrom, at), end: at };
       path.pop();
     } else if (byte === comma || byte === colon || isJsonWhitespace(byte)) at++;
     else if (byte === openBracket || depth === 0) return undefined;
@@ -135,7 +132,7 @@ function readParts(bytes: Buffer, from: number): SampleParts | undefined {
   return undefined;
 }
 
-/** Offset of the quote that ends the text; undefined when it is not in the bytes. */
+/** Offset of the quote that ends the string; undefined when it is not in the bytes. */
 function endOfText(bytes: Uint8Array, from: number): number | undefined {
   for (let at = from; at < bytes.length; at++) {
     if (bytes[at] === quote) return at;
@@ -144,7 +141,7 @@ function endOfText(bytes: Uint8Array, from: number): number | undefined {
   return undefined;
 }
 
-/** Undefined for a key with escapes, and for one that an object keeps elsewhere than where it is written. */
+/** Undefined for a key with escapes, and for one that an object reorders. */
 function plainKey(bytes: Buffer, from: number, to: number): string | undefined {
   const text = bytes.toString('utf8', from, to);
   return text.includes('\\') || text === '__proto__' || /^\d+$/.test(text) ? undefined : text;

@@ -21,7 +21,7 @@ export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly reachable: (session: MqttSession, subscription: DeviceSubscription) => void;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
   readonly ended: (reason: string, about: Readonly<Record<string, string>>) => void;
-  /** Called for a publish whose acknowledgement the client may not have received. */
+  /** Called for a publish whose acknowledgement the client perhaps did not receive. */
   readonly doubt: (duplicateKey: string) => void;
   readonly setTimer: SetTimer;
 }

@@ -51,7 +51,7 @@ test('review reliability 19: certificate files that change are read again on the
   expect([await subject(second.cert), told]).toEqual(['second', ['renewed']]);
   await expect(subject(first.cert)).rejects.toThrow('self-signed certificate');
 
-  // What cannot be used is told once, and the one in use stays.
+  // What cannot be used is reported once, and the one in use stays.
   writeFileSync(files.cert, 'no certificate');
   for (let round = 0; round < 4; round++) await look();
   rmSync(files.key);

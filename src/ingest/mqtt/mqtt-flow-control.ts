@@ -13,7 +13,7 @@ export interface FlowControl<T extends Flowing> {
   readonly inFlight: number;
   /** Whether the next packet may be read. If not, `readOn` is called when it may. */
   mayRead(of: T): boolean;
-  /** A publish of so many bytes is in flight until `remove`. */
+  /** A publish of this number of bytes is in flight until `remove`. */
   add(of: T, bytes: number): void;
   remove(of: T, bytes: number): void;
   /**

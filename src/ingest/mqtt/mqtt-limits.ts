@@ -7,10 +7,10 @@ export const mqttLimits = {
   /** The same before the client has logged in: a token, a will. */
   loginPacketBytesMax: 96 * 1024,
   /**
-   * Bytes of packets that have arrived in part, of all connections; whoever goes beyond is cut off.
+   * Bytes of packets that have arrived in part, of all connections; a client beyond it is disconnected.
    */
   partialBytesMax: 256 * 1024 * 1024,
-  /** Connections at once; further ones are closed as they come. */
+  /** Concurrent connections; further ones are closed as they come. */
   connectionsMax: 20_000,
   /**
    * Connections that wait to be accepted, when many devices reconnect at the same time. The system
@@ -42,7 +42,7 @@ export const mqttLimits = {
    */
   keepaliveSecondsMin: 5,
   keepaliveSecondsMax: 65_535,
-  /** Logins that are checked at once; others wait. */
+  /** Logins that are checked concurrently; others wait. */
   loginsUnderWayMax: 16,
   /**
    * Subscriptions of clients that asked for a session that outlives the connection: so many, so

@@ -169,7 +169,7 @@ function payloadOf(
 
 /** What a device left to be published when its connection breaks. */
 export interface WillHandler {
-  /** Whether there is no will, or one on a topic of the client. */
+  /** False for a will on a topic of another client. */
   isPermitted(session: MqttSession): Promise<boolean>;
   /** Never rejects its promise. */
   publish(session: MqttSession, will: Will): Promise<void>;

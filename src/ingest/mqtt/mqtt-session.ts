@@ -205,7 +205,7 @@ export function unconfirmedKeys(
     .map(([key]) => key);
 }
 
-/** Call after the connection was closed, because then nothing is acknowledged any more. */
+/** Call after the connection was closed, because then publishes are no longer acknowledged. */
 export function discardMessages(session: MqttSession): void {
   for (const settle of [...(session.unacknowledged?.values() ?? [])]) settle('offline');
   session.unacknowledged = undefined;

@@ -11,7 +11,7 @@ interface DeviceTopic {
 }
 
 export interface UpTopic extends DeviceTopic {
-  /** Levels behind the device id, empty ones left out. */
+  /** Levels behind the device id, without the empty ones. */
   readonly levels: readonly string[];
 }
 

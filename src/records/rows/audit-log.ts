@@ -1,4 +1,4 @@
-// The audit log in the records store: written with the change it tells of, read newest first, kept for 400 days.
+// Audit log rows: written with the change, read newest first, kept for 400 days.
 import type { Selectable } from 'kysely';
 import type { AuditAction, AuditEntry, FieldChange } from '../../model/audit-entry.ts';
 import { dayMs, type EpochMs } from '../../model/instant.ts';
@@ -66,7 +66,7 @@ function filtered(db: RecordsDb, filter: AuditFilter) {
   return query;
 }
 
-/** Newest first, whatever order was asked for. */
+/** Newest first, regardless of the requested order. */
 export async function listAuditEntries(
   db: RecordsDb,
   filter: AuditFilter,

@@ -81,7 +81,7 @@ export async function findLibraryTypes(
   }
 }
 
-/** Id, name and picture alone: scripts and schemas are large. */
+/** Id, name and picture only: scripts and schemas are large. */
 export async function findDeviceTypeNames(
   db: RecordsDb,
   ids: readonly string[],

@@ -97,7 +97,7 @@ export async function findDevicesOfType(
   return query.execute();
 }
 
-/** Id and name alone. */
+/** Id and name only. */
 export async function findDeviceNames(
   db: RecordsDb,
   ids: readonly string[],
@@ -264,7 +264,7 @@ export async function saveDevice({ db, sealer }: Store, record: Device): Promise
   await db.updateTable('devices').set(toRow(record, sealer)).where('id', '=', record.id).execute();
 }
 
-/** Removes the device and what is known about it, and notes that its samples are to be dropped. */
+/** Removes the device and what is known about it, and notes that its samples must be dropped. */
 export async function removeDevice(step: RecordsDb, id: string, now: EpochMs): Promise<void> {
   await purgeDeviceRecords(step, id);
   await step.deleteFrom('devices').where('id', '=', id).execute();

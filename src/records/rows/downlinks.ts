@@ -142,7 +142,7 @@ export async function saveDownlink(
   return numUpdatedRows > 0n;
 }
 
-/** Forgets ended ones that are old, and the oldest of each device beyond the limit. */
+/** Deletes ended ones that are old, and the oldest of each device beyond the limit. */
 export async function dropOldDownlinks(
   db: RecordsDb,
   createdBefore: EpochMs,

@@ -123,7 +123,7 @@ export async function endedActions(
   );
 }
 
-/** What was done needs no input any more. */
+/** Input that is done is no longer needed. */
 export async function saveAction(
   step: RecordsDb,
   { id, state, data, started, completed }: OperationAction,

@@ -39,7 +39,7 @@ export function nameOfKind(kind: PlacedKind): string {
   return kind;
 }
 
-/** Undefined when there is no such record. */
+/** Undefined for an unknown record. */
 export async function findPlace(
   db: RecordsDb,
   kind: PlacedKind,

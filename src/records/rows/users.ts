@@ -5,7 +5,7 @@ import { fromFlag, toFlag } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 
-// Stands for no password: no hash has this form, so nothing can match it.
+// Represents no password: no hash has this form, so nothing can match it.
 const noPassword = '!';
 
 function toRow(user: User): Selectable<RecordTables['users']> {

@@ -10,14 +10,14 @@ export interface ModelRow extends Given {
   readonly dataFlowId: string | null;
   /** Place in the order of storing. */
   readonly order: number;
-  /** False when rules have hidden it: then it may be gone, whatever the rules are now. */
+  /** False when rules have hidden it: then it may be gone, even under later rules. */
   isSure: boolean;
 }
 
 export interface FleetModel {
   readonly add: (deviceId: string, samples: readonly Given[]) => void;
   readonly drop: (deviceId: string) => void;
-  /** The store forgets its rules when it is opened again. */
+  /** The store has no rules when it is opened again. */
   readonly retain: (rules: RetentionTimes | undefined) => void;
   readonly rowsOf: (deviceId: string) => readonly ModelRow[];
   readonly find: (deviceId: string, sample: SampleName) => ModelRow | undefined;

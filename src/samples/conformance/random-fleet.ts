@@ -33,7 +33,7 @@ interface Origin {
 export interface Fleet {
   readonly devices: readonly FleetDevice[];
   readonly origins: readonly Origin[];
-  /** The entry that the device sends next; time goes on with each. */
+  /** The entry that the device sends next; each is later than the one before. */
   readonly next: (device: FleetDevice) => Given[];
   /** Time of the newest sample so far. */
   readonly now: () => number;

@@ -25,7 +25,7 @@ const wholeDays: CountedSlots = { total: 288, maskOf: () => 0xfff };
 export interface StreamTarget {
   readonly store: () => Samples;
   /**
-   * Called now and then between entries: sealing, opening again, whatever the store should not
+   * Called between entries, at random: sealing, opening again, whatever the store should not
    * mind.
    */
   readonly disturb: (random: Random) => Promise<void>;

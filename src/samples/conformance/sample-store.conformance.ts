@@ -1,4 +1,4 @@
-// What every sample store must do, whatever stands behind the port: appending, reading, following.
+// Sample store conformance: what every store must do when appending, reading and following.
 import { describe, expect, test } from 'vitest';
 import type { OpenSamples } from '../samples.ts';
 import type { SampleStore } from '../sample-store.ts';

@@ -1,6 +1,6 @@
 // Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
-import type { LoggedEntry, LoggedRows } from '../../log/logged-entry.ts';
-import { type RowColumns, rowsOfColumns } from '../../log/row-columns.ts';
+import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
+import { rowsOfColumns } from '../../log/row-columns.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { dataOf } from '../../log/data-shape.ts';
 import type { ComparedSample, Comparison, SampleStore } from '../sample-store.ts';

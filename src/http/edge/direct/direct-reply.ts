@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { missing } from '../../../structures/missing.ts';
 import type { EdgeReply, EdgeRequest } from '../exchange.ts';
 import { setContentPolicy } from '../security-headers.ts';
 
@@ -99,7 +100,7 @@ export class DirectReply implements EdgeReply {
     const head = this.#head;
     // Written with the first byte, so that an empty stream has a length.
     for (let at = 0; at < head.length; at += 2)
-      response.setHeader(head[at] as string, head[at + 1]!);
+      response.setHeader(head[at] as string, head[at + 1] ?? missing('header value'));
     // Later failures end the connection, so that the client knows.
     await pipeline(body, response).catch(() => response.destroy());
   }

@@ -108,8 +108,10 @@ function routes(): Route[] {
   ];
 }
 
-async function* failing(): AsyncGenerator<string> {
-  throw new Error('no first byte');
+function failing(): AsyncIterable<string> {
+  return {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no first byte')) }),
+  };
 }
 
 function guard(): Guard {

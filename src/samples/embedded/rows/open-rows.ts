@@ -1,7 +1,7 @@
 // An open chunk: durable rows of one device and topic in memory, in the order of arrival, until they are sealed.
 import { type DataShape, type LeafKind, leafKinds, leafName } from '../../../log/data-shape.ts';
 import type { LeafValues } from '../../../log/leaf-values.ts';
-import type { RowColumns } from '../../../log/row-columns.ts';
+import type { RowColumns } from '../../../log/logged-entry.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { type Origin, visibleFrom } from './origin.ts';
 import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
