@@ -1,5 +1,14 @@
 // Faults during sealing and dropping: every row is stored once, and counts are right.
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -122,16 +131,23 @@ test('rows are counted right when a crash comes between the numbers and the mani
 });
 
 test('rows are counted right when a device is dropped while its run is written, and a crash follows', async () => {
+  const manifest = join(directory, 'segments', 'manifest.json');
   const between = join(root, 'between.json');
-  for (let round = 0; round < 10; round++) {
-    for (let i = 0; i < 30; i++) await send(`r${round}-${i}`, i);
+  for (let round = 0; round < 16; round++) {
+    for (let i = 0; i < 20; i++) await send(`r${round}-${i}`, i);
     const sealing = store.sealAll();
-    await turns(round);
-    const dropping = store.dropDevice(`r${round}-7`);
-    await sealing;
-    cpSync(join(directory, 'segments', 'manifest.json'), between);
-    await dropping;
-    expect(await usage(await crashed(between))).toBe(29 * (round + 1));
+    await turns(round * 6);
+    const state = { over: false };
+    const dropping = store.dropDevice(`r${round}-7`).finally(() => {
+      state.over = true;
+    });
+    const manifests = new Set<string>();
+    for (; !state.over; await turns(1)) manifests.add(readFileSync(manifest, 'utf8'));
+    await Promise.all([sealing, dropping]);
+    for (const text of manifests) {
+      writeFileSync(between, text);
+      expect(await usage(await crashed(between))).toBe(19 * (round + 1));
+    }
   }
 });
 
