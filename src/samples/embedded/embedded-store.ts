@@ -63,7 +63,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const segments = createSegmentSet({
     directory,
     ...opened,
-    deadRows: () => deadRowsOf(tables),
+    deadRows: (added) => deadRowsOf(tables, added),
     whenUnread: readers.whenUnread,
   });
   const { schemas } = interners;

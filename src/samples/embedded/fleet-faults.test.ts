@@ -121,6 +121,20 @@ test('rows are counted right when a crash comes between the numbers and the mani
   expect(await usage(copy)).toBe(29);
 });
 
+test('rows are counted right when a device is dropped while its run is written, and a crash follows', async () => {
+  const between = join(root, 'between.json');
+  for (let round = 0; round < 10; round++) {
+    for (let i = 0; i < 30; i++) await send(`r${round}-${i}`, i);
+    const sealing = store.sealAll();
+    await turns(round);
+    const dropping = store.dropDevice(`r${round}-7`);
+    await sealing;
+    cpSync(join(directory, 'segments', 'manifest.json'), between);
+    await dropping;
+    expect(await usage(await crashed(between))).toBe(29 * (round + 1));
+  }
+});
+
 test('sealing everything ends, and runs are merged, while more and more is written', async () => {
   await store.close();
   store = await open(directory, { memtableRowsMax: 30, runsToMerge: 3, lookEveryBytes: 1_000 });

@@ -4,7 +4,7 @@ import type { ShapeInterner } from '../../log/data-shape.ts';
 import { createDeviceMarks } from './memtables/device-marks.ts';
 import { openDeviceNumbers } from './memtables/device-numbers.ts';
 import { createShapeTables, type ShapeTables } from './memtables/shape-tables.ts';
-import { createTableRuns, type TableRuns } from './memtables/table-runs.ts';
+import { checksumOf, createTableRuns, type TableRuns } from './memtables/table-runs.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
 import { createSchemaInterner } from './chunks/chunk-schema.ts';
 import type { RunIndex } from './runs/run-index.ts';
@@ -109,7 +109,7 @@ export function openTables(
   const inOrder = runs.toSorted((a, b) => a.index.head.coveredTo - b.index.head.coveredTo);
   const retired = [...numbers.retired];
   // A crash may come between the numbers and the manifest: then the rows are counted again.
-  const isCounted = manifest.retired === retired.length;
+  const isCounted = manifest.retired === checksumOf(numbers.retired);
   for (const { file, index } of inOrder) {
     const { origins, topic, shape } = index.head;
     const table = tables.open(

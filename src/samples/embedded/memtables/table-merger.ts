@@ -131,7 +131,7 @@ async function rewriteRuns(
   }
   await segments.exclusive(() =>
     segments.commit({
-      addRun: { path: job.path, index },
+      addRun: { path: job.path, index, retired: retired.length },
       remove: segmentsOf(runs, segments),
       replayFrom: () => replayFrom(parts),
       counts: (file) => {

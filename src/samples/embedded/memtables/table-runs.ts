@@ -1,9 +1,11 @@
 // Table runs: makes a run readable that counts, with the rows of it that count.
+import { crc32 } from 'node:zlib';
 import { createSectionCache } from '../runs/section-cache.ts';
 import { readRun } from '../runs/run-file.ts';
 import type { RunIndex } from '../runs/run-index.ts';
 import { createRunReader } from '../runs/run-reader.ts';
-import type { Manifest } from '../segments/manifest.ts';
+import { type Manifest, unknownRetired } from '../segments/manifest.ts';
+import type { WrittenRun } from '../segments/segment-set.ts';
 import type { Interners } from '../segments/chunk-segment-reader.ts';
 import type { SegmentFile } from '../segments/segment-file.ts';
 import type { ShapeTables } from './shape-tables.ts';
@@ -43,13 +45,24 @@ export function createTableRuns({ interners, cacheBytes, damaged }: TableRunsPar
   };
 }
 
-/** See the manifest. */
-export function deadRowsOf(tables: ShapeTables): Pick<Manifest, 'deadRows' | 'retired'> {
+/** See the manifest. `added` is a run that counts from this manifest on. */
+export function deadRowsOf(
+  tables: ShapeTables,
+  added?: WrittenRun,
+): Pick<Manifest, 'deadRows' | 'retired'> {
   const dead: Record<string, readonly number[]> = {};
   for (const table of tables.all())
     for (const run of table.runs) {
       const { deadRows, reader } = run;
       if (deadRows !== undefined) dead[reader.run.file.name] = deadRows;
     }
-  return { deadRows: dead, retired: tables.numbers.retired.size };
+  const { retired } = tables.numbers;
+  // The new run can have rows of a device that was deleted while it was written.
+  const isKnown = added === undefined || added.retired === retired.size;
+  return { deadRows: dead, retired: isKnown ? checksumOf(retired) : unknownRetired };
+}
+
+/** Identifies the retired numbers for which dead rows were counted. */
+export function checksumOf(retired: ReadonlySet<number>): number {
+  return crc32(Uint32Array.from(retired));
 }

@@ -192,7 +192,7 @@ async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<nu
   }
   await segments.exclusive(() =>
     segments.commit({
-      addRun: { path: job.path, index },
+      addRun: { path: job.path, index, retired: retired.length },
       remove: [],
       replayFrom: () => Math.min(chunks.oldestUnsealed(), tables.replayFrom(memtable)),
       counts: (file) => {

@@ -33,7 +33,7 @@ export interface Manifest {
    * how many.
    */
   readonly deadRows?: Readonly<Record<string, readonly number[]>>;
-  /** Device numbers that were retired when `deadRows` was counted. */
+  /** Checksum of the device numbers that were retired when `deadRows` was counted. */
   readonly retired?: number;
   /**
    * Names of segments that do not count any more and whose files a crash may have left in the
@@ -73,6 +73,9 @@ export function timesIn({ times = {} }: Manifest, names: readonly string[]): Rec
 export function segmentNumber(name: string): number {
   return Number.parseInt(name, 10);
 }
+
+/** For `Manifest.retired`: the dead rows of some run were not counted. */
+export const unknownRetired = -1;
 
 export const emptyManifest: Manifest = {
   nextSegment: 1,

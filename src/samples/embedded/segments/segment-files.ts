@@ -13,6 +13,7 @@ import {
   type Times,
   timesIn,
   timesOf,
+  unknownRetired,
   writeManifest,
 } from './manifest.ts';
 import { type Interners, type OpenedSegment, openSegment } from './chunk-segment-reader.ts';
@@ -24,8 +25,6 @@ export interface CountedSegments {
 }
 
 const orphanSuffix = '.orphan';
-/** Of numbers that were retired. */
-const unknown = -1;
 
 export interface SegmentFolder {
   readonly directory: string;
@@ -91,7 +90,7 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
     lost: lost.map(({ name }) => name),
     times: timesOfAll(manifest, segments),
     // Of segments that the manifest does not name it is not known which rows count no more.
-    retired: newer.opened.length > 0 ? unknown : (manifest.retired ?? unknown),
+    retired: newer.opened.length > 0 ? unknownRetired : (manifest.retired ?? unknownRetired),
     removed: names.filter(
       (name) => replaced.has(name) || manifest.removed?.includes(name) === true,
     ),

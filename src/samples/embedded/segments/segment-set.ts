@@ -42,6 +42,8 @@ export interface Segment {
 export interface WrittenRun {
   readonly path: string;
   readonly index: RunIndex;
+  /** How many device numbers were retired when it was written. */
+  readonly retired: number;
 }
 
 export interface SegmentChange {
@@ -81,7 +83,7 @@ export interface SegmentSetOptions {
   readonly manifest: Manifest;
   readonly segments: Segment[];
   /** See the manifest; of this moment. */
-  readonly deadRows: () => Pick<Manifest, 'deadRows' | 'retired'>;
+  readonly deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>;
   /** Calls back when no read in progress can need the removed files any more. */
   readonly whenUnread: (callback: () => void) => void;
 }
@@ -126,7 +128,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
         droppedDevices: stillNeeded(dropped, [...namesOfChunks(next), ...lost], replayFrom),
         lost,
         times,
-        ...options.deadRows(),
+        ...options.deadRows(change.addRun),
         removed: [...left, ...remove.map(({ file }) => file.name)],
       };
     });
