@@ -31,7 +31,7 @@ test('a sender that uses its keys again is only taken for repeating itself where
   expect((await once('a', true)).repeated).toBe(true);
   clock.now += 1_000;
   expect((await once('a', true)).repeated).toBe(false);
-  // Doubted, and never stored: then it is no repetition.
+  // Doubted, and never stored: then it is not a repetition.
   filter.doubt('b');
   expect((await once('b', true)).repeated).toBe(false);
   expect(runs).toEqual(['a', 'a', 'a', 'a', 'b']);

@@ -1,4 +1,4 @@
-// Samples over the embedded store in one folder, with all that tests and measurements look at.
+// Samples over the embedded store in one folder, with all that tests and measurements read.
 import { join } from 'node:path';
 import type { EntryLog } from '../log/entry-log.ts';
 import {

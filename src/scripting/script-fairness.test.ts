@@ -1,4 +1,4 @@
-// No tenant waits behind another one's scripts, and what nobody waits for is not run.
+// Script fairness: a tenant does not wait for the scripts of another, and abandoned runs do not start.
 import { availableParallelism } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { createEngine } from './engine.ts';

@@ -148,7 +148,7 @@ test('a result longer than the limit is refused, not truncated', () => {
   expect(() => renderTemplate(template, large)).toThrow(/longer than 1048576 characters/);
 });
 
-test('inherited members are no values', () => {
+test('inherited members are not values', () => {
   for (const path of ['data.constructor', 'data.__proto__', 'data.toString', 'data.list.length'])
     expect(fill(`{{${path}}}`)).toBe('null');
 });

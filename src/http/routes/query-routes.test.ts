@@ -219,7 +219,7 @@ describe('interface 4.4: kpi and series', () => {
     },
   );
 
-  test('an unknown device is a 404 and a forbidden one a 403, before the body is looked at', async () => {
+  test('an unknown device is a 404 and a forbidden one a 403, before the body is read', async () => {
     expect((await call('/v3/devices/nobody/query/raw/kpi', {})).status).toBe(404);
     expect((await call('/v3/devices/foreign/query/raw/kpi', {})).status).toBe(403);
   });

@@ -137,7 +137,7 @@ describe('a confirmable request', () => {
     );
     expect(tasks).toEqual([]);
   });
-  test('nobody acknowledges: five messages in all, then silence', async () => {
+  test('no client acknowledges: five messages in all, then silence', async () => {
     const { request, finish, sent, pass, tasks } = started();
     request(5);
     pass(1_000);
