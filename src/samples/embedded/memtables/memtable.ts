@@ -1,12 +1,20 @@
 // Memtable: unsealed rows of one shape and topic; a chain connects those of each device.
-import { type DataShape, leafKinds } from '../../../log/data-shape.ts';
+import type { DataShape } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { type Origin, visibleFrom } from '../rows/origin.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
-import type { Column, RowGroup, Rows, SortedRows } from '../rows/rows.ts';
+import type { RowGroup, Rows } from '../rows/rows.ts';
 import { columnKindOf } from '../runs/page-format.ts';
 import type { MemtableRows } from '../runs/run-sealing.ts';
 import { createDeviceChains, noRow } from './device-chains.ts';
+import {
+  columnOf,
+  copied,
+  groupOfRows,
+  type MemtableArrays,
+  newArrays,
+  noteRow,
+} from './memtable-columns.ts';
 
 const capacityFirst = 4_096;
 /** Distinct ids of origins, less those of one entry. */
@@ -24,18 +32,6 @@ export interface MemtableOptions {
   /** It is full with this number of rows. */
   readonly rowsMax: number;
   readonly capacity?: number;
-}
-
-type Values = Float64Array | Uint8Array | Uint32Array;
-
-interface Arrays {
-  readonly device: Uint32Array;
-  readonly timestamps: Float64Array;
-  readonly orders: Float64Array;
-  /** The row of the same device stored before, or `noRow`. */
-  readonly previous: Uint32Array;
-  readonly originIds: Uint16Array;
-  readonly columns: readonly Values[];
 }
 
 /** A class, because one call per row goes through it and its fields are arrays that grow. */
@@ -57,7 +53,7 @@ export class Memtable {
   readonly #origins: Origin[] = [];
   readonly #originRows: number[] = [];
   readonly #originIds = new Map<Origin, number>();
-  #arrays: Arrays;
+  #arrays: MemtableArrays;
   #metaIds: Uint32Array | undefined;
   readonly #indexes = new Map<number, Map<EpochMs, number[]>>();
   readonly #forgotten = new Set<number>();
@@ -299,91 +295,4 @@ export class Memtable {
     this.#indexes.set(device, index);
     return index;
   }
-}
-
-function noteRow(index: Map<EpochMs, number[]>, timestamp: EpochMs, row: number): void {
-  const rows = index.get(timestamp);
-  if (rows === undefined) index.set(timestamp, [row]);
-  else rows.push(row);
-}
-
-function columnOf(
-  leaf: DataShape['leaves'][number],
-  values: Values,
-  texts: readonly string[],
-): Column {
-  const none = new Uint32Array(0);
-  if (values instanceof Uint32Array)
-    return { path: leaf.path, kind: leaf.kind, numbers: new Uint8Array(0), ids: values, texts };
-  return { path: leaf.path, kind: leaf.kind, numbers: values, ids: none, texts: [] };
-}
-
-/** Rows in the order of storing. */
-function groupOfRows(stored: Uint32Array, rows: Rows): RowGroup {
-  const { timestamps, orders, origins, originIds } = rows;
-  let oldest = Number.POSITIVE_INFINITY;
-  let newest = Number.NEGATIVE_INFINITY;
-  let visibleFrom = Number.POSITIVE_INFINITY;
-  for (const row of stored) {
-    const timestamp = timestamps[row]!;
-    if (timestamp < oldest) oldest = timestamp;
-    if (timestamp > newest) newest = timestamp;
-    visibleFrom = Math.min(visibleFrom, origins[originIds?.[row] ?? 0]!.keepFrom);
-  }
-  let sorted: SortedRows | undefined;
-  return {
-    oldest,
-    newest,
-    length: stored.length,
-    visibleFrom,
-    sorted: () => {
-      if (sorted === undefined) {
-        const permutation = inOrderOfTime(stored, timestamps);
-        sorted = {
-          rows,
-          length: stored.length,
-          timestamps: Float64Array.from(permutation, (row) => timestamps[row]!),
-          orders: Float64Array.from(permutation, (row) => orders[row]!),
-          permutation,
-        };
-      }
-      return sorted;
-    },
-  };
-}
-
-/** Sorted by time; rows of one instant stay in the order of storing. */
-function inOrderOfTime(rows: Uint32Array, timestamps: Float64Array): Uint32Array {
-  for (let i = 1; i < rows.length; i++) {
-    if (timestamps[rows[i]!]! >= timestamps[rows[i - 1]!]!) continue;
-    return rows.sort((a, b) => timestamps[a]! - timestamps[b]! || a - b);
-  }
-  return rows;
-}
-
-/** Arrays of the capacity with the values of `old`. Their memory is shared, so that a worker reads it without a copy. */
-function newArrays(shape: DataShape, capacity: number, old: Arrays | undefined): Arrays {
-  return {
-    device: copied(Uint32Array, capacity, old?.device),
-    timestamps: copied(Float64Array, capacity, old?.timestamps),
-    orders: copied(Float64Array, capacity, old?.orders),
-    previous: copied(Uint32Array, capacity, old?.previous),
-    originIds: copied(Uint16Array, capacity, old?.originIds),
-    columns: shape.leaves.map(({ kind }, i) => {
-      const values = old?.columns[i];
-      if (kind === leafKinds.number) return copied(Float64Array, capacity, values);
-      const isText = columnKindOf(kind) === 'text';
-      return isText ? copied(Uint32Array, capacity, values) : copied(Uint8Array, capacity, values);
-    }),
-  };
-}
-
-function copied<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array>(
-  constructor: { new (buffer: SharedArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
-  capacity: number,
-  old: ArrayLike<number> | undefined,
-): T {
-  const values = new constructor(new SharedArrayBuffer(capacity * constructor.BYTES_PER_ELEMENT));
-  if (old !== undefined) values.set(old);
-  return values;
 }

@@ -55,19 +55,18 @@ function allOf(block: PackedBlock): Float64Array {
   return values;
 }
 
-/** Copies the times of a slice into `target`, from `at` on; returns their number. */
+/** Copies the times of a slice into `target`; returns their number. */
 export function readTimes(
   times: PackedBlock,
   slices: PageSlices,
   slice: number,
   target: Float64Array,
-  at = 0,
 ): number {
   const row = slices.starts[slice]!;
   const length = slices.starts[slice + 1]! - row;
-  target[at] = slices.firsts[slice]!;
-  times.read(row - slice, length - 1, target, at + 1);
-  addUp(target, at, length);
+  target[0] = slices.firsts[slice]!;
+  times.read(row - slice, length - 1, target, 1);
+  addUp(target, length);
   return length;
 }
 
@@ -88,29 +87,28 @@ export function readIntColumn(content: Uint8Array): IntColumn {
   return { block, differences, power };
 }
 
-/** Copies the values of a slice, not divided by `power`, into `target`, from `at` on; returns their number. */
+/** Copies the values of a slice, not divided by `power`, into `target`; returns their number. */
 export function readScaled(
   column: IntColumn,
   slices: PageSlices,
   slice: number,
   target: Float64Array,
-  at = 0,
 ): number {
   const row = slices.starts[slice]!;
   const length = slices.starts[slice + 1]! - row;
   if (column.differences === undefined) {
-    column.block.read(row, length, target, at);
+    column.block.read(row, length, target, 0);
     return length;
   }
-  target[at] = column.block.at(slice);
-  column.differences.read(row - slice, length - 1, target, at + 1);
-  addUp(target, at, length);
+  target[0] = column.block.at(slice);
+  column.differences.read(row - slice, length - 1, target, 1);
+  addUp(target, length);
   return length;
 }
 
-function addUp(values: Float64Array, at: number, length: number): void {
-  let value = values[at]!;
-  for (let i = at + 1; i < at + length; i++) {
+function addUp(values: Float64Array, length: number): void {
+  let value = values[0]!;
+  for (let i = 1; i < length; i++) {
     value += values[i]!;
     values[i] = value;
   }

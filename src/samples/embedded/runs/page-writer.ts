@@ -1,7 +1,5 @@
 // Page writer: collects the slices of a page by column, and encodes each in the cheaper of two ways.
-import { crc32 } from 'node:zlib';
-import { planPacking } from '../chunks/encoding/packed-ints.ts';
-import { AlignedBuffer } from './aligned-buffer.ts';
+import { createColumnEncoder, createSectionWriter, type ScaledValues } from './column-encoder.ts';
 import { writeDoubles, writePacked } from './packed-block.ts';
 import {
   type ColumnKind,
@@ -11,9 +9,8 @@ import {
   powersOfTen,
   rowsForStatistics,
   scaledMax,
-  sectionTailBytes,
-  slicedTag,
 } from './page-format.ts';
+import { createSliceTable, newValues } from './slice-table.ts';
 
 /** The rows of the page under construction. The caller of `addSlice` fills them from the row that it returns. */
 export interface PageRows {
@@ -43,8 +40,6 @@ export interface PageWriterOptions {
   /** Takes a finished page; its bytes are valid during the call. */
   readonly emit: (entry: PageEntry, bytes: Uint8Array) => void;
 }
-
-const newValues = (): Float64Array => new Float64Array(pageRowsMax);
 
 export function createPageWriter({ kinds, texts, emit }: PageWriterOptions): PageWriter {
   const rows: PageRows = {
@@ -131,13 +126,6 @@ function hasAny(values: Float64Array, length: number): boolean {
   return false;
 }
 
-interface ScaledValues {
-  /** The values times `10 ** digits`. */
-  readonly scaled: Float64Array;
-  readonly digits: number;
-  readonly isNumber: boolean;
-}
-
 /** The values as whole numbers with the fewest decimal places that give each of them back; undefined when there are too many. */
 function scaledValues(values: Float64Array, length: number): ScaledValues | undefined {
   const scaled = new Float64Array(length);
@@ -159,165 +147,4 @@ function scaledValues(values: Float64Array, length: number): ScaledValues | unde
 function isExact(value: number, power: number): boolean {
   const whole = Math.round(value * power);
   return whole / power === value && whole <= scaledMax && whole >= -scaledMax;
-}
-
-/** The slices of the page under construction. */
-function createSliceTable() {
-  const devices = newValues();
-  const lengths = newValues();
-  const firsts = newValues();
-  const spans = newValues();
-  const table = {
-    devices,
-    lengths,
-    firsts,
-    spans,
-    count: 0,
-    rows: 0,
-    get firstDevice(): number {
-      return devices[0]!;
-    },
-    get lastDevice(): number {
-      return devices[table.count - 1]!;
-    },
-    add: (device: number, length: number): number => {
-      const first = table.rows;
-      devices[table.count] = device;
-      lengths[table.count++] = length;
-      table.rows += length;
-      return first;
-    },
-    clear: (): void => {
-      table.count = 0;
-      table.rows = 0;
-    },
-    /** Sets `firsts` and `spans`; returns the times of the oldest and the newest row. */
-    times: (timestamps: Float64Array): { oldest: number; newest: number } => {
-      let oldest = Number.POSITIVE_INFINITY;
-      let newest = Number.NEGATIVE_INFINITY;
-      for (let slice = 0, row = 0; slice < table.count; slice++) {
-        const first = timestamps[row]!;
-        row += lengths[slice]!;
-        const last = timestamps[row - 1]!;
-        firsts[slice] = first;
-        spans[slice] = last - first;
-        if (first < oldest) oldest = first;
-        if (last > newest) newest = last;
-      }
-      return { oldest, newest };
-    },
-  };
-  return table;
-}
-
-type SliceTable = ReturnType<typeof createSliceTable>;
-
-/** Sections one behind the other in one buffer, each with its checksum; a section without content takes no bytes. */
-function createSectionWriter() {
-  const out = new AlignedBuffer();
-  let start = 0;
-  const writer = {
-    out,
-    ends: [] as number[],
-    begin: (): void => {
-      out.clear();
-      writer.ends = [];
-      start = 0;
-    },
-    end: (): void => {
-      if (out.length > start) {
-        out.align(sectionTailBytes);
-        const sum = crc32(out.bytes(start));
-        const at = out.reserve(sectionTailBytes);
-        out.view.setUint32(at, sum, true);
-        out.view.setUint32(at + 4, 0, true);
-      }
-      start = out.length;
-      writer.ends.push(start);
-    },
-  };
-  return writer;
-}
-
-function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
-  const differences = newValues();
-  const firsts = newValues();
-  const ids = newValues();
-  const sums = newValues();
-  const mins = newValues();
-  const ranges = newValues();
-
-  /** Fills `differences` with those within slices, and `firsts` with the first value of each. */
-  function takeDifferences(values: Float64Array): number {
-    let count = 0;
-    for (let slice = 0, row = 0; slice < slices.count; slice++) {
-      const end = row + slices.lengths[slice]!;
-      firsts[slice] = values[row]!;
-      for (let i = row + 1; i < end; i++) differences[count++] = values[i]! - values[i - 1]!;
-      row = end;
-    }
-    return count;
-  }
-
-  function writeInts(values: Float64Array, digits = 0): void {
-    const whole = planPacking(values, slices.rows);
-    const count = takeDifferences(values);
-    const plan = planPacking(differences, count);
-    const plan0 = planPacking(firsts, slices.count);
-    if (plan.bytes + plan0.bytes >= whole.bytes) {
-      writePacked(out, values, slices.rows, { tag: digits, plan: whole });
-      return;
-    }
-    writePacked(out, firsts, slices.count, { tag: digits | slicedTag, plan: plan0 });
-    writePacked(out, differences, count, { tag: digits, plan });
-  }
-
-  return {
-    writeInts,
-    /** Without the first values, which the slices have. */
-    writeDifferences: (values: Float64Array): void => {
-      const count = takeDifferences(values);
-      writePacked(out, differences, count);
-    },
-    /** Indices of a dictionary of the page, then the dictionary as JSON. */
-    writeTexts: (values: Float64Array, textOf: (id: number) => string | undefined): void => {
-      const known = new Map<number, number>();
-      for (let i = 0; i < slices.rows; i++) {
-        const text = values[i]!;
-        let id = known.get(text);
-        if (id === undefined) {
-          id = known.size;
-          known.set(text, id);
-        }
-        ids[i] = id;
-      }
-      writePacked(out, ids, slices.rows);
-      const dictionary = Buffer.from(JSON.stringify([...known.keys()].map(textOf)));
-      out.align(4);
-      const at = out.reserve(4);
-      out.view.setUint32(at, dictionary.length, true);
-      out.append(dictionary);
-    },
-    /** Sum, and for numbers least value and range, of each slice. */
-    writeStatistics: ({ scaled, digits, isNumber }: ScaledValues): void => {
-      for (let slice = 0, row = 0; slice < slices.count; slice++) {
-        let sum = 0;
-        let min = Number.POSITIVE_INFINITY;
-        let max = Number.NEGATIVE_INFINITY;
-        for (const end = row + slices.lengths[slice]!; row < end; row++) {
-          const value = scaled[row]!;
-          sum += value;
-          if (value < min) min = value;
-          if (value > max) max = value;
-        }
-        sums[slice] = sum;
-        mins[slice] = min;
-        ranges[slice] = max - min;
-      }
-      writePacked(out, sums, slices.count, { tag: digits });
-      if (!isNumber) return;
-      writePacked(out, mins, slices.count, { tag: digits });
-      writePacked(out, ranges, slices.count, { tag: digits });
-    },
-  };
 }

@@ -94,7 +94,7 @@ export function readPage(
   const slices = readSlices(neededSection(run, page, pageSections.slices));
   const times = new PackedBlock(neededSection(run, page, pageSections.times), 0);
   for (let slice = 0; slice < slices.count; slice++)
-    readTimes(times, slices, slice, rows.timestamps, slices.starts[slice]);
+    readTimes(times, slices, slice, rows.timestamps.subarray(slices.starts[slice]));
   readInts(neededSection(run, page, pageSections.orders), slices, rows.orders);
   readInts(neededSection(run, page, pageSections.origins), slices, rows.origins);
   const metas = run.section(page, pageSections.metas);
@@ -118,7 +118,7 @@ function neededSection(run: RunFile, page: number, section: number): Uint8Array 
 function readInts(content: Uint8Array, slices: PageSlices, target: Float64Array): void {
   const column = readIntColumn(content);
   for (let slice = 0; slice < slices.count; slice++)
-    readScaled(column, slices, slice, target, slices.starts[slice]);
+    readScaled(column, slices, slice, target.subarray(slices.starts[slice]));
   const length = slices.starts[slices.count]!;
   if (column.power > 1) for (let i = 0; i < length; i++) target[i] = target[i]! / column.power;
 }
