@@ -163,10 +163,13 @@ try {
   await again.close();
   const table = markdownTable(['figure', 'here', 'goal'], rows);
   console.log(table);
+  const caption = `${conditions(folder)} ${shape.devices.toLocaleString('en-US')} devices, ${shape.samplesPerDay} samples a day each, ${shape.days} days.`;
   if (values.write)
     writeMeasurement(
-      'fleet',
-      `${conditions(`npm run bench -- fleet ${process.argv.slice(2).join(' ')}`)}\n\n${table}`,
+      'Fleet',
+      `${caption}
+
+${table}`,
     );
 } finally {
   if (values.folder === '') rmSync(folder, { recursive: true, force: true });
