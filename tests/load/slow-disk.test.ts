@@ -46,7 +46,8 @@ test.runIf(hasCompiler)(
       const idle = await waitsDuring(
         platform.target,
         directory,
-        () => new Promise((done) => void setTimeout(done, 500)),
+        // Longer than the platform waits until it frees the memory of its start, which is one turn.
+        () => new Promise((done) => void setTimeout(done, 2_500)),
       );
       const tookMs: number[] = [];
       const written = await waitsDuring(platform.target, directory, async () => {
