@@ -1,5 +1,6 @@
 // Endpoint table: every endpoint of the interface, by resource.
 import type { Endpoint } from '../endpoint.ts';
+import { about } from './about.ts';
 import { apiKeys } from './api-keys.ts';
 import { assets } from './assets.ts';
 import { auditLogs } from './audit-logs.ts';
@@ -46,6 +47,7 @@ import { workspaces } from './workspaces.ts';
 
 /** By resource and work, for example `endpoints.tags.list`. */
 export const endpoints = {
+  about,
   apiKeys,
   assets,
   auditLogs,

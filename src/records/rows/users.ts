@@ -45,5 +45,6 @@ export async function removeUser(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('sessions').where('userId', '=', id).execute();
   await db.deleteFrom('invitations').where('userId', '=', id).execute();
   await db.deleteFrom('passwordResets').where('userId', '=', id).execute();
+  await db.deleteFrom('userPreferences').where('userId', '=', id).execute();
   await db.deleteFrom('users').where('id', '=', id).execute();
 }

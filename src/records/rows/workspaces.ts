@@ -70,6 +70,18 @@ export async function listWorkspaceNames(
   return query.orderBy('searchText').orderBy('id').execute();
 }
 
+/** The ids of at most `max` workspaces in order of name. */
+export async function firstWorkspaceIds(
+  db: RecordsDb,
+  { organizationId, workspaceIds }: WorkspaceFilter,
+  max: number,
+): Promise<readonly string[]> {
+  let query = db.selectFrom('workspaces').select('id').where('organizationId', '=', organizationId);
+  if (workspaceIds !== undefined) query = query.where(isOneOf('id', workspaceIds));
+  const rows = await query.orderBy('searchText').orderBy('id').limit(max).execute();
+  return rows.map(({ id }) => id);
+}
+
 export async function saveWorkspace(db: RecordsDb, record: Workspace): Promise<void> {
   await db.updateTable('workspaces').set(toRow(record)).where('id', '=', record.id).execute();
 }
