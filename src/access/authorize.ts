@@ -25,7 +25,9 @@ export function authorize(principal: Principal, scope: Scope, verb: Verb, place?
     throw problem('notFound', { what: place.what, id: place.id });
   }
   const isPermitted =
-    place === undefined ? holds(principal, scope, verb) : isPermittedAt(principal, [scope, verb], place);
+    place === undefined
+      ? holds(principal, scope, verb)
+      : isPermittedAt(principal, [scope, verb], place);
   if (!isPermitted) throw problem('permissionDenied');
 }
 

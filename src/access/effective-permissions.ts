@@ -31,15 +31,13 @@ export function permissionsByWorkspace(
   principal: Principal,
   workspaceIds: readonly string[],
 ): Readonly<Record<string, Permissions>> {
-  // Most workspaces have no role of their own, and those with the same role the same permissions.
+  // Most workspaces have no role, and those with the same role the same permissions.
   const known = new Map<Permissions | undefined, Permissions>();
   const inWorkspace = (workspaceId: string): Permissions => {
     const role = principal.workspacePermissions?.get(workspaceId);
     const permitted =
       known.get(role) ??
-      permittedAt(principal, (scope, verb) =>
-        isOfOrganization(scope, verb) ? null : workspaceId,
-      );
+      permittedAt(principal, (scope, verb) => (isOfOrganization(scope, verb) ? null : workspaceId));
     known.set(role, permitted);
     return permitted;
   };

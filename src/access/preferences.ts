@@ -1,4 +1,4 @@
-// Preferences: what a user stores for the console; nobody else reads them (contract 37).
+// Preferences: what a user stores for the console, visible only to the user (contract 37).
 import type { JsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Records } from '../records/records.ts';
@@ -7,10 +7,7 @@ import { findPreferences, savePreferences } from '../records/rows/user-preferenc
 type User = Pick<Principal, 'id'>;
 
 /** Empty for a user who has stored nothing. */
-export function readPreferences(
-  { db }: Pick<Records, 'db'>,
-  { id }: User,
-): Promise<JsonObject> {
+export function readPreferences({ db }: Pick<Records, 'db'>, { id }: User): Promise<JsonObject> {
   return findPreferences(db, id);
 }
 

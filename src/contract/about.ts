@@ -1,4 +1,4 @@
-// API schema of what anybody may know of the installation (contract 37).
+// API schema of the facts about the installation that need no credential (contract 37).
 import Type from 'typebox';
 import { namedObject } from './named.ts';
 import { list, oneOf, text } from './record-fields.ts';

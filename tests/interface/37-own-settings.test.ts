@@ -1,4 +1,4 @@
-// Contract 37: what anybody may know of the installation, what a caller may do, and the own preferences.
+// Contract 37: facts about the installation, the permissions of a caller, and the preferences of a user.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AccessWorld,
@@ -80,7 +80,7 @@ describe('GET /v3/auth/me', () => {
     });
   });
 
-  test('has those of the role in one workspace, and reading alone of what the organization has', async () => {
+  test('has those of the role in one workspace, and may only read what the organization has', async () => {
     const { world } = at;
     const caller = await me(viewer);
     expect(caller.role).toBe('MEMBER');

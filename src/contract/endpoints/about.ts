@@ -1,4 +1,4 @@
-// Endpoint of what anybody may know of the installation (contract 37).
+// Endpoint of the facts about the installation that need no credential (contract 37).
 import { aboutSchema } from '../about.ts';
 import { endpoint } from '../endpoint.ts';
 
@@ -8,7 +8,7 @@ export const about = {
     path: '/v3/about',
     summary: 'Name, version and features of the installation, and whether the caller is signed in',
     tag: 'Sign-in',
-    access: { open: 'a console asks before anyone has signed in' },
+    access: { open: 'a console asks before a user has signed in' },
     response: aboutSchema,
   }),
 } as const;

@@ -1,4 +1,4 @@
-// Route of what anybody may know of the installation (contract 37).
+// Route of the facts about the installation that need no credential (contract 37).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
 import type { aboutSchema } from '../../contract/about.ts';

@@ -31,12 +31,7 @@ export interface SignInParts {
 }
 
 export function signInRoutes(parts: SignInParts): Route[] {
-  return [
-    loginRoute(parts),
-    ...endingRoutes(parts),
-    ...ownRoutes(parts),
-    ...accountRoutes(parts),
-  ];
+  return [loginRoute(parts), ...endingRoutes(parts), ...ownRoutes(parts), ...accountRoutes(parts)];
 }
 
 function loginRoute({ records, now, attempts, secure }: SignInParts): Route {
