@@ -49,6 +49,7 @@ import { ruleRunRoutes } from '../http/routes/rule-runs.ts';
 import { ruleRoutes } from '../http/routes/rules.ts';
 import { tagRoutes } from '../http/routes/tags.ts';
 import { usageRoute } from '../http/routes/usage.ts';
+import { viewRoutes } from '../http/routes/views.ts';
 import { workspaceConfigurationRoutes } from '../http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
 import type { Route } from '../http/edge/route.ts';
@@ -202,6 +203,7 @@ function recordRoutes(
     ...blobRoutes(parts),
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),
+    ...viewRoutes(parts),
     deviceTypeImportRoute(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),

@@ -31,6 +31,7 @@ import * as oldVersionMark from './migrations/0072-old-version-mark.ts';
 import * as deliveryLog from './migrations/0073-delivery-log.ts';
 import * as deviceCounts from './migrations/0080-device-counts.ts';
 import * as userPreferences from './migrations/0091-user-preferences.ts';
+import * as views from './migrations/0092-views.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -61,6 +62,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0073-delivery-log': deliveryLog,
   '0080-device-counts': deviceCounts,
   '0091-user-preferences': userPreferences,
+  '0092-views': views,
 };
 
 /**

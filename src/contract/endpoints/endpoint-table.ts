@@ -42,6 +42,7 @@ import { tags } from './tags.ts';
 import { templates } from './template-preview.ts';
 import { tokenService } from './tokens.ts';
 import { storedUsage } from './usage.ts';
+import { views } from './views.ts';
 import { workspaceConfiguration } from './workspace-configuration.ts';
 import { workspaces } from './workspaces.ts';
 
@@ -94,6 +95,7 @@ export const endpoints = {
   templates,
   tokenService,
   storedUsage,
+  views,
   workspaceConfiguration,
   workspaces,
   olderKpis: { batch: batchKpi },
