@@ -10,6 +10,7 @@ const view: Paths = (of) => `/v3/views/${of.view}`;
 export const consoleCells: Readonly<Record<string, Cell>> = {
   'GET /v3/about': { who: 'anybody', level: 'none', path: () => '/v3/about' },
   'GET /v3/auth/me': { who: 'anyCredential', level: 'none', path: () => '/v3/auth/me' },
+  'GET /v3/search': { who: 'anyCredential', level: 'none', path: () => '/v3/search?q=x' },
   [`GET ${preferences}`]: own,
   [`PUT ${preferences}`]: { ...own, body: () => ({}) },
   'GET /v3/views': {
