@@ -36,7 +36,7 @@ import { ruleRuns } from './rule-runs.ts';
 import { rules } from './rules.ts';
 import { scripts } from './run-script.ts';
 import { samples } from './sample-queries.ts';
-import { hourlySeries, olderSeries, sampleSeries } from './series-queries.ts';
+import { hourlySeries, metricSeries, olderSeries, sampleSeries } from './series-queries.ts';
 import { searching } from './search.ts';
 import { signIn } from './sign-in.ts';
 import { tags } from './tags.ts';
@@ -91,6 +91,7 @@ export const endpoints = {
   sampleSeries,
   hourlySeries,
   olderSeries,
+  metricSeries,
   searching,
   signIn,
   tags,
