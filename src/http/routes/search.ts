@@ -24,5 +24,7 @@ function kindNamed(name: string): SearchKind {
   const kind = searchKinds.find((known) => plain(known) === plain(name));
   if (kind !== undefined) return kind;
   const known = searchKinds.join(', ');
-  throw problem('invalidRequest', { reason: `query kinds: there is no kind ${name}; known are ${known}` });
+  throw problem('invalidRequest', {
+    reason: `query kinds: there is no kind ${name}; known are ${known}`,
+  });
 }
