@@ -2,6 +2,9 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../testing-samples.ts';
@@ -85,6 +88,26 @@ test('a fleet that comes after them still has a table: its rows are in one run, 
   const { chunks } = await verifyStore(directory);
   // Only of the hostile tenant.
   expect(chunks).toBeLessThanOrEqual(500);
+});
+
+/** Bytes that JavaScript holds after a collection of garbage. */
+function heapUsed(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+test('10,000 shapes take little memory when they are sealed, and after the next start', async () => {
+  const before = heapUsed();
+  for (let first = 0; first < 10_000; first += 1_000) await sendRandomKeys('w1', 1_000, first);
+  await store.sealAll();
+  await store.idle();
+  // They took 56 MB.
+  expect(heapUsed() - before).toBeLessThan(25e6);
+  await store.close();
+  store = await openTestSamples({ directory, now: () => 1, limits });
+  expect(heapUsed() - before).toBeLessThan(25e6);
+  expect(await allSamples(store, 'w1-7')).toHaveLength(500);
 });
 
 /** Chunks of devices with those names; rows in runs are in none. */
