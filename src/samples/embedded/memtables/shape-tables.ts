@@ -48,6 +48,8 @@ export interface ShapeTables {
   readonly close: (table: ShapeTable) => void;
   /** Whether memtables wait to be sealed. */
   readonly hasClosed: () => boolean;
+  /** Memory that memtables take that wait to be sealed. */
+  readonly closedBytes: () => number;
   /** The oldest closed memtable of the table is in a run now, or has no rows. */
   readonly sealed: (table: ShapeTable) => void;
   /** Removes an empty table. */
@@ -81,6 +83,7 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
   let tableCount = 0;
   let activeCount = 0;
   let closedCount = 0;
+  let closedBytes = 0;
   const ofDevices = createDeviceTables(numbers.count(), all);
 
   function* all(): Generator<ShapeTable> {
@@ -126,6 +129,13 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     table.close();
     activeCount--;
     closedCount += table.sealing.length - before;
+    countClosedBytes();
+  }
+
+  /** Asked for at each entry, so it is counted when it changes. */
+  function countClosedBytes(): void {
+    closedBytes = 0;
+    for (const { sealing } of all()) for (const memtable of sealing) closedBytes += memtable.bytes;
   }
 
   function findNewest(device: number): EpochMs {
@@ -143,9 +153,11 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     forRows,
     close,
     hasClosed: () => closedCount > 0,
+    closedBytes: () => closedBytes,
     sealed: (table) => {
       table.sealing.shift();
       closedCount--;
+      countClosedBytes();
     },
     settle: (table) => {
       if (!table.isEmpty) return;
