@@ -11,6 +11,9 @@ export default {
     'bench/*.ts',
     'tools/*.ts',
     'bin/*.{js,ts}',
+    'console/src/main.tsx',
+    'console/vite.config.ts',
+    'console/public/theme.js',
   ],
   project: [
     'src/**/*.ts',
@@ -19,6 +22,8 @@ export default {
     'bench/**/*.ts',
     'tools/**/*.ts',
     'bin/*.{js,ts}',
+    'console/{src,public}/**/*.{ts,tsx,js}',
+    'console/*.ts',
   ],
   // A migration's `up` is reached through the table of migrations.
   ignoreIssues: { 'src/records/migrations/*.ts': ['exports', 'nsExports'] },

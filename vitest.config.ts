@@ -9,6 +9,7 @@ export default defineConfig({
       'tests/**/*.test.ts',
       'tools/**/*.test.ts',
       'bin/**/*.test.ts',
+      'console/src/**/*.test.{ts,tsx}',
     ],
     pool: 'forks',
     maxWorkers: 2,
