@@ -10,6 +10,7 @@ export default defineConfig({
       'tools/**/*.test.ts',
       'bin/**/*.test.ts',
       'console/src/**/*.test.{ts,tsx}',
+      'console/journeys/**/*.test.ts',
     ],
     pool: 'forks',
     maxWorkers: 2,

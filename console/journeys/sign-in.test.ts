@@ -1,7 +1,7 @@
 // Sign-in in a real browser: wrong password, right password, the way back, and signing out.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startWorld, type World } from '../world/world.ts';
-import { describeWith } from '../servers/server-tests.ts';
+import { startWorld, type World } from '../../tests/world/world.ts';
+import { describeWith } from '../../tests/servers/server-tests.ts';
 import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
 
 describeWith(chromiumProgram, 'sign-in', () => {
