@@ -15,6 +15,7 @@ const lintedPaths = [
   'tools',
   'bin',
   'console/src',
+  'console/journeys',
   'console/vite.config.ts',
   'knip.ts',
   'vitest.config.ts',

@@ -16,7 +16,7 @@ export interface ProjectFile {
 const patterns = [
   '{src,clients,tests,bench,tools}/**/*.ts',
   'bin/*.{js,ts}',
-  'console/src/**/*.{ts,tsx}',
+  'console/{src,journeys}/**/*.{ts,tsx}',
   'console/*.ts',
   '*.ts',
 ];
@@ -35,7 +35,7 @@ function readProjectFile(root: string, path: string): ProjectFile {
     path,
     isTest:
       /\.(test|conformance)\.tsx?$|\/testing-[^/]+\.ts$|\/conformance\//.test(path) ||
-      path.startsWith('tests/'),
+      /^(tests|console\/journeys)\//.test(path),
     text,
     lines: text.replace(/\n$/, '').split('\n'),
     syntax: ts.createSourceFile(join(root, path), text, ts.ScriptTarget.Latest, true),
