@@ -18,7 +18,11 @@ export interface LiveEvent {
 /** What can be listened to: a device, or kinds of events of a workspace. */
 export type Interest =
   | { readonly assetId: string }
-  | { readonly workspaceId: string; readonly kinds: readonly string[]; readonly perSecond?: number };
+  | {
+      readonly workspaceId: string;
+      readonly kinds: readonly string[];
+      readonly perSecond?: number;
+    };
 
 export interface Listener {
   readonly onSample?: (sample: LiveSample) => void;
@@ -113,7 +117,11 @@ function connect(): void {
     setStatus({ state: 'open' });
     const subscriptions = [...followed.values()].map(({ interest }) => itemOf(interest));
     if (subscriptions.length > 0)
-      send({ type: 'subscribe', subscriptions, ...(cursor === undefined ? {} : { since: cursor }) });
+      send({
+        type: 'subscribe',
+        subscriptions,
+        ...(cursor === undefined ? {} : { since: cursor }),
+      });
   });
   opened.addEventListener('message', ({ data }) => receive(JSON.parse(String(data))));
   opened.addEventListener('close', () => {

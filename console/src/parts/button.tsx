@@ -30,6 +30,10 @@ export function ButtonLink({
 }
 
 function lookOf(look: Look, isIcon: boolean): string {
-  const names = [styles['button'], look === 'plain' ? '' : styles[look], isIcon ? styles['icon'] : ''];
+  const names = [
+    styles['button'],
+    look === 'plain' ? '' : styles[look],
+    isIcon ? styles['icon'] : '',
+  ];
   return names.filter(Boolean).join(' ');
 }

@@ -29,7 +29,12 @@ export function CopyButton({ content, label, children }: CopyButtonProps) {
   const picture = isCopied ? <Check aria-hidden="true" /> : <Copy aria-hidden="true" />;
   if (label !== undefined)
     return (
-      <Button look="ghost" isIcon aria-label={isCopied ? words.copied : label} onClick={() => void copy()}>
+      <Button
+        look="ghost"
+        isIcon
+        aria-label={isCopied ? words.copied : label}
+        onClick={() => void copy()}
+      >
         {picture}
       </Button>
     );
