@@ -1,6 +1,6 @@
 // Authenticators: one per kind of credential; a request may carry a single credential (interface 5).
 import type { Principal } from '../model/principal.ts';
-import { problem } from '../model/problem.ts';
+import { Problem, problem } from '../model/problem.ts';
 
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -42,4 +42,18 @@ export function identify(
   // A header sent twice arrives joined or as a list; neither can be a valid credential.
   if (typeof credential !== 'string') throw problem('twoCredentials');
   return used.authenticate(credential, { method, headers });
+}
+
+/** Whether the headers have one valid credential. Never throws a Problem. */
+export async function isIdentified(
+  authenticators: readonly Authenticator[],
+  headers: RequestHeaders,
+): Promise<boolean> {
+  try {
+    await identify(authenticators, headers);
+    return true;
+  } catch (error) {
+    if (error instanceof Problem) return false;
+    throw error;
+  }
 }

@@ -24,12 +24,25 @@ export function authorize(principal: Principal, scope: Scope, verb: Verb, place?
   ) {
     throw problem('notFound', { what: place.what, id: place.id });
   }
-  if (!holds(principal, scope, verb, place?.workspaceId)) throw problem('permissionDenied');
-  if (place === undefined || reaches(principal, place, verb)) return;
-  throw problem('permissionDenied');
+  const isPermitted =
+    place === undefined
+      ? holds(principal, scope, verb)
+      : isPermittedAt(principal, [scope, verb], place);
+  if (!isPermitted) throw problem('permissionDenied');
 }
 
-function reaches(principal: Principal, place: Place, verb: Verb): boolean {
+type Where = Pick<Place, 'organizationId' | 'workspaceId'>;
+
+/** Whether the principal may do the verb at a place of its organization. */
+export function isPermittedAt(
+  principal: Principal,
+  [scope, verb]: readonly [Scope, Verb],
+  where: Where,
+): boolean {
+  return holds(principal, scope, verb, where.workspaceId) && reaches(principal, where, verb);
+}
+
+function reaches(principal: Principal, place: Where, verb: Verb): boolean {
   if (place.organizationId === null) return verb === 'read';
   if (principal.workspaces === 'all') return true;
   if (place.workspaceId === null) return verb === 'read';

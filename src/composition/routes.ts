@@ -1,4 +1,5 @@
 // Connects the routes: each gets only the functions that it uses.
+import { isIdentified } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Rules } from './rules.ts';
@@ -11,6 +12,7 @@ import { backfillRoutes } from '../http/routes/backfill.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
 import { healthRoutes } from '../http/routes/health.ts';
+import { type AboutParts, aboutRoute } from '../http/routes/about.ts';
 import { withMetricsToken } from '../http/routes/metrics-token.ts';
 import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
 import { latestSamplesRoute } from '../http/routes/latest-samples.ts';
@@ -47,6 +49,7 @@ import { ruleRunRoutes } from '../http/routes/rule-runs.ts';
 import { ruleRoutes } from '../http/routes/rules.ts';
 import { tagRoutes } from '../http/routes/tags.ts';
 import { usageRoute } from '../http/routes/usage.ts';
+import { viewRoutes } from '../http/routes/views.ts';
 import { workspaceConfigurationRoutes } from '../http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
 import type { Route } from '../http/edge/route.ts';
@@ -57,6 +60,8 @@ import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-cale
 import { tokenPaths } from '../model/token-paths.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
+import { hasDevices } from '../records/rows/devices.ts';
+import { programVersion } from '../telemetry/build-info.ts';
 
 export interface RouteExtras {
   readonly publicHolidays: PublicHolidays;
@@ -105,6 +110,7 @@ export function composeRoutes(
     ...recordRoutes(parts, uplinks, device.aliased, extras),
     ...extras.deliveries.routes,
     ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
+    aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, uplinks, extras.deliveries.sendInvitation),
     ...sampleQueryRoutes({
       ...queries,
@@ -114,6 +120,22 @@ export function composeRoutes(
     ...kpiQueryRoutes(queries),
     ...seriesQueryRoutes(queries),
   ];
+}
+
+function aboutParts({ config, records, access }: Parts): AboutParts {
+  const { smtpUrl, smsGatewayUrl, mqttPort, coapPort } = config;
+  const features = {
+    mail: smtpUrl !== undefined,
+    sms: smsGatewayUrl !== undefined,
+    mqtt: mqttPort !== 0,
+    coap: coapPort !== 0,
+    tiles: false,
+  };
+  return {
+    installation: { version: programVersion(), features },
+    hasDevices: () => hasDevices(records),
+    isSignedIn: (headers) => isIdentified(access.authenticators, headers),
+  };
 }
 
 /** Credentials, sessions and members. */
@@ -142,7 +164,11 @@ function accessRoutes(
       publicUrl,
       attempt: (who, work, failed) => attempts.run(who, work, failed),
     }),
-    ...signInRoutes({ ...parts, secure: publicUrl.startsWith('https:') }),
+    ...signInRoutes({
+      ...parts,
+      secure: publicUrl.startsWith('https:'),
+      userOf: access.sessions.current,
+    }),
     ...passwordResetRoutes({
       ...parts,
       sendMail,
@@ -177,6 +203,7 @@ function recordRoutes(
     ...blobRoutes(parts),
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),
+    ...viewRoutes(parts),
     deviceTypeImportRoute(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),

@@ -1,9 +1,11 @@
 // API schemas of members, the own account, sign-in and invitations (contract 2, 35).
 import Type from 'typebox';
-import { organizationRoles, workspaceRoles } from '../model/user.ts';
+import type { JsonObject } from '../model/json.ts';
+import { type Permissions, verbs } from '../model/permission.ts';
+import { callerWorkspacesMax, organizationRoles, workspaceRoles } from '../model/user.ts';
 import { listParameters } from './list-parameters.ts';
 import { id, list, name, oneOf, optional, orNull, text, time } from './record-fields.ts';
-import { namedObject } from './named.ts';
+import { named, namedObject } from './named.ts';
 
 const anyRole = oneOf(organizationRoles);
 const email = Type.String({ minLength: 3, maxLength: 254, pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' });
@@ -61,6 +63,49 @@ const account = {
   role: anyRole,
   organizations: list(membership),
 };
+
+const permissions = Type.Unsafe<Permissions>(
+  named(
+    'EffectivePermissions',
+    Type.Record(Type.String(), Type.Array(oneOf(verbs)), {
+      description: 'Verbs by scope, in a workspace or of the organization; none: omitted',
+    }),
+  ),
+);
+const byWorkspace = Type.Unsafe<Readonly<Record<string, Permissions>>>(
+  Type.Record(Type.String(), permissions, {
+    description:
+      'By id of a workspace what the caller may do there. Workspaces that it cannot reach are omitted.',
+  }),
+);
+
+export const callerSchema = namedObject('Caller', {
+  kind: oneOf(['USER', 'API_KEY', 'OAUTH_CLIENT']),
+  ...account,
+  email: orNull(text),
+  role: orNull(anyRole),
+  organizations: list(
+    Type.Object({
+      organizationId: id,
+      name: text,
+      role: orNull(anyRole),
+      permissions,
+    }),
+  ),
+  permissions: byWorkspace,
+  permissionsComplete: Type.Boolean({
+    description: `False when there are more than ${callerWorkspacesMax.toLocaleString('en')} workspaces: \`permissions\` then has the first ones by name`,
+  }),
+});
+
+export const preferencesBytesMax = 64 * 1024;
+export const preferencesSchema = named(
+  'Preferences',
+  Type.Unsafe<JsonObject>({
+    type: 'object',
+    description: 'What the console keeps for the user, up to 64 kB of JSON',
+  }),
+);
 
 export const accountSchema = namedObject('Account', account);
 export const signedInSchema = namedObject('SignedIn', {

@@ -47,33 +47,41 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages) 
     // The names of this group stay here when the map evicts them.
     const found = new Map<string, FoundDevice>();
     const unknown: string[] = [];
+    const reads: Promise<void>[] = [];
     for (const name of new Set(names)) {
       if (typeof name !== 'string') continue;
-      const device = known.get(name) ?? (await cachedDevice(name));
+      const device = known.get(name) ?? cachedDevice(name);
       if (device === undefined) unknown.push(name);
+      else if (device instanceof Promise)
+        reads.push(device.then((read) => void found.set(name, read)));
       else found.set(name, device);
     }
+    await Promise.all(reads);
     if (unknown.length > 0)
       for (const [name, device] of await searched(unknown)) found.set(name, device);
     for (const [name, device] of found) if (!known.has(name)) known.set(name, device);
     return names.map((name) => (typeof name === 'string' ? deviceIn(found, name) : name));
   };
 
-  async function cachedDevice(name: string): Promise<FoundDevice | undefined> {
+  /** A promise only while the flow of the device is read. */
+  function cachedDevice(name: string): FoundDevice | Promise<FoundDevice> | undefined {
     if (name.length > nameLengthMax) return deviceRefusal(name);
     const route = on.cached(organizationId, name);
-    if (route === undefined) return undefined;
-    return writable(name, await route);
+    if (route instanceof Promise) return route.then((read) => writable(name, read));
+    return route && writable(name, route);
   }
 
-  async function searched(names: readonly string[]): Promise<Map<string, FoundDevice>> {
+  /** All names together, so that the directory reads their devices by few statements. */
+  async function searched(
+    names: readonly string[],
+  ): Promise<readonly (readonly [string, FoundDevice])[]> {
     const places = await on.placesByName(organizationId, names);
-    const found = new Map<string, FoundDevice>();
-    for (const name of names) {
-      const place = places.get(name);
-      found.set(name, place === undefined ? deviceRefusal(name) : await routed(name, place));
-    }
-    return found;
+    return Promise.all(
+      names.map(async (name) => {
+        const place = places.get(name);
+        return [name, place === undefined ? deviceRefusal(name) : await routed(name, place)];
+      }),
+    );
   }
 
   async function routed(name: string, { id, workspaceId }: DevicePlace): Promise<FoundDevice> {

@@ -14,6 +14,7 @@ const kindPrefixes = {
   dashboard: '14',
   dashboardGroup: '15',
   deviceConfiguration: '16',
+  view: '17',
   rule: '21',
   organization: '28',
   workspace: '29',

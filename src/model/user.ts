@@ -8,6 +8,9 @@ export type OrganizationRole = (typeof organizationRoles)[number];
 export const workspaceRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const;
 export type WorkspaceRole = (typeof workspaceRoles)[number];
 
+/** `GET /v3/auth/me` lists the permissions of this many workspaces (contract 37). */
+export const callerWorkspacesMax = 1_000;
+
 export interface User extends AuditFields {
   readonly id: string;
   readonly name: string;

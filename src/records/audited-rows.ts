@@ -50,6 +50,7 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   integration: 'integrations',
   rule: 'rules',
   customLogic: 'customLogicBlocks',
+  view: 'views',
 };
 
 /** Rows that belong to a record and change with it. */
@@ -95,7 +96,7 @@ const jsonColumns = new Set<string>([
 
 const flags = new Set<string>([
   ...'allWorkspaces passThrough sendConsecutiveAlerts invokeRuleEngine useCustomPayload'.split(' '),
-  ...'pushConfigurationAutomatically registered active'.split(' '),
+  ...'pushConfigurationAutomatically registered active shared'.split(' '),
   ...deviceFieldsOfKind('flag'),
 ]);
 

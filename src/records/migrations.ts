@@ -30,6 +30,8 @@ import * as keyCheck from './migrations/0071-key-check.ts';
 import * as oldVersionMark from './migrations/0072-old-version-mark.ts';
 import * as deliveryLog from './migrations/0073-delivery-log.ts';
 import * as deviceCounts from './migrations/0080-device-counts.ts';
+import * as userPreferences from './migrations/0091-user-preferences.ts';
+import * as views from './migrations/0092-views.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -59,6 +61,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0072-old-version-mark': oldVersionMark,
   '0073-delivery-log': deliveryLog,
   '0080-device-counts': deviceCounts,
+  '0091-user-preferences': userPreferences,
+  '0092-views': views,
 };
 
 /**

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Telemetry } from './events.ts';
 
 export function addBuildInfo(telemetry: Pick<Telemetry, 'labeledGauge'>): void {
-  const version = versionOf();
+  const version = programVersion();
   telemetry.labeledGauge(
     'build_info',
     'Always 1; the version of the program is the label.',
@@ -12,7 +12,8 @@ export function addBuildInfo(telemetry: Pick<Telemetry, 'labeledGauge'>): void {
   );
 }
 
-function versionOf(): string {
+/** From the package, such as `1.4.0`. */
+export function programVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

@@ -48,6 +48,7 @@ export interface Fixtures {
   readonly operation: string;
   readonly rule: string;
   readonly customLogic: string;
+  readonly view: string;
 }
 
 export function actingBy(base: string, headers: Record<string, string>): Acting {
@@ -174,6 +175,7 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
   const field = await owner.must('POST', '/v3/custom-fields/meta', { ...named, type: 'STRING' });
   const group = await owner.must('POST', '/v3/dashboard-groups', named);
   const dashboard = await owner.must('POST', '/v3/dashboards', { ...named, groupId: group.id });
+  const view = await owner.must('POST', '/v3/views', { ...named, kind: 'x', shared: true });
   const text = { 'content-type': 'text/plain' };
   const blobPath = `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`;
   const blob = (await owner.call('POST', blobPath, mark, text)).body;
@@ -190,6 +192,7 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
     blob: blob.id,
     dashboard: dashboard.id,
     dashboardGroup: group.id,
+    view: view.id,
     apiKey: key.id,
     oauthClient: client.id,
   };

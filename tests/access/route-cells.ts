@@ -2,6 +2,7 @@
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
 import { backfillCells } from './backfill-cells.ts';
+import { consoleCells } from './console-cells.ts';
 import { deliveryCells } from './delivery-cells.ts';
 import { type Bodies, type Paths, record } from './record-cell.ts';
 import type { Cell } from './route-cell.ts';
@@ -339,7 +340,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'POST /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/logout': own('/v3/auth/logout', 'anyUser'),
   'POST /v3/auth/logout-everywhere': own('/v3/auth/logout-everywhere', 'anyUser'),
-  'GET /v3/auth/me': own('/v3/auth/me', 'anyUser'),
+  ...consoleCells,
   'PUT /v3/auth/organization': {
     ...own('/v3/auth/organization', 'anyUser'),
     body: () => ({ organizationId: 'x' }),

@@ -135,7 +135,7 @@ describe('review behaviour 24: the document', () => {
       { bearer: [] },
       { session: [], csrf: [] },
     ]);
-    expect(of('GET /v3/auth/me').security).toEqual([{ session: [] }]);
+    expect(of('GET /v3/auth/me/preferences').security).toEqual([{ session: [] }]);
     expect(of('POST /v3/api-keys').security).toEqual([{ session: [], csrf: [] }]);
     expect(of('POST /v3/api-keys').description).toMatch(
       /`organization` `manage`\. Only for signed-in users/,

@@ -1,5 +1,6 @@
 // Endpoint table: every endpoint of the interface, by resource.
 import type { Endpoint } from '../endpoint.ts';
+import { about } from './about.ts';
 import { apiKeys } from './api-keys.ts';
 import { assets } from './assets.ts';
 import { auditLogs } from './audit-logs.ts';
@@ -41,11 +42,13 @@ import { tags } from './tags.ts';
 import { templates } from './template-preview.ts';
 import { tokenService } from './tokens.ts';
 import { storedUsage } from './usage.ts';
+import { views } from './views.ts';
 import { workspaceConfiguration } from './workspace-configuration.ts';
 import { workspaces } from './workspaces.ts';
 
 /** By resource and work, for example `endpoints.tags.list`. */
 export const endpoints = {
+  about,
   apiKeys,
   assets,
   auditLogs,
@@ -92,6 +95,7 @@ export const endpoints = {
   templates,
   tokenService,
   storedUsage,
+  views,
   workspaceConfiguration,
   workspaces,
   olderKpis: { batch: batchKpi },

@@ -2,10 +2,13 @@
 import { endpoint } from '../endpoint.ts';
 import {
   accountSchema,
+  callerSchema,
   endedSessionsSchema,
   loginBody,
   organizationSwitch,
   passwordChange,
+  preferencesBytesMax,
+  preferencesSchema,
   signedInSchema,
 } from '../member.ts';
 
@@ -43,10 +46,28 @@ export const signIn = {
   account: endpoint({
     method: 'GET',
     path: '/v3/auth/me',
-    summary: 'The signed-in user',
+    summary: 'The signed-in user, API key or OAuth client, and what it may do in each workspace',
+    tag,
+    access: { anyCredential: 'a caller may always ask who it is and what it may do' },
+    response: callerSchema,
+  }),
+  preferences: endpoint({
+    method: 'GET',
+    path: '/v3/auth/me/preferences',
+    summary: 'What the signed-in user stored for the console',
     tag,
     access: ownAccount,
-    response: accountSchema,
+    response: preferencesSchema,
+  }),
+  savePreferences: endpoint({
+    method: 'PUT',
+    path: '/v3/auth/me/preferences',
+    summary: 'Replace what the signed-in user stored for the console',
+    tag,
+    access: ownAccount,
+    body: preferencesSchema,
+    bodyBytesMax: preferencesBytesMax,
+    response: preferencesSchema,
   }),
   switchOrganization: endpoint({
     method: 'PUT',

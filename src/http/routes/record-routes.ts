@@ -43,7 +43,11 @@ interface RecordFunctions<E extends RecordEndpoints, R> {
     principal: Principal,
   ) => Promise<R>;
   readonly update: (id: string, input: InputOf<E['update']>, principal: Principal) => Promise<R>;
-  readonly remove: (id: string, input: InputOf<E['remove']>) => Promise<unknown>;
+  readonly remove: (
+    id: string,
+    input: InputOf<E['remove']>,
+    principal: Principal,
+  ) => Promise<unknown>;
 }
 
 type IdInput<B = unknown> = RouteInput<{ readonly id: string }, never, B>;
@@ -86,8 +90,8 @@ export function recordRoutes<E extends RecordEndpoints, R extends { readonly id:
     {
       ...endpoints.remove,
       findResource,
-      async handle(input: InputOf<E['remove']> & IdInput) {
-        await remove(input.params.id, input);
+      async handle(input: InputOf<E['remove']> & IdInput, principal: Principal) {
+        await remove(input.params.id, input, principal);
       },
     },
   ];

@@ -1,5 +1,7 @@
 // Routes of sign-in, sign-out and the own account (contract 35).
 import { readAccount } from '../../access/account.ts';
+import { readCaller } from '../../access/caller.ts';
+import { readPreferences, replacePreferences } from '../../access/preferences.ts';
 import { csrfTokenOf } from '../../access/session-authenticator.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
 import {
@@ -24,10 +26,12 @@ export interface SignInParts {
   readonly attempts: Attempts;
   /** Whether the platform is reached by https, so that cookies travel by nothing else. */
   readonly secure: boolean;
+  /** The present user of a session, in every organization of the user. */
+  readonly userOf: (sessionId: string) => Promise<Principal | undefined>;
 }
 
 export function signInRoutes(parts: SignInParts): Route[] {
-  return [loginRoute(parts), ...endingRoutes(parts), ...accountRoutes(parts)];
+  return [loginRoute(parts), ...endingRoutes(parts), ...ownRoutes(parts), ...accountRoutes(parts)];
 }
 
 function loginRoute({ records, now, attempts, secure }: SignInParts): Route {
@@ -69,9 +73,23 @@ function endingRoutes({ records, secure }: SignInParts): Route[] {
   ];
 }
 
+function ownRoutes({ records, userOf }: SignInParts): Route[] {
+  return [
+    route(signIn.account, async (_input, principal) => {
+      const { sessionId } = principal;
+      // What a handler gets acts in one organization.
+      const user = sessionId === undefined ? undefined : await userOf(sessionId);
+      return readCaller(records.db, user ?? principal);
+    }),
+    route(signIn.preferences, (_input, principal) => readPreferences(records, principal)),
+    route(signIn.savePreferences, ({ body }, principal) =>
+      replacePreferences(records, principal, body),
+    ),
+  ];
+}
+
 function accountRoutes({ records, now, attempts }: SignInParts): Route[] {
   return [
-    route(signIn.account, (_input, principal) => readAccount(records.db, principal)),
     route(signIn.switchOrganization, async ({ body: { organizationId } }, principal) => {
       await switchOrganization(records, principal, organizationId);
       return readAccount(records.db, { id: principal.id, organizationId });

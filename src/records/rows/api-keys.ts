@@ -5,6 +5,7 @@ import type { PageRequest } from '../../model/page.ts';
 import { contains } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { fromGrantedRow, toGrantedRow } from './granted-columns.ts';
+import { removePrivateViewsOf } from './views.ts';
 import { pageOfRows, type Rows, sortColumns } from '../list.ts';
 
 const { updated: _updated, version: _version, ...columns } = sortColumns;
@@ -46,6 +47,7 @@ export async function listApiKeys(
 }
 
 export async function removeApiKey(db: RecordsDb, id: string): Promise<void> {
+  await removePrivateViewsOf(db, id);
   await db.deleteFrom('apiKeys').where('id', '=', id).execute();
 }
 

@@ -70,6 +70,11 @@ function openObject(sealed: string, sealer: Sealer): JsonObject {
   return value;
 }
 
+/** Whether there is any device in the installation. */
+export async function hasDevices({ db }: Pick<Store, 'db'>): Promise<boolean> {
+  return (await db.selectFrom('devices').select('id').limit(1).executeTakeFirst()) !== undefined;
+}
+
 export async function insertDevice({ db, sealer }: Store, record: Device): Promise<void> {
   await db.insertInto('devices').values(toRow(record, sealer)).execute();
 }

@@ -3,6 +3,7 @@ import type { PageRequest } from '../../model/page.ts';
 import type { Member, OrganizationRole, WorkspaceRole } from '../../model/user.ts';
 import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows } from '../list.ts';
+import { removePrivateViewsOf } from './views.ts';
 
 export interface OrganizationMember extends Member<OrganizationRole> {
   readonly organizationId: string;
@@ -174,6 +175,7 @@ export async function removeOrganizationMember(
       .where('userId', '=', userId)
       .where('organizationId', '=', organizationId)
       .execute();
+  await removePrivateViewsOf(db, userId, organizationId);
   await db.deleteFrom('organizationMembers').where('id', '=', member.id).execute();
 }
 

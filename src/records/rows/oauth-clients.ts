@@ -1,6 +1,7 @@
 // OAuth clients in the records store; looked up by the name they give at the token endpoint.
 import type { OAuthClient } from '../../model/credential.ts';
 import type { RecordsDb } from '../records.ts';
+import { removePrivateViewsOf } from './views.ts';
 import { fromGrantedRow, toGrantedRow } from './granted-columns.ts';
 
 export async function insertOAuthClient(db: RecordsDb, record: OAuthClient): Promise<void> {
@@ -49,5 +50,6 @@ export async function saveOAuthClientSecret(
 }
 
 export async function removeOAuthClient(db: RecordsDb, id: string): Promise<void> {
+  await removePrivateViewsOf(db, id);
   await db.deleteFrom('oauthClients').where('id', '=', id).execute();
 }

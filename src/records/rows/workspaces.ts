@@ -70,12 +70,24 @@ export async function listWorkspaceNames(
   return query.orderBy('searchText').orderBy('id').execute();
 }
 
+/** The ids of at most `max` workspaces in order of name. */
+export async function firstWorkspaceIds(
+  db: RecordsDb,
+  { organizationId, workspaceIds }: WorkspaceFilter,
+  max: number,
+): Promise<readonly string[]> {
+  let query = db.selectFrom('workspaces').select('id').where('organizationId', '=', organizationId);
+  if (workspaceIds !== undefined) query = query.where(isOneOf('id', workspaceIds));
+  const rows = await query.orderBy('searchText').orderBy('id').limit(max).execute();
+  return rows.map(({ id }) => id);
+}
+
 export async function saveWorkspace(db: RecordsDb, record: Workspace): Promise<void> {
   await db.updateTable('workspaces').set(toRow(record)).where('id', '=', record.id).execute();
 }
 
 export async function removeWorkspace(db: RecordsDb, id: string): Promise<void> {
-  for (const table of ['workspaceMembers', 'operations'] as const) {
+  for (const table of ['workspaceMembers', 'operations', 'views'] as const) {
     await db
       .deleteFrom(table as 'operations')
       .where('workspaceId', '=', id)

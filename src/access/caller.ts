@@ -1,0 +1,58 @@
+// Caller: who a credential belongs to, with its organizations and what it may do there (contract 37).
+import type { Principal } from '../model/principal.ts';
+import { callerWorkspacesMax } from '../model/user.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { findOrganizationNames } from '../records/rows/organizations.ts';
+import { firstWorkspaceIds } from '../records/rows/workspaces.ts';
+import { readAccount } from './account.ts';
+import { permissionsByWorkspace, permissionsInOrganization } from './effective-permissions.ts';
+
+/**
+ * `principal` is the one that the credential has now: for a session with every organization of its
+ * user. Throws 401 for a user who is gone.
+ */
+export async function readCaller(db: RecordsDb, principal: Principal) {
+  const { kind, organizationId } = principal;
+  const inOrganizations = principal.inOrganizations ?? new Map([[organizationId, principal]]);
+  const account =
+    kind === 'USER' ? await readAccount(db, principal) : await credentialAccount(db, principal);
+  return {
+    kind,
+    ...account,
+    organizations: account.organizations.map((organization) => {
+      const there = inOrganizations.get(organization.organizationId);
+      return { ...organization, permissions: there ? permissionsInOrganization(there) : {} };
+    }),
+    ...(await permissionsOf(db, organizationId, inOrganizations)),
+  };
+}
+
+/** A key or client in the form of a user's account. */
+async function credentialAccount(db: RecordsDb, { id, name, organizationId }: Principal) {
+  const names = await findOrganizationNames(db, [organizationId]);
+  const organization = { organizationId, name: names.get(organizationId) ?? '', role: null };
+  return { id, name, email: null, organizationId, role: null, organizations: [organization] };
+}
+
+/** Of the workspaces of the first organization, then of the others, up to the limit. */
+async function permissionsOf(
+  db: RecordsDb,
+  firstId: string,
+  inOrganizations: ReadonlyMap<string, Principal>,
+) {
+  const ordered = [...inOrganizations.values()].sort(
+    (a, b) => Number(b.organizationId === firstId) - Number(a.organizationId === firstId),
+  );
+  let permissions = {};
+  let left = callerWorkspacesMax;
+  for (const principal of ordered) {
+    const { organizationId, workspaces } = principal;
+    const workspaceIds = workspaces === 'all' ? undefined : [...workspaces];
+    const ids = await firstWorkspaceIds(db, { organizationId, workspaceIds }, left + 1);
+    const shown = ids.slice(0, left);
+    permissions = { ...permissions, ...permissionsByWorkspace(principal, shown) };
+    left -= shown.length;
+    if (ids.length > shown.length) return { permissions, permissionsComplete: false };
+  }
+  return { permissions, permissionsComplete: true };
+}

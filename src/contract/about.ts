@@ -1,0 +1,22 @@
+// API schema of the facts about the installation that need no credential (contract 37).
+import Type from 'typebox';
+import { namedObject } from './named.ts';
+import { list, oneOf, text } from './record-fields.ts';
+
+const isSet = (description: string) => Type.Boolean({ description });
+
+export const aboutSchema = namedObject('About', {
+  name: text,
+  version: Type.String({ description: 'Of the program' }),
+  signedIn: isSet('Whether the request has a valid cookie, API key or token'),
+  signInKinds: list(oneOf(['PASSWORD'])),
+  firstRun: isSet('Whether no device has been created yet'),
+  features: Type.Object({
+    mail: isSet('Whether mails are sent, which invitations and lost passwords use'),
+    sms: isSet('Whether short messages are sent'),
+    mqtt: isSet('Whether devices can use MQTT'),
+    coap: isSet('Whether devices can use CoAP'),
+    tiles: isSet('Whether the installation has map tiles'),
+  }),
+  timezone: Type.String({ description: 'IANA name of the time zone of the server' }),
+});

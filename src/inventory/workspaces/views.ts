@@ -1,0 +1,134 @@
+// Saved views: own ones and those shared with the workspace; who may share and change them (contract 37).
+import type { JsonObject } from '../../model/json.ts';
+import { type PageRequest, pageOf } from '../../model/page.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { type View, viewContentBytesMax, viewsMax } from '../../model/view.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  countViewsOf,
+  findView,
+  insertView,
+  listViews as listRows,
+  removeView,
+  saveView,
+} from '../../records/rows/views.ts';
+import { type ListScope, listReach } from '../list-scope.ts';
+import { auditView, found, type RecordUpdate, type Step } from '../record-change.ts';
+import { createCrud, placeIn } from '../record-crud.ts';
+
+export interface ViewUpdate extends RecordUpdate {
+  readonly kind?: string | undefined;
+  readonly shared?: boolean | null | undefined;
+  readonly content?: JsonObject | null | undefined;
+}
+
+export interface ViewDraft extends ViewUpdate {
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly kind: string;
+}
+
+const crud = createCrud<View>({
+  kind: 'view',
+  noun: 'view',
+  find: ({ db }, id) => findView(db, id),
+  insert: ({ db }, record) => insertView(db, record),
+  save: ({ db }, record) => saveView(db, record),
+  remove: ({ db }, id) => removeView(db, id),
+  check,
+});
+
+function view(record: View, principal: Principal) {
+  return { ...record, own: record.ownerId === principal.id, ...auditView(record) };
+}
+
+async function check(step: Step, record: View, current: View | undefined): Promise<void> {
+  if (Buffer.byteLength(JSON.stringify(record.content)) > viewContentBytesMax)
+    throw problem('invalidRequest', {
+      reason: `body content: is larger than ${viewContentBytesMax} bytes`,
+    });
+  if (current === undefined && (await countViewsOf(step.db, record)) >= viewsMax)
+    throw problem('quotaReached', {
+      limitName: 'views',
+      limitMax: viewsMax,
+      per: 'caller',
+      what: 'views in a workspace',
+    });
+}
+
+/** Throws 403 for a shared view when the principal cannot change the workspace. */
+export async function createView(records: Records, principal: Principal, draft: ViewDraft) {
+  const shared = draft.shared ?? false;
+  if (shared) refuseUnlessSharing(principal, draft.workspaceId);
+  const record = await crud.create(records, async (step, fields) => ({
+    ...fields,
+    ...(await placeIn(step, draft.workspaceId)),
+    ownerId: principal.id,
+    name: draft.name,
+    description: draft.description ?? null,
+    kind: draft.kind,
+    shared,
+    content: draft.content ?? {},
+  }));
+  return view(record, principal);
+}
+
+/** Throws 404 for a view that another owner has not shared. */
+export async function readView(records: Records, principal: Principal, id: string) {
+  return view(visible(await findView(records.db, id), principal, id), principal);
+}
+
+/** The shared views of the workspaces, and those of the principal. */
+export async function listViews(
+  records: Records,
+  principal: Principal,
+  filter: ListScope & { readonly search?: string | undefined; readonly kind?: string | undefined },
+  page: PageRequest,
+) {
+  const reach = await listReach(records, principal, filter, ['workspace', 'read']);
+  const { search, kind } = filter;
+  const wanted = { ...reach, search, kind, viewerId: principal.id };
+  const { rows, total } = await listRows(records.db, wanted, page);
+  const shown = rows.map((record) => view(record, principal));
+  return pageOf(shown, total, page);
+}
+
+/** A view that is or becomes shared needs `workspace` `update`. Throws 403, 404, or 409. */
+export async function updateView(
+  records: Records,
+  principal: Principal,
+  id: string,
+  sent: ViewUpdate,
+) {
+  // Checked in the transaction, because the owner may stop sharing at the same moment.
+  const record = await crud.update(records, id, sent, (current) => {
+    visible(current, principal, id);
+    const shared = sent.shared ?? current.shared;
+    const isOwn = current.ownerId === principal.id;
+    if (shared || !isOwn) refuseUnlessSharing(principal, current.workspaceId);
+    const content = sent.content ?? current.content;
+    return { kind: sent.kind ?? current.kind, shared, content };
+  });
+  return view(record, principal);
+}
+
+/** Owners delete their views; a shared one also who may change the workspace. */
+export async function deleteView(records: Records, principal: Principal, id: string) {
+  await crud.remove(records, id, async ({ db }) => {
+    const { ownerId, workspaceId } = visible(await findView(db, id), principal, id);
+    if (ownerId !== principal.id) refuseUnlessSharing(principal, workspaceId);
+    return [];
+  });
+}
+
+/** The view, or 404 when the principal does not see it. */
+function visible(record: View | undefined, { id: viewerId }: Principal, id: string): View {
+  const isVisible = record?.shared === true || record?.ownerId === viewerId;
+  return found(isVisible ? record : undefined, 'view', id);
+}
+
+/** What all readers see is changed only with the permission to change the workspace. */
+function refuseUnlessSharing(principal: Principal, workspaceId: string): void {
+  if (!holds(principal, 'workspace', 'update', workspaceId)) throw problem('permissionDenied');
+}

@@ -1,0 +1,24 @@
+// Saved view: a filter with its columns, or anything like it, that a console shows again (contract 37).
+import type { JsonObject } from './json.ts';
+import type { AuditFields } from './record.ts';
+
+/** Views that one owner may have in a workspace. */
+export const viewsMax = 500;
+
+/** Bytes of the content as JSON. */
+export const viewContentBytesMax = 64 * 1024;
+
+export interface View extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** What it is a view of, such as `devices`: a word of the console. */
+  readonly kind: string;
+  /** Whether all readers of the workspace see it, else only its owner. */
+  readonly shared: boolean;
+  /** Id of the user, API key or OAuth client that created it. */
+  readonly ownerId: string;
+  readonly content: JsonObject;
+}

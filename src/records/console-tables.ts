@@ -1,0 +1,23 @@
+// Tables of what users arrange for themselves, as Kysely sees them.
+
+/** JSON as a string; read and written only through `columns.ts`. */
+type JsonText = string;
+
+export interface ConsoleTables {
+  userPreferences: { userId: string; content: JsonText; updated: number };
+  views: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    ownerId: string;
+    name: string;
+    description: string | null;
+    searchText: string;
+    kind: string;
+    shared: number;
+    content: JsonText;
+    created: number;
+    updated: number | null;
+    version: number;
+  };
+}

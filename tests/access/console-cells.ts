@@ -1,0 +1,30 @@
+// Expected cells of the authorization matrix: the endpoints of consoles (contract 37).
+import { type Paths, record } from './record-cell.ts';
+import type { Cell } from './route-cell.ts';
+
+const preferences = '/v3/auth/me/preferences';
+const own: Cell = { who: 'anyUser', level: 'none', path: () => preferences };
+const reads = ['workspace', 'read'] as const;
+const view: Paths = (of) => `/v3/views/${of.view}`;
+
+export const consoleCells: Readonly<Record<string, Cell>> = {
+  'GET /v3/about': { who: 'anybody', level: 'none', path: () => '/v3/about' },
+  'GET /v3/auth/me': { who: 'anyCredential', level: 'none', path: () => '/v3/auth/me' },
+  [`GET ${preferences}`]: own,
+  [`PUT ${preferences}`]: { ...own, body: () => ({}) },
+  'GET /v3/views': {
+    needs: reads,
+    who: 'permitted',
+    level: 'workspaceList',
+    path: (of) => `/v3/views?workspaceId=${of.workspace}`,
+  },
+  'POST /v3/views': record(
+    'workspace',
+    reads,
+    () => '/v3/views',
+    (of) => ({ name: 'x', kind: 'x', workspaceId: of.workspace }),
+  ),
+  'GET /v3/views/:id': record('workspace', reads, view),
+  'PUT /v3/views/:id': record('workspace', reads, view, () => ({})),
+  'DELETE /v3/views/:id': record('workspace', reads, view),
+};
