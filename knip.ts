@@ -11,6 +11,9 @@ export default {
     'bench/*.ts',
     'tools/*.ts',
     'bin/*.{js,ts}',
+    'console/src/main.tsx',
+    'console/vite.config.ts',
+    'console/public/theme.js',
   ],
   project: [
     'src/**/*.ts',
@@ -19,6 +22,8 @@ export default {
     'bench/**/*.ts',
     'tools/**/*.ts',
     'bin/*.{js,ts}',
+    'console/{src,journeys,public}/**/*.{ts,tsx,js}',
+    'console/*.ts',
   ],
   // A migration's `up` is reached through the table of migrations.
   ignoreIssues: { 'src/records/migrations/*.ts': ['exports', 'nsExports'] },
@@ -26,5 +31,13 @@ export default {
   // Programs that tests run; .ci/run installs them.
   ignoreBinaries: ['openssl', 'mosquitto_passwd', 'unshare', 'mkfifo', 'gcc'],
   // tools/check.ts runs these by name; the linter finds its type-aware part by itself.
-  ignoreDependencies: ['@biomejs/biome', 'oxlint', 'oxlint-tsgolint'],
+  ignoreDependencies: [
+    '@biomejs/biome',
+    'oxlint',
+    'oxlint-tsgolint',
+    // Named by a style sheet, and read as text by a test.
+    '@fontsource-variable/geist',
+    '@fontsource-variable/geist-mono',
+    'axe-core',
+  ],
 } satisfies KnipConfig;

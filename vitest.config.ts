@@ -9,6 +9,8 @@ export default defineConfig({
       'tests/**/*.test.ts',
       'tools/**/*.test.ts',
       'bin/**/*.test.ts',
+      'console/src/**/*.test.{ts,tsx}',
+      'console/journeys/**/*.test.ts',
     ],
     pool: 'forks',
     maxWorkers: 2,

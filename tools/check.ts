@@ -1,6 +1,7 @@
 // `npm run check`: types, lint, imports, dead code and format; one line per step, violations below it.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeInterfaceTypes } from './console-output.ts';
 import { importViolations } from './import-rules.ts';
 import { runInstalled, type ProgramRun } from './installed-program.ts';
 
@@ -13,6 +14,9 @@ const lintedPaths = [
   'bench',
   'tools',
   'bin',
+  'console/src',
+  'console/journeys',
+  'console/vite.config.ts',
   'knip.ts',
   'vitest.config.ts',
 ];
@@ -25,6 +29,12 @@ const steps: Readonly<Record<string, () => ProgramRun | Promise<ProgramRun>>> = 
       ['--project', '.', '--incremental', '--tsBuildInfoFile', '.tmp/types.tsbuildinfo'],
       root,
     ),
+  'console types': async () => {
+    await writeInterfaceTypes(root);
+    const buildInfo = '.tmp/console-types.tsbuildinfo';
+    const options = ['--project', 'console', '--incremental', '--tsBuildInfoFile', buildInfo];
+    return runInstalled('typescript', 'tsc', options, root);
+  },
   lint: () =>
     runInstalled(
       'oxlint',

@@ -1,12 +1,17 @@
 // Connects the HTTP server: routes behind the checks of access, the interface reference and the pages of access.
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { guardOf } from './access.ts';
 import type { Parts } from './platform-parts.ts';
 import { addAccessPages } from '../http/edge/access-pages.ts';
+import { consoleOf } from '../http/edge/console.ts';
 import { addDocs } from '../http/edge/docs.ts';
 import { addDocsPolicy } from '../http/edge/docs-policy.ts';
 import type { Route } from '../http/edge/route.ts';
 import { createServer } from '../http/edge/server.ts';
+
+// The same place in the source tree and in the build.
+const consoleFolder = fileURLToPath(new URL('../../console/dist/', import.meta.url));
 
 /** The caller makes it listen. */
 export async function composeHttpServer(
@@ -17,7 +22,9 @@ export async function composeHttpServer(
   const { publicUrl, trustedProxies, corsOrigins } = config;
   const guard = guardOf(access, config, now);
   const edge = { routes, guard, events: telemetry, now };
-  const app = await createServer({ ...edge, publicUrl, trustedProxies, corsOrigins });
+  const { addFiles, serveScreen } = consoleOf(consoleFolder);
+  const app = await createServer({ ...edge, publicUrl, trustedProxies, corsOrigins, serveScreen });
+  addFiles(app);
   addDocs(app, routes, publicUrl);
   addAccessPages(app);
   addDocsPolicy(app);

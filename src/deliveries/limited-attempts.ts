@@ -51,18 +51,25 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
   }
 
   return {
-    async run(delivery) {
-      const { promise, resolve } = Promise.withResolvers<SendOutcome | undefined>();
-      const stop = new AbortController();
-      const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
-      running.add(attempt);
-      setOneTimer();
-      try {
-        return await Promise.race([send(delivery, stop.signal), promise]);
-      } finally {
-        running.delete(attempt);
-      }
-    },
+    run: (delivery) =>
+      new Promise((resolve, reject) => {
+        const stop = new AbortController();
+        const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
+        running.add(attempt);
+        setOneTimer();
+        // What comes after an attempt has ended late has no effect.
+        const ended = (): void => void running.delete(attempt);
+        send(delivery, stop.signal).then(
+          (outcome) => {
+            ended();
+            resolve(outcome);
+          },
+          (error: unknown) => {
+            ended();
+            reject(error);
+          },
+        );
+      }),
     abortAll() {
       for (const { stop, resolve } of running) {
         stop.abort(new Error('the platform stops'));

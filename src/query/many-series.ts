@@ -2,11 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import {
-  type Accumulator,
-  accumulators,
-  type AccumulatorName,
-} from '../summaries/accumulators.ts';
+import { type Accumulator, accumulators, type AccumulatorName } from '../summaries/accumulators.ts';
 import type { Facet, Tally } from '../summaries/facet.ts';
 import { type Accumulation, type QueriedDevice, readAccumulation, zoneOf } from './accumulation.ts';
 import {
@@ -72,7 +68,10 @@ interface Buckets {
  * One series per wanted one, in their order. Accumulators that read the same facet share one read.
  * Refuses (400) what a time series refuses, and more than `manyPointsMax` points.
  */
-export async function manySeries(query: ManySeriesQuery, parts: QueryParts): Promise<MetricSeries[]> {
+export async function manySeries(
+  query: ManySeriesQuery,
+  parts: QueryParts,
+): Promise<MetricSeries[]> {
   const planned = await plannedSeries(query, parts);
   let tallies = 0;
   for (const group of groupsOf(planned)) {

@@ -23,9 +23,7 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
     path: () => manySeries,
     body: (of) => ({
       interval: hour,
-      series: [
-        { deviceId: of.device, topic: 'default', dataKey: 'a', accumulators: ['MAX'] },
-      ],
+      series: [{ deviceId: of.device, topic: 'default', dataKey: 'a', accumulators: ['MAX'] }],
     }),
   },
   'GET /v3/views': {

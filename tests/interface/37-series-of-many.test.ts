@@ -89,11 +89,12 @@ test('equals the series of single devices, in the zone of the request', async ()
   const zoned = { interval, bucketInterval: 'P1D', timeZone: 'Asia/Kathmandu' };
   const { body } = await ask([wanted(first.id, ['AVG', 'MAX'])], zoned);
   for (const accumulator of ['AVG', 'MAX']) {
-    const single = await at.world.must(
-      'POST',
-      `/v3/devices/${first.id}/query/raw/time-series`,
-      { ...zoned, topic: 'default', dataKey: 'a', accumulator },
-    );
+    const single = await at.world.must('POST', `/v3/devices/${first.id}/query/raw/time-series`, {
+      ...zoned,
+      topic: 'default',
+      dataKey: 'a',
+      accumulator,
+    });
     expect(body[0].dataPoints[accumulator]).toEqual(single.dataPoints);
     expect(body[0].timestamps).toEqual(single.timestamps);
   }
@@ -140,7 +141,10 @@ describe('limits', () => {
     ['an unknown source', () => ask([wanted(first.id, ['AVG'])], { source: 'daily' })],
     ['an unknown zone', () => ask([wanted(first.id, ['AVG'])], { timeZone: 'Moon/Sea' })],
     ['all topics', () => ask([wanted(first.id, ['AVG'], { topic: '*' })])],
-    ['minutes of hourly aggregates', () => ask(many(1), { source: 'hourly', bucketInterval: 'PT5M' })],
+    [
+      'minutes of hourly aggregates',
+      () => ask(many(1), { source: 'hourly', bucketInterval: 'PT5M' }),
+    ],
   ])('%s is a 400', async (_, asked) => {
     expect((await asked()).status).toBe(400);
   });

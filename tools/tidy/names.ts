@@ -25,7 +25,7 @@ const nameForm = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
 export function nameViolations(file: ProjectFile): Violation[] {
   const violations: Violation[] = [];
   for (const name of file.path.split('/')) {
-    const stem = name.replace(/(\.test|\.conformance)?\.(ts|js)$/, '');
+    const stem = name.replace(/(\.test|\.conformance)?\.(tsx?|js)$/, '');
     if (bagForm.test(stem))
       violations.push({
         path: file.path,

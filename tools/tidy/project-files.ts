@@ -13,7 +13,13 @@ export interface ProjectFile {
   readonly syntax: ts.SourceFile;
 }
 
-const patterns = ['{src,clients,tests,bench,tools}/**/*.ts', 'bin/*.{js,ts}', '*.ts'];
+const patterns = [
+  '{src,clients,tests,bench,tools}/**/*.ts',
+  'bin/*.{js,ts}',
+  'console/{src,journeys}/**/*.{ts,tsx}',
+  'console/*.ts',
+  '*.ts',
+];
 
 /** Reads every file of the project at `root` that tidy has rules for, in the order of paths. */
 export function projectFiles(root: string): ProjectFile[] {
@@ -28,8 +34,8 @@ function readProjectFile(root: string, path: string): ProjectFile {
   return {
     path,
     isTest:
-      /\.(test|conformance)\.ts$|\/testing-[^/]+\.ts$|\/conformance\//.test(path) ||
-      path.startsWith('tests/'),
+      /\.(test|conformance)\.tsx?$|\/testing-[^/]+\.ts$|\/conformance\//.test(path) ||
+      /^(tests|console\/journeys)\//.test(path),
     text,
     lines: text.replace(/\n$/, '').split('\n'),
     syntax: ts.createSourceFile(join(root, path), text, ts.ScriptTarget.Latest, true),

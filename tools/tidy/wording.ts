@@ -72,9 +72,12 @@ export const wordingPatterns: readonly Pattern[] = rows.map(([name, form, instea
   instead,
 }));
 
+/** The patterns themselves, and what the console says to its users, in two languages. */
+const hasOtherWords = /^tools\/tidy\/wording\.ts$|^console\/src\/.*-words\.ts$/;
+
 /** Every use of a private word in code and documents. This file lists the words and is not read. */
 export function wordUses(root: string, files: readonly ProjectFile[]): WordUse[] {
-  const code = files.filter((file) => file.path !== 'tools/tidy/wording.ts');
+  const code = files.filter((file) => !hasOtherWords.test(file.path));
   const [tests, others] = [code.filter((file) => file.isTest), code.filter((file) => !file.isTest)];
   return [
     ...usesIn([...others.flatMap(codeProse), ...guestProse(root), ...documentProse(root)], false),

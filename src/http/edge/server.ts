@@ -6,6 +6,7 @@ import type { Guard } from './admission.ts';
 import { allowedMethods } from './allowed-methods.ts';
 import { bodyBytesMaxDefault, sendFailure, setEdgeHeaders } from './answering.ts';
 import { addBodyParsers, jsonType, valuesType } from './body-parsers.ts';
+import type { ServeScreen } from './console.ts';
 import { addCors, corsHeaders } from './cors.ts';
 import { directServing, type ServeDirectly } from './direct/direct-serving.ts';
 import { refuseTwoHosts } from './host-header.ts';
@@ -42,6 +43,8 @@ export interface ServerParts {
   readonly corsOrigins?: readonly string[];
   /** Until headers, and the whole request, must have come, and until an idle connection ends. */
   readonly timeouts?: { readonly [K in keyof typeof standardTimeouts]: number };
+  /** Serves addresses that are screens of the console and no route. */
+  readonly serveScreen?: ServeScreen;
   /** With false, the framework serves everything, for tests that compare both ways. */
   readonly direct?: boolean;
 }
@@ -52,7 +55,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   addBodyParsers(app);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => sendFailure(parts, error, request, reply));
-  addNotFound(app, parts.guard);
+  addNotFound(app, parts);
   app.addHook('onRequest', async (request, reply) => {
     setEdgeHeaders(parts, request, reply);
     refuseTwoHosts(request.raw.rawHeaders);
@@ -107,12 +110,13 @@ function trustedBy({ trustedProxies = [] }: ServerParts): string[] | false {
 }
 
 /**
- * Paths without a route: 405 where another method has one; else 401 or 404 under `/v3/`, and 404
+ * Paths without a route: a screen for a browser; 405 where another method has one; else 401 or 404 under `/v3/`, and 404
  * elsewhere.
  */
-function addNotFound(app: FastifyInstance, guard: Guard): void {
+function addNotFound(app: FastifyInstance, { guard, serveScreen }: ServerParts): void {
   const methodsOf = allowedMethods(app);
-  app.setNotFoundHandler(async (request) => {
+  app.setNotFoundHandler(async (request, reply) => {
+    if (serveScreen?.(request, reply) === true) return reply;
     const { method } = request;
     const path = pathOf(request);
     const allow = methodsOf(path).join(', ');

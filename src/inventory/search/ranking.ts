@@ -8,7 +8,15 @@ export interface Candidate extends FoundRow {
   readonly tag?: string;
 }
 
-const ranks = { exact: 0, sameName: 1, nameStart: 2, wordStarts: 3, inName: 4, elsewhere: 5, tag: 6 };
+const ranks = {
+  exact: 0,
+  sameName: 1,
+  nameStart: 2,
+  wordStarts: 3,
+  inName: 4,
+  elsewhere: 5,
+  tag: 6,
+};
 
 const kindOrder = new Map(searchKinds.map((kind, at) => [kind, at]));
 

@@ -66,7 +66,12 @@ export function searchReach(
     if (kind === 'MEMBER' || !wanted.has(kind)) continue;
     const readable = readableIn(principal, kinds[kind], named);
     if (readable === 'nowhere') continue;
-    places.push({ kind: kind satisfies NamedKind, organizationId, viewerId, workspaceIds: readable });
+    places.push({
+      kind: kind satisfies NamedKind,
+      organizationId,
+      viewerId,
+      workspaceIds: readable,
+    });
   }
   const members = wanted.has('MEMBER') && readableIn(principal, kinds.MEMBER, named) !== 'nowhere';
   return { places, members };

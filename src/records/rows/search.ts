@@ -121,8 +121,7 @@ function isWithin({ kind, organizationId, workspaceIds, viewerId }: SearchedPlac
   ];
   if (workspaceIds !== undefined && workspace !== null)
     conditions.push(sql<SqlBool>`${isOneOf(workspace, workspaceIds)}`);
-  if (kind === 'VIEW')
-    conditions.push(sql<SqlBool>`("shared" = 1 or "ownerId" = ${viewerId})`);
+  if (kind === 'VIEW') conditions.push(sql<SqlBool>`("shared" = 1 or "ownerId" = ${viewerId})`);
   return sql<SqlBool>`${sql.join(conditions, sql` and `)}`;
 }
 
@@ -177,9 +176,7 @@ export async function findMembers(
   max: number,
 ): Promise<FoundRow[]> {
   const searched = sql`lower("users"."name" || char(10) || "users"."email")`;
-  const contained = sought.words.map(
-    (word) => sql<SqlBool>`instr(${searched}, ${word}) > 0`,
-  );
+  const contained = sought.words.map((word) => sql<SqlBool>`instr(${searched}, ${word}) > 0`);
   const matches = sql.join(contained, sql` and `);
   const query = sql<FoundRow>`
     select 'MEMBER' as "kind", "users"."id" as "id", "users"."name" as "name",

@@ -1,0 +1,119 @@
+// Chromium for tests of the console: the real browser with the real content policy, in a fresh folder.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+
+/** Debian's Chromium; `describeWith` skips tests where it is missing. */
+export const chromiumProgram = { path: '/usr/bin/chromium', debianPackage: 'chromium' } as const;
+
+export interface BrowserOptions {
+  readonly colorScheme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+  readonly locale?: string;
+}
+
+export interface Browser {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Messages of the page's console, errors, refused code and requests to other hosts. */
+  readonly complaints: string[];
+  readonly close: () => Promise<void>;
+}
+
+/** Opens Chromium; `base` is the only host that its pages may ask. */
+export async function openBrowser(base: string, options: BrowserOptions = {}): Promise<Browser> {
+  const folder = mkdtempSync(join(tmpdir(), 'heliograph-chromium-'));
+  const { colorScheme = 'light', width = 1_440, height = 900, locale = 'en-GB' } = options;
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: chromiumProgram.path,
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+    viewport: { width, height },
+    timezoneId: 'Europe/Zurich',
+    locale,
+    colorScheme,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const complaints: string[] = [];
+  await context.addInitScript(() => {
+    addEventListener('securitypolicyviolation', (event) => {
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+    });
+  });
+  context.on('page', (page) => listen(page, base, complaints));
+  const page = context.pages()[0] ?? (await context.newPage());
+  listen(page, base, complaints);
+  return {
+    context,
+    page,
+    complaints,
+    async close() {
+      await context.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function listen(page: Page, base: string, complaints: string[]): void {
+  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(base) && !/^(data|blob|about|chrome):/.test(url))
+      complaints.push(`request to another host: ${url}`);
+  });
+}
+
+/** Signs in through the form, as a person does. */
+export async function signIn(page: Page, base: string): Promise<void> {
+  await page.goto(`${base}/sign-in`);
+  await page.getByLabel('E-mail').fill('admin@localhost');
+  await page.getByLabel('Password').fill('correct horse battery staple');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/w\//);
+}
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+);
+const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What axe finds on the page as it is now, a line for each place. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  // The debugger is not bound by the page's policy, so that policy stays as it is.
+  await page.evaluate(axeSource);
+  return page.evaluate(async (tags) => {
+    const { axe } = globalThis as unknown as { readonly axe: AxeApi };
+    const { violations } = await axe.run(document, { runOnly: tags });
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')} ${failureSummary}`),
+    );
+  }, axeTags);
+}
+
+interface AxeApi {
+  run(
+    context: unknown,
+    options: { readonly runOnly: readonly string[] },
+  ): Promise<{
+    readonly violations: readonly {
+      readonly id: string;
+      readonly nodes: readonly {
+        readonly target: readonly string[];
+        readonly failureSummary: string;
+      }[];
+    }[];
+  }>;
+}

@@ -1,0 +1,46 @@
+// Requests to the platform, typed by its own OpenAPI document. The console has no other way to it.
+import createClient, { type Middleware } from 'openapi-fetch';
+import type { paths } from '../../generated/interface-types.ts';
+import { Refusal } from './refusal.ts';
+
+/** One method for each HTTP method; paths, parameters and bodies are checked by the compiler. */
+export const platform = createClient<paths>({ baseUrl: '' });
+
+const csrfHeader = 'x-csrf-token';
+
+/** The readable cookie of a session (contract 35); without it the browser has no session. */
+export function csrfToken(): string | undefined {
+  return /(?:^|; )csrf=([^;]+)/.exec(document.cookie)?.[1];
+}
+
+// A change with the cookie repeats the readable cookie, which another site cannot read.
+const repeatToken: Middleware = {
+  onRequest({ request }) {
+    const token = csrfToken();
+    if (request.method !== 'GET' && token !== undefined) request.headers.set(csrfHeader, token);
+    return request;
+  },
+};
+platform.use(repeatToken);
+
+interface Answered<T> {
+  readonly data?: T;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/**
+ * Returns the body of an answer. Throws Refusal with the platform's message and request id for
+ * every other status than 2xx, and Refusal with status 0 when no answer came.
+ */
+export async function ask<T>(call: Promise<Answered<T>>): Promise<T> {
+  let answered: Answered<T>;
+  try {
+    answered = await call;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw Refusal.unreachable();
+  }
+  if (!answered.response.ok) throw Refusal.of(answered.response, answered.error);
+  return answered.data as T;
+}

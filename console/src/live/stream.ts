@@ -1,0 +1,170 @@
+// Live stream of the page: one socket for all listeners; after a break it continues from the last cursor.
+
+/** A stored sample as the stream sends it (interface 6). */
+export interface LiveSample {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Something else that happened in a workspace (contract 37); what is in it depends on the kind. */
+export interface LiveEvent {
+  readonly kind: string;
+  readonly timestamp: string;
+  readonly [member: string]: unknown;
+}
+
+/** What can be listened to: a device, or kinds of events of a workspace. */
+export type Interest =
+  | { readonly assetId: string }
+  | {
+      readonly workspaceId: string;
+      readonly kinds: readonly string[];
+      readonly perSecond?: number;
+    };
+
+export interface Listener {
+  readonly onSample?: (sample: LiveSample) => void;
+  readonly onEvent?: (event: LiveEvent) => void;
+}
+
+export interface StreamStatus {
+  readonly state: 'idle' | 'connecting' | 'open' | 'waiting';
+  /** When the connection was lost, until it is back. */
+  readonly lostAtMs?: number;
+  readonly nextTryMs?: number;
+}
+
+interface Followed {
+  readonly interest: Interest;
+  readonly listeners: Set<Listener>;
+}
+
+interface ServerMessage {
+  readonly type: string;
+  readonly cursor?: string;
+  readonly sample?: LiveSample & { readonly workspaceId?: string };
+}
+
+const firstWaitMs = 500;
+const longestWaitMs = 15_000;
+const pingMs = 30_000;
+
+const followed = new Map<string, Followed>();
+const watchers = new Set<() => void>();
+let status: StreamStatus = { state: 'idle' };
+let socket: WebSocket | undefined;
+let cursor: string | undefined;
+let waitMs = firstWaitMs;
+let retry: ReturnType<typeof setTimeout> | undefined;
+
+/** Calls the listener from now on; returns how to stop. Without listeners nothing is connected. */
+export function follow(interest: Interest, listener: Listener): () => void {
+  const key = JSON.stringify(interest);
+  let entry = followed.get(key);
+  if (entry === undefined) {
+    followed.set(key, (entry = { interest, listeners: new Set() }));
+    send({ type: 'subscribe', subscriptions: [itemOf(interest)] });
+  }
+  entry.listeners.add(listener);
+  if (status.state === 'idle') connect();
+  return () => leave(key, listener);
+}
+
+/** Drops the connection and what it knew, for the session of another user. */
+export function discardStream(): void {
+  followed.clear();
+  cursor = undefined;
+  clearTimeout(retry);
+  socket?.close();
+  setStatus({ state: 'idle' });
+}
+
+export function streamStatus(): StreamStatus {
+  return status;
+}
+
+export function watchStatus(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** Tries immediately instead of at the planned time. */
+export function tryNow(): void {
+  if (status.state !== 'waiting') return;
+  clearTimeout(retry);
+  connect();
+}
+
+function leave(key: string, listener: Listener): void {
+  const entry = followed.get(key);
+  if (entry === undefined) return;
+  entry.listeners.delete(listener);
+  if (entry.listeners.size > 0) return;
+  followed.delete(key);
+  send({ type: 'unsubscribe', subscriptions: [itemOf(entry.interest)] });
+}
+
+function connect(): void {
+  const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+  setStatus({ ...status, state: 'connecting' });
+  const opened = new WebSocket(`${scheme}://${location.host}/v3/data-streams`);
+  socket = opened;
+  const ping = setInterval(() => send({ type: 'ping' }), pingMs);
+  opened.addEventListener('open', () => {
+    waitMs = firstWaitMs;
+    setStatus({ state: 'open' });
+    const subscriptions = [...followed.values()].map(({ interest }) => itemOf(interest));
+    if (subscriptions.length > 0)
+      send({
+        type: 'subscribe',
+        subscriptions,
+        ...(cursor === undefined ? {} : { since: cursor }),
+      });
+  });
+  opened.addEventListener('message', ({ data }) => receive(JSON.parse(String(data))));
+  opened.addEventListener('close', () => {
+    clearInterval(ping);
+    if (socket === opened) planRetry();
+  });
+}
+
+function planRetry(): void {
+  socket = undefined;
+  if (followed.size === 0) return setStatus({ state: 'idle' });
+  const lostAtMs = status.lostAtMs ?? Date.now();
+  setStatus({ state: 'waiting', lostAtMs, nextTryMs: Date.now() + waitMs });
+  retry = setTimeout(connect, waitMs);
+  waitMs = Math.min(waitMs * 2, longestWaitMs);
+}
+
+function receive(message: ServerMessage): void {
+  if (message.cursor !== undefined) cursor = message.cursor;
+  if (message.type === 'sample_insert' && message.sample !== undefined)
+    for (const { interest, listeners } of followed.values())
+      if (concerns(interest, message.sample))
+        for (const listener of listeners) listener.onSample?.(message.sample);
+  if (message.type === 'event')
+    for (const { interest, listeners } of followed.values())
+      if ('workspaceId' in interest)
+        for (const listener of listeners) listener.onEvent?.(message as unknown as LiveEvent);
+}
+
+function concerns(interest: Interest, sample: { readonly deviceId: string }): boolean {
+  if ('assetId' in interest) return interest.assetId === sample.deviceId;
+  return interest.kinds.includes('SAMPLE');
+}
+
+function itemOf(interest: Interest): object {
+  return 'assetId' in interest ? { ...interest, topic: '*' } : interest;
+}
+
+function send(message: object): void {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+}
+
+function setStatus(next: StreamStatus): void {
+  status = next;
+  for (const watcher of watchers) watcher();
+}

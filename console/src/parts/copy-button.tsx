@@ -1,0 +1,47 @@
+// Copy button: puts a string on the clipboard and says so for two seconds.
+import { Check, Copy } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useWords } from '../words/language.tsx';
+import { Button } from './button.tsx';
+import { partWords } from './part-words.ts';
+
+const saidMs = 2_000;
+
+interface CopyButtonProps {
+  readonly content: string;
+  /** Only the picture is shown, with this name. */
+  readonly label?: string;
+  readonly children?: ReactNode;
+}
+
+export function CopyButton({ content, label, children }: CopyButtonProps) {
+  const words = useWords(partWords);
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return undefined;
+    const timer = setTimeout(() => setCopied(false), saidMs);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = async () => {
+    await navigator.clipboard.writeText(content);
+    setCopied(true);
+  };
+  const picture = isCopied ? <Check aria-hidden="true" /> : <Copy aria-hidden="true" />;
+  if (label !== undefined)
+    return (
+      <Button
+        look="ghost"
+        isIcon
+        aria-label={isCopied ? words.copied : label}
+        onClick={() => void copy()}
+      >
+        {picture}
+      </Button>
+    );
+  return (
+    <Button onClick={() => void copy()}>
+      {picture}
+      <span aria-live="polite">{isCopied ? words.copied : (children ?? words.copy)}</span>
+    </Button>
+  );
+}

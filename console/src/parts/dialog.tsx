@@ -1,0 +1,50 @@
+// Dialog: the browser's own, which keeps the focus inside and gives it back at the end.
+import { X } from 'lucide-react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { useWords } from '../words/language.tsx';
+import { Button } from './button.tsx';
+import styles from './dialog.module.css';
+import { partWords } from './part-words.ts';
+
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly isWide?: boolean;
+  /** Buttons at the end; the last is the main one. */
+  readonly footer?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Shown as long as it is rendered. Escape and a click outside close it. */
+export function Dialog({ title, close, isWide = false, footer, children }: DialogProps) {
+  const words = useWords(partWords);
+  const heading = useId();
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events -- Escape is the key for it
+    <dialog
+      ref={element}
+      className={`${styles['dialog']} ${isWide ? styles['wide'] : ''}`}
+      aria-labelledby={heading}
+      onCancel={close}
+      onClick={(event) => {
+        if (event.target === event.currentTarget) close();
+      }}
+    >
+      <header className={styles['header']}>
+        <h2 id={heading}>{title}</h2>
+        <span className="grow" />
+        <Button look="ghost" isIcon aria-label={words.close} onClick={close}>
+          <X aria-hidden="true" />
+        </Button>
+      </header>
+      <div className={styles['body']}>{children}</div>
+      {footer !== undefined && <footer className={styles['footer']}>{footer}</footer>}
+    </dialog>
+  );
+}

@@ -1,0 +1,90 @@
+// Fields: a label, a control of the browser, a hint, and what was wrong with the value.
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import styles from './field.module.css';
+
+interface Around {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  /** What the platform said of this value. */
+  readonly error?: string | undefined;
+}
+
+export function TextField({ label, hint, error, ...input }: Around & ComponentProps<'input'>) {
+  const ids = useFieldIds(hint, error);
+  return (
+    <FieldFrame label={label} hint={hint} error={error} ids={ids}>
+      <input className={styles['input']} {...input} {...ids.control} />
+    </FieldFrame>
+  );
+}
+
+export function TextArea({ label, hint, error, ...input }: Around & ComponentProps<'textarea'>) {
+  const ids = useFieldIds(hint, error);
+  return (
+    <FieldFrame label={label} hint={hint} error={error} ids={ids}>
+      <textarea className={styles['input']} {...input} {...ids.control} />
+    </FieldFrame>
+  );
+}
+
+export function SelectField({ label, hint, error, ...select }: Around & ComponentProps<'select'>) {
+  const ids = useFieldIds(hint, error);
+  return (
+    <FieldFrame label={label} hint={hint} error={error} ids={ids}>
+      <select className={styles['input']} {...select} {...ids.control} />
+    </FieldFrame>
+  );
+}
+
+interface FieldIds {
+  readonly hintId: string;
+  readonly errorId: string;
+  readonly control: {
+    readonly id: string;
+    readonly 'aria-describedby'?: string;
+    readonly 'aria-invalid'?: true;
+  };
+}
+
+function useFieldIds(hint: ReactNode, error: string | undefined): FieldIds {
+  const id = useId();
+  const [hintId, errorId] = [`${id}-hint`, `${id}-error`];
+  const described = [hint === undefined ? '' : hintId, error === undefined ? '' : errorId];
+  const describedBy = described.filter(Boolean).join(' ');
+  return {
+    hintId,
+    errorId,
+    control: {
+      id,
+      ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }),
+      ...(error === undefined ? {} : { 'aria-invalid': true as const }),
+    },
+  };
+}
+
+function FieldFrame({
+  label,
+  hint,
+  error,
+  ids,
+  children,
+}: Around & { readonly ids: FieldIds; readonly children: ReactNode }) {
+  return (
+    <div className={styles['field']}>
+      <label className={styles['label']} htmlFor={ids.control.id}>
+        {label}
+      </label>
+      {children}
+      {hint !== undefined && (
+        <span className={styles['hint']} id={ids.hintId}>
+          {hint}
+        </span>
+      )}
+      {error !== undefined && (
+        <span className={styles['error']} id={ids.errorId} role="alert">
+          {error}
+        </span>
+      )}
+    </div>
+  );
+}

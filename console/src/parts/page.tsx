@@ -1,0 +1,59 @@
+// Page: its title, what is true now, what can be done, and its path in the top bar.
+import { createContext, Fragment, type ReactNode, use, useEffect } from 'react';
+import { createPortal } from 'react-dom';
+import styles from './page.module.css';
+
+/** The element of the top bar that shows the path of a page, once it exists. */
+export const PathPlace = createContext<HTMLElement | null>(null);
+
+interface PageProps {
+  readonly title: ReactNode;
+  /** For the tab of the browser and the path; the last is the page itself. */
+  readonly path: readonly ReactNode[];
+  /** Name in the tab of the browser. */
+  readonly name: string;
+  readonly lead?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly isWide?: boolean;
+  readonly children?: ReactNode;
+}
+
+export function Page({ title, path, name, lead, actions, isWide = false, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${name} · Heliograph`;
+  }, [name]);
+  return (
+    <div className={`${styles['page']} ${isWide ? styles['wide'] : ''}`}>
+      <Crumb parts={path} />
+      <div className={styles['head']}>
+        <div className={styles['title']}>
+          <h1>{title}</h1>
+          {lead !== undefined && <div className={styles['lead']}>{lead}</div>}
+        </div>
+        <span className="grow" />
+        <div className={styles['actions']}>{actions}</div>
+      </div>
+      <div className={styles['stack']}>{children}</div>
+    </div>
+  );
+}
+
+function Crumb({ parts }: { readonly parts: readonly ReactNode[] }) {
+  const place = use(PathPlace);
+  if (place === null) return null;
+  const last = parts.length - 1;
+  return createPortal(
+    parts.map((part, at) => (
+      // oxlint-disable-next-line react/no-array-index-key -- a path has no other identity
+      <Fragment key={at}>
+        {at > 0 && (
+          <span className="faint" aria-hidden="true">
+            /
+          </span>
+        )}
+        {at === last ? <b>{part}</b> : part}
+      </Fragment>
+    )),
+    place,
+  );
+}

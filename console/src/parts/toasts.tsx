@@ -1,0 +1,69 @@
+// Toasts: what was done a moment ago, said once, with a way back where there is one.
+import { useSyncExternalStore } from 'react';
+import { Refusal } from '../api/refusal.ts';
+import { useWords } from '../words/language.tsx';
+import { partWords } from './part-words.ts';
+import styles from './toasts.module.css';
+
+interface Toast {
+  readonly id: number;
+  readonly message: string;
+  readonly undo?: () => void;
+}
+
+const shownMs = 8_000;
+const shownMax = 4;
+const watchers = new Set<() => void>();
+let shown: readonly Toast[] = [];
+let lastId = 0;
+
+export function toast(message: string, undo?: () => void): void {
+  const id = ++lastId;
+  show([...shown, { id, message, ...(undo === undefined ? {} : { undo }) }].slice(-shownMax));
+  setTimeout(() => dismiss(id), shownMs);
+}
+
+/** Says why something was refused, with the id that finds it in the log. */
+export function toastFailure(error: Error): void {
+  const request = error instanceof Refusal ? error.requestId : undefined;
+  toast(request === undefined ? error.message : `${error.message} (${request})`);
+}
+
+export function ToastRegion() {
+  const words = useWords(partWords);
+  const toasts = useSyncExternalStore(watch, () => shown);
+  return (
+    <div className={styles['region']} role="status">
+      {toasts.map(({ id, message, undo }) => (
+        <div key={id} className={styles['toast']}>
+          <span className="grow">{message}</span>
+          {undo !== undefined && (
+            <button
+              type="button"
+              onClick={() => {
+                undo();
+                dismiss(id);
+              }}
+            >
+              {words.undo}
+            </button>
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function dismiss(id: number): void {
+  show(shown.filter((one) => one.id !== id));
+}
+
+function show(toasts: readonly Toast[]): void {
+  shown = toasts;
+  for (const watcher of watchers) watcher();
+}
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}

@@ -1,0 +1,93 @@
+// Router: every screen with its address; screens other than sign-in and home are loaded when needed.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { answers } from './api/answers.ts';
+import { Refusal } from './api/refusal.ts';
+import { Home } from './screens/home/home.tsx';
+import { SignIn } from './screens/sign-in/sign-in.tsx';
+import { account, hasSession, workspacesOf } from './session/session.ts';
+import { NotFound } from './shell/not-found.tsx';
+import { Shell } from './shell/shell.tsx';
+import { NoWorkspace } from './shell/no-workspace.tsx';
+
+const lastWorkspaceKey = 'workspace';
+
+const root = createRootRoute({ notFoundComponent: NotFound });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: SignIn,
+  validateSearch: ({ to }: Record<string, unknown>): { to?: string } =>
+    typeof to === 'string' ? { to } : {},
+});
+
+/** Throws a redirect to the sign-in, which leads back here. */
+async function requireSession(to: string) {
+  const back = { to: '/sign-in', search: to === '/' ? {} : { to }, throw: true } as const;
+  if (!hasSession()) return redirect(back);
+  try {
+    return await answers.ensureQueryData(account);
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 401) return redirect(back);
+    throw error;
+  }
+}
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  beforeLoad: ({ location }) => requireSession(location.href),
+});
+
+const start = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/',
+  beforeLoad: async () => {
+    const { organizationId } = await answers.ensureQueryData(account);
+    const { content } = await answers.ensureQueryData(workspacesOf(organizationId));
+    const last = localStorage.getItem(lastWorkspaceKey);
+    const chosen = content.find(({ id }) => id === last) ?? content[0];
+    if (chosen === undefined) return;
+    redirect({ to: '/w/$workspaceId', params: { workspaceId: chosen.id }, throw: true });
+  },
+  component: NoWorkspace,
+});
+
+const workspace = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/w/$workspaceId',
+  beforeLoad: ({ params }) => localStorage.setItem(lastWorkspaceKey, params.workspaceId),
+  component: Shell,
+  notFoundComponent: NotFound,
+});
+
+const home = createRoute({ getParentRoute: () => workspace, path: '/', component: Home });
+
+const devices = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices',
+  component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
+});
+
+const routeTree = root.addChildren([
+  signIn,
+  signedIn.addChildren([start, workspace.addChildren([home, devices])]),
+]);
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,52 @@
+// Session: who is signed in, and the workspaces in reach.
+import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { answers } from '../api/answers.ts';
+import { ask, csrfToken, platform } from '../api/platform.ts';
+import { discardStream } from '../live/stream.ts';
+
+const workspacesMax = 1_000;
+
+export const account = queryOptions({
+  queryKey: ['account'],
+  staleTime: Number.POSITIVE_INFINITY,
+  queryFn: ({ signal }) => ask(platform.GET('/v3/auth/me', { signal })),
+});
+
+export const workspacesOf = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['workspaces', organizationId],
+    staleTime: 60_000,
+    queryFn: ({ signal }) =>
+      ask(
+        platform.GET('/v3/workspaces', {
+          signal,
+          params: { query: { organizationId, size: workspacesMax } },
+        }),
+      ),
+  });
+
+/** Whether the browser holds a session; a request without one would be an error on the console. */
+export function hasSession(): boolean {
+  return csrfToken() !== undefined;
+}
+
+/** The account of the session; only below the sign-in check of the router. */
+export function useAccount() {
+  return useSuspenseQuery(account).data;
+}
+
+export function useWorkspaces() {
+  const { organizationId } = useAccount();
+  return useQuery(workspacesOf(organizationId));
+}
+
+export async function signOut(): Promise<void> {
+  await ask(platform.POST('/v3/auth/logout'));
+  discardSession();
+}
+
+/** Discards every answer that the last session got. */
+export function discardSession(): void {
+  discardStream();
+  answers.clear();
+}

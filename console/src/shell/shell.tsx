@@ -1,0 +1,33 @@
+// Shell: side bar, top bar and connection bar around the screens of a workspace.
+import { Outlet } from '@tanstack/react-router';
+import { useState } from 'react';
+import { PathPlace } from '../parts/page.tsx';
+import { ConnectionBar } from './connection-bar.tsx';
+import { BottomBar, SideBar } from './side-bar.tsx';
+import styles from './shell.module.css';
+import { TopBar } from './top-bar.tsx';
+import { useWords } from '../words/language.tsx';
+import { shellWords } from './shell-words.ts';
+
+export function Shell() {
+  const words = useWords(shellWords);
+  const [place, setPlace] = useState<HTMLElement | null>(null);
+  return (
+    <div className={styles['shell']}>
+      <a className={styles['skip']} href="#content">
+        {words.skip}
+      </a>
+      <SideBar />
+      <div className={styles['main']}>
+        <TopBar placePath={setPlace} />
+        <ConnectionBar />
+        <main id="content" tabIndex={-1}>
+          <PathPlace value={place}>
+            <Outlet />
+          </PathPlace>
+        </main>
+      </div>
+      <BottomBar />
+    </div>
+  );
+}

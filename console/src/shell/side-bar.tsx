@@ -1,0 +1,126 @@
+// Side bar: the workspace and its places; on a phone a bar at the bottom with the most needed ones.
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { BookOpen, LogOut, SunMoon } from 'lucide-react';
+import { chooseTheme } from '../design/theme.ts';
+import { signOut, useWorkspaces } from '../session/session.ts';
+import { toastFailure } from '../parts/toasts.tsx';
+import { useWords } from '../words/language.tsx';
+import { type Place, placeGroups } from './navigation.ts';
+import { shellWords } from './shell-words.ts';
+import styles from './shell.module.css';
+
+const home = '/w/$workspaceId';
+const phonePlaces = ['', 'devices', 'alarms', 'settings'];
+
+export function SideBar() {
+  const words = useWords(shellWords);
+  const navigate = useNavigate();
+  const leave = async () => {
+    try {
+      await signOut();
+      await navigate({ to: '/sign-in' });
+    } catch (error) {
+      toastFailure(error as Error);
+    }
+  };
+  return (
+    <nav className={styles['side']} aria-label={words.main}>
+      <div className={styles['brand']}>
+        <img src="/sun.svg" alt="" />
+        Heliograph
+      </div>
+      <WorkspaceSwitch />
+      {placeGroups.map((group) => (
+        <PlaceGroupLinks key={group.word ?? ''} group={group} />
+      ))}
+      <span className="grow" />
+      <a className={styles['place']} href="/docs/">
+        <BookOpen aria-hidden="true" />
+        {words.reference}
+      </a>
+      <button type="button" className={styles['place']} onClick={flipTheme}>
+        <SunMoon aria-hidden="true" />
+        {words.theme}
+      </button>
+      <button type="button" className={styles['place']} onClick={() => void leave()}>
+        <LogOut aria-hidden="true" />
+        {words.signOut}
+      </button>
+    </nav>
+  );
+}
+
+function PlaceGroupLinks({ group }: { readonly group: (typeof placeGroups)[number] }) {
+  const words = useWords(shellWords);
+  return (
+    <>
+      {group.word !== undefined && <p className={styles['group']}>{words[group.word]}</p>}
+      {group.places.map((place) => (
+        <PlaceLink key={place.path} place={place} className={styles['place']} />
+      ))}
+    </>
+  );
+}
+
+export function BottomBar() {
+  const words = useWords(shellWords);
+  const places = placeGroups.flatMap((group) => group.places);
+  return (
+    <nav className={styles['bottom']} aria-label={words.main}>
+      {places
+        .filter(({ path }) => phonePlaces.includes(path))
+        .map((place) => (
+          <PlaceLink key={place.path} place={place} className={undefined} />
+        ))}
+    </nav>
+  );
+}
+
+interface PlaceLinkProps {
+  readonly place: Place;
+  readonly className: string | undefined;
+}
+
+function PlaceLink({ place: { path, word, icon: Icon }, className }: PlaceLinkProps) {
+  const words = useWords(shellWords);
+  const { workspaceId } = useParams({ strict: false });
+  return (
+    <Link
+      to={(path === '' ? home : `${home}/${path}`) as typeof home}
+      params={{ workspaceId: workspaceId ?? '' }}
+      activeOptions={{ exact: path === '', includeSearch: false }}
+      {...(className === undefined ? {} : { className })}
+    >
+      <Icon aria-hidden="true" />
+      {words[word]}
+    </Link>
+  );
+}
+
+function WorkspaceSwitch() {
+  const words = useWords(shellWords);
+  const workspaces = useWorkspaces();
+  const { workspaceId } = useParams({ strict: false });
+  const navigate = useNavigate();
+  return (
+    <label className={styles['workspace']}>
+      <span className="sr">{words.workspace}</span>
+      <select
+        value={workspaceId ?? ''}
+        onChange={(event) =>
+          void navigate({ to: '/w/$workspaceId', params: { workspaceId: event.target.value } })
+        }
+      >
+        {workspaces.data?.content.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function flipTheme(): void {
+  chooseTheme(document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark');
+}

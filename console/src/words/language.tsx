@@ -1,0 +1,58 @@
+// Language of the console: chosen in the account, else the first that the browser wants and the console speaks.
+import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
+import { type Formats, formatsOf } from './formats.ts';
+import { type Language, languageNames, type WordSet } from './word-set.ts';
+
+const languageKey = 'language';
+
+interface Spoken {
+  readonly language: Language;
+  readonly formats: Formats;
+  readonly speak: (language: Language) => void;
+}
+
+const SpokenContext = createContext<Spoken | undefined>(undefined);
+
+export function LanguageProvider({ children }: { readonly children: ReactNode }) {
+  const [language, setLanguage] = useState(firstLanguage);
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
+  const spoken = useMemo<Spoken>(
+    () => ({
+      language,
+      formats: formatsOf(language),
+      speak(chosen) {
+        localStorage.setItem(languageKey, chosen);
+        setLanguage(chosen);
+      },
+    }),
+    [language],
+  );
+  return <SpokenContext value={spoken}>{children}</SpokenContext>;
+}
+
+export function useLanguage(): Spoken {
+  const spoken = use(SpokenContext);
+  if (spoken === undefined) throw new Error('no language around this part');
+  return spoken;
+}
+
+/** The words of a part in the language shown. */
+export function useWords<T>(words: WordSet<T>): WordSet<T>['en'] {
+  return words[useLanguage().language];
+}
+
+export function useFormats(): Formats {
+  return useLanguage().formats;
+}
+
+function isSpoken(name: string): name is Language {
+  return Object.hasOwn(languageNames, name);
+}
+
+function firstLanguage(): Language {
+  const kept = localStorage.getItem(languageKey) ?? '';
+  const wished = [kept, ...navigator.languages].map((one) => one.slice(0, 2));
+  return wished.find(isSpoken) ?? 'en';
+}

@@ -1,0 +1,20 @@
+// Build settings of the console: static files without inline code, so that the strict content policy holds.
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/',
+  plugins: [react()],
+  build: {
+    target: 'es2023',
+    outDir: 'dist',
+    emptyOutDir: true,
+    modulePreload: { polyfill: false },
+    // A file within a `data:` address is refused by the content policy.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    sourcemap: false,
+    license: true,
+  },
+});

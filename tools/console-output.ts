@@ -1,0 +1,51 @@
+// Console output: types of the interface, the bundle, and its compressed copies. Needs no network.
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { allEndpoints } from '../src/contract/endpoints/endpoint-table.ts';
+import { openApiDocument } from '../src/http/edge/open-api.ts';
+
+/** Smaller files travel in one packet anyway. */
+const compressedFromBytes = 1_024;
+const compressible = '**/*.{html,js,css,svg,json,txt}';
+
+/** Writes the TypeScript types of every endpoint to console/generated/; returns their path. */
+export async function writeInterfaceTypes(root: string): Promise<string> {
+  const { default: openapiTypes, astToString } = await import('openapi-typescript');
+  const document = openApiDocument(allEndpoints, 'http://localhost');
+  const nodes = await openapiTypes(document as unknown as Parameters<typeof openapiTypes>[0]);
+  const folder = join(root, 'console', 'generated');
+  const path = join(folder, 'interface-types.ts');
+  mkdirSync(folder, { recursive: true });
+  const caption =
+    '// Types of every endpoint, generated from the OpenAPI document of the platform.\n';
+  const text = caption + astToString(nodes);
+  if (readOrEmpty(path) !== text) writeFileSync(path, text);
+  return path;
+}
+
+/** Builds console/dist/; returns the number of its files, compressed copies not counted. */
+export async function buildConsole(root: string): Promise<number> {
+  await writeInterfaceTypes(root);
+  const { build } = await import('vite');
+  await build({ configFile: join(root, 'console', 'vite.config.ts'), logLevel: 'warn' });
+  const output = join(root, 'console', 'dist');
+  for (const path of globSync(compressible, { cwd: output })) compress(join(output, path));
+  return globSync('**/*.*', { cwd: output }).filter((path) => !/\.(br|gz)$/.test(path)).length;
+}
+
+function compress(path: string): void {
+  const bytes = readFileSync(path);
+  if (bytes.length < compressedFromBytes) return;
+  const best = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
+  writeFileSync(`${path}.br`, brotliCompressSync(bytes, best));
+  writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
