@@ -4,6 +4,7 @@ import { namedObject } from './named.ts';
 import { accumulation, bucketInterval, dataKey, timeZone, topic } from './queries.ts';
 import { list, oneOf, optional } from './record-fields.ts';
 
+/** Series of one request. */
 const seriesMax = 1_000;
 const accumulatorsMax = 12;
 

@@ -14,14 +14,12 @@ import {
 } from './bucket-plan.ts';
 import { bucketRequest, type QueryParts, slotsFor } from './kpi.ts';
 
-/** Series of one request. */
-export const manySeriesMax = 1_000;
 /** Points of one answer: buckets of each series times its accumulators. */
-export const manyPointsMax = 100_000;
+const manyPointsMax = 100_000;
 /** Tallies of one call of the store, and of calls without a turn for other requests in between. */
 const talliesPerCall = 20_000;
 
-export interface ManySeriesBody {
+interface ManySeriesBody {
   readonly series: readonly WantedSeries[];
   readonly interval: { readonly from: string; readonly to: string };
   readonly bucketInterval?: string | null | undefined;
@@ -35,7 +33,7 @@ interface WantedSeries {
   readonly accumulators: readonly string[];
 }
 
-export interface ManySeriesQuery {
+interface ManySeriesQuery {
   /** Those of the series that the caller reads; series of others are omitted. */
   readonly devices: readonly QueriedDevice[];
   readonly source: Source;
@@ -43,7 +41,7 @@ export interface ManySeriesQuery {
   readonly now: number;
 }
 
-export interface MetricSeries {
+interface MetricSeries {
   readonly deviceId: string;
   readonly topic: string;
   readonly dataKey: string;
