@@ -20,6 +20,7 @@ import { runScriptRoute } from '../http/routes/run-script.ts';
 import { rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
+import { activityRoute } from '../http/routes/activity.ts';
 import { apiKeyRoutes } from '../http/routes/api-keys.ts';
 import { auditLogRoutes } from '../http/routes/audit-logs.ts';
 import { passwordResetRoutes } from '../http/routes/password-reset.ts';
@@ -178,6 +179,7 @@ function accessRoutes(
     ...invitationRoutes(parts),
     ...memberRoutes({ ...parts, sendMail }),
     ...auditLogRoutes(parts),
+    activityRoute(parts),
   ];
 }
 

@@ -88,7 +88,7 @@ describe('compression', () => {
     expect(await codings('/metrics')).toBeUndefined();
   });
 
-  test('many long answers at once are all whole', async () => {
+  test('many long answers at the same time are all whole', async () => {
     const path = `/v3/device-types?organizationId=${world.organizationId}&size=1000`;
     const { organizationId } = world;
     const sampleData = 'x'.repeat(2_000);

@@ -1,6 +1,7 @@
 // Endpoint table: every endpoint of the interface, by resource.
 import type { Endpoint } from '../endpoint.ts';
 import { about } from './about.ts';
+import { activity } from './activity.ts';
 import { apiKeys } from './api-keys.ts';
 import { assets } from './assets.ts';
 import { auditLogs } from './audit-logs.ts';
@@ -50,6 +51,7 @@ import { workspaces } from './workspaces.ts';
 /** By resource and work, for example `endpoints.tags.list`. */
 export const endpoints = {
   about,
+  activity,
   apiKeys,
   assets,
   auditLogs,
