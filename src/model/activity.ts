@@ -1,4 +1,4 @@
-// Activity: what one request changed in a workspace, as everybody who reads the workspace may know it (contract 37).
+// Activity: what one request changed in a workspace, as its readers can see it (contract 37).
 import type { Actor } from './actor.ts';
 import type { AuditAction, AuditEntry } from './audit-entry.ts';
 import type { EpochMs } from './instant.ts';
