@@ -1,5 +1,5 @@
 // Power cuts under load: what was acknowledged is there once, and no rule misses a sample (`--rounds 60 --seed 1`).
-// With `--fleet` the store of a fleet alone, with full and failing disks.
+// With `--fleet` only the store of a fleet, on full and failing disks.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Store crash rounds: a child writes to a fleet of devices and is ended at any moment; everything acknowledged must be there once.
+// Store crash rounds: a child that writes to a fleet is ended; everything acknowledged must be there once.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ export interface CrashWorld {
   readonly settings?: Readonly<Record<string, string>>;
   /** Called when the child writes; may let calls of the child fail for some time. */
   readonly disturb?: (round: number) => void;
-  /** Whether only a copy of the folder may be opened, as what is synced is noted of the child alone. */
+  /** Whether only a copy of the folder may be opened, because what is synced is noted for the child only. */
   readonly onlyCopies?: boolean;
   /** Called when the child has ended: puts in the place of the folder what the end leaves. */
   readonly cut?: (round: number) => void;
@@ -33,7 +33,7 @@ export interface CrashWorld {
 
 export interface CrashReport {
   readonly acknowledged: Set<number>;
-  /** Devices of which the child was told that they were deleted. */
+  /** Devices that were deleted. */
   readonly deleted: Set<string>;
   /** What the child was in the midst of. */
   readonly hits: Record<CrashMoment | 'writing', number>;

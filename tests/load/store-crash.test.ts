@@ -1,4 +1,4 @@
-// kill -9 at random moments under load of a fleet, also while sealing, merging, deleting and recovering: nothing acknowledged is lost, nothing invented.
+// kill -9 of a fleet store while it writes, seals, merges, deletes and recovers: nothing is lost.
 // More than the usual 20 rounds: ROUNDS=500 npx vitest run tests/load/store-crash.test.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
