@@ -1,5 +1,5 @@
 // Bulk over HTTP beside InfluxDB in one run: requests of one device, and of many devices in order of time.
-// node bench/bulk.ts [--samples 1000000] [--devices 1000,100000] [--lanes 4] [--rounds 1] [--only ours,influxdb] [--write]
+// node bench/bulk.ts [--samples 1000000] [--devices 1000,100000] [--lanes 4] [--rounds 1] [--only heliograph] [--node-options=--cpu-prof] [--write]
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -31,6 +31,7 @@ const { values: flags } = parseArgs({
     lanes: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '1' },
     only: { type: 'string', default: 'influxdb,heliograph' },
+    'node-options': { type: 'string', default: '' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -189,14 +190,15 @@ async function send(server: Server, requests: readonly Buffer[]): Promise<Run> {
 }
 
 async function startOurs(folder: string, devices: number): Promise<Server & { ids: string[] }> {
-  let platform = await startPlatform(folder);
+  const settings = { NODE_OPTIONS: flags['node-options'] };
+  let platform = await startPlatform(folder, settings);
   const flow = await createFlow(platform, 'function consume(event) {}');
   const made = Array.from({ length: Math.min(devices, templates) }, (_, i) => deviceIdOf(i));
   let ids = await createDevices(platform, flow, made);
   if (devices > templates) {
     await platform.stop();
     multiplyDevices(join(folder, 'data'), templates, devices);
-    platform = await startPlatform(folder);
+    platform = await startPlatform(folder, settings);
     // Copies have random service ids: they are named by their physical ids.
     ids = Array.from({ length: devices }, (_, i) => deviceIdOf(i));
   }
