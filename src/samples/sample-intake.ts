@@ -35,7 +35,7 @@ interface ColumnEntry {
 export interface SampleIntakeParts {
   readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
   readonly shapes: ShapeInterner;
-  readonly store: Pick<SampleStore, 'compare' | 'write'>;
+  readonly store: Pick<SampleStore, 'compare' | 'topics' | 'write'>;
 }
 
 /** An append that has no answer yet. */
@@ -133,8 +133,11 @@ async function appendReserved(
   const pending = entries.reserveColumns(entry.rows);
   if (pending === undefined) return undefined;
   try {
+    // The reservation holds back what could be stored at these times meanwhile.
+    const [latest] = await store.topics(entry.deviceId);
     const compared = await store.compare(entry.deviceId, []);
-    const placed = placeColumns(entry, pending, compared, parts);
+    const isLater = latest === undefined || latest.newest < (entry.rows.timestamps[0] ?? 0);
+    const placed = isLater ? placeColumns(entry, pending, compared, parts) : undefined;
     if (placed === undefined) entries.release(pending);
     return placed;
   } catch (error) {
@@ -143,15 +146,13 @@ async function appendReserved(
   }
 }
 
-/** Undefined when some of the rows may be stored already. */
 function placeColumns(
   { deviceId, receivedAt, rows }: ColumnEntry,
   pending: PendingEntry,
-  { nextOrder, newest }: Comparison,
+  { nextOrder }: Comparison,
   { log, groups }: Pick<IntakeParts, 'log' | 'groups'>,
-): PlacedEntry | undefined {
+): PlacedEntry {
   const { length } = rows.timestamps;
-  if ((rows.timestamps[0] ?? newest) <= newest) return undefined;
   const firstOrder = pending.takeOrders(nextOrder, length);
   const added = log.appendColumns({ receivedAt, rows, firstOrder });
   const { position, storedAt, bytes } = added;
@@ -277,7 +278,6 @@ function storedSamples(
 const none: Comparison = {
   identical: new Set(),
   nextOrder: 0,
-  newest: Number.NEGATIVE_INFINITY,
 };
 
 function withoutIdentical(

@@ -97,8 +97,6 @@ export interface Comparison {
    * any.
    */
   readonly nextOrder: number;
-  /** Every sample of the device has this time at most; -Infinity without any. */
-  readonly newest: EpochMs;
 }
 
 /**

@@ -1,14 +1,13 @@
 // Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
 import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
 import { rowsOfColumns } from '../../log/row-columns.ts';
-import type { EpochMs } from '../../model/instant.ts';
 import { dataOf } from '../../log/data-shape.ts';
 import type { ComparedSample, Comparison, SampleStore } from '../sample-store.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
-import { type Device, isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
+import { isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
 import { missing } from '../../structures/missing.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -99,18 +98,7 @@ function comparison(
   return {
     identical: identical ?? noneIdentical,
     nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
-    newest: newestOf(device, number, tables),
   };
-}
-
-function newestOf(
-  device: Device | undefined,
-  number: number | undefined,
-  tables: ShapeTables,
-): EpochMs {
-  let newest = number === undefined ? Number.NEGATIVE_INFINITY : tables.newestOf(number);
-  for (const series of device?.topics.values() ?? []) newest = Math.max(newest, series.newest);
-  return newest;
 }
 
 /**

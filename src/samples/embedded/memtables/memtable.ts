@@ -41,6 +41,8 @@ export class Memtable {
   /** Journal positions of the oldest and of the newest row. */
   readonly firstPosition: number;
   lastPosition: number;
+  /** Bytes of the journal when the table sealer met it first; undefined before. */
+  journalledSince: number | undefined;
   length = 0;
   oldest = Number.POSITIVE_INFINITY;
   newest = Number.NEGATIVE_INFINITY;

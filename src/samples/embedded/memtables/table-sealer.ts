@@ -48,7 +48,6 @@ export interface TableSealer {
 
 export function createTableSealer(parts: TableSealerParts): TableSealer {
   const { tables, registry, limits } = parts;
-  const firstBytes = new WeakMap<Memtable, number>();
   let lookedAt = 0;
   let failedAt = Number.NEGATIVE_INFINITY;
   let working: Promise<void> | undefined;
@@ -63,9 +62,8 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
     for (const table of tables.all()) {
       const { active } = table;
       if (active === undefined) continue;
-      const since = firstBytes.get(active) ?? lookedAt;
-      firstBytes.set(active, since);
-      if (active.isFull || lookedAt - since > limits.journalTailBytes) {
+      active.journalledSince ??= lookedAt;
+      if (active.isFull || lookedAt - active.journalledSince > limits.journalTailBytes) {
         tables.close(table);
         continue;
       }

@@ -62,12 +62,8 @@ export function readTimes(
   slice: number,
   target: Float64Array,
 ): number {
-  const row = slices.starts[slice]!;
-  const length = slices.starts[slice + 1]! - row;
   target[0] = slices.firsts[slice]!;
-  times.read(row - slice, length - 1, target, 1);
-  addUp(target, length);
-  return length;
+  return addDifferences(times, slices, slice, target);
 }
 
 /** A column of whole or scaled numbers. */
@@ -94,24 +90,32 @@ export function readScaled(
   slice: number,
   target: Float64Array,
 ): number {
+  if (column.differences !== undefined) {
+    target[0] = column.block.at(slice);
+    return addDifferences(column.differences, slices, slice, target);
+  }
   const row = slices.starts[slice]!;
   const length = slices.starts[slice + 1]! - row;
-  if (column.differences === undefined) {
-    column.block.read(row, length, target, 0);
-    return length;
-  }
-  target[0] = column.block.at(slice);
-  column.differences.read(row - slice, length - 1, target, 1);
-  addUp(target, length);
+  column.block.read(row, length, target, 0);
   return length;
 }
 
-function addUp(values: Float64Array, length: number): void {
-  let value = values[0]!;
+/** Adds the differences of a slice to its first value, which is in `target`; returns the number of values. */
+function addDifferences(
+  differences: PackedBlock,
+  slices: PageSlices,
+  slice: number,
+  target: Float64Array,
+): number {
+  const row = slices.starts[slice]!;
+  const length = slices.starts[slice + 1]! - row;
+  differences.read(row - slice, length - 1, target, 1);
+  let value = target[0]!;
   for (let i = 1; i < length; i++) {
-    value += values[i]!;
-    values[i] = value;
+    value += target[i]!;
+    target[i] = value;
   }
+  return length;
 }
 
 /** A column of texts: indices into the dictionary of the page. */
