@@ -1,5 +1,6 @@
 // Named devices: those of a request's samples, by service or physical id, where its caller may write (contract 37).
 import { deviceNameOf, deviceRefusal } from '../ingest/http/backfill-sample.ts';
+import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
@@ -7,7 +8,9 @@ import { Problem } from '../model/problem.ts';
 import type { Place } from '../model/resource-ref.ts';
 import type { DevicePlace } from '../records/rows/named-devices.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
+import { missing } from '../structures/missing.ts';
 import { backfillDevice, type FoundDevice } from './backfill-batches.ts';
+import type { RowDevices } from './device-rows.ts';
 
 /** Names that a request keeps in memory. The oldest of more names are looked up again. */
 const namesMax = 20_000;
@@ -34,36 +37,77 @@ export interface NamedDeviceStages {
   readonly newId: () => string;
 }
 
-/**
- * Returns a function that returns for each element its device, or why it is rejected. It reads the
- * records once for each device.
- */
-export function createNamedDevices(principal: Principal, on: NamedDeviceStages) {
+export interface NamedDevices {
+  /** For each element its device, or why it is rejected. */
+  readonly ofElements: (elements: readonly Json[]) => Promise<readonly FoundDevice[]>;
+  /** The same for samples in columns; undefined when they do not name devices. */
+  readonly ofColumns: (samples: SampleColumns) => Promise<RowDevices | undefined>;
+}
+
+/** Those of one request: the records are read once for each device. */
+export function createNamedDevices(principal: Principal, on: NamedDeviceStages): NamedDevices {
   const { organizationId } = principal;
   const known = createBoundedMap<string, FoundDevice>(namesMax);
+  /** Workspaces that were asked for: the answer is the same for each of their devices. */
+  const mayWriteIn = new Map<string, boolean>();
 
-  return async (elements: readonly Json[]): Promise<FoundDevice[]> => {
-    const names = elements.map(deviceNameOf);
-    // The names of this group stay here when the map evicts them.
-    const found = new Map<string, FoundDevice>();
+  /** The names are all different. */
+  async function byName(names: readonly string[]): Promise<FoundDevice[]> {
+    const found: (FoundDevice | undefined)[] = [];
     const unknown: string[] = [];
-    for (const name of new Set(names)) {
-      if (typeof name !== 'string') continue;
-      const device = known.get(name) ?? (await cachedDevice(name));
+    for (const name of names) {
+      const device = known.get(name) ?? cachedDevice(name);
+      // A wait for each name would cost more than most devices do.
+      found.push(device instanceof Promise ? await device : device);
       if (device === undefined) unknown.push(name);
-      else found.set(name, device);
     }
-    if (unknown.length > 0)
-      for (const [name, device] of await searched(unknown)) found.set(name, device);
-    for (const [name, device] of found) if (!known.has(name)) known.set(name, device);
-    return names.map((name) => (typeof name === 'string' ? deviceIn(found, name) : name));
-  };
+    const read = unknown.length > 0 ? await searched(unknown) : undefined;
+    return names.map((name, i) => {
+      const device = found[i] ?? read?.get(name) ?? missing('device');
+      if (!known.has(name)) known.set(name, device);
+      return device;
+    });
+  }
 
-  async function cachedDevice(name: string): Promise<FoundDevice | undefined> {
+  async function ofElements(elements: readonly Json[]): Promise<FoundDevice[]> {
+    const places = new Map<string, number>();
+    const names = elements.map(deviceNameOf);
+    for (const name of names)
+      if (typeof name === 'string' && !places.has(name)) places.set(name, places.size);
+    const devices = await byName([...places.keys()]);
+    return names.map((name) =>
+      typeof name === 'string' ? (devices[places.get(name) ?? -1] ?? missing('device')) : name,
+    );
+  }
+
+  async function ofColumns({ deviceIds, texts }: SampleColumns): Promise<RowDevices | undefined> {
+    if (deviceIds === undefined) return undefined;
+    // By the place of its name in `texts`.
+    const devices: (FoundDevice | undefined)[] = [];
+    const places = new Set<number>(deviceIds);
+    const names: string[] = [];
+    const named: number[] = [];
+    for (const place of places) {
+      const name = deviceNameOf({ deviceId: texts[place] ?? missing('name') });
+      if (typeof name !== 'string') devices[place] = name;
+      else {
+        names.push(name);
+        named.push(place);
+      }
+    }
+    for (const [i, device] of (await byName(names)).entries())
+      devices[named[i] ?? missing('place')] = device;
+    return { ofEach: Array.from(deviceIds, (place) => devices[place] ?? missing('device')) };
+  }
+
+  return { ofElements, ofColumns };
+
+  function cachedDevice(name: string): FoundDevice | Promise<FoundDevice> | undefined {
     if (name.length > nameLengthMax) return deviceRefusal(name);
     const route = on.cached(organizationId, name);
     if (route === undefined) return undefined;
-    return writable(name, await route);
+    if (route instanceof Promise) return route.then((read) => writable(name, read));
+    return writable(name, route);
   }
 
   async function searched(names: readonly string[]): Promise<Map<string, FoundDevice>> {
@@ -94,6 +138,16 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages) 
   }
 
   function mayWrite(place: Place): boolean {
+    const key = `${place.organizationId} ${place.workspaceId}`;
+    let may = mayWriteIn.get(key);
+    if (may === undefined) {
+      may = isPermitted(place);
+      mayWriteIn.set(key, may);
+    }
+    return may;
+  }
+
+  function isPermitted(place: Place): boolean {
     try {
       on.authorizeWrite(principal, place);
       return true;
@@ -102,10 +156,4 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages) 
       throw error;
     }
   }
-}
-
-function deviceIn(found: ReadonlyMap<string, FoundDevice>, name: string): FoundDevice {
-  const device = found.get(name);
-  if (device === undefined) throw new Error('A name of the group was not looked up');
-  return device;
 }

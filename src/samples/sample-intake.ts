@@ -9,6 +9,7 @@ import { cursorsAt } from '../model/cursor.ts';
 import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { StoredSample } from '../model/sample.ts';
+import { type PlacedColumns, placeColumns, type PlacedRows } from './column-intake.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
 
@@ -16,26 +17,16 @@ export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
   /** See `Samples.append`. */
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   /** See `Samples.appendColumns`. */
-  readonly appendColumns: (entry: ColumnEntry) => Promise<PlacedEntry | undefined>;
-}
-
-/** An entry that has its place in the log. */
-export interface PlacedEntry {
-  /** Resolves as `append` does. */
-  readonly durable: Promise<DurableEntry>;
-}
-
-/** Rows of one device, and nothing else. */
-interface ColumnEntry {
-  readonly deviceId: string;
-  readonly receivedAt: EpochMs;
-  readonly rows: RowColumns;
+  readonly appendColumns: (
+    rows: readonly RowColumns[],
+    receivedAt: EpochMs,
+  ) => Promise<PlacedColumns>;
 }
 
 export interface SampleIntakeParts {
   readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
   readonly shapes: ShapeInterner;
-  readonly store: Pick<SampleStore, 'compare' | 'topics' | 'write'>;
+  readonly store: Pick<SampleStore, 'compare' | 'ends' | 'write'>;
 }
 
 /** An append that has no answer yet. */
@@ -102,7 +93,10 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
   return {
     forget: entries.forget,
     idle: entries.idle,
-    appendColumns: (entry) => appendReserved(entry, { log, store, entries, groups }),
+    appendColumns: (rows, receivedAt) => {
+      const place = (placed: PlacedRows): void => addColumns(placed, receivedAt, { log, groups });
+      return placeColumns(rows, { store, entries, place });
+    },
     append(entry) {
       const pending = entries.reserve(entry);
       return new Promise((resolve, reject) => {
@@ -121,48 +115,18 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
   };
 }
 
-interface IntakeParts extends Pick<SampleIntakeParts, 'log' | 'store'> {
-  readonly entries: PendingEntries;
-  readonly groups: Groups;
-}
-
-async function appendReserved(
-  entry: ColumnEntry,
-  { store, entries, ...parts }: IntakeParts,
-): Promise<PlacedEntry | undefined> {
-  const pending = entries.reserveColumns(entry.rows);
-  if (pending === undefined) return undefined;
-  try {
-    // The reservation holds back what could be stored at these times meanwhile.
-    const [latest] = await store.topics(entry.deviceId);
-    const compared = await store.compare(entry.deviceId, []);
-    const isLater = latest === undefined || latest.newest < (entry.rows.timestamps[0] ?? 0);
-    const placed = isLater ? placeColumns(entry, pending, compared, parts) : undefined;
-    if (placed === undefined) entries.release(pending);
-    return placed;
-  } catch (error) {
-    entries.release(pending, { error });
-    throw error;
-  }
-}
-
-function placeColumns(
-  { deviceId, receivedAt, rows }: ColumnEntry,
-  pending: PendingEntry,
-  { nextOrder }: Comparison,
-  { log, groups }: Pick<IntakeParts, 'log' | 'groups'>,
-): PlacedEntry {
-  const { length } = rows.timestamps;
-  const firstOrder = pending.takeOrders(nextOrder, length);
+function addColumns(
+  { rows, firstOrder, ...settling }: PlacedRows,
+  receivedAt: EpochMs,
+  { log, groups }: { readonly log: SampleIntakeParts['log']; readonly groups: Groups },
+): void {
+  const { deviceId } = rows.head;
   const added = log.appendColumns({ receivedAt, rows, firstOrder });
   const { position, storedAt, bytes } = added;
   const group = groups.of(added.durable);
   group.logged.push({ position, deviceId, firstOrder, rows, bytes });
-  const { promise: durable, ...settled } = Promise.withResolvers<DurableEntry>();
   const entry = { deviceId, receivedAt, notes: [], samples: [] };
-  const settling = { pending, ...settled };
   group.appends.push({ entry, samples: [], rows, duplicates: 0, position, storedAt, settling });
-  return { durable };
 }
 
 interface Settlements {
@@ -244,7 +208,7 @@ function durableColumns(
   rows: RowColumns,
   { entry: { deviceId, receivedAt }, position, storedAt }: LoggedAppend,
 ): DurableEntry {
-  const { head, timestamps } = rows;
+  const { head, timestamps, from, to } = rows;
   let samples: StoredSample[] | undefined;
   return {
     deviceId,
@@ -253,9 +217,9 @@ function durableColumns(
     position,
     duplicates: 0,
     summary: {
-      count: timestamps.length,
+      count: to - from,
       workspaceId: head.workspaceId,
-      oldest: timestamps[0] ?? receivedAt,
+      oldest: timestamps[from] ?? receivedAt,
     },
     get samples() {
       samples ??= storedSamples(samplesOfColumns(rows), position, storedAt);

@@ -1,8 +1,9 @@
 // Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
 import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
-import { rowsOfColumns } from '../../log/row-columns.ts';
+import { addValues } from '../../log/row-columns.ts';
 import { dataOf } from '../../log/data-shape.ts';
-import type { ComparedSample, Comparison, SampleStore } from '../sample-store.ts';
+import { LeafValues } from '../../log/leaf-values.ts';
+import type { ComparedSample, Comparison, DeviceEnds, SampleStore } from '../sample-store.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
@@ -12,7 +13,7 @@ import type { Manifest } from './segments/manifest.ts';
 import { missing } from '../../structures/missing.ts';
 import type { StoreLimits } from './store-limits.ts';
 
-export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare'> {
+export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare' | 'ends'> {
   /** The position behind the newest entry whose rows are visible. */
   readonly visiblePosition: () => number;
 }
@@ -72,7 +73,32 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       if (room === undefined) return comparison(deviceId, samples, parts);
       return whenRoom(room).then(() => comparison(deviceId, samples, parts));
     },
+    ends: (deviceIds) => {
+      const room = parts.room();
+      if (room === undefined) return endsOf(deviceIds, parts);
+      return whenRoom(room).then(() => endsOf(deviceIds, parts));
+    },
   };
+}
+
+function endsOf(
+  deviceIds: readonly string[],
+  { registry, tables }: Pick<EntryWriterParts, 'registry' | 'tables'>,
+): DeviceEnds {
+  const newest = new Float64Array(deviceIds.length).fill(Number.NEGATIVE_INFINITY);
+  const nextOrders = new Float64Array(deviceIds.length);
+  for (const [i, deviceId] of deviceIds.entries()) {
+    const number = tables.numbers.numberOf(deviceId);
+    if (number !== undefined) {
+      newest[i] = tables.newestOf(number);
+      nextOrders[i] = tables.marks.nextOrder(number);
+    }
+    const device = registry.devices.get(deviceId);
+    if (device === undefined) continue;
+    nextOrders[i] = Math.max(nextOrders[i]!, device.nextOrder);
+    for (const series of device.topics.values()) newest[i] = Math.max(newest[i]!, series.newest);
+  }
+  return { newest, nextOrders };
 }
 
 function comparison(
@@ -148,8 +174,8 @@ const noNumber = -1;
 function addEntry(entry: LoggedEntry, placing: RowPlacing): void {
   const { rows } = entry;
   if (!('columns' in rows)) addRows(entry, rows, placing);
-  else if (rows.timestamps.length < placing.limits.chunkRowsMin)
-    addRows(entry, rowsOfColumns(rows), placing);
+  else if (rows.to - rows.from < placing.limits.chunkRowsMin)
+    addFewColumns(entry, rows, placing);
   else if (rows.head.stored) addColumns(entry, rows, placing);
 }
 
@@ -166,7 +192,41 @@ function addColumns(
   registry.addColumns(series, { rows, origin, firstOrder }, position);
   series.isBusy = true;
   series.crowd = undefined;
-  device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.timestamps.length);
+  device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.to - rows.from);
+}
+
+/** The values of one row at a time: a table and a series copy them. */
+const rowValues = new LeafValues();
+
+function addFewColumns(
+  { deviceId, firstOrder, position }: LoggedEntry,
+  rows: RowColumns,
+  placing: RowPlacing,
+): void {
+  const { head, shape, timestamps, from, to } = rows;
+  const { topic, workspaceId, dataFlowId, stored } = head;
+  const { registry } = placing;
+  const origin = registry.origin(workspaceId, dataFlowId);
+  for (let row = from; row < to && stored; row++) {
+    rowValues.cutBack(0, 0);
+    addValues(rows, row, rowValues);
+    const placed: PlacedRow = {
+      deviceId,
+      device: noNumber,
+      position,
+      isLong: false,
+      topic,
+      timestamp: timestamps[row]!,
+      order: firstOrder + row - from,
+      shape,
+      values: rowValues,
+      valuesAt: 0,
+      origin,
+      meta: undefined,
+    };
+    addRow(placed, placing);
+  }
+  noteOrders(deviceId, firstOrder + to - from, registry);
 }
 
 function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): void {
@@ -207,9 +267,13 @@ function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): voi
     }
     valuesAt += shape.leaves.length;
   }
+  noteOrders(deviceId, firstOrder + samples.length, registry);
+}
+
+/** Series number their rows on; tables have marks. */
+function noteOrders(deviceId: string, next: number, registry: SeriesRegistry): void {
   const device = registry.devices.get(deviceId);
-  if (device !== undefined)
-    device.nextOrder = Math.max(device.nextOrder, firstOrder + samples.length);
+  if (device !== undefined) device.nextOrder = Math.max(device.nextOrder, next);
 }
 
 function addRow(row: PlacedRow, placing: RowPlacing): void {
