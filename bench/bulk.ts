@@ -1,4 +1,4 @@
-// Bulk over HTTP beside InfluxDB in one run: requests of one device, and of many devices in order of time.
+// Bulk over HTTP compared with InfluxDB in one run: requests of one device, and of many devices in order of time.
 // node bench/bulk.ts [--samples 1000000] [--devices 1000,100000] [--lanes 4] [--rounds 1] [--only heliograph] [--node-options=--cpu-prof] [--write]
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,7 +124,7 @@ const text = [
   ),
 ].join('\n\n');
 console.log(text);
-if (flags.write) writeMeasurement('Bulk over HTTP beside InfluxDB', text);
+if (flags.write) writeMeasurement('Bulk over HTTP compared with InfluxDB', text);
 
 function rowsOf({ title }: Workload, runs: ReadonlyMap<Contestant, readonly Run[]>): string[][] {
   const mean = (of: readonly Run[], value: (run: Run) => number): number =>

@@ -5,14 +5,20 @@ import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';
 import type { BackfillDevice, BackfillProgress, BatchStages } from './backfill-batches.ts';
-import { type DeviceRows, type RowDevices, type RowsByDevice, rowsByDevice } from './device-rows.ts';
+import {
+  type DeviceRows,
+  type RowDevices,
+  type RowsByDevice,
+  rowsByDevice,
+} from './device-rows.ts';
 
 export interface ColumnStages extends Pick<BatchStages, 'validate' | 'admit' | 'announce'> {
   /** Undefined, and nothing is stored, when columns do not take the data. */
   readonly appendColumns: (entries: ColumnsToStore) => Promise<PlacedParts | undefined>;
 }
 
-interface ColumnsToStore extends Pick<SampleColumns, 'timestamps' | 'columns' | 'texts' | 'example'> {
+interface ColumnsToStore
+  extends Pick<SampleColumns, 'timestamps' | 'columns' | 'texts' | 'example'> {
   readonly receivedAt: EpochMs;
   /** The rows of each device. */
   readonly parts: readonly PartToStore[];
@@ -46,7 +52,7 @@ export interface StoredColumns {
 
 interface ColumnsOfDevices {
   readonly samples: SampleColumns;
-  /** Samples without a device are left out. */
+  /** Samples without a device are skipped. */
   readonly devices: RowDevices;
   readonly receivedAt: EpochMs;
 }

@@ -34,11 +34,8 @@ export interface RowsByDevice extends Pick<SampleColumns, 'timestamps' | 'column
   readonly place: Uint32Array | undefined;
 }
 
-/** The samples of each device in the order sent; those without a device are left out. */
-export function rowsByDevice(
-  samples: SampleColumns,
-  devices: RowDevices,
-): RowsByDevice {
+/** The samples of each device in the order sent; those without a device are skipped. */
+export function rowsByDevice(samples: SampleColumns, devices: RowDevices): RowsByDevice {
   const { timestamps, columns, length } = samples;
   if ('ofAll' in devices) {
     const part = { device: devices.ofAll, from: 0, to: length };

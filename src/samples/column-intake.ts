@@ -4,7 +4,7 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import type { PendingEntries, PendingEntry } from './pending-entries.ts';
 import type { DeviceEnds, SampleStore } from './sample-store.ts';
 
-/** What became of the entries of one call. */
+/** The result for the entries of one call. */
 export interface ColumnOutcome {
   /** In the order of their positions. */
   readonly entries: readonly DurableEntry[];

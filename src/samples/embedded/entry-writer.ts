@@ -3,12 +3,13 @@ import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry
 import { addValues } from '../../log/row-columns.ts';
 import { dataOf } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
-import type { ComparedSample, Comparison, DeviceEnds, SampleStore } from '../sample-store.ts';
+import type { SampleStore } from '../sample-store.ts';
+import { comparison, endsOf } from './stored-rows.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
-import { isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
+import { isInChunks, type Series, seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
 import { missing } from '../../structures/missing.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -30,8 +31,6 @@ export interface EntryWriterParts {
   /** Undefined when further rows have room in memory, else resolves when that may have changed. */
   readonly room: () => Promise<void> | undefined;
 }
-
-const noneIdentical: ReadonlySet<number> = new Set();
 
 export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
   const { registry, manifest } = parts;
@@ -78,52 +77,6 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       if (room === undefined) return endsOf(deviceIds, parts);
       return whenRoom(room).then(() => endsOf(deviceIds, parts));
     },
-  };
-}
-
-function endsOf(
-  deviceIds: readonly string[],
-  { registry, tables }: Pick<EntryWriterParts, 'registry' | 'tables'>,
-): DeviceEnds {
-  const newest = new Float64Array(deviceIds.length).fill(Number.NEGATIVE_INFINITY);
-  const nextOrders = new Float64Array(deviceIds.length);
-  for (const [i, deviceId] of deviceIds.entries()) {
-    const number = tables.numbers.numberOf(deviceId);
-    if (number !== undefined) {
-      newest[i] = tables.newestOf(number);
-      nextOrders[i] = tables.marks.nextOrder(number);
-    }
-    const device = registry.devices.get(deviceId);
-    if (device === undefined) continue;
-    nextOrders[i] = Math.max(nextOrders[i]!, device.nextOrder);
-    for (const series of device.topics.values()) newest[i] = Math.max(newest[i]!, series.newest);
-  }
-  return { newest, nextOrders };
-}
-
-function comparison(
-  deviceId: string,
-  samples: readonly ComparedSample[],
-  { registry, tables, decoded }: EntryWriterParts,
-): Comparison {
-  const device = registry.devices.get(deviceId);
-  const number = tables.numbers.numberOf(deviceId);
-  let identical: Set<number> | undefined;
-  if (device !== undefined || number !== undefined)
-    for (let i = 0; i < samples.length; i++) {
-      const sample = samples[i] ?? missing('sample');
-      const series = device?.topics.get(sample.topic);
-      const isFound =
-        (series !== undefined && isStored(series, sample.timestamp, sample.data, decoded)) ||
-        (number !== undefined && tables.has(number, sample));
-      if (!isFound) continue;
-      identical ??= new Set();
-      identical.add(i);
-    }
-  const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
-  return {
-    identical: identical ?? noneIdentical,
-    nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
   };
 }
 
@@ -174,8 +127,7 @@ const noNumber = -1;
 function addEntry(entry: LoggedEntry, placing: RowPlacing): void {
   const { rows } = entry;
   if (!('columns' in rows)) addRows(entry, rows, placing);
-  else if (rows.to - rows.from < placing.limits.chunkRowsMin)
-    addFewColumns(entry, rows, placing);
+  else if (rows.to - rows.from < placing.limits.chunkRowsMin) addFewColumns(entry, rows, placing);
   else if (rows.head.stored) addColumns(entry, rows, placing);
 }
 
