@@ -1,4 +1,4 @@
-// Bulk over HTTP compared with InfluxDB in one run: requests of one device, and of many devices in order of time.
+// Bulk over HTTP compared with InfluxDB in one run, by requests of one device and of many devices.
 // node bench/bulk.ts [--samples 1000000] [--devices 1000,100000] [--lanes 4] [--rounds 1] [--only heliograph] [--node-options=--cpu-prof] [--write]
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,11 +1,12 @@
 // Registered devices: start, memory, lists, and first and second uplinks of up to 1,000,000 devices.
 // node bench/devices.ts [--devices 1000000] [--senders 200000] [--rounds 3] [--folder PATH]
-// [--skip lists,uplinks] [--write]; a folder keeps the devices for the next run.
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+// [--skip lists,captures,bulk] [--write]; a folder keeps the devices for the next run.
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { addStatus, deviceIdOf, fleetDevice, multiplyDevices } from './load/device-copies.ts';
-import { httpRequest, inLanes, mustSucceed, openConnections } from './load/http.ts';
+import { addStatus, fleetDevice, multiplyDevices } from './load/device-copies.ts';
+import { bulkSamples, captures, uplinkRounds } from './load/device-uplinks.ts';
 import { type Platform, createFlow, startPlatform } from './load/platform.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
 import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
@@ -25,9 +26,17 @@ const total = Number(flags.devices);
 const senders = Math.min(Number(flags.senders), total);
 const rounds = Number(flags.rounds);
 const templatesTotal = Math.min(1_000, total);
-const clockTicksPerSecond = 100;
 const passThrough = 'function consume(event) { emit("sample", { data: event.data }); }';
+const restMs = 10_000;
 const goals = { startSeconds: 1, listMs: 20, firstOfSecond: 0.5 };
+
+const uplinks = {
+  senders,
+  rounds,
+  step: Math.max(1, Math.floor(total / senders)),
+  inFlight: Number(flags['in-flight']),
+  firstOfSecond: goals.firstOfSecond,
+};
 
 interface Setup {
   readonly workspaceId: string;
@@ -39,31 +48,57 @@ interface Setup {
 
 const run = async (folder: string): Promise<void> => {
   const setup = await prepare(folder);
+  const texts = [conditions(folder)];
+  const tell = (text: string): void => {
+    texts.push(text);
+    console.log(`\n${text}`);
+  };
+  console.log(texts[0]);
+  await withPlatform(folder, async (platform, startSeconds) => {
+    const bytes = statSync(join(folder, 'data', 'records.sqlite')).size;
+    tell(
+      `${total.toLocaleString('en-US')} devices with two tags and three custom fields each, ${figure(bytes / 2 ** 20)} MiB of records. Ready after ${figure(startSeconds)} s (goal ${goals.startSeconds} s), RSS ${residentMiB(platform)}.`,
+    );
+    if (isSkipped('lists')) return;
+    tell(await lists(platform, setup));
+    tell(`RSS after the lists: ${residentMiB(platform)}.`);
+  });
+  // The first uplinks of a start are those of devices that are not in memory yet.
+  for (const [name, kind] of [
+    ['captures', captures(setup.secret)],
+    ['bulk', bulkSamples()],
+  ] as const) {
+    if (isSkipped(name)) continue;
+    await withPlatform(folder, async (platform) => {
+      tell(await uplinkRounds(platform, kind, uplinks));
+      tell(`RSS ${residentMiB(platform)}, at rest after 10 s ${await atRestMiB(platform)}.`);
+    });
+  }
+  if (flags.write) writeMeasurement('Registered devices', texts.join('\n\n'));
+};
+
+const isSkipped = (part: string): boolean => flags.skip.split(',').includes(part);
+const residentMiB = ({ server }: Platform): string =>
+  `${figure(server.residentBytes() / 2 ** 20)} MiB`;
+
+async function atRestMiB(platform: Platform): Promise<string> {
+  await delay(restMs);
+  return residentMiB(platform);
+}
+
+/** The platform on the folder, and how long its start took. */
+async function withPlatform(
+  folder: string,
+  work: (platform: Platform, startSeconds: number) => Promise<void>,
+): Promise<void> {
   const startMs = performance.now();
   const platform = await startPlatform(folder);
-  const startSeconds = (performance.now() - startMs) / 1_000;
-  const memory = [['started', figure(platform.server.residentBytes() / 2 ** 20)]];
   try {
-    const parts = [
-      conditions(folder),
-      `${total.toLocaleString('en-US')} devices with two tags and three custom fields each, ${figure(statSync(join(folder, 'data', 'records.sqlite')).size / 2 ** 20)} MiB of records. Ready after ${figure(startSeconds)} s (goal ${goals.startSeconds} s).`,
-    ];
-    if (!flags.skip.includes('lists')) {
-      parts.push(await lists(platform, setup));
-      memory.push(['after the lists', figure(platform.server.residentBytes() / 2 ** 20)]);
-    }
-    if (!flags.skip.includes('uplinks')) {
-      parts.push(await uplinks(platform, setup));
-      memory.push(['after the uplinks', figure(platform.server.residentBytes() / 2 ** 20)]);
-    }
-    parts.push(markdownTable(['memory', 'RSS, MiB'], memory));
-    const text = parts.join('\n\n');
-    console.log(text);
-    if (flags.write) writeMeasurement('Registered devices', text);
+    await work(platform, (performance.now() - startMs) / 1_000);
   } finally {
     await platform.stop();
   }
-};
+}
 
 /** Makes the devices, unless the folder has them from an earlier run. */
 async function prepare(folder: string): Promise<Setup> {
@@ -223,70 +258,6 @@ async function lists(platform: Platform, setup: Setup): Promise<string> {
   }
   const head = ['list of 25', 'found', 'first, ms', 'warm p50', 'warm max', 'after a write', ''];
   return `${markdownTable(head, rows)}\n\nGoal: warm under ${goals.listMs} ms.`;
-}
-
-/** Captures of all senders in turn, round after round. */
-async function uplinks(platform: Platform, { secret }: Setup): Promise<string> {
-  const connections = await openConnections(platform.target, Number(flags['in-flight']));
-  const step = Math.max(1, Math.floor(total / senders));
-  const rows: string[][] = [];
-  let secondPerSecond = Number.NaN;
-  let firstPerSecond = Number.NaN;
-  const send = async (from: number, count: number, round: number) => {
-    const requests = Array.from({ length: count }, (_, i) => {
-      const path = `/v3/capture?secret=${secret}&deviceId=${deviceIdOf((from + i) * step)}`;
-      const data = { temperature: 20 + round, humidity: i % 100 };
-      return httpRequest(
-        'POST',
-        path,
-        { 'content-type': 'application/json' },
-        JSON.stringify(data),
-      );
-    });
-    const [cpu, startedMs] = [cpuSeconds(platform.server.pid), performance.now()];
-    await inLanes(connections, requests, async (connection, request) => {
-      mustSucceed(await connection.send(request));
-    });
-    const seconds = (performance.now() - startedMs) / 1_000;
-    return { seconds, cpu: cpuSeconds(platform.server.pid) - cpu };
-  };
-  // Code is compiled and the journal open before the first round is measured.
-  const warm = Math.min(2_000, senders);
-  for (let i = 0; i < 3; i++) await send(0, warm, i);
-  for (let round = 0; round < rounds; round++) {
-    const sent = { seconds: 0, cpu: 0 };
-    const count = senders - warm;
-    for (let from = warm; from < senders; from += 20_000) {
-      const some = await send(from, Math.min(20_000, senders - from), 10 + round);
-      sent.seconds += some.seconds;
-      sent.cpu += some.cpu;
-    }
-    const perSecond = count / sent.seconds;
-    if (round === 0) firstPerSecond = perSecond;
-    if (round === 1) secondPerSecond = perSecond;
-    rows.push([
-      `${round + 1}`,
-      figure(perSecond),
-      figure((sent.cpu / count) * 1e6),
-      figure(platform.server.residentBytes() / 2 ** 20),
-    ]);
-  }
-  for (const connection of connections) connection.close();
-  const head = ['uplink of each device', 'per second', 'us CPU', 'RSS, MiB'];
-  const ratio = firstPerSecond / secondPerSecond;
-  return [
-    `${senders.toLocaleString('en-US')} devices in turn, ${flags['in-flight']} requests in flight:`,
-    markdownTable(head, rows),
-    `First at ${figure(ratio)} of the rate of the second (goal ${goals.firstOfSecond}).`,
-  ].join('\n\n');
-}
-
-/** User and system time of the process and its threads. */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond;
 }
 
 if (flags.folder === undefined) await inTemporaryFolder('devices', run);

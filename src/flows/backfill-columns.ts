@@ -130,7 +130,7 @@ async function announced(
   if (failure !== undefined) throw failure.error;
 }
 
-/** The latest time; undefined when one of them is no instant, or without any. */
+/** The latest time; undefined when one of them is invalid, or without any. */
 function latestOf(timestamps: Float64Array): EpochMs | undefined {
   let oldest = Number.POSITIVE_INFINITY;
   let latest = Number.NEGATIVE_INFINITY;

@@ -76,6 +76,24 @@ test('each name is looked up once in a request, unknown ones too; a group makes 
   );
 });
 
+test('the devices of a group are looked up together, so that the directory reads them by few statements', async () => {
+  const at = bench();
+  const waiting: (() => void)[] = [];
+  const on: typeof at.on = {
+    ...at.on,
+    cached: (_, name) => (name === 'd4' ? on.findRoute(name) : undefined),
+    findRoute: (id) =>
+      new Promise((resolve) => {
+        waiting.push(() => resolve(routeOf(id)));
+        // Nothing is answered before all are asked for.
+        if (id === 'd4' || waiting.length === 3)
+          for (const answer of waiting.splice(0)) setImmediate(answer);
+      }),
+  };
+  const stored = store(groupsOf(1, ['d1', 'd4', 'd2', 'd3']), { ...at, on });
+  expect(await stored).toMatchObject({ accepted: 4 });
+});
+
 test('the entries of two groups are in progress at most', async () => {
   let inProgress = 0;
   let most = 0;

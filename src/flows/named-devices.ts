@@ -1,5 +1,5 @@
 // Named devices: those of a request's samples, by service or physical id, where its caller may write (contract 37).
-import { deviceNameOf, deviceRefusal } from '../ingest/http/backfill-sample.ts';
+import { deviceNameOf, deviceRefusal, type SampleRefusal } from '../ingest/http/backfill-sample.ts';
 import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
@@ -51,73 +51,65 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
   /** Workspaces that were asked for: the answer is the same for each of their devices. */
   const mayWriteIn = new Map<string, boolean>();
 
-  /** The names are all different. */
-  async function byName(names: readonly string[]): Promise<FoundDevice[]> {
-    const found: (FoundDevice | undefined)[] = [];
+  async function byName(names: Iterable<string>): Promise<ReadonlyMap<string, FoundDevice>> {
+    // The names of this group stay here when the map of known ones evicts them.
+    const found = new Map<string, FoundDevice>();
     const unknown: string[] = [];
-    for (const name of names) {
+    const reads: Promise<void>[] = [];
+    for (const name of new Set(names)) {
       const device = known.get(name) ?? cachedDevice(name);
-      // A wait for each name would cost more than most devices do.
-      found.push(device instanceof Promise ? await device : device);
       if (device === undefined) unknown.push(name);
+      else if (device instanceof Promise)
+        reads.push(device.then((read) => void found.set(name, read)));
+      else found.set(name, device);
     }
-    const read = unknown.length > 0 ? await searched(unknown) : undefined;
-    return names.map((name, i) => {
-      const device = found[i] ?? read?.get(name) ?? missing('device');
-      if (!known.has(name)) known.set(name, device);
-      return device;
-    });
+    await Promise.all(reads);
+    if (unknown.length > 0)
+      for (const [name, device] of await searched(unknown)) found.set(name, device);
+    for (const [name, device] of found) if (!known.has(name)) known.set(name, device);
+    return found;
   }
 
   async function ofElements(elements: readonly Json[]): Promise<FoundDevice[]> {
-    const places = new Map<string, number>();
     const names = elements.map(deviceNameOf);
-    for (const name of names)
-      if (typeof name === 'string' && !places.has(name)) places.set(name, places.size);
-    const devices = await byName([...places.keys()]);
+    const found = await byName(names.filter((name) => typeof name === 'string'));
     return names.map((name) =>
-      typeof name === 'string' ? (devices[places.get(name) ?? -1] ?? missing('device')) : name,
+      typeof name === 'string' ? (found.get(name) ?? missing('device')) : name,
     );
   }
 
   async function ofColumns({ deviceIds, texts }: SampleColumns): Promise<RowDevices | undefined> {
     if (deviceIds === undefined) return undefined;
-    // By the place of its name in `texts`.
-    const devices: (FoundDevice | undefined)[] = [];
-    const places = new Set<number>(deviceIds);
-    const names: string[] = [];
-    const named: number[] = [];
-    for (const place of places) {
-      const name = deviceNameOf({ deviceId: texts[place] ?? missing('name') });
-      if (typeof name !== 'string') devices[place] = name;
-      else {
-        names.push(name);
-        named.push(place);
-      }
-    }
-    for (const [i, device] of (await byName(names)).entries())
-      devices[named[i] ?? missing('place')] = device;
+    // By the place of the name in `texts`.
+    const names: (string | SampleRefusal)[] = [];
+    for (const place of deviceIds)
+      names[place] ??= deviceNameOf({ deviceId: texts[place] ?? missing('name') });
+    const found = await byName(names.filter((name) => typeof name === 'string'));
+    const devices = names.map((name) => (typeof name === 'string' ? found.get(name) : name));
     return { ofEach: Array.from(deviceIds, (place) => devices[place] ?? missing('device')) };
   }
 
   return { ofElements, ofColumns };
 
+  /** A promise only while the flow of the device is read. */
   function cachedDevice(name: string): FoundDevice | Promise<FoundDevice> | undefined {
     if (name.length > nameLengthMax) return deviceRefusal(name);
     const route = on.cached(organizationId, name);
-    if (route === undefined) return undefined;
     if (route instanceof Promise) return route.then((read) => writable(name, read));
-    return writable(name, route);
+    return route && writable(name, route);
   }
 
-  async function searched(names: readonly string[]): Promise<Map<string, FoundDevice>> {
+  /** All names together, so that the directory reads their devices by few statements. */
+  async function searched(
+    names: readonly string[],
+  ): Promise<readonly (readonly [string, FoundDevice])[]> {
     const places = await on.placesByName(organizationId, names);
-    const found = new Map<string, FoundDevice>();
-    for (const name of names) {
-      const place = places.get(name);
-      found.set(name, place === undefined ? deviceRefusal(name) : await routed(name, place));
-    }
-    return found;
+    return Promise.all(
+      names.map(async (name) => {
+        const place = places.get(name);
+        return [name, place === undefined ? deviceRefusal(name) : await routed(name, place)];
+      }),
+    );
   }
 
   async function routed(name: string, { id, workspaceId }: DevicePlace): Promise<FoundDevice> {

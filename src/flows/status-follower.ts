@@ -2,15 +2,17 @@
 import { isDiskFull } from '../model/disk-full.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
 import {
-  findDeviceState,
+  findDeviceStates,
   saveDeviceStates,
   saveUplinkMetrics,
 } from '../records/rows/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from '../records/rows/follower-positions.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
+import { idsPerStatement } from '../records/rows/padded-ids.ts';
 import { durableMark } from '../records/rows/recorded-positions.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
+import { createTurnBatches } from '../structures/turn-batches.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import {
   createDeviceStatus,
@@ -74,7 +76,7 @@ function statusRecords(db: RecordsDb): StatusRecords {
         await appendProcessingLog(step, batch.notes);
         await saveFollowerPosition(step, name, batch.position);
       }),
-    readState: (deviceId) => findDeviceState(db, deviceId),
+    readState: createTurnBatches((ids) => findDeviceStates(db, ids), idsPerStatement),
   };
 }
 

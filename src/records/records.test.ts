@@ -13,7 +13,7 @@ import {
   processingLogLimits,
 } from './rows/processing-log.ts';
 import {
-  findDeviceState,
+  findDeviceStates,
   findUplinkMetrics,
   saveDeviceStates,
   saveUplinkMetrics,
@@ -104,8 +104,7 @@ test('uplink metrics: the newest stay, an older uplink changes nothing', async (
   expect((await findUplinkMetrics(records.db, ['d', 'e'])).get('d')).toEqual(metrics(30));
   await saveDeviceStates(records.db, new Map([['d', { n: 1 }]]));
   await saveDeviceStates(records.db, new Map([['d', { n: 2 }]]));
-  expect(await findDeviceState(records.db, 'd')).toEqual({ n: 2 });
-  expect(await findDeviceState(records.db, 'e')).toBeUndefined();
+  expect([...(await findDeviceStates(records.db, ['d', 'e']))]).toEqual([['d', { n: 2 }]]);
   await records.close();
 });
 

@@ -4,14 +4,12 @@ import type { Json } from '../../model/json.ts';
 import { fromJsonText } from '../columns.ts';
 import type { Records } from '../records.ts';
 import { deviceFromRow } from './devices.ts';
+import { idsPerStatement, padded } from './padded-ids.ts';
 
 type Store = Pick<Records, 'db' | 'sealer'>;
 
-/** The numbers of parameters of these statements: few, so that all stay compiled. */
-const parameterCounts = [1, 8, 64, 256] as const;
-
 /** At most this many devices are found by one call. */
-export const devicesPerBatch = 256;
+export const devicesPerBatch = idsPerStatement;
 
 export interface DeviceWithLabels {
   readonly device: Device;
@@ -93,12 +91,4 @@ function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
-}
-
-/** Repeats the last id up to the next of `parameterCounts`. */
-function padded(ids: readonly string[]): string[] {
-  const count = parameterCounts.find((each) => each >= ids.length) ?? ids.length;
-  const last = ids.at(-1);
-  if (last === undefined) return [];
-  return [...ids, ...Array.from({ length: count - ids.length }, () => last)];
 }

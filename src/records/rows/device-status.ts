@@ -5,6 +5,7 @@ import { type UplinkMetrics, withLastKnown } from '../../model/uplink-metrics.ts
 import { fromJsonText, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { padded } from './padded-ids.ts';
 
 // One statement writes this many rows: few enough for every engine's parameter limit, many enough
 // to be quick.
@@ -106,17 +107,20 @@ export async function findUplinkMetrics(
   return new Map(rows.map((row) => [row.deviceId, fromJsonText<UplinkMetrics>(row.uplinkMetrics)]));
 }
 
-/** The state the device's decoder emitted last; undefined when it never did. */
-export async function findDeviceState(
+/**
+ * The states that decoders emitted last, of at most `idsPerStatement` devices; those without one are
+ * absent.
+ */
+export async function findDeviceStates(
   db: RecordsDb,
-  deviceId: string,
-): Promise<JsonObject | undefined> {
-  const row = await db
+  deviceIds: readonly string[],
+): Promise<Map<string, JsonObject>> {
+  const rows = await db
     .selectFrom('deviceState')
-    .select('state')
-    .where('deviceId', '=', deviceId)
-    .executeTakeFirst();
-  return row && fromJsonText<JsonObject>(row.state);
+    .selectAll()
+    .where('deviceId', 'in', padded(deviceIds))
+    .execute();
+  return new Map(rows.map(({ deviceId, state }) => [deviceId, fromJsonText<JsonObject>(state)]));
 }
 
 /** Replaces the decoders' states. The transaction is the caller's. */
