@@ -13,10 +13,7 @@ interface StoredRows {
 }
 
 /** See `SampleStore.ends`. */
-export function endsOf(
-  deviceIds: readonly string[],
-  { registry, tables }: StoredRows,
-): DeviceEnds {
+export function endsOf(deviceIds: readonly string[], { registry, tables }: StoredRows): DeviceEnds {
   const newest = new Float64Array(deviceIds.length).fill(Number.NEGATIVE_INFINITY);
   const nextOrders = new Float64Array(deviceIds.length);
   for (const [i, deviceId] of deviceIds.entries()) {
