@@ -20,7 +20,7 @@ export interface PlacedColumns {
   readonly outcome: Promise<ColumnOutcome>;
 }
 
-export interface PlacedRows {
+export interface ReservedRows {
   readonly rows: RowColumns;
   readonly pending: PendingEntry;
   readonly firstOrder: number;
@@ -33,7 +33,7 @@ export interface ColumnIntakeParts {
   readonly store: Pick<SampleStore, 'ends'>;
   readonly entries: Pick<PendingEntries, 'reserveColumns' | 'release'>;
   /** Gives the rows to the log. Throws what the log throws. */
-  readonly place: (placed: PlacedRows) => void;
+  readonly place: (placed: ReservedRows) => void;
 }
 
 interface Reserved {
