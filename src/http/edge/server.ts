@@ -95,7 +95,9 @@ function optionsOf(parts: ServerParts): FastifyHttpOptions<Server> {
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id']),
     http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: timeouts.checkMs },
     trustProxy: trustedBy(parts),
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    schemaController: {
+      compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas },
+    },
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
     // The framework's log is off: `EdgeEvents` reports what is worth saying.
     logger: false,
