@@ -5,7 +5,7 @@ import { composeIdempotency } from './idempotency.ts';
 import type { Parts } from './platform-parts.ts';
 import { composeRawUplinks } from './raw-uplinks.ts';
 import { composeScripts, type Scripts } from './scripts.ts';
-import { decodeUplink } from '../decode/decode-uplink.ts';
+import { decodeUplink, passThrough } from '../decode/decode-uplink.ts';
 import {
   type CommandToEncode,
   type EncodedCommand,
@@ -145,6 +145,7 @@ function uplinkStagesOf(
     stateOf,
     setState,
     decode: decodeUplink(scripts),
+    passThrough,
     validate: (sample) => withFutureNote(validateSample(sample), now()),
     admit,
     append: (entry) => store.append(entry),

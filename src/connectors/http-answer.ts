@@ -2,6 +2,7 @@
 import type * as Undici from 'undici';
 import type { Dispatcher } from 'undici';
 import type { EpochMs } from '../model/instant.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { SendOutcome } from './target.ts';
 import { failedAttempt } from './send-failure.ts';
 
@@ -11,6 +12,9 @@ const answerLimits = {
   /** The part that is read, so that the connection can be used again. */
   readBytesMax: 256 * 1024,
 } as const;
+
+/** Addresses of requests that are kept after they were parsed. */
+const addressesMax = 1_000;
 
 export interface HttpCall {
   readonly method: string;
@@ -36,7 +40,7 @@ export async function call(
   dispatcher?: Dispatcher,
 ): Promise<HttpAnswer> {
   signal.throwIfAborted();
-  const { origin, protocol, pathname, search } = new URL(url);
+  const { origin, protocol, path } = addressOf(url);
   // The egress guard loads the package with its first use too.
   const { errors, getGlobalDispatcher } = client ?? (await loadClient());
   if (protocol !== 'https:' && protocol !== 'http:')
@@ -46,7 +50,7 @@ export async function call(
   (dispatcher ?? getGlobalDispatcher()).dispatch(
     {
       origin,
-      path: pathname + search,
+      path,
       method,
       headers,
       ...(body !== undefined && { body }),
@@ -54,6 +58,25 @@ export async function call(
     reading.handler,
   );
   return reading.answer;
+}
+
+interface Address {
+  readonly origin: string;
+  readonly protocol: string;
+  readonly path: string;
+}
+
+// Most targets have one address for all deliveries.
+const addresses = createBoundedMap<string, Address>(addressesMax);
+
+/** Throws a TypeError for a text that is no URL. */
+function addressOf(url: string): Address {
+  const known = addresses.get(url);
+  if (known !== undefined) return known;
+  const { origin, protocol, pathname, search } = new URL(url);
+  const address = { origin, protocol, path: pathname + search };
+  addresses.set(url, address);
+  return address;
 }
 
 let client: typeof Undici | undefined;

@@ -4,11 +4,12 @@ import type { Target } from './target.ts';
 /** `load` imports the sender and opens its target; it is called at most once. */
 export function createLazyTarget(load: () => Promise<Target>): Target {
   let loading: Promise<Target> | undefined;
+  let loaded: Target | undefined;
   return {
     async send(message, signal) {
       loading ??= load();
-      const target = await loading;
-      return target.send(message, signal);
+      loaded ??= await loading;
+      return loaded.send(message, signal);
     },
     async close() {
       const target = await loading?.catch(() => undefined);

@@ -28,15 +28,22 @@ export function decodeUplink(
   scripts: Pick<ScriptMachine, 'run'>,
 ): (uplink: Uplink, state: JsonObject) => Promise<DecodedUplink> {
   return async (uplink, state) => {
-    // An array has no data keys, so it becomes one value (contract 15).
-    const data: JsonObject = isJsonObject(uplink.body) ? uplink.body : { values: uplink.body };
-    if (uplink.script === null)
-      return { samples: [sampleOf(uplink, data)], notes: [], scriptMs: 0 };
+    if (uplink.script === null) return passThrough(uplink);
     const { tenant, code: source } = uplink.script;
-    const event = uplinkEvent(uplink, data, state);
+    const event = uplinkEvent(uplink, dataOf(uplink), state);
     const { emits, durationMs } = await scripts.run({ tenant, source, event, nonFinite: 'marked' });
     return { ...collected(uplink, emits), scriptMs: durationMs };
   };
+}
+
+/** The payload of an uplink without a script is its sample. */
+export function passThrough(uplink: Uplink): DecodedUplink {
+  return { samples: [sampleOf(uplink, dataOf(uplink))], notes: [], scriptMs: 0 };
+}
+
+/** An array has no data keys, so it becomes one value (contract 15). */
+function dataOf({ body }: Uplink): JsonObject {
+  return isJsonObject(body) ? body : { values: body };
 }
 
 function collected(uplink: Uplink, emits: readonly Emit[]): Omit<DecodedUplink, 'scriptMs'> {

@@ -51,18 +51,24 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
   }
 
   return {
-    async run(delivery) {
-      const { promise, resolve } = Promise.withResolvers<SendOutcome | undefined>();
-      const stop = new AbortController();
-      const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
-      running.add(attempt);
-      setOneTimer();
-      try {
-        return await Promise.race([send(delivery, stop.signal), promise]);
-      } finally {
-        running.delete(attempt);
-      }
-    },
+    run: (delivery) =>
+      new Promise((resolve, reject) => {
+        const stop = new AbortController();
+        const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
+        running.add(attempt);
+        setOneTimer();
+        // Of an attempt that has ended late, what comes afterwards has no effect.
+        send(delivery, stop.signal).then(
+          (outcome) => {
+            running.delete(attempt);
+            resolve(outcome);
+          },
+          (error: unknown) => {
+            running.delete(attempt);
+            reject(error);
+          },
+        );
+      }),
     abortAll() {
       for (const { stop, resolve } of running) {
         stop.abort(new Error('the platform stops'));

@@ -24,6 +24,10 @@ export interface ServerSender {
   readonly connector: DeviceConnector;
 }
 
+type Sender = DeviceSender | ServerSender;
+/** Found in memory, or read. */
+type Looked<S> = S | Promise<S>;
+
 export interface Found<S> {
   /**
    * Returns the sender, looked up again only if a record changed since. Throws like the first
@@ -51,20 +55,34 @@ export interface CaptureSenders {
 export function createCaptureSenders(
   directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
 ): CaptureSenders {
-  async function senderOf(
-    query: CaptureQuery,
-    headers: IncomingHttpHeaders,
-  ): Promise<DeviceSender | ServerSender> {
-    const connector = await directory.connector(captureSecretOf(query, headers));
-    if (isWebhook(connector, query, headers)) return { kind: 'networkServer', connector };
-    const { deviceId, topic, timestamp } = captureRequestOf(query, headers);
-    const route = await directory.byConnector(connector, deviceId);
-    return { kind: 'device', route, topic, timestamp };
+  function senderOf(query: CaptureQuery, headers: IncomingHttpHeaders): Looked<Sender> {
+    const connector = directory.connector(captureSecretOf(query, headers));
+    const found = (known: DeviceConnector) => senderOn(known, query, headers);
+    // Most are in memory: no turn is waited for them.
+    return connector instanceof Promise ? connector.then(found) : found(connector);
   }
 
-  async function find<S>(lookUp: () => S | Promise<S>): Promise<Found<S>> {
+  function senderOn(
+    connector: DeviceConnector,
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+  ): Looked<Sender> {
+    if (isWebhook(connector, query, headers)) return { kind: 'networkServer', connector };
+    const { deviceId, topic, timestamp } = captureRequestOf(query, headers);
+    const route = directory.byConnector(connector, deviceId);
+    const found = (known: UplinkRoute): Sender => ({
+      kind: 'device',
+      route: known,
+      topic,
+      timestamp,
+    });
+    return route instanceof Promise ? route.then(found) : found(route);
+  }
+
+  async function find<S extends object>(lookUp: () => Looked<S>): Promise<Found<S>> {
     const { revision } = directory;
-    const sender = await lookUp();
+    const looked = lookUp();
+    const sender = looked instanceof Promise ? await looked : looked;
     return { current: () => (directory.revision === revision ? sender : lookUp()) };
   }
 

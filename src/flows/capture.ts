@@ -34,25 +34,34 @@ export interface CaptureStages {
 const wholeUplink = '';
 
 /** Resolves when the payload's samples are durable. */
-export async function capture(input: Capture, on: CaptureStages): Promise<CaptureReceipt> {
-  const { route, idempotencyKey } = input;
-  const work = async (
-    receivedAt: EpochMs,
-    duplicateKey = input.duplicateKey,
-  ): Promise<CaptureReceipt> => {
-    const { topic, timestamp, body, bodyBytes } = input;
-    const key = duplicateKey !== undefined && { duplicateKey };
-    const payload = { topic, timestamp, body, bodyBytes, ...key };
-    const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
-    await on.handleUplink(uplink);
-    return { id: uplink.correlationId, receivedAt };
-  };
-  if (idempotencyKey === undefined) return work(on.now());
+export function capture(input: Capture, on: CaptureStages): Promise<CaptureReceipt> {
+  if (input.idempotencyKey === undefined) return take(input, on, on.now());
+  return captureOnce(input, input.idempotencyKey, on);
+}
+
+async function take(
+  { route, topic, timestamp, body, bodyBytes, duplicateKey }: Capture,
+  on: CaptureStages,
+  receivedAt: EpochMs,
+): Promise<CaptureReceipt> {
+  const key = duplicateKey !== undefined && { duplicateKey };
+  const payload = { topic, timestamp, body, bodyBytes, ...key };
+  const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
+  await on.handleUplink(uplink);
+  return { id: uplink.correlationId, receivedAt };
+}
+
+async function captureOnce(
+  input: Capture,
+  key: string,
+  on: CaptureStages,
+): Promise<CaptureReceipt> {
+  const { route } = input;
   // Two devices with one secret choose their keys independently.
   const call = {
     credential: `${route.connector.id} ${route.device.id}`,
     route: 'POST /v3/capture',
-    key: idempotencyKey,
+    key,
     body: input.body as Json,
   };
   const answer = await on.once.stored(call, async (attempt) => {
@@ -61,7 +70,8 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
     if (before !== undefined && before.correlationId !== null) {
       return { status: 201, body: { id: before.correlationId, receivedAt: before.receivedAt } };
     }
-    const receipt = await work(attempt.firstSeenAt, attempt.duplicateKey(wholeUplink));
+    const duplicateKey = attempt.duplicateKey(wholeUplink);
+    const receipt = await take({ ...input, duplicateKey }, on, attempt.firstSeenAt);
     return { status: 201, body: { ...receipt } };
   });
   return answer.body as unknown as CaptureReceipt;

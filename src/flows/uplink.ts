@@ -37,6 +37,8 @@ export interface UplinkStages {
    */
   readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
+  /** Decodes an uplink without a script. */
+  readonly passThrough: (uplink: Uplink) => Decoded;
   readonly validate: (sample: Sample) => Validated;
   /** Cuts down what is new beyond the limits of the device. */
   readonly admit: (
@@ -53,7 +55,7 @@ export interface UplinkStages {
  * Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when
  * nothing was done.
  */
-export async function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableEntry> {
+export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableEntry> {
   return on.intake.run(
     uplink.device.id,
     uplink.bodyBytes,
@@ -62,36 +64,63 @@ export async function handleUplink(uplink: Uplink, on: UplinkStages): Promise<Du
   );
 }
 
-async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> {
-  const { device } = uplink;
+/** Most devices are known and many have no script: then no turn is waited for. */
+function entryOf(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
+  if (uplink.script !== null) return scriptedEntryOf(uplink, on);
+  const times = { dataReceived: uplink.receivedAt, processingStart: on.now() };
+  return decodedEntryOf(uplink, on.passThrough(uplink), times, on);
+}
+
+/** Only a script has a state, and asking for one may read the records. */
+async function scriptedEntryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> {
   const processingStart = on.now();
-  // A flow without a script has no state, and asking for one may read the records.
-  const hasScript = uplink.script !== null;
-  const state = hasScript ? await on.stateOf(device.id) : {};
-  const scriptStart = on.now();
+  const state = await on.stateOf(uplink.device.id);
+  const scriptRunUplinkStart = on.now();
   const decoded = await on.decode(uplink, state);
-  const scriptEnd = on.now();
-  const checked = on.admit(device.id, decoded.samples.map(on.validate));
-  // Most devices are known: no turn is waited for them.
-  const validated = checked instanceof Promise ? await checked : checked;
-  if (decoded.state !== undefined) on.setState(device.id, decoded.state);
+  const scriptRunUplinkEnd = on.now();
+  const script = { scriptRunUplinkStart, scriptRunUplinkEnd };
+  const times = { dataReceived: uplink.receivedAt, processingStart, ...script };
+  return decodedEntryOf(uplink, decoded, times, on);
+}
+
+function decodedEntryOf(
+  uplink: Uplink,
+  decoded: Decoded,
+  times: StartTimes,
+  on: UplinkStages,
+): JournalEntry | Promise<JournalEntry> {
+  const checked = on.admit(uplink.device.id, decoded.samples.map(on.validate));
+  const finished = (samples: readonly Validated[]) =>
+    validatedEntryOf(uplink, { ...decoded, validated: samples }, times, on);
+  return checked instanceof Promise ? checked.then(finished) : finished(checked);
+}
+
+function validatedEntryOf(
+  uplink: Uplink,
+  { validated, state, notes: ofScript }: Omit<Decoded, 'samples'> & ValidatedSamples,
+  times: StartTimes,
+  on: UplinkStages,
+): JournalEntry {
+  const { device } = uplink;
+  if (state !== undefined) on.setState(device.id, state);
   const metrics = metricsOf(uplink);
   for (const one of validated) Object.assign(metrics, one.metrics);
-  const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
+  const notes = [...ofScript, ...validated.flatMap((one) => one.notes)];
   return {
     deviceId: device.id,
     receivedAt: uplink.receivedAt,
     samples: validated.map(({ sample }) => sampleEntryOf(sample, uplink)),
     notes: notes.map((note) => logEntryOf(note, uplink, on)),
-    ...(decoded.state !== undefined && { state: decoded.state }),
+    ...(state !== undefined && { state }),
     metrics,
-    trace: traceOf(uplink, {
-      dataReceived: uplink.receivedAt,
-      processingStart,
-      ...(hasScript && { scriptRunUplinkStart: scriptStart, scriptRunUplinkEnd: scriptEnd }),
-      processingEnd: on.now(),
-    }),
+    trace: traceOf(uplink, { ...times, processingEnd: on.now() }),
   };
+}
+
+type StartTimes = Omit<ProcessingTimes, 'processingEnd'>;
+
+interface ValidatedSamples {
+  readonly validated: readonly Validated[];
 }
 
 function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {

@@ -70,3 +70,26 @@ test('a full intake refuses before anything is done, by count and by bytes, and 
   await intake.drained();
   expect(await take(100)).toBe('done');
 });
+
+test('what is decoded immediately is stored immediately, but not before what the device sent earlier', async () => {
+  const intake = createIntake({ uplinksMax: 10, bytesMax: 1_000 });
+  const events: string[] = [];
+  const store = async (name: string) => void events.push(name);
+  const unscripted = (device: string, name: string) => intake.run(device, 1, () => name, store);
+  const script = gate();
+  const scripted = async () => {
+    await script.opened;
+    return 'scripted';
+  };
+  const all = [intake.run('d1', 1, scripted, store), unscripted('d1', 'later')];
+  all.push(unscripted('d2', 'other device'));
+  expect(events).toEqual(['other device']);
+  script.open();
+  await Promise.all(all);
+  expect(events).toEqual(['other device', 'scripted', 'later']);
+  const failing = () => {
+    throw new Error('no');
+  };
+  await expect(intake.run('d3', 1, failing, store)).rejects.toThrow('no');
+  expect(intake.size).toBe(0);
+});

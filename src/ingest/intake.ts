@@ -10,14 +10,14 @@ export const intakeLimits: IntakeLimits = { uplinksMax: 4_096, bytesMax: 128 * 1
 
 export interface Intake {
   /**
-   * Runs the work of one uplink. `decode` of one device runs after the one before it ended; `store`
-   * of many may overlap. Throws Problem `intakeFull` before anything was done when the limits are
-   * reached.
+   * Runs the work of one uplink. `decode` of one device runs after the one before it ended, and
+   * immediately without one; `store` of many may overlap. Throws Problem `intakeFull` before
+   * anything was done when the limits are reached.
    */
   run<D, S>(
     deviceId: string,
     bytes: number,
-    decode: () => Promise<D>,
+    decode: () => D | Promise<D>,
     store: (decoded: D) => Promise<S>,
   ): Promise<S>;
   /** Uplinks under way. */
@@ -38,26 +38,36 @@ export function createIntake(limits: IntakeLimits): Intake {
     if (uplinks === 0) for (const done of drainWaiters.splice(0)) done();
   }
 
-  function decodeInOrder<D, S>(
+  async function storeInOrder<D, S>(
     deviceId: string,
-    decode: () => Promise<D>,
+    decoding: Promise<D>,
     store: (decoded: D) => Promise<S>,
-  ): Promise<{ stored: Promise<S> }> {
+  ): Promise<S> {
     // Storing begins in the same turn as decoding ends, so entries keep their order, and its fsync
     // holds up nobody.
-    const begin = async () => {
-      const stored = store(await decode());
+    const turn = decoding.then((decoded) => {
+      const stored = store(decoded);
       stored.catch(() => undefined);
       return { stored };
-    };
-    const before = tails.get(deviceId);
-    const turn = before === undefined ? begin() : before.then(begin, begin);
+    });
     tails.set(deviceId, turn);
     const forget = () => {
       if (tails.get(deviceId) === turn) tails.delete(deviceId);
     };
     turn.then(forget, forget);
-    return turn;
+    return (await turn).stored;
+  }
+
+  function work<D, S>(
+    deviceId: string,
+    decode: () => D | Promise<D>,
+    store: (decoded: D) => Promise<S>,
+  ): Promise<S> {
+    const before = tails.get(deviceId);
+    const decoded = before === undefined ? decode() : before.then(decode, decode);
+    // Without a script there is nothing to wait for, and nothing that a later uplink can pass.
+    if (!(decoded instanceof Promise)) return store(decoded);
+    return storeInOrder(deviceId, decoded, store);
   }
 
   return {
@@ -67,8 +77,7 @@ export function createIntake(limits: IntakeLimits): Intake {
       uplinks++;
       bytesHeld += bytes;
       try {
-        const { stored } = await decodeInOrder(deviceId, decode, store);
-        return await stored;
+        return await work(deviceId, decode, store);
       } finally {
         leave(bytes);
       }

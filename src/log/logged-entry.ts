@@ -18,6 +18,8 @@ export interface LoggedRows {
   readonly samples: readonly RowHead[];
   readonly shapes: readonly DataShape[];
   readonly values: LeafValues;
+  /** Where the values of the first row are; 0 without it. Rows of other entries may be before and behind. */
+  readonly valuesAt?: number;
 }
 
 /** Rows of one device that have everything but times and values in common. */
@@ -51,8 +53,8 @@ export interface ReadEntry extends LoggedEntry {
 }
 
 /** The data of each row, as it was sent. */
-export function* dataOfRows({ shapes, values }: LoggedRows): Generator<JsonObject> {
-  let at = 0;
+export function* dataOfRows({ shapes, values, valuesAt = 0 }: LoggedRows): Generator<JsonObject> {
+  let at = valuesAt;
   for (const shape of shapes) {
     yield dataOf(shape, values.sourceFrom(at));
     at += shape.leaves.length;

@@ -128,6 +128,14 @@ const threeDigits = Array.from({ length: 1_000 }, (_, n) => String(n).padStart(3
  * Date.
  */
 export function formatInstant(ms: EpochMs): string {
+  if (ms !== last.ms) last = { ms, text: newText(ms) };
+  return last.text;
+}
+
+/** An uplink and what it leads to have a few moments, which follow each other. */
+let last: { readonly ms: EpochMs; readonly text: string } = { ms: Number.NaN, text: '' };
+
+function newText(ms: EpochMs): string {
   if (!isInstant(ms)) return new Date(ms).toISOString();
   const days = Math.floor(ms / dayMs);
   const time = Math.floor(ms - days * dayMs);

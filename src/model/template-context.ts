@@ -6,7 +6,7 @@ import { formatDurationMs } from './iso-duration.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { DurableEntry } from './journal-entry.ts';
 import type { Sample } from './sample.ts';
-import { metricFields, type UplinkMetrics } from './uplink-metrics.ts';
+import type { MetricField, UplinkMetrics } from './uplink-metrics.ts';
 
 /** The first steps of paths; anything else is refused when a template is made. */
 export const contextPrefixes: readonly string[] = [
@@ -170,15 +170,30 @@ export function deviceContext({ device, tags, customFields }: ContextDevice): Js
   return context;
 }
 
+/** One literal, because there is one for each delivery. */
 function metricsContext(metrics: UplinkMetrics): JsonObject {
   const { uplinkId, deviceId } = metrics;
-  const context: Record<string, Json> = {
+  const context = {
     uplinkId,
     deviceId,
     svcDeviceId: deviceId,
     timestamp: formatInstant(metrics.timestamp),
-  };
-  for (const name of metricFields) context[name] = metrics[name] ?? null;
+    uplinkSize: metrics.uplinkSize,
+    latitude: metrics.latitude ?? null,
+    longitude: metrics.longitude ?? null,
+    locationRadius: metrics.locationRadius ?? null,
+    port: metrics.port ?? null,
+    frameCountUp: metrics.frameCountUp ?? null,
+    frameCountDown: metrics.frameCountDown ?? null,
+    rssi: metrics.rssi ?? null,
+    snr: metrics.snr ?? null,
+    sf: metrics.sf ?? null,
+    txPower: metrics.txPower ?? null,
+    numberOfGateways: metrics.numberOfGateways ?? null,
+    esp: metrics.esp ?? null,
+    sqi: metrics.sqi ?? null,
+    batteryLevel: metrics.batteryLevel ?? null,
+  } as const satisfies Record<MetricField, Json> & JsonObject;
   return context;
 }
 

@@ -26,7 +26,7 @@ export function sampleEvents({ counter, histogram }: MetricMakers, log: Log) {
     uplinkDurable(outcome: { samples: number; duplicates: number; seconds: number }): void {
       uplinks.inc({ outcome: 'durable' });
       samples.inc(outcome.samples);
-      duplicates.inc(outcome.duplicates);
+      if (outcome.duplicates > 0) duplicates.inc(outcome.duplicates);
       uplinkSeconds.observe(outcome.seconds);
     },
 

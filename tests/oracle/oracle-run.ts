@@ -5,10 +5,17 @@ import { openPublicHolidays } from '../../src/query/public-holidays.ts';
 import { deviceSeries } from '../../src/query/time-series.ts';
 import { openTimeZones } from '../../src/model/time-zone.ts';
 import { filledStore } from './filled-store.ts';
-import { type OracleQuery, randomOf, randomQuery, randomSamples } from './random-queries.ts';
-import { type OracleAnswer, sqlOracle } from './sql-oracle.ts';
+import type { Samples } from '../../src/samples/samples.ts';
+import {
+  type OracleQuery,
+  type QueryScope,
+  randomOf,
+  randomQuery,
+  randomSamples,
+} from './random-queries.ts';
+import { type OracleAnswer, type SqlOracle, sqlOracle } from './sql-oracle.ts';
 
-const dataKeys = [
+export const dataKeys = [
   'temperature',
   'open',
   'label',
@@ -37,31 +44,43 @@ export async function oracleRun(
   const stored = randomSamples(random, samples);
   const oracle = sqlOracle(stored, dataKeys);
   const { store, close } = await filledStore(stored);
-  const parts = {
-    store,
-    openZone: openTimeZones(),
-    publicHolidays: openPublicHolidays(),
-    calendarOf: () => calendar,
-  };
-  let points = 0;
-  let nonNull = 0;
+  const run = { queries, points: 0, nonNull: 0 };
   try {
     for (let i = 0; i < queries; i++) {
-      const query = randomQuery(random);
-      const expected = oracle.answer(query);
-      const actual = await productAnswer(query, parts);
-      const difference = differenceOf(actual, expected);
-      if (difference !== undefined)
-        throw new Error(`seed ${seed}, query ${i}: ${difference}\n${JSON.stringify(query)}`);
-      const all = expected.points.flat();
-      points += all.length;
-      nonNull += all.filter((point) => point !== null).length;
+      const asked = await askBoth({ random, oracle, store, what: `seed ${seed}, query ${i}` });
+      run.points += asked.points;
+      run.nonNull += asked.nonNull;
     }
   } finally {
     oracle.close();
     await close();
   }
-  return { queries, points, nonNull };
+  return run;
+}
+
+const zones = { openZone: openTimeZones(), publicHolidays: openPublicHolidays() };
+
+/** Asks a random query of both; throws when the answers differ. */
+export async function askBoth({
+  random,
+  scope,
+  oracle,
+  store,
+  what,
+}: {
+  readonly random: () => number;
+  readonly scope?: QueryScope;
+  readonly oracle: SqlOracle;
+  readonly store: Pick<Samples, 'buckets'>;
+  readonly what: string;
+}): Promise<Pick<OracleRun, 'points' | 'nonNull'>> {
+  const query = randomQuery(random, scope);
+  const expected = oracle.answer(query);
+  const actual = await productAnswer(query, { store, ...zones, calendarOf: () => calendar });
+  const difference = differenceOf(actual, expected);
+  if (difference !== undefined) throw new Error(`${what}: ${difference}\n${JSON.stringify(query)}`);
+  const all = expected.points.flat();
+  return { points: all.length, nonNull: all.filter((point) => point !== null).length };
 }
 
 async function productAnswer(

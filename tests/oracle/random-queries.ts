@@ -18,10 +18,21 @@ export interface OracleQuery {
   readonly now: number;
 }
 
+/** What queries are about. */
+export interface QueryScope {
+  readonly deviceIds: readonly string[];
+  /** A moment that the interval should contain. */
+  readonly around: (random: () => number) => number;
+}
+
 // Both changes of the clock in Europe and America, and an ordinary week between.
 const periods = [Date.UTC(2026, 2, 5), Date.UTC(2026, 5, 1), Date.UTC(2026, 9, 22)] as const;
 const periodDays = 27;
 const devices = ['d1', 'd2', 'd3', 'd4'];
+const fewDevices: QueryScope = {
+  deviceIds: devices,
+  around: (random) => randomMoment(random),
+};
 const topics = ['default', 'alarm'];
 const dataKeys = [
   'temperature',
@@ -69,8 +80,13 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-const below = (random: () => number, end: number) => Math.floor(random() * end);
-const pick = <T>(random: () => number, list: readonly T[]): T => list[below(random, list.length)]!;
+export const below = (random: () => number, end: number) => Math.floor(random() * end);
+export const pick = <T>(random: () => number, list: readonly T[]): T =>
+  list[below(random, list.length)]!;
+
+export const randomMoment = (random: () => number): number =>
+  pick(random, periods) + below(random, periodDays * dayMs);
+export const randomTopic = (random: () => number): string => pick(random, topics);
 
 /** Samples with gaps, bursts, repeated instants, late ones and values of every type. */
 export function randomSamples(random: () => number, count: number): Sample[] {
@@ -87,7 +103,7 @@ export function randomSamples(random: () => number, count: number): Sample[] {
   });
 }
 
-function randomData(random: () => number): JsonObject {
+export function randomData(random: () => number): JsonObject {
   const mixed: readonly Json[] = [1, '1', true, false, null, 'x', 2.5, { a: 1 }, [1], -3e9, 0];
   return {
     temperature: Math.round((random() * 60 - 20) * 100) / 100,
@@ -100,22 +116,30 @@ function randomData(random: () => number): JsonObject {
   };
 }
 
+/** Some neighbors, rarely nearly all. */
+function randomDevices(random: () => number, deviceIds: readonly string[]): readonly string[] {
+  if (deviceIds.length <= devices.length)
+    return deviceIds.slice(0, 1 + below(random, deviceIds.length));
+  const count = pick(random, [1, 2, 5, 20, random() < 0.1 ? deviceIds.length : 50]);
+  const first = below(random, Math.max(1, deviceIds.length - count));
+  return deviceIds.slice(first, first + count);
+}
+
 /** A query that is answered, not refused. */
-export function randomQuery(random: () => number): OracleQuery {
+export function randomQuery(random: () => number, scope = fewDevices): OracleQuery {
+  const { deviceIds } = scope;
   const source = random() < 0.5 ? 'raw' : 'hours';
   const series = random() < 0.6;
   const usable = source === 'raw' ? intervals : intervals.slice(2);
   const [bucketInterval, spanMax] = pick(random, usable);
-  const around = pick(random, periods) + below(random, periodDays * dayMs);
+  const around = scope.around(random);
   const precision = pick(random, [1, minuteMs, hourMs, dayMs]);
   const from = Math.floor((around - below(random, dayMs)) / precision) * precision;
   const to =
     from + Math.max(precision, Math.floor((random() ** 3 * spanMax) / precision) * precision);
   return {
     source,
-    deviceIds: series
-      ? [pick(random, devices)]
-      : devices.slice(0, 1 + below(random, devices.length)),
+    deviceIds: series ? [pick(random, deviceIds)] : randomDevices(random, deviceIds),
     topic: pick(random, topics),
     dataKey: pick(random, dataKeys),
     accumulator: pick(random, accumulatorNames),

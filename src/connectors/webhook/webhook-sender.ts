@@ -18,6 +18,8 @@ const bodyless = new Set(['GET']);
 interface OpenWebhook {
   readonly properties: WebhookProperties;
   readonly uri: Template;
+  /** The URL of all messages; undefined when it depends on the message. */
+  readonly address: string | undefined;
   readonly headers: readonly (readonly [name: string, value: Template])[];
   /** The template of the properties, which replaces the payload of the message. */
   readonly payload: Template | undefined;
@@ -31,9 +33,12 @@ export function createWebhookTarget(
   { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
 ): Target {
   const { caCertificate, authType, oauth2 } = properties;
+  const uri = parseTemplate(properties.uri, 'url', `${where}.uri`);
+  const isFixed = uri.parts.every((part) => typeof part === 'string');
   const webhook: OpenWebhook = {
     properties,
-    uri: parseTemplate(properties.uri, 'url', `${where}.uri`),
+    uri,
+    address: isFixed ? renderTemplate(uri, {}) : undefined,
     headers: Object.entries(properties.headers).map(([name, value]) => [
       name,
       parseTemplate(value, 'text', `${where}.headers.${name}`),
@@ -82,18 +87,19 @@ async function request(
 }
 
 function callOf(
-  { properties, uri, headers }: OpenWebhook,
+  { properties, uri, address, headers }: OpenWebhook,
   message: OutboundMessage,
   body: string,
   token?: string,
 ): HttpCall {
   const hasBody = !bodyless.has(properties.method);
-  const own = headers.map(([name, template]) => [name, headerText(template, message)]);
+  const own: Record<string, string> = {};
+  for (const [name, template] of headers) own[name] = headerText(template, message);
   return {
     method: properties.method,
-    url: addressOf(uri, message),
+    url: address ?? addressOf(uri, message),
     headers: {
-      ...(Object.fromEntries(own) as Readonly<Record<string, string>>),
+      ...own,
       ...(hasBody && { 'content-type': message.contentType }),
       ...authorization(properties, token),
       ...signature(properties, hasBody ? body : ''),

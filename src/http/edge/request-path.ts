@@ -13,7 +13,9 @@ export function pathOf({ url }: { readonly url: string }): string {
 export function shownPath(request: EdgeRequest): string {
   const route = routeOf(request);
   if (route?.secretPath) return route.path;
-  return maskedPath(pathOf(request));
+  const path = pathOf(request);
+  // Most requests: what is written in the code contains no secret.
+  return path === route?.path ? path : maskedPath(path);
 }
 
 /** Mailed links contain a secret, also when they are mistyped and no route has them. */

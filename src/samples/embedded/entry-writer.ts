@@ -41,7 +41,7 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
 
   function add(entry: LoggedEntry, isReplayed: boolean): void {
     const { position, deviceId } = entry;
-    if (position >= (registry.dropped.get(deviceId) ?? 0))
+    if (registry.dropped.size === 0 || position >= (registry.dropped.get(deviceId) ?? 0))
       addEntry(entry, isReplayed ? replaying : parts);
     registry.noteJournalled(entry.bytes);
     visiblePosition = Math.max(visiblePosition, position + 1);
@@ -137,6 +137,7 @@ interface RowPlacing extends EntryWriterParts {
 interface PlacedRow extends TableRow {
   readonly deviceId: string;
   readonly topic: string;
+  /** `noNumber` until it gets one. */
   device: number;
   /** Whether its entry is kept by device. */
   readonly isLong: boolean;
@@ -173,8 +174,9 @@ function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): voi
   const { firstOrder, position, deviceId } = entry;
   const { samples, shapes, values } = rows;
   const isLongEntry = isLong(rows, placing.limits);
-  const { registry } = placing;
-  let valuesAt = 0;
+  const { registry, tables } = placing;
+  let number = tables.numbers.numberOf(deviceId) ?? noNumber;
+  let valuesAt = rows.valuesAt ?? 0;
   for (let i = 0; i < samples.length; i++) {
     const {
       stored,
@@ -191,7 +193,7 @@ function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): voi
       const order = firstOrder + i;
       const row: PlacedRow = {
         deviceId,
-        device: noNumber,
+        device: number,
         position,
         isLong: isLongEntry,
         topic,
@@ -204,6 +206,7 @@ function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): voi
         meta,
       };
       addRow(row, placing);
+      number = row.device;
     }
     valuesAt += shape.leaves.length;
   }
@@ -221,7 +224,7 @@ function addRow(row: PlacedRow, placing: RowPlacing): void {
     addToSeries(series ?? seriesOf(registry.deviceOf(row.deviceId), row.topic), row, placing);
     return;
   }
-  row.device = tables.numbers.assign(row.deviceId);
+  if (row.device === noNumber) row.device = tables.numbers.assign(row.deviceId);
   tables.add(table, row);
 }
 
@@ -235,8 +238,7 @@ function isSealed(
   const table = tables.find(row);
   const sealed = table?.isSealed(row.position) ?? 'no';
   if (table === undefined || sealed !== 'maybe') return sealed === 'yes';
-  const device = tables.numbers.numberOf(row.deviceId);
-  return device !== undefined && table.hasInRuns(device, row);
+  return row.device !== noNumber && table.hasInRuns(row.device, row);
 }
 
 /** The table that takes the row; undefined when it belongs to the series of its device. */
@@ -245,8 +247,8 @@ function tableFor(
   { tables, registry, limits }: RowPlacing,
 ): ShapeTable | undefined {
   const table = tables.forRows(row, row.origin.workspaceId);
-  const device = tables.numbers.numberOf(row.deviceId);
-  if (table?.active === undefined || device === undefined) return table;
+  const { device } = row;
+  if (table?.active === undefined || device === noNumber) return table;
   // What a table has of one device is looked through row by row, so it has to stay short.
   const isCrowded =
     table.active.rowCount(device) >= limits.chunkRowsMin ||

@@ -2,9 +2,16 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../testing-samples.ts';
+import { createShapeInterner } from '../../log/data-shape.ts';
+import { createSeriesRegistry } from './rows/series-registry.ts';
+import { createInterners, openSegments } from './store-loader.ts';
+import { storeLimits } from './store-limits.ts';
 import { verifyStore } from './verify-chunks.ts';
 
 const limits = { tablesMax: 40, tablesPerWorkspace: 16, memtablesMax: 24, runsToMerge: 4 };
@@ -81,4 +88,60 @@ test('a fleet that comes after them still has a table: its rows are in one run, 
   const { chunks } = await verifyStore(directory);
   // Only of the hostile tenant.
   expect(chunks).toBeLessThanOrEqual(500);
+});
+
+/** Bytes that JavaScript holds after a collection of garbage. */
+function heapUsed(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+test('10,000 shapes take little memory when they are sealed, and after the next start', async () => {
+  const before = heapUsed();
+  for (let first = 0; first < 10_000; first += 1_000) await sendRandomKeys('w1', 1_000, first);
+  await store.sealAll();
+  await store.idle();
+  // They took 56 MB.
+  expect(heapUsed() - before).toBeLessThan(25e6);
+  await store.close();
+  store = await openTestSamples({ directory, now: () => 1, limits });
+  expect(heapUsed() - before).toBeLessThan(25e6);
+  expect(await allSamples(store, 'w1-7')).toHaveLength(500);
+});
+
+/** Chunks of devices with those names; rows in runs are in none. */
+async function chunksOf(prefix: string): Promise<number> {
+  const registry = createSeriesRegistry(storeLimits);
+  const { segments } = await openSegments(registry, {
+    directory: join(directory, 'segments'),
+    interners: createInterners(registry, createShapeInterner()),
+    logStart: undefined,
+    repair: false,
+  });
+  for (const { file } of segments) file.close();
+  return segments
+    .flatMap(({ members }) => members)
+    .filter(({ series }) => series.device.id.startsWith(prefix)).length;
+}
+
+test.each([
+  ['they took all tables', { tablesPerWorkspace: 5, memtablesMax: 100 }],
+  ['they took all memtables', { tablesPerWorkspace: 5, tablesMax: 1_000, memtablesMax: 12 }],
+])('a fleet that comes after eight hostile workspaces has tables, although %s', async (_, more) => {
+  await store.close();
+  store = await openTestSamples({ directory, now: () => 1, limits: { ...limits, ...more } });
+  const hostile = Array.from({ length: 8 }, (__, i) => `w${i}`);
+  // Nothing is sealed between: their memtables are still there.
+  for (const workspaceId of hostile) await sendRandomKeys(workspaceId, 20, 0);
+  await sendFleet(0);
+  await sendRandomKeys('w3', 20, 1_000);
+  await sendFleet(1);
+  await store.close();
+  expect(await chunksOf('w')).toBeGreaterThan(0);
+  expect(await chunksOf('good')).toBe(0);
+  store = await openTestSamples({ directory, now: () => 1, limits });
+  expect(await allSamples(store, 'good7')).toHaveLength(2);
+  for (const workspaceId of hostile)
+    expect(await allSamples(store, `${workspaceId}-7`)).toHaveLength(workspaceId === 'w3' ? 2 : 1);
 });

@@ -30,7 +30,7 @@ export interface OpenedRun {
 }
 
 export function createInterners(registry: SeriesRegistry, shapes: ShapeInterner): Interners {
-  return { shapes, schemas: createSchemaInterner(), origin: registry.origin };
+  return { shapes, schemas: createSchemaInterner(shapes), origin: registry.origin };
 }
 
 /** Opens the segments that count and adds their chunks to the registry; see `countedSegments`. */

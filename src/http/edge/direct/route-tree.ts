@@ -34,13 +34,31 @@ export function createRouteTree<R extends Pick<Endpoint, 'method' | 'path'>>(
 ): (method: string, path: string) => FoundRoute<R> | undefined {
   const root = newNode<R>();
   for (const route of routes) add(root, route);
+  const literal = literalRoutes(routes);
   return (method, path) => {
+    const known = literal.get(path)?.get(method);
+    if (known !== undefined) return known;
     if (!plainPath.test(path)) return undefined;
     const values: string[] = [];
     const leaf = find(root, { method, steps: path.split('/'), values }, 1);
     if (leaf === undefined) return undefined;
     return { route: leaf.route, params: paramsOf(leaf.names, values) };
   };
+}
+
+/** Routes without a parameter, by path and method: they come before all others. */
+function literalRoutes<R extends Pick<Endpoint, 'method' | 'path'>>(
+  routes: readonly R[],
+): ReadonlyMap<string, ReadonlyMap<string, FoundRoute<R>>> {
+  const found = new Map<string, Map<string, FoundRoute<R>>>();
+  for (const route of routes) {
+    if (route.path.includes(':') || !plainPath.test(route.path)) continue;
+    const methods = found.get(route.path) ?? new Map<string, FoundRoute<R>>();
+    found.set(route.path, methods);
+    for (const method of servedMethods[route.method])
+      methods.set(method, { route, params: noParams });
+  }
+  return found;
 }
 
 function newNode<R>(): Node<R> {

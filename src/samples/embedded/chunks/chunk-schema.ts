@@ -17,9 +17,15 @@ export interface SchemaColumn {
   readonly inAllShapes: boolean;
 }
 
-export interface ChunkSchema {
+/** All but its text and count is created when it is first needed, and may be created again later. */
+export interface ChunkSchema extends SchemaParts {
   /** The same text for the same schema. */
   readonly text: string;
+  /** Without the columns themselves. */
+  readonly columnCount: number;
+}
+
+interface SchemaParts {
   readonly shapes: readonly DataShape[];
   readonly columns: readonly SchemaColumn[];
   readonly shapeColumns: readonly (readonly number[])[];
@@ -36,23 +42,89 @@ export interface KeyColumn {
   readonly shapes: readonly boolean[] | undefined;
 }
 
-const schemasMax = 8_192;
+const schemasMax = 65_536;
+/**
+ * Shapes times columns of the schemas whose parts are in memory: random keys make a schema for each
+ * chunk, of some kilobytes to some megabytes.
+ */
+const loadedCellsMax = 200_000;
+/** What the parts of a schema take besides. */
+const baseCells = 50;
 const keysMax = 256;
 
 export type SchemaInterner = (shapes: readonly DataShape[]) => ChunkSchema;
 
-export function createSchemaInterner(): SchemaInterner {
+export function createSchemaInterner(interner: ShapeInterner): SchemaInterner {
   const known = new Map<string, ChunkSchema>();
+  const loaded: InternedSchema[] = [];
+  let loadedCells = 0;
+
+  function load(schema: InternedSchema): SchemaParts {
+    const parts = partsOf(shapesFromText(schema.text, interner));
+    noteLoaded(schema, parts);
+    return parts;
+  }
+
+  function noteLoaded(schema: InternedSchema, { shapes, columns }: SchemaParts): void {
+    if (loadedCells >= loadedCellsMax) {
+      for (const old of loaded.splice(0)) old.unload();
+      loadedCells = 0;
+    }
+    loaded.push(schema);
+    loadedCells += shapes.length * columns.length + baseCells;
+  }
+
   return (shapes) => {
     const text = JSON.stringify(shapes.map((shape) => shape.text));
     let schema = known.get(text);
     if (schema === undefined) {
       if (known.size >= schemasMax) known.clear();
-      schema = schemaOf(text, shapes);
+      const parts = partsOf(shapes);
+      const created = new InternedSchema(text, parts, load);
+      noteLoaded(created, parts);
+      schema = created;
       known.set(text, schema);
     }
     return schema;
   };
+}
+
+class InternedSchema implements ChunkSchema {
+  readonly text: string;
+  readonly columnCount: number;
+  readonly #load: (schema: InternedSchema) => SchemaParts;
+  #parts: SchemaParts | undefined;
+
+  constructor(text: string, parts: SchemaParts, load: (schema: InternedSchema) => SchemaParts) {
+    this.text = text;
+    this.columnCount = parts.columns.length;
+    this.#parts = parts;
+    this.#load = load;
+  }
+
+  get shapes(): SchemaParts['shapes'] {
+    return this.#loaded().shapes;
+  }
+
+  get columns(): SchemaParts['columns'] {
+    return this.#loaded().columns;
+  }
+
+  get shapeColumns(): SchemaParts['shapeColumns'] {
+    return this.#loaded().shapeColumns;
+  }
+
+  get keys(): SchemaParts['keys'] {
+    return this.#loaded().keys;
+  }
+
+  unload(): void {
+    this.#parts = undefined;
+  }
+
+  #loaded(): SchemaParts {
+    return (this.#parts ??= this.#load(this));
+  }
 }
 
 /** The schema with that text. */
@@ -61,10 +133,14 @@ export function schemaFromText(
   shapes: ShapeInterner,
   schemas: SchemaInterner,
 ): ChunkSchema {
-  return schemas((JSON.parse(text) as string[]).map((shape) => shapes.fromText(shape)));
+  return schemas(shapesFromText(text, shapes));
 }
 
-function schemaOf(text: string, shapes: readonly DataShape[]): ChunkSchema {
+function shapesFromText(text: string, shapes: ShapeInterner): DataShape[] {
+  return (JSON.parse(text) as string[]).map((shape) => shapes.fromText(shape));
+}
+
+function partsOf(shapes: readonly DataShape[]): SchemaParts {
   const indexByName = new Map<string, number>();
   const found: { path: readonly string[]; kind: LeafKind; name: string; inShape: boolean[] }[] = [];
   const shapeColumns = shapes.map((shape, shapeId) =>
@@ -84,7 +160,7 @@ function schemaOf(text: string, shapes: readonly DataShape[]): ChunkSchema {
     ...column,
     inAllShapes: column.inShape.every(Boolean),
   }));
-  return { text, shapes, columns, shapeColumns, keys: new Map() };
+  return { shapes, columns, shapeColumns, keys: new Map() };
 }
 
 /** The column at an index that the schema has. */

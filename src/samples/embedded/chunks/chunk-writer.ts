@@ -60,7 +60,7 @@ export function sealRows(
   section(metas && (() => writeMetas(writer, piece, metas)));
   const hours = hoursOf(timestamps);
   section(hours === undefined ? undefined : () => writeHours(writer, hours));
-  const stats = new Float64Array(schema.columns.length * statisticsPerColumn);
+  const stats = new Float64Array(schema.columnCount * statisticsPerColumn);
   const present = schema.columns.map((column) => presentPlaces(piece, column));
   const values = schema.columns.map((column, i) => {
     const source = columnNamed(piece.rows, column);

@@ -73,11 +73,11 @@ export class DamagedChunk extends Error {
 }
 
 export function sectionCount(schema: ChunkSchema): number {
-  return fixedSections + 2 * schema.columns.length;
+  return fixedSections + 2 * schema.columnCount;
 }
 
 export function hoursSection(schema: ChunkSchema, column: number): number {
-  return fixedSections + schema.columns.length + column;
+  return fixedSections + schema.columnCount + column;
 }
 
 export function statOf(chunk: Chunk, column: number, statistic: number): number {

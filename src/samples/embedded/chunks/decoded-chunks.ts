@@ -75,5 +75,5 @@ export function createDecodedChunks(report: (chunk: Chunk, reason: string) => vo
 }
 
 function cellsOf(chunk: Chunk): number {
-  return chunk.rows * (chunk.schema.columns.length + 3);
+  return chunk.rows * (chunk.schema.columnCount + 3);
 }

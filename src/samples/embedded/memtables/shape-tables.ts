@@ -8,11 +8,9 @@ import type { DeviceMarks } from './device-marks.ts';
 import type { DeviceNumbers } from './device-numbers.ts';
 import { createDeviceTables } from './device-tables.ts';
 import { ShapeTable, type TableName } from './shape-table.ts';
+import { createTableShares, type ShareLimits } from './table-shares.ts';
 
-export type TableLimits = Pick<
-  StoreLimits,
-  'memtablesMax' | 'memtableRowsMax' | 'tablesMax' | 'tablesPerWorkspace'
->;
+export type TableLimits = ShareLimits & Pick<StoreLimits, 'memtableRowsMax'>;
 
 export interface TableRow extends RowToAdd {
   /** The number of the device. */
@@ -40,14 +38,22 @@ export interface ShapeTables {
   readonly find: (name: TableName) => ShapeTable | undefined;
   /** The table of the shape and topic, made for the workspace when it does not exist. */
   readonly open: (name: TableName, workspaceId: string) => ShapeTable;
-  /** The table that takes new rows; undefined when there is no room for another table or memtable. */
-  readonly forRows: (name: TableName, workspaceId: string) => ShapeTable | undefined;
+  /**
+   * The table that takes new rows of the entry at the position; undefined when the workspace has no
+   * room for another table or memtable. May close a memtable of a workspace that has too many.
+   */
+  readonly forRows: (
+    place: TableName & Pick<TableRow, 'position'>,
+    workspaceId: string,
+  ) => ShapeTable | undefined;
   /** Adds a row of a durable entry. */
   readonly add: (table: ShapeTable, row: TableRow) => void;
   /** Closes the memtable of the table: new rows get another. */
   readonly close: (table: ShapeTable) => void;
   /** Whether memtables wait to be sealed. */
   readonly hasClosed: () => boolean;
+  /** Memory that memtables take that wait to be sealed. */
+  readonly closedBytes: () => number;
   /** The oldest closed memtable of the table is in a run now, or has no rows. */
   readonly sealed: (table: ShapeTable) => void;
   /** Removes an empty table. */
@@ -76,11 +82,10 @@ export interface ShapeTablesParts {
 
 export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts): ShapeTables {
   const byTopic = new Map<string, Map<string, ShapeTable>>();
-  const countOf = new Map<string, number>();
+  const shares = createTableShares(limits);
   let last: ShapeTable | undefined;
-  let tableCount = 0;
-  let activeCount = 0;
   let closedCount = 0;
+  let closedBytes = 0;
   const ofDevices = createDeviceTables(numbers.count(), all);
 
   function* all(): Generator<ShapeTable> {
@@ -102,30 +107,51 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     const tables = byTopic.get(name.topic) ?? new Map<string, ShapeTable>();
     byTopic.set(name.topic, tables);
     tables.set(name.shape.text, table);
-    countOf.set(workspaceId, (countOf.get(workspaceId) ?? 0) + 1);
-    tableCount++;
+    shares.tables.add(workspaceId, 1);
     return table;
   }
 
-  function mayOpen(workspaceId: string): boolean {
-    return (
-      tableCount < limits.tablesMax && (countOf.get(workspaceId) ?? 0) < limits.tablesPerWorkspace
-    );
+  function forRows(
+    place: TableName & Pick<TableRow, 'position'>,
+    workspaceId: string,
+  ): ShapeTable | undefined {
+    const known = find(place);
+    if (known?.active !== undefined) return known;
+    if (known === undefined && !shares.mayOpenTable(workspaceId)) return undefined;
+    if (!shares.isMemtableFree() && !makeRoom(workspaceId, place.position)) return undefined;
+    return known ?? open(place, workspaceId);
   }
 
-  function forRows(name: TableName, workspaceId: string): ShapeTable | undefined {
-    const known = find(name);
-    if (known?.active !== undefined) return known;
-    if (activeCount >= limits.memtablesMax) return undefined;
-    return known ?? (mayOpen(workspaceId) ? open(name, workspaceId) : undefined);
+  /** Closes the memtable that another workspace has not used for the longest time, when it has too many. */
+  function makeRoom(workspaceId: string, position: number): boolean {
+    const other = shares.givesWay(workspaceId);
+    if (other === undefined) return false;
+    let oldest: ShapeTable | undefined;
+    for (const table of all()) {
+      const { active } = table;
+      // All rows of an entry are in one memtable.
+      if (table.workspaceId !== other || active === undefined || active.lastPosition === position)
+        continue;
+      if (active.lastPosition < (oldest?.active?.lastPosition ?? Number.POSITIVE_INFINITY))
+        oldest = table;
+    }
+    if (oldest !== undefined) close(oldest);
+    return oldest !== undefined;
   }
 
   function close(table: ShapeTable): void {
     if (table.active === undefined) return;
     const before = table.sealing.length;
     table.close();
-    activeCount--;
+    shares.memtables.add(table.workspaceId, -1);
     closedCount += table.sealing.length - before;
+    countClosedBytes();
+  }
+
+  /** Asked for at each entry, so it is counted when it changes. */
+  function countClosedBytes(): void {
+    closedBytes = 0;
+    for (const { sealing } of all()) for (const memtable of sealing) closedBytes += memtable.bytes;
   }
 
   function findNewest(device: number): EpochMs {
@@ -143,16 +169,17 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     forRows,
     close,
     hasClosed: () => closedCount > 0,
+    closedBytes: () => closedBytes,
     sealed: (table) => {
       table.sealing.shift();
       closedCount--;
+      countClosedBytes();
     },
     settle: (table) => {
       if (!table.isEmpty) return;
       byTopic.get(table.topic)?.delete(table.shape.text);
       if (byTopic.get(table.topic)?.size === 0) byTopic.delete(table.topic);
-      countOf.set(table.workspaceId, (countOf.get(table.workspaceId) ?? 1) - 1);
-      tableCount--;
+      shares.tables.add(table.workspaceId, -1);
       if (last === table) last = undefined;
     },
     add: (table, row) => {
@@ -160,7 +187,7 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
       // All rows of an entry are in one memtable: a start writes whole entries again.
       const full = table.active;
       if (full?.isFull === true && full.lastPosition !== position) close(table);
-      if (table.active === undefined) activeCount++;
+      if (table.active === undefined) shares.memtables.add(table.workspaceId, 1);
       const active = table.active ?? table.newMemtable(position, limits.memtableRowsMax);
       active.add(device, row);
       active.lastPosition = position;

@@ -56,14 +56,20 @@ export async function mergeSome(parts: CompactionParts): Promise<boolean> {
   return sources !== undefined;
 }
 
-/** Merges the segments into one, or, when all that counts in them is gone, removes them. */
+/**
+ * Merges the segments into one without the chunks of `expired`, or, when all that counts in them is
+ * gone, removes them.
+ */
 export async function mergeSegments(
   sources: readonly Segment[],
   parts: CompactionParts,
+  expired: readonly Member[] = [],
 ): Promise<void> {
   const bySeries = new Map<Series, Chunk[]>();
+  const isExpired = new Set(expired.map(({ chunk }) => chunk));
   for (const { members } of sources) {
     for (const { series, chunk } of members) {
+      if (isExpired.has(chunk)) continue;
       const chunks = bySeries.get(series);
       if (chunks === undefined) bySeries.set(series, [chunk]);
       else chunks.push(chunk);
@@ -88,12 +94,22 @@ export async function mergeSegments(
     remove: sources,
     replayFrom: parts.replayFrom,
     counts: () => {
+      forgetChunks(expired, parts.decoded);
       for (const { series, gone, added } of exchanges) {
         exchangeChunks(series, gone, added);
         for (const chunk of gone) parts.decoded.forget(chunk);
       }
     },
   });
+}
+
+/** No read that begins from now on finds the chunks. */
+export function forgetChunks(members: readonly Member[], decoded: DecodedChunks): void {
+  for (const [series, ofSeries] of Map.groupBy(members, (member) => member.series)) {
+    const chunks = new Set(ofSeries.map(({ chunk }) => chunk));
+    for (const chunk of chunks) decoded.forget(chunk);
+    exchangeChunks(series, chunks, []);
+  }
 }
 
 /**

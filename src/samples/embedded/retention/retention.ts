@@ -5,7 +5,7 @@ import type { SeriesRegistry } from '../rows/series-registry.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { Slices } from '../queries/bucket-query.ts';
 import type { CompactionParts } from './compaction.ts';
-import { mergeSegments } from './compaction.ts';
+import { forgetChunks, mergeSegments } from './compaction.ts';
 import { type Origin, visibleFrom } from '../rows/origin.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
@@ -34,7 +34,10 @@ const turnMs = 4;
 /** How many chunks are examined between two looks at the clock. */
 const membersPerLook = 1_024;
 
-/** Which rows go: told by their origin, the newest of them, and whose they are. */
+/** Expired chunks that one commit drops, about: it takes some milliseconds. */
+const expiredPerCommit = 4_096;
+
+/** Which rows go: decided by their origins, the newest of them, and whose they are. */
 type IsGone = (series: Series, origins: readonly Origin[], newest: EpochMs) => boolean;
 
 /**
@@ -46,20 +49,21 @@ export async function dropExpired(
   parts: RetentionParts,
   rules: RetentionTimes,
 ): Promise<DroppedSamples> {
-  let isAnyLimited = false;
-  for (const origin of parts.registry.origins()) {
-    origin.keepFrom = keepFromOf(origin, rules);
-    isAnyLimited ||= origin.keepFrom !== Number.NEGATIVE_INFINITY;
-  }
+  const { registry } = parts;
+  registry.setRetention(rules);
+  const isAnyLimited = [...registry.origins()].some(
+    ({ keepFrom }) => keepFrom !== Number.NEGATIVE_INFINITY,
+  );
   // What could not be rewritten on a full disk is tried again, whatever the rules say now.
   const isAnyDead =
-    parts.segments.segments().some(isWorthRewriting) || isAnyWorthRewriting(parts.ofTables.tables);
+    parts.segments.segments().some((segment) => isWorthRewriting(segment)) ||
+    isAnyWorthRewriting(parts.ofTables.tables);
   if (!isAnyLimited && !isAnyDead) return { samples: 0, bytes: 0 };
   const isGone: IsGone = (_, origins, newest) => newest < visibleFrom(origins);
   const { segments } = parts;
   const before = segments.bytes();
   let samples = await removeExpiredRuns(parts.ofTables);
-  samples += await segments.exclusive(() => drop(parts, isGone, {}));
+  samples += await segments.exclusive(() => dropExpiredChunks(parts, isGone));
   samples += await dropExpiredRows(parts.ofTables);
   return { samples, bytes: before - segments.bytes() };
 }
@@ -88,7 +92,7 @@ export async function dropDevice(
   try {
     const samples = await segments.exclusive(async () => {
       await tables.numbers.save();
-      return drop(parts, isGone, { [deviceId]: before });
+      return dropChunksOfDevice(parts, isGone, { [deviceId]: before });
     });
     await rewriteDeleted(ofTables);
     return { samples: rowsOfTables + samples, bytes: bytesBefore - segments.bytes() };
@@ -97,57 +101,77 @@ export async function dropDevice(
   }
 }
 
-function keepFromOf({ workspaceId, dataFlowId }: Origin, rules: RetentionTimes): EpochMs {
-  const ofFlow = dataFlowId === null ? undefined : rules.dataFlows.get(dataFlowId);
-  return ofFlow ?? rules.workspaces.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
+/**
+ * Returns how many samples were dropped. Chunks stay, hidden, as long as their segment does: what a
+ * restart finds is what there was before.
+ */
+async function dropExpiredChunks(parts: RetentionParts, isGone: IsGone): Promise<number> {
+  const { segments, replayFrom, decoded } = parts;
+  const isGoneChunk = (series: Series, { origins, newest }: Chunk): boolean =>
+    isGone(series, origins, newest);
+  let samples = dropUnsealed(parts, isGone);
+  const rest = restAfterTurns(parts.slices);
+  const rewrite: { readonly segment: Segment; readonly gone: readonly Member[] }[] = [];
+  let remove: Segment[] = [];
+  const removeSome = async (): Promise<void> => {
+    const gone = remove.flatMap(({ members }) => members);
+    const counts = (): void => forgetChunks(gone, decoded);
+    if (gone.length > 0) await segments.commit({ remove, replayFrom, counts });
+    samples += rowsOf(gone);
+    remove = [];
+  };
+  for (const segment of segments.segments()) {
+    const gone = await membersThat(segment, isGoneChunk, rest);
+    if (gone.length > 0 && gone.length === segment.members.length) remove.push(segment);
+    else if (isWorthRewriting(segment, bytesOf(gone))) rewrite.push({ segment, gone });
+    const count = remove.reduce((sum, { members }) => sum + members.length, 0);
+    if (count > expiredPerCommit) await removeSome();
+  }
+  await removeSome();
+  for (const { segment, gone } of smallestFirst(rewrite)) {
+    await mergeSegments([segment], parts, gone);
+    samples += rowsOf(gone);
+  }
+  return samples;
 }
 
 /** Returns how many samples were dropped. */
-async function drop(
+async function dropChunksOfDevice(
   parts: RetentionParts,
   isGone: IsGone,
   droppedDevices: Record<string, number>,
 ): Promise<number> {
-  const { segments } = parts;
-  const isGoneChunk = (series: Series, chunk: Chunk): boolean =>
-    isGone(series, chunk.origins, chunk.newest);
-  const unsealed = dropUnsealed(parts, isGone);
+  const { segments, decoded, replayFrom } = parts;
+  let samples = dropUnsealed(parts, isGone);
   const rest = restAfterTurns(parts.slices);
-  const dead = new Map<Series, Set<Chunk>>();
-  const rewrite: Segment[] = [];
+  const rewrite: { readonly segment: Segment }[] = [];
   const remove: Segment[] = [];
   for (const segment of segments.segments()) {
-    const gone = await membersThat(segment, isGoneChunk, rest);
-    if (gone.length === 0) {
-      if (isWorthRewriting(segment)) rewrite.push(segment);
+    const gone = await membersThat(segment, (series) => isGone(series, [], 0), rest);
+    forgetChunks(gone, decoded);
+    samples += rowsOf(gone);
+    if (gone.length > 0 && gone.length === segment.members.length) {
+      remove.push(segment);
       continue;
     }
-    for (const { series, chunk } of gone)
-      dead.set(series, (dead.get(series) ?? new Set()).add(chunk));
-    if (gone.length === segment.members.length) remove.push(segment);
-    else {
+    if (gone.length > 0) {
       const isDead = new Set(gone.map(({ chunk }) => chunk));
       segment.members = segment.members.filter(({ chunk }) => !isDead.has(chunk));
       segment.deadBytes += bytesOf(gone);
-      if (isWorthRewriting(segment)) rewrite.push(segment);
     }
+    if (isWorthRewriting(segment)) rewrite.push({ segment });
   }
-  let samples = unsealed;
-  for (const [series, chunks] of dead) {
-    for (const chunk of chunks) {
-      samples += chunk.rows;
-      parts.decoded.forget(chunk);
-    }
-    exchangeChunks(series, chunks, []);
-    await rest();
-  }
-  if (remove.length > 0 || Object.keys(droppedDevices).length > 0)
-    await segments.commit({ remove, replayFrom: parts.replayFrom, droppedDevices });
-  // On a full disk the smallest may still fit, and gives back room for the next; the others keep
-  // what is dead and are tried again.
-  rewrite.sort((one, other) => bytesOf(one.members) - bytesOf(other.members));
-  for (const segment of rewrite) await mergeSegments([segment], parts);
+  await segments.commit({ remove, replayFrom, droppedDevices });
+  for (const { segment } of smallestFirst(rewrite)) await mergeSegments([segment], parts);
   return samples;
+}
+
+/**
+ * On a full disk the smallest may still fit, and gives back room for the next; the others are tried
+ * again.
+ */
+function smallestFirst<T extends { readonly segment: Segment }>(rewrite: readonly T[]): T[] {
+  return rewrite.toSorted((a, b) => bytesOf(a.segment.members) - bytesOf(b.segment.members));
 }
 
 /** Resolves at once, or after others had their turn when this one was long enough. */
@@ -178,12 +202,17 @@ async function membersThat(
   return wanted;
 }
 
-function bytesOf(members: Segment['members']): number {
+function bytesOf(members: readonly Member[]): number {
   return members.reduce((sum, { chunk }) => sum + chunk.length, 0);
 }
 
-function isWorthRewriting({ deadBytes, file }: Segment): boolean {
-  return deadBytes > file.bytes * rewriteShare;
+function rowsOf(members: readonly Member[]): number {
+  return members.reduce((sum, { chunk }) => sum + chunk.rows, 0);
+}
+
+/** `expired` bytes will count no more. */
+function isWorthRewriting({ deadBytes, file }: Segment, expired = 0): boolean {
+  return deadBytes + expired > file.bytes * rewriteShare;
 }
 
 /** Forgets unsealed rows and chunks that wait for their segment; says how many rows that were. */

@@ -13,6 +13,9 @@ import { missing } from '../../../structures/missing.ts';
  */
 const baseBytes = 3_000;
 const cellBytes = 9;
+/** A shape that nothing else holds, and each of its leaves. */
+const shapeBytes = 1_000;
+const leafBytes = 300;
 
 class OpenColumn implements Column {
   readonly path: readonly string[];
@@ -98,6 +101,8 @@ export class OpenRows implements Rows, RowGroup {
   readonly #shapeIdByText = new Map<string, number>();
   readonly #columnIdByName = new Map<string, number>();
   #textBytes = 0;
+  /** Beyond the first, which most rows share. */
+  #shapeBytes = 0;
   #inOrder = true;
   #sorted: SortedRows | undefined;
   #rowsByTime: Map<EpochMs, number[]> | undefined;
@@ -195,9 +200,8 @@ export class OpenRows implements Rows, RowGroup {
 
   /** About how much memory it takes. */
   get bytes(): number {
-    return (
-      baseBytes + this.timestamps.length * (16 + this.columns.length * cellBytes) + this.#textBytes
-    );
+    const perRow = 16 + this.columns.length * cellBytes;
+    return baseBytes + this.timestamps.length * perRow + this.#textBytes + this.#shapeBytes;
   }
 
   /** Values and gaps of all columns: bounded, so that rows that share no keys are sealed early. */
@@ -233,6 +237,7 @@ export class OpenRows implements Rows, RowGroup {
       id = this.shapes.push(shape) - 1;
       this.#shapeIdByText.set(shape.text, id);
       this.shapeColumns.push(shape.leaves.map(({ path, kind }) => this.#columnId(path, kind)));
+      if (id > 0) this.#shapeBytes += shapeBytes + shape.leaves.length * leafBytes;
       if (id === 1) this.shapeIds = new Uint16Array(this.timestamps.length);
     }
     return id;

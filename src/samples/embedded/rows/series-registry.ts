@@ -3,7 +3,8 @@ import { dayMs, type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { type ChunkUsage, createChunkUsage } from './chunk-usage.ts';
 import { type ColumnsToAdd, OpenRows, type RowToAdd } from './open-rows.ts';
-import type { Origin } from './origin.ts';
+import { keepFromOf, type Origin } from './origin.ts';
+import type { RetentionTimes } from '../../sample-store.ts';
 import { type Device, newDevice, type Series } from './series.ts';
 
 /**
@@ -36,6 +37,8 @@ export interface SeriesRegistry {
   /** The same object for the same origin. */
   readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
   readonly origins: () => Iterable<Origin>;
+  /** Hides rows by these rules from now on, also those of origins that come later. */
+  readonly setRetention: (rules: RetentionTimes) => void;
   /** Makes a row visible. `position` is that of its entry. */
   readonly addRow: (series: Series, row: RowToAdd, position: number) => void;
   /** Makes rows visible that are in the order of time. */
@@ -139,8 +142,9 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
   };
 }
 
-function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins'> {
+function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins' | 'setRetention'> {
   const byWorkspace = new Map<string, Map<string | null, Origin>>();
+  let rules: RetentionTimes | undefined;
   let last: Origin | undefined;
 
   function find(workspaceId: string, dataFlowId: string | null): Origin {
@@ -148,14 +152,21 @@ function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins'> {
     byWorkspace.set(workspaceId, ofWorkspace);
     let origin = ofWorkspace.get(dataFlowId);
     if (origin === undefined) {
-      origin = { workspaceId, dataFlowId, keepFrom: Number.NEGATIVE_INFINITY };
+      const names = { workspaceId, dataFlowId };
+      origin = { ...names, keepFrom: keepFromOf(names, rules) };
       ofWorkspace.set(dataFlowId, origin);
     }
     return origin;
   }
 
+  const origins = (): Origin[] =>
+    [...byWorkspace.values()].flatMap((ofWorkspace) => [...ofWorkspace.values()]);
   return {
-    origins: () => [...byWorkspace.values()].flatMap((ofWorkspace) => [...ofWorkspace.values()]),
+    origins,
+    setRetention: (next) => {
+      rules = next;
+      for (const origin of origins()) origin.keepFrom = keepFromOf(origin, rules);
+    },
     origin: (workspaceId, dataFlowId) => {
       // Consecutive rows usually have the same origin.
       if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;

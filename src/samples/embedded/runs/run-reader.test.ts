@@ -46,7 +46,7 @@ beforeAll(() => {
   sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
   reader = createRunReader({
     run: readRun(openSegmentFile(path)),
-    schema: createSchemaInterner()([shape]),
+    schema: createSchemaInterner(shapes)([shape]),
     origins: [origin],
     cache: createSectionCache(1 << 20),
     runNumber: 1,

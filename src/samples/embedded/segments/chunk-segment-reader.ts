@@ -128,7 +128,7 @@ function chunksOf(
       topic: head.topics[words[w + 3]!] ?? missing('topic'),
       chunk,
     });
-    statsAt += schema.columns.length * statisticsPerColumn;
+    statsAt += schema.columnCount * statisticsPerColumn;
     endsAt += sectionCount(schema);
   }
   return placed;

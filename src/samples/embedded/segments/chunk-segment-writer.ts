@@ -130,7 +130,7 @@ async function encodeIndex(
   };
   const originSets: (readonly [number, number])[][] = [];
   const sections = placed.reduce((sum, { chunk }) => sum + sectionCount(chunk.schema), 0);
-  const columns = placed.reduce((sum, { chunk }) => sum + chunk.schema.columns.length, 0);
+  const columns = placed.reduce((sum, { chunk }) => sum + chunk.schema.columnCount, 0);
   const doubles = new Float64Array(placed.length * doublesPerChunk + columns * statisticsPerColumn);
   const words = new Uint32Array(placed.length * wordsPerChunk + sections);
   const places: ChunkPlace[] = [];
