@@ -45,6 +45,8 @@ export interface DeviceStatus {
   readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
 }
 
+const noSamples: readonly never[] = Object.freeze([]);
+
 /**
  * The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they
  * call `settled`.
@@ -53,11 +55,11 @@ export const statusFollowing = {
   batchWaitMs: 1_000,
   batch: { entriesMax: 10_000, samplesMax: Number.POSITIVE_INFINITY },
   // The store has the samples, which are perhaps not built yet, and the raw uplinks have the trace.
-  keep: ({ deviceId, receivedAt, notes, state, metrics, position, duplicates }) => ({
-    ...{ deviceId, receivedAt, notes, position, duplicates, samples: [] },
-    ...(state !== undefined && { state }),
-    ...(metrics !== undefined && { metrics }),
-  }),
+  keep({ deviceId, receivedAt, notes, state, metrics, position, duplicates }) {
+    const kept = { deviceId, receivedAt, notes, position, duplicates, samples: noSamples };
+    if (state === undefined && metrics === undefined) return kept;
+    return { ...kept, ...(state && { state }), ...(metrics && { metrics }) };
+  },
 } as const satisfies Partial<JournalFollowerParts>;
 
 interface PendingState {
