@@ -45,8 +45,6 @@ export interface DeviceStatus {
   readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
 }
 
-const noSamples: readonly never[] = Object.freeze([]);
-
 /**
  * The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they
  * call `settled`.
@@ -55,10 +53,10 @@ export const statusFollowing = {
   batchWaitMs: 1_000,
   batch: { entriesMax: 10_000, samplesMax: Number.POSITIVE_INFINITY },
   // The store has the samples, which are perhaps not built yet, and the raw uplinks have the trace.
-  keep({ deviceId, receivedAt, notes, state, metrics, position, duplicates }) {
-    const kept = { deviceId, receivedAt, notes, position, duplicates, samples: noSamples };
-    if (state === undefined && metrics === undefined) return kept;
-    return { ...kept, ...(state && { state }), ...(metrics && { metrics }) };
+  keep: ({ deviceId, receivedAt, notes, state, metrics, position, duplicates }) => {
+    const kept = { deviceId, receivedAt, notes, position, duplicates, samples: [] };
+    if (metrics === undefined) return state === undefined ? kept : { ...kept, state };
+    return state === undefined ? { ...kept, metrics } : { ...kept, metrics, state };
   },
 } as const satisfies Partial<JournalFollowerParts>;
 
