@@ -48,7 +48,7 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
   return {
     version,
     encode: (batch) =>
-      batch.length === 1 ? captureRequest(batch, flow.uplinkSecret) : samplesRequest(batch, ids),
+      batch.length === 1 ? captureRequest(batch, flow.uplinkSecret) : manyRequest(batch, ids),
     openLanes: (count) => lanesTo(platform, count),
     async settle() {
       // A clean stop seals what is open, and the figures afterwards are those of a platform that
@@ -92,17 +92,6 @@ async function lanesTo(platform: Platform, count: number): Promise<Lane[]> {
   }));
 }
 
-/** A bulk backfill of one device, or samples of many devices. */
-function samplesRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
-  const first = batch.device[0]!;
-  if (batch.device.every((each) => each === first)) return bulkRequest(batch, ids);
-  const iso = isoText();
-  let items = '';
-  for (let i = 0; i < batch.length; i++)
-    items += `${i === 0 ? '[' : ','}{"deviceId":"${ids[batch.device[i]!]!}","timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
-  return httpRequest('POST', '/v3/samples/bulk', headers, `${items}]`);
-}
-
 /** The samples of one device as a bulk backfill. */
 export function bulkRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
   const device = batch.device[0]!;
@@ -114,6 +103,21 @@ export function bulkRequest(batch: SampleColumns, ids: readonly string[]): Buffe
     items += `${i === 0 ? '[' : ','}{"timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
   }
   return httpRequest('POST', `/v3/devices/${ids[device]!}/backfill/bulk`, headers, `${items}]`);
+}
+
+function manyRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
+  const isOfOne = batch.device.every((device) => device === batch.device[0]);
+  return isOfOne ? bulkRequest(batch, ids) : samplesRequest(batch, ids);
+}
+
+/** Samples that name their devices. */
+export function samplesRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
+  const iso = isoText();
+  let items = '';
+  for (let i = 0; i < batch.length; i++) {
+    items += `${i === 0 ? '[' : ','}{"deviceId":"${ids[batch.device[i]!]!}","timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
+  }
+  return httpRequest('POST', '/v3/samples/bulk', headers, `${items}]`);
 }
 
 function captureRequest(batch: SampleColumns, secret: string): Buffer {

@@ -26,8 +26,8 @@ export const influxdb: Peer = {
   start,
 };
 
-async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
-  const dataFolders = [`${folder}/data`, `${folder}/wal`];
+/** A server with the database `bench`, and a connection to it. */
+export async function startInfluxdb(folder: string) {
   const [port, rpcPort] = [await freePort(), await freePort()];
   const launch = (): RunningServer =>
     startServer({
@@ -56,9 +56,16 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
     return result.series ?? [];
   };
   await ask('CREATE DATABASE bench');
+  const { memoryBytes, processorUs, restart, stop } = server;
+  return { target, memoryBytes, processorUs, ask, restart, stop };
+}
+
+async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
+  const dataFolders = [`${folder}/data`, `${folder}/wal`];
+  const { target, ask, memoryBytes, restart, stop } = await startInfluxdb(folder);
   return {
     version: packageVersion('influxdb'),
-    encode,
+    encode: encodeLines,
     openLanes: (count) => openHttpLanes(target, count),
     async settle() {
       if (!keepsHours(shape)) return '';
@@ -72,10 +79,10 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
       const log = folderBytes(`${folder}/wal`);
       return { samples: both - log, log };
     },
-    memoryBytes: server.memoryBytes,
+    memoryBytes,
     query: async (query) => numbersOf(query, await ask(statements[query.name](query))),
-    restart: server.restart,
-    stop: server.stop,
+    restart,
+    stop,
   };
 }
 
@@ -108,7 +115,8 @@ interface InfluxAnswer {
   readonly results: readonly { readonly series?: Series[]; readonly error?: string }[];
 }
 
-function encode(batch: SampleColumns): Buffer {
+/** A write in line protocol. */
+export function encodeLines(batch: SampleColumns): Buffer {
   let lines = '';
   for (let i = 0; i < batch.length; i++) {
     const { temperature, humidity, battery } = textsAt(batch, i);

@@ -3,7 +3,9 @@ import { type RunningServer, untilReady } from '../load/server-process.ts';
 
 export interface PeerServer<Connection> {
   readonly connection: () => Connection;
+  /** See `RunningServer`. */
   readonly memoryBytes: () => number;
+  readonly processorUs: () => number;
   /** See `Engine.restart`. */
   readonly restart: () => Promise<number>;
   readonly stop: () => Promise<void>;
@@ -31,6 +33,7 @@ export async function openPeerServer<Connection extends { close: () => void }>({
   return {
     connection: () => connection,
     memoryBytes: () => server.memoryBytes(),
+    processorUs: () => server.processorUs(),
     stop,
     restart: async () => {
       await stop();
