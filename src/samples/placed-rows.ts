@@ -26,7 +26,7 @@ function durableColumns(
   rows: RowColumns,
   { entry: { deviceId, receivedAt }, position, storedAt }: PlacedRows,
 ): DurableEntry {
-  const { head, timestamps } = rows;
+  const { head, timestamps, from, to } = rows;
   let samples: StoredSample[] | undefined;
   return {
     deviceId,
@@ -35,9 +35,9 @@ function durableColumns(
     position,
     duplicates: 0,
     summary: {
-      count: timestamps.length,
+      count: to - from,
       workspaceId: head.workspaceId,
-      oldest: timestamps[0] ?? receivedAt,
+      oldest: timestamps[from] ?? receivedAt,
     },
     get samples() {
       samples ??= storedSamples(samplesOfColumns(rows), position, storedAt);
