@@ -2,7 +2,7 @@
 import type { EntryRows } from '../log/entry-encoding.ts';
 import type { LoggedEntry, RowColumns } from '../log/logged-entry.ts';
 import { samplesOfColumns } from '../log/row-columns.ts';
-import { cursorsAt } from '../model/cursor.ts';
+import { cursorAt, cursorsAt } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry, SamplesSummary } from '../model/journal-entry.ts';
 import type { StoredSample } from '../model/sample.ts';
@@ -65,6 +65,9 @@ function storedSamples(
   position: number,
   storedAt: EpochMs,
 ): StoredSample[] {
+  const [single] = samples;
+  if (samples.length === 1 && single !== undefined)
+    return [{ ...single, storedAt, cursor: cursorAt(position, 1) }];
   const cursorOf = cursorsAt(position);
   return samples.map(
     (sample, i): StoredSample => ({ ...sample, storedAt, cursor: cursorOf(i + 1) }),
