@@ -71,7 +71,8 @@ async function refusedBy(error: unknown): Promise<void> {
 
 /** A device that sends and is deleted; nothing of it may come back. */
 async function deleting(round: number): Promise<void> {
-  const device = `deleted-${first}-${round}`;
+  // A child that stores nothing is followed by one with the same first id.
+  const device = `deleted-${process.pid}-${first}-${round}`;
   for (let i = 0; i < 3; i++) await append(device, [crashSample(10 * (i + 1))]);
   await within('deleting', () => store.dropDevice(device));
   tell(`-deleted ${device}\n`);
