@@ -1,17 +1,25 @@
 // Live session: one connection without its socket. Answers messages in their order, and sends frames through the outbox.
-import type { ReplyTo, ServerMessage } from '../contract/live-messages.ts';
+import type { AcknowledgedItem, ReplyTo, ServerMessage } from '../contract/live-messages.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { QuotaCount } from '../model/quota-count.ts';
-import { type CatchUp, createCatchUp, type Replay } from './catch-up.ts';
-import type { AccessChanges, AssetsOfTag, FindAssets, MessageContext } from './client-message.ts';
+import { createCatchUp, type Replay } from './catch-up.ts';
+import type {
+  AccessChanges,
+  AssetsOfTag,
+  FindAssets,
+  Followable,
+  MessageContext,
+} from './client-message.ts';
 import { clientMessages } from './client-message-table.ts';
-import type { FanOut, Reader } from './fan-out.ts';
+import type { FanOut, Interest, Reader } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
-import { createSubscriptions, itemOf, type SessionSubscriptions } from './session-subscriptions.ts';
+import type { WorkspaceReader } from './workspace-fan-out.ts';
+import { createSubscriptions, itemOf } from './session-subscriptions.ts';
+import { createSessionWorkspaces, workspaceItemOf } from './session-workspaces.ts';
 
 interface SessionOptions {
   /**
@@ -30,6 +38,7 @@ interface SessionOptions {
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly followable: Followable;
   readonly access: AccessChanges;
   readonly replay: Replay;
   /** Ends the connection, because samples that are owed cannot be sent. */
@@ -65,24 +74,28 @@ export function createSession(options: SessionOptions): Session {
     withdraw(ended) {
       const open = ended.filter((subscription) => subscription.open);
       for (const subscription of open) subscriptions.remove(subscription);
-      if (open.length === 0) return;
-      reply({
-        type: 'unsubscribed',
-        ended: open.map((subscription) => ({ ...itemOf(subscription), valid: false })),
-        subscriptions: subscriptions.acknowledged(),
-        timestamp: formatInstant(now()),
-      });
+      replyEnded(open.map(itemOf));
     },
   };
-  const subscriptions = createSubscriptions(fanOut, reader, {
+  const room = {
     max: items.max,
-    take: (amount) => items.take(organizationId, amount),
-    give: (amount) => items.give(organizationId, amount),
-  });
+    take: (amount: number) => items.take(organizationId, amount),
+    give: (amount: number) => items.give(organizationId, amount),
+  };
+  const subscriptions = createSubscriptions(fanOut, reader, room);
+  const workspaceReader: WorkspaceReader = {
+    outbox,
+    hasOwn: (deviceId, topic) => hasTopic(subscriptions.interest(deviceId), topic),
+    withdraw(ended) {
+      for (const subscription of ended) workspaces.close(subscription);
+      replyEnded(ended.map(workspaceItemOf));
+    },
+  };
+  const workspaces = createSessionWorkspaces(fanOut.workspaces, workspaceReader, room);
   const { interest, interests } = subscriptions;
   const { replay, end } = options;
   const catchUp = createCatchUp({ replay, fanOut, outbox, now, interest, interests, refuse, end });
-  const context = contextOf(options, subscriptions, catchUp, reply);
+  const context = contextOf(options, { subscriptions, workspaces, catchUp, reply });
   const incoming = createIncoming(options, refuse, (message) => handle(message, context, refuse));
 
   return {
@@ -96,19 +109,38 @@ export function createSession(options: SessionOptions): Session {
     tick() {
       outbox.tick();
       catchUp.tick();
+      workspaces.tellLeftOut((workspaceId, kind, leftOut) =>
+        reply({ type: 'event', kind, workspaceId, leftOut, timestamp: formatInstant(now()) }),
+      );
     },
     close() {
       outbox.close();
       incoming.clear();
       subscriptions.clear();
+      workspaces.clear();
     },
     get waiting() {
       return incoming.size;
     },
     get subscriptions() {
-      return subscriptions.size;
+      return subscriptions.size + workspaces.size;
     },
   };
+
+  /** Notifies the client of subscriptions that it did not end. */
+  function replyEnded(items: readonly AcknowledgedItem[]): void {
+    if (items.length === 0) return;
+    reply({
+      type: 'unsubscribed',
+      ended: items.map((item) => ({ ...item, valid: false })),
+      subscriptions: [...subscriptions.acknowledged(), ...workspaces.acknowledged()],
+      timestamp: formatInstant(now()),
+    });
+  }
+}
+
+function hasTopic(interest: Interest | undefined, topic: string): boolean {
+  return interest !== undefined && (interest.wildcard !== undefined || interest.topics.has(topic));
 }
 
 type Reply = (message: ServerMessage) => void;
@@ -149,24 +181,21 @@ function createReplies({ outbox, newErrorId, failed, now }: SessionOptions): {
 
 function contextOf(
   options: SessionOptions,
-  subscriptions: SessionSubscriptions,
-  catchUp: CatchUp,
-  reply: Reply,
+  parts: Pick<MessageContext, 'subscriptions' | 'workspaces' | 'catchUp' | 'reply'>,
 ): MessageContext {
-  const { authorize, findAssets, assetsOfTag, access, outbox, now, fanOut } = options;
+  const { authorize, findAssets, assetsOfTag, followable, access, outbox, now, fanOut } = options;
   return {
-    subscriptions,
-    catchUp,
+    ...parts,
     now,
     closed: () => outbox.closed,
-    reply,
     replyText: (text) => outbox.sendReply(text),
     authorize,
     findAssets,
     assetsOfTag,
+    followable,
     access,
     liveCoverage(assetId) {
-      const settled = subscriptions.interest(assetId)?.deliveredTo ?? '';
+      const settled = parts.subscriptions.interest(assetId)?.deliveredTo ?? '';
       const { lastCursor = '' } = fanOut;
       const afterCursor = settled > lastCursor ? settled : lastCursor;
       return { ...(afterCursor !== '' && { afterCursor }) };
