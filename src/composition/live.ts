@@ -32,7 +32,12 @@ export function composeLive(
   const { workspaceFanOut } = parts;
   const fanOut = createFanOut(workspaceFanOut);
   parts.followers.listen('live', (entry) => publishEntry(fanOut, entry, now));
-  const { isReadable: readable, readableOf, devicesOfTag, followable } = createStreamAccess(records);
+  const {
+    isReadable: readable,
+    readableOf,
+    devicesOfTag,
+    followable,
+  } = createStreamAccess(records);
   const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
   const access = createAccessWatch({ fanOut, readable, pause, failed });
   const streams = attachDataStreams(server, {
@@ -68,7 +73,7 @@ export function composeLive(
   return { close: () => closeInOrder(offline.close, () => streams.close()) };
 }
 
-/** Tells those who follow the states of devices which devices went offline. */
+/** Reports devices that went offline to those who follow their states. */
 function composeOfflineWatch(
   { workspaceFanOut, liveEvents, records, now, telemetry }: Parts,
   settled: Uplinks['settled'],

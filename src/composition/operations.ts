@@ -19,7 +19,7 @@ export interface OperationsParts {
   /** Undefined until network servers are connected. */
   readonly networkServers: () => TellNetworkServer | undefined;
   readonly liveEvents: Pick<LiveEvents, 'operationMoved'>;
-  /** Whether anybody follows operations. */
+  /** Whether operations are followed anywhere. */
   readonly isFollowed: () => boolean;
 }
 

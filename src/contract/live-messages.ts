@@ -21,7 +21,7 @@ export const SubscriptionItem = Type.Object({
   /** What happens in a workspace, of these kinds; `unsubscribe` without kinds means all. */
   workspaceId: orNull(Type.String()),
   kinds: orNull(Type.Array(Type.Union(liveKinds.map((kind) => Type.Literal(kind))))),
-  /** Samples per second; those above are left out and counted. */
+  /** Samples per second; further ones are omitted and counted. */
   perSecond: orNull(Type.Integer({ minimum: 1, maximum: 10_000 })),
   /** `default` when absent, `*` for all topics. */
   topic: orNull(Type.String({ maxLength: 256 })),

@@ -1,4 +1,4 @@
-// Offline watch: notices devices that go offline, in workspaces where somebody follows their states (contract 37).
+// Offline watch: notices devices that go offline, in workspaces where their states are followed (contract 37).
 import type { FollowedWorkspace } from '../live/workspace-fan-out.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { OfflinePlace, WentOffline } from '../records/rows/offline-devices.ts';
@@ -6,7 +6,7 @@ import type { SetTimer } from '../structures/timers.ts';
 import type { DeviceTransition } from './live-events.ts';
 
 export interface OfflineWatchParts {
-  /** The workspaces in which somebody follows the states of devices. */
+  /** The workspaces in which the states of devices are followed. */
   readonly followed: () => readonly FollowedWorkspace[];
   /** Resolves when the records contain all uplinks until now. */
   readonly settled: () => Promise<void>;
@@ -20,12 +20,12 @@ export interface OfflineWatchParts {
   readonly failed: (error: unknown) => void;
 }
 
-/** Devices that are read at once; further ones are read in the next pass. */
+/** Devices that are read in one pass. */
 const devicesPerPass = 1_000;
 const passEveryMs = 2_000;
 
 export interface OfflineWatch {
-  /** Looks now, as happens every two seconds. */
+  /** Does a pass now, as happens every two seconds. */
   readonly look: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -43,12 +43,12 @@ export function createOfflineWatch(parts: OfflineWatchParts): OfflineWatch {
     for (const workspace of workspaces) {
       const { workspaceId, since } = workspace;
       const after = places.get(workspaceId) ?? { onlineUntil: since, deviceId: '' };
-      next.set(workspaceId, await tell(workspace, after, to));
+      next.set(workspaceId, await report(workspace, after, to));
     }
     places = next;
   }
 
-  async function tell(
+  async function report(
     workspace: FollowedWorkspace,
     after: OfflinePlace,
     to: EpochMs,

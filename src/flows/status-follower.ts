@@ -33,7 +33,7 @@ export interface StatusFollowerParts {
   readonly log: FollowedLog;
   readonly followers: Pick<Followers, 'start'>;
   readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
-  /** Where somebody follows the states of devices, and who is told of them. */
+  /** Whether the states of devices are followed in a workspace, and who is notified of them. */
   readonly online?: {
     readonly isWatched: (workspaceId: string) => boolean;
     readonly changed: (transition: DeviceTransition) => void;

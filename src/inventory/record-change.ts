@@ -40,9 +40,9 @@ export async function change<T>(records: Records, work: (step: Step) => Promise<
     }
     return made;
   });
-  for (const told of changes) {
-    const known = about.get(told.id);
-    records.announce(known === undefined ? told : { ...told, about: known });
+  for (const each of changes) {
+    const known = about.get(each.id);
+    records.announce(known === undefined ? each : { ...each, about: known });
   }
   return result;
 }

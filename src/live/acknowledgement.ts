@@ -1,6 +1,10 @@
 // Acknowledgements: what is open after a message, as a list or as a number (interface 6, contract 37).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AcknowledgedItem, AcknowledgementMessage, ReplyTo } from '../contract/live-messages.ts';
+import type {
+  AcknowledgedItem,
+  AcknowledgementMessage,
+  ReplyTo,
+} from '../contract/live-messages.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { MessageContext } from './client-message.ts';
 

@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FanOut } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
-import { cursorOf, openTestSession, type Received, type TestLog, testLog, testFanOut } from './testing-session.ts';
+import {
+  cursorOf,
+  openTestSession,
+  type Received,
+  type TestLog,
+  testLog,
+  testFanOut,
+} from './testing-session.ts';
 
 const numbersIn = (messages: readonly Received[]) =>
   messages.filter(({ type }) => type === 'sample_insert').map(({ cursor }) => Number(cursor));

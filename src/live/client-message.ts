@@ -9,7 +9,7 @@ import type { Coverage } from './coverage.ts';
 import { refusal } from './live-refusal.ts';
 import type { SessionSubscriptions } from './session-subscriptions.ts';
 import type { SessionWorkspaces } from './session-workspaces.ts';
-import type { WorkspaceGrant } from './workspace-fan-out.ts';
+import type { WorkspaceGrant } from './workspace-interest.ts';
 
 export interface MessageContext {
   readonly subscriptions: SessionSubscriptions;

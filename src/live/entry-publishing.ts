@@ -4,7 +4,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { FanOut } from './fan-out.ts';
 
-/** Samples that no session would be sent are not even made. */
+/** Samples that no session would be sent are not created. */
 export function publishEntry(
   fanOut: Pick<FanOut, 'publish' | 'pass' | 'interestsIn' | 'workspaces'>,
   entry: DurableEntry,
@@ -17,7 +17,7 @@ export function publishEntry(
     fanOut.interestsIn(deviceId).length === 0 &&
     !workspaces.takesSamples(summary.workspaceId);
   if (isUnwanted) {
-    workspaces.leaveOut(summary.workspaceId, summary.count);
+    workspaces.omitSamples(summary.workspaceId, summary.count);
     fanOut.pass(cursorAt(position, 1), cursorAt(position, summary.count));
   } else if (entry.samples.length > 0) fanOut.publish(entry.samples, now());
 }

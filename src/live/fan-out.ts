@@ -86,7 +86,7 @@ export function createFanOut(workspaces: WorkspaceFanOut): FanOut {
     if (workspaces.size > 0) workspaces.publishSample(sample, frame);
   }
 
-  /** Returns the frame, if anybody is interested. */
+  /** Returns the frame, if any session is interested. */
   function publishToDevice(sample: StoredSample, now: EpochMs): Buffer | undefined {
     const audience = audiences.get(sample.deviceId);
     if (audience === undefined) return undefined;

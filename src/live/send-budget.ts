@@ -3,8 +3,8 @@ import type { EpochMs } from '../model/instant.ts';
 
 /** Costs in parts of the budget; one part is about 50 ns. */
 export const sendCosts = {
-  /** A session that is looked at. */
-  looked: 1,
+  /** A session that is checked. */
+  checked: 1,
   /** A frame that is queued and written. */
   sent: 20,
 } as const;
@@ -18,7 +18,7 @@ export interface SendBudget {
 }
 
 export function createSendBudget(): SendBudget {
-  /** Of the current second alone, so that nothing is kept of organizations that send nothing. */
+  /** Only of the current second, so that nothing is kept for organizations that send nothing. */
   const used = new Map<string, number>();
   let second = 0;
   return {

@@ -3,13 +3,13 @@ import type { AcknowledgedItem } from '../contract/live-messages.ts';
 import { type LiveKind, liveKinds } from '../model/live-kind.ts';
 import type { Principal } from '../model/principal.ts';
 import type { SubscriptionRoom } from './session-subscriptions.ts';
+import type { WorkspaceFanOut } from './workspace-fan-out.ts';
 import type {
-  WorkspaceFanOut,
   WorkspaceGrant,
   WorkspaceInterest,
   WorkspaceReader,
   WorkspaceSubscription,
-} from './workspace-fan-out.ts';
+} from './workspace-interest.ts';
 
 /** An item of a message. */
 export interface WorkspaceTarget {
@@ -27,9 +27,9 @@ export interface SessionWorkspaces {
   readonly closeTarget: (target: WorkspaceTarget) => void;
   readonly clear: () => void;
   readonly acknowledged: () => readonly AcknowledgedItem[];
-  /** Calls the function for each kind of which something was left out since the last call. */
-  readonly tellLeftOut: (
-    tell: (workspaceId: string, kind: LiveKind, leftOut: number) => void,
+  /** Calls the function for each kind of which something was omitted since the last call. */
+  readonly reportOmitted: (
+    report: (workspaceId: string, kind: LiveKind, omitted: number) => void,
   ) => void;
   readonly size: number;
 }
@@ -63,7 +63,8 @@ export function createSessionWorkspaces(
     fanOut.remove(interest);
   }
 
-  const all = () => [...interests.values()].flatMap(({ subscriptions }) => [...subscriptions.values()]);
+  const all = () =>
+    [...interests.values()].flatMap(({ subscriptions }) => [...subscriptions.values()]);
 
   return {
     find: ({ workspaceId, kinds }) => interests.get(workspaceId)?.subscriptions.get(keyOf(kinds)),
@@ -88,10 +89,10 @@ export function createSessionWorkspaces(
       for (const subscription of all()) close(subscription);
     },
     acknowledged: () => all().map(workspaceItemOf),
-    tellLeftOut(tell) {
+    reportOmitted(report) {
       for (const interest of interests.values())
-        for (const [kind, leftOut] of fanOut.takeLeftOut(interest))
-          tell(interest.workspaceId, kind, leftOut);
+        for (const [kind, omitted] of fanOut.takeOmitted(interest))
+          report(interest.workspaceId, kind, omitted);
     },
     get size() {
       return size;
@@ -124,7 +125,7 @@ function newInterest(
   return {
     ...{ workspaceId, organizationId, reader, pace: undefined },
     subscriptions: new Map(),
-    leftOut: new Map(),
+    omitted: new Map(),
     counted: new Map(),
   };
 }

@@ -14,10 +14,11 @@ import type {
 } from './client-message.ts';
 import { clientMessages } from './client-message-table.ts';
 import type { FanOut, Interest, Reader } from './fan-out.ts';
+import { createIncoming, type IncomingMessage } from './incoming-messages.ts';
 import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
-import type { WorkspaceReader } from './workspace-fan-out.ts';
+import type { WorkspaceReader } from './workspace-interest.ts';
 import { createSubscriptions, itemOf } from './session-subscriptions.ts';
 import { createSessionWorkspaces, workspaceItemOf } from './session-workspaces.ts';
 
@@ -65,37 +66,12 @@ export interface Session {
 
 /** A session of an authenticated principal (interface 6 and 4.11). */
 export function createSession(options: SessionOptions): Session {
-  const { fanOut, outbox, now, items, organizationId } = options;
-  const { reply, refuse } = createReplies(options);
-  const reader: Reader = {
-    outbox,
-    hold: (sample, frame, interest) => catchUp.hold(sample, frame, interest),
-    spill: () => catchUp.spill(),
-    withdraw(ended) {
-      const open = ended.filter((subscription) => subscription.open);
-      for (const subscription of open) subscriptions.remove(subscription);
-      replyEnded(open.map(itemOf));
-    },
-  };
-  const room = {
-    max: items.max,
-    take: (amount: number) => items.take(organizationId, amount),
-    give: (amount: number) => items.give(organizationId, amount),
-  };
-  const subscriptions = createSubscriptions(fanOut, reader, room);
-  const workspaceReader: WorkspaceReader = {
-    outbox,
-    hasOwn: (deviceId, topic) => hasTopic(subscriptions.interest(deviceId), topic),
-    withdraw(ended) {
-      for (const subscription of ended) workspaces.close(subscription);
-      replyEnded(ended.map(workspaceItemOf));
-    },
-  };
-  const workspaces = createSessionWorkspaces(fanOut.workspaces, workspaceReader, room);
-  const { interest, interests } = subscriptions;
-  const { replay, end } = options;
-  const catchUp = createCatchUp({ replay, fanOut, outbox, now, interest, interests, refuse, end });
-  const context = contextOf(options, { subscriptions, workspaces, catchUp, reply });
+  const { outbox, now } = options;
+  const replies = createReplies(options);
+  const { reply, refuse } = replies;
+  const open = createOpenSubscriptions(options, replies);
+  const { subscriptions, workspaces, catchUp } = open;
+  const context = contextOf(options, { ...open, reply });
   const incoming = createIncoming(options, refuse, (message) => handle(message, context, refuse));
 
   return {
@@ -109,7 +85,7 @@ export function createSession(options: SessionOptions): Session {
     tick() {
       outbox.tick();
       catchUp.tick();
-      workspaces.tellLeftOut((workspaceId, kind, leftOut) =>
+      workspaces.reportOmitted((workspaceId, kind, leftOut) =>
         reply({ type: 'event', kind, workspaceId, leftOut, timestamp: formatInstant(now()) }),
       );
     },
@@ -126,17 +102,52 @@ export function createSession(options: SessionOptions): Session {
       return subscriptions.size + workspaces.size;
     },
   };
+}
 
+/** What the session has subscribed to, and the replays. */
+function createOpenSubscriptions(
+  { fanOut, outbox, now, items, organizationId, replay, end }: SessionOptions,
+  { reply, refuse }: Replies,
+): Pick<MessageContext, 'subscriptions' | 'workspaces' | 'catchUp'> {
   /** Notifies the client of subscriptions that it did not end. */
-  function replyEnded(items: readonly AcknowledgedItem[]): void {
-    if (items.length === 0) return;
+  function replyEnded(ended: readonly AcknowledgedItem[]): void {
+    if (ended.length === 0) return;
     reply({
       type: 'unsubscribed',
-      ended: items.map((item) => ({ ...item, valid: false })),
+      ended: ended.map((item) => ({ ...item, valid: false })),
       subscriptions: [...subscriptions.acknowledged(), ...workspaces.acknowledged()],
       timestamp: formatInstant(now()),
     });
   }
+
+  const reader: Reader = {
+    outbox,
+    hold: (sample, frame, interest) => catchUp.hold(sample, frame, interest),
+    spill: () => catchUp.spill(),
+    withdraw(ended) {
+      const open = ended.filter((subscription) => subscription.open);
+      for (const subscription of open) subscriptions.remove(subscription);
+      replyEnded(open.map(itemOf));
+    },
+  };
+  const room = {
+    max: items.max,
+    take: (amount: number) => items.take(organizationId, amount),
+    give: (amount: number) => items.give(organizationId, amount),
+  };
+  const subscriptions = createSubscriptions(fanOut, reader, room);
+  const { interest, interests } = subscriptions;
+  const catchUp = createCatchUp({ replay, fanOut, outbox, now, interest, interests, refuse, end });
+  const workspaceReader: WorkspaceReader = {
+    outbox,
+    hasOwn: (deviceId, topic) => hasTopic(interest(deviceId), topic),
+    withdraw(ended) {
+      for (const subscription of ended) workspaces.close(subscription);
+      replyEnded(ended.map(workspaceItemOf));
+    },
+  };
+  const workspaces = createSessionWorkspaces(fanOut.workspaces, workspaceReader, room);
+  return { subscriptions, workspaces, catchUp };
 }
 
 function hasTopic(interest: Interest | undefined, topic: string): boolean {
@@ -146,10 +157,12 @@ function hasTopic(interest: Interest | undefined, topic: string): boolean {
 type Reply = (message: ServerMessage) => void;
 type Refuse = (thrown: unknown, replyTo: ReplyTo | undefined) => void;
 
-function createReplies({ outbox, newErrorId, failed, now }: SessionOptions): {
+interface Replies {
   readonly reply: Reply;
   readonly refuse: Refuse;
-} {
+}
+
+function createReplies({ outbox, newErrorId, failed, now }: SessionOptions): Replies {
   function reply(message: ServerMessage): void {
     outbox.sendReply(JSON.stringify(message));
   }
@@ -199,65 +212,6 @@ function contextOf(
       const { lastCursor = '' } = fanOut;
       const afterCursor = settled > lastCursor ? settled : lastCursor;
       return { ...(afterCursor !== '' && { afterCursor }) };
-    },
-  };
-}
-
-type IncomingMessage = { readonly text: string } | { readonly refused: LiveRefusal };
-
-interface Incoming {
-  readonly size: number;
-  add(message: IncomingMessage): void;
-  clear(): void;
-}
-
-/**
- * Handles one message at a time, and none while the reader has not taken the answers. This limits
- * what is queued.
- */
-function createIncoming(
-  { outbox, idle }: SessionOptions,
-  refuse: Refuse,
-  handleOne: (message: IncomingMessage) => Promise<void>,
-): Incoming {
-  let waiting: IncomingMessage[] = [];
-  let isWorking = false;
-  let unhandledInBatch = 0;
-
-  async function handleBatch(batch: readonly IncomingMessage[]): Promise<void> {
-    for (const [at, message] of batch.entries()) {
-      if (outbox.closed) break;
-      unhandledInBatch = batch.length - at;
-      await handleOne(message);
-      while (!outbox.writable) await outbox.whenWritable();
-    }
-    unhandledInBatch = 0;
-  }
-
-  async function work(): Promise<void> {
-    isWorking = true;
-    while (waiting.length > 0 && !outbox.closed) {
-      const batch = waiting;
-      waiting = [];
-      await handleBatch(batch);
-    }
-    isWorking = false;
-    idle();
-  }
-
-  return {
-    get size() {
-      return waiting.length + unhandledInBatch;
-    },
-    add(message) {
-      if (outbox.closed) return;
-      if (waiting.length >= liveLimits.waitingMessagesMax)
-        return refuse(refusal('TOO_MANY_MESSAGES'), undefined);
-      waiting.push(message);
-      if (!isWorking) void work();
-    },
-    clear() {
-      waiting = [];
     },
   };
 }

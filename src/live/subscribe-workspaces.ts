@@ -4,7 +4,7 @@ import type { Principal } from '../model/principal.ts';
 import type { MessageContext } from './client-message.ts';
 import { refusal } from './live-refusal.ts';
 import type { WorkspaceTarget } from './session-workspaces.ts';
-import type { WorkspaceGrant } from './workspace-fan-out.ts';
+import type { WorkspaceGrant } from './workspace-interest.ts';
 
 interface Permitted {
   readonly target: WorkspaceTarget;
@@ -27,8 +27,7 @@ export async function judgeWorkspaces(
   const refused: AcknowledgedItem[] = [];
   const grants = new Map<string, WorkspaceGrant | undefined>();
   for (const { workspaceId } of targets)
-    if (!grants.has(workspaceId))
-      grants.set(workspaceId, await followable(principal, workspaceId));
+    if (!grants.has(workspaceId)) grants.set(workspaceId, await followable(principal, workspaceId));
   for (const target of targets) {
     const { workspaceId, perSecond } = target;
     const grant = grants.get(workspaceId);

@@ -1,4 +1,4 @@
-// What a subscription item means: an asset, a tag or a workspace, and where its replay begins (interface 6, contract 35, 37).
+// Subscription target: an asset, a tag or a workspace, and where its replay begins (interface 6, contract 35, 37).
 import type { SubscriptionItem } from '../contract/live-messages.ts';
 import { readCursor } from '../model/cursor.ts';
 import { parseInstant } from '../model/instant.ts';

@@ -11,7 +11,8 @@ import { startsBefore } from './coverage.ts';
 import { createFanOut, type FanOut } from './fan-out.ts';
 import { createFlusher, createOutbox } from './outbox.ts';
 import { createSession, type Session } from './session.ts';
-import { createWorkspaceFanOut, type WorkspaceGrant } from './workspace-fan-out.ts';
+import { createWorkspaceFanOut } from './workspace-fan-out.ts';
+import type { WorkspaceGrant } from './workspace-interest.ts';
 
 export type Received = Record<string, unknown> & { readonly type: string };
 

@@ -16,7 +16,7 @@ export const unsubscribe = clientMessage(UnsubscribeMessage, (message, replyTo, 
   return acknowledge('unsubscribed', { replyTo, echo: message.echo ?? true, context });
 });
 
-/** A tag stands for what was subscribed by it: later tag changes are not applied (rule 6). */
+/** A tag means what was subscribed by it: later tag changes are not applied (rule 6). */
 function removeTarget(
   { assetId, tagId, topic }: SubscriptionTarget,
   { subscriptions }: MessageContext,

@@ -3,53 +3,10 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type LiveKind, liveKinds } from '../model/live-kind.ts';
 import type { Scope } from '../model/permission.ts';
-import type { Principal } from '../model/principal.ts';
 import type { StoredSample } from '../model/sample.ts';
-import type { Outbox } from './outbox.ts';
-import { createPace, type Pace } from './pace.ts';
 import { type SendBudget, createSendBudget, sendCosts } from './send-budget.ts';
 import { sampleFrame, textFrame } from './text-frame.ts';
-
-/** What a principal may follow in a workspace. */
-export interface WorkspaceGrant {
-  readonly organizationId: string;
-  readonly kinds: ReadonlySet<LiveKind>;
-  /** The kinds of records whose changes it may see, by the scope that they need. */
-  readonly readable: ReadonlySet<Scope>;
-}
-
-/** A session that follows a workspace. */
-export interface WorkspaceReader {
-  readonly outbox: Pick<Outbox, 'sendSample'>;
-  /** Whether a subscription to the device itself sends the sample already. */
-  readonly hasOwn: (deviceId: string, topic: string) => boolean;
-  /** Ends subscriptions that are not permitted any more, and notifies the client. */
-  readonly withdraw: (ended: readonly WorkspaceSubscription[]) => void;
-}
-
-export interface WorkspaceSubscription {
-  readonly workspaceId: string;
-  /** In the order of the table of kinds. */
-  readonly kinds: readonly LiveKind[];
-  /** Undefined means all samples. */
-  perSecond: number | undefined;
-  readonly grant: WorkspaceGrant;
-  readonly grantedTo: Principal;
-}
-
-/** The subscriptions of one session to one workspace. */
-export interface WorkspaceInterest {
-  readonly workspaceId: string;
-  readonly organizationId: string;
-  readonly reader: WorkspaceReader;
-  readonly subscriptions: Map<string, WorkspaceSubscription>;
-  /** Undefined without a limit. */
-  pace: Pace | undefined;
-  /** What was not sent, by kind, since the client was told. */
-  readonly leftOut: Map<LiveKind, number>;
-  /** Counts of the audience that are in `leftOut` already. */
-  readonly counted: Map<LiveKind, number>;
-}
+import { mayRead, paceOf, type WorkspaceInterest } from './workspace-interest.ts';
 
 /** An event without the members that all events have. */
 export type EventContent = JsonObject | Readonly<Record<string, unknown>>;
@@ -57,26 +14,26 @@ export type EventContent = JsonObject | Readonly<Record<string, unknown>>;
 export interface LiveEvent {
   readonly workspaceId: string;
   readonly kind: LiveKind;
-  /** Called at most once, and only if somebody gets the event. */
+  /** Called at most once, and only if a session gets the event. */
   readonly content: () => EventContent;
   /** Of a changed record: the scope that reading it needs. */
   readonly scope?: Scope;
 }
 
 export interface WorkspaceFanOut {
-  /** Whether anybody follows the kind in the workspace. */
+  /** Whether the kind is followed in the workspace. */
   readonly wants: (workspaceId: string, kind: LiveKind) => boolean;
-  /** The workspaces in which anybody follows the kind. */
+  /** The workspaces in which the kind is followed. */
   readonly wanting: (kind: LiveKind) => readonly FollowedWorkspace[];
   /** The followed workspaces of the organization. */
   readonly inOrganization: (organizationId: string) => readonly string[];
-  /** Sends the event to all that follow its kind. Costs a look-up when nobody does. */
+  /** Sends the event to all that follow its kind. Costs a look-up when none does. */
   readonly publish: (event: LiveEvent) => void;
-  /** Whether anybody would be sent a sample of the workspace now. */
+  /** Whether a session would be sent a sample of the workspace now. */
   readonly takesSamples: (workspaceId: string) => boolean;
-  /** Counts samples that are not made, because nobody would be sent one. */
-  readonly leaveOut: (workspaceId: string, samples: number) => void;
-  /** Sends the sample; returns its frame, if it was made. */
+  /** Counts samples that are not created, because no session would be sent one. */
+  readonly omitSamples: (workspaceId: string, samples: number) => void;
+  /** Sends the sample; returns its frame, if there is one. */
   readonly publishSample: (sample: StoredSample, frame: Buffer | undefined) => Buffer | undefined;
   readonly add: (interest: WorkspaceInterest) => void;
   /** Call when the kinds of the interest have changed. */
@@ -84,7 +41,7 @@ export interface WorkspaceFanOut {
   readonly remove: (interest: WorkspaceInterest) => void;
   readonly interests: (workspaceId?: string) => readonly WorkspaceInterest[];
   /** Events that the interest was not sent since the last call, by kind. */
-  readonly takeLeftOut: (interest: WorkspaceInterest) => ReadonlyMap<LiveKind, number>;
+  readonly takeOmitted: (interest: WorkspaceInterest) => ReadonlyMap<LiveKind, number>;
   /** Followed workspaces. */
   readonly size: number;
 }
@@ -102,7 +59,7 @@ interface Audience {
   readonly byKind: Map<LiveKind, Set<WorkspaceInterest>>;
   /** When the kinds began to be followed. */
   readonly since: Map<LiveKind, EpochMs>;
-  /** Events that nobody was sent, because the organization had used up its second. */
+  /** Events that no session was sent, because the organization had used up its second. */
   readonly unsent: Map<LiveKind, number>;
 }
 
@@ -137,13 +94,13 @@ export function createWorkspaceFanOut(now: () => EpochMs): WorkspaceFanOut {
       const to = sending(workspaceId, 'SAMPLE');
       return to !== undefined && isFree(to);
     },
-    leaveOut(workspaceId, samples) {
+    omitSamples(workspaceId, samples) {
       const audience = audiences.get(workspaceId);
       if (audience?.byKind.has('SAMPLE') === true) count(audience.unsent, 'SAMPLE', samples);
     },
-    publishSample(sample, made) {
+    publishSample(sample, known) {
       const to = sending(sample.workspaceId, 'SAMPLE');
-      return to === undefined ? made : sendSample(sample, made, to);
+      return to === undefined ? known : sendSample(sample, known, to);
     },
     add(interest) {
       const { workspaceId, organizationId } = interest;
@@ -173,7 +130,7 @@ export function createWorkspaceFanOut(now: () => EpochMs): WorkspaceFanOut {
       if (audience.interests.size === 0) audiences.delete(interest.workspaceId);
     },
     interests: (workspaceId) => interestsIn(audiences, workspaceId),
-    takeLeftOut: (interest) => takeLeftOut(audiences.get(interest.workspaceId), interest),
+    takeOmitted: (interest) => takeOmitted(audiences.get(interest.workspaceId), interest),
     get size() {
       return audiences.size;
     },
@@ -211,16 +168,6 @@ function dropUnfollowed({ byKind, since }: Audience): void {
   }
 }
 
-/** Of several subscriptions to the samples of a workspace the largest limit counts. */
-function paceOf({ subscriptions, pace }: WorkspaceInterest): Pace | undefined {
-  const limits = [...subscriptions.values()]
-    .filter(({ kinds }) => kinds.includes('SAMPLE'))
-    .map(({ perSecond }) => perSecond ?? Infinity);
-  const perSecond = Math.max(...limits);
-  if (limits.length === 0 || perSecond === Infinity) return undefined;
-  return pace?.perSecond === perSecond ? pace : createPace(perSecond);
-}
-
 interface Sending {
   readonly audience: Audience;
   readonly followers: ReadonlySet<WorkspaceInterest>;
@@ -229,7 +176,7 @@ interface Sending {
 }
 
 function isFree({ audience, followers, budget, now }: Sending): boolean {
-  if (!budget.take(audience.organizationId, now, followers.size * sendCosts.looked)) return false;
+  if (!budget.take(audience.organizationId, now, followers.size * sendCosts.checked)) return false;
   return followers.values().some(({ pace }) => pace?.isFree(now) ?? true);
 }
 
@@ -249,37 +196,31 @@ function sendEvent(
         ...{ timestamp: formatInstant(now), ...content() },
       }),
     );
-    if (!interest.reader.outbox.sendSample(frame)) count(interest.leftOut, kind, 1);
+    if (!interest.reader.outbox.sendSample(frame)) count(interest.omitted, kind, 1);
   }
-}
-
-function mayRead({ subscriptions }: WorkspaceInterest, kind: LiveKind, scope: Scope): boolean {
-  for (const { kinds, grant } of subscriptions.values())
-    if (kinds.includes(kind) && grant.readable.has(scope)) return true;
-  return false;
 }
 
 function sendSample(
   sample: StoredSample,
-  made: Buffer | undefined,
+  known: Buffer | undefined,
   { audience, followers, budget, now }: Sending,
 ): Buffer | undefined {
   const { organizationId, unsent } = audience;
-  if (!budget.take(organizationId, now, followers.size * sendCosts.looked)) {
+  if (!budget.take(organizationId, now, followers.size * sendCosts.checked)) {
     count(unsent, 'SAMPLE', 1);
-    return made;
+    return known;
   }
-  let frame = made;
+  let frame = known;
   for (const interest of followers) {
-    const { reader, pace, leftOut } = interest;
+    const { reader, pace, omitted } = interest;
     if (reader.hasOwn(sample.deviceId, sample.topic)) continue;
     if (pace?.isFree(now) === false || !budget.take(organizationId, now, sendCosts.sent)) {
-      count(leftOut, 'SAMPLE', 1);
+      count(omitted, 'SAMPLE', 1);
       continue;
     }
     frame ??= sampleFrame(sample, now);
     if (reader.outbox.sendSample(frame)) pace?.note(now);
-    else count(leftOut, 'SAMPLE', 1);
+    else count(omitted, 'SAMPLE', 1);
   }
   return frame;
 }
@@ -290,19 +231,19 @@ function count(counts: Map<LiveKind, number>, kind: LiveKind, amount: number): v
 
 const nothing: ReadonlyMap<LiveKind, number> = new Map();
 
-function takeLeftOut(
+function takeOmitted(
   audience: Audience | undefined,
-  { leftOut, counted, subscriptions }: WorkspaceInterest,
+  { omitted, counted, subscriptions }: WorkspaceInterest,
 ): ReadonlyMap<LiveKind, number> {
   for (const [kind, unsent] of audience?.unsent ?? nothing) {
     const missed = unsent - (counted.get(kind) ?? 0);
     if (missed === 0) continue;
     counted.set(kind, unsent);
     if (subscriptions.values().some(({ kinds }) => kinds.includes(kind)))
-      count(leftOut, kind, missed);
+      count(omitted, kind, missed);
   }
-  if (leftOut.size === 0) return nothing;
-  const taken = new Map(leftOut);
-  leftOut.clear();
+  if (omitted.size === 0) return nothing;
+  const taken = new Map(omitted);
+  omitted.clear();
   return taken;
 }

@@ -12,7 +12,7 @@ import {
   testFanOut,
   testPrincipal,
 } from './testing-session.ts';
-import type { WorkspaceGrant } from './workspace-fan-out.ts';
+import type { WorkspaceGrant } from './workspace-interest.ts';
 import { createWorkspaceWatch } from './workspace-watch.ts';
 
 const grant = (
@@ -31,7 +31,15 @@ function openWorld(grants: Readonly<Record<string, WorkspaceGrant>> = { '29a': g
   const session = openTestSession({ fanOut, grants, now });
   const subscribe = (...items: object[]) =>
     session.send({ type: 'subscribe', subscriptions: items });
-  return { clock, now, fanOut, ...session, session: session.session, send: session.send, subscribe };
+  return {
+    clock,
+    now,
+    fanOut,
+    ...session,
+    session: session.session,
+    send: session.send,
+    subscribe,
+  };
 }
 
 const ofType = (received: readonly Received[], type: string) =>
@@ -81,7 +89,10 @@ describe('acknowledgements', () => {
 
   test('unsubscribe ends one combination, all of a workspace, or everything', async () => {
     const { subscribe, send, session, fanOut } = openWorld();
-    const [a, b] = [['SAMPLE'], ['SAMPLE', 'ALARM']].map((kinds) => ({ workspaceId: '29a', kinds }));
+    const [a, b] = [['SAMPLE'], ['SAMPLE', 'ALARM']].map((kinds) => ({
+      workspaceId: '29a',
+      kinds,
+    }));
     await subscribe(a!, b!);
     const [first] = await send({ type: 'unsubscribe', subscriptions: [a] });
     expect(first!.subscriptions).toEqual([{ ...b, valid: true }]);
@@ -96,7 +107,11 @@ describe('acknowledgements', () => {
 
   test('with echo: false the answer has a number and what was refused', async () => {
     const { send } = openWorld();
-    const subscriptions = [{ assetId: '02a' }, { assetId: '02x' }, { workspaceId: '29x', kinds: ['ALARM'] }];
+    const subscriptions = [
+      { assetId: '02a' },
+      { assetId: '02x' },
+      { workspaceId: '29x', kinds: ['ALARM'] },
+    ];
     const [ack] = await send({ type: 'subscribe', echo: false, subscriptions });
     expect(ack).toMatchObject({
       type: 'subscribed',
@@ -126,7 +141,7 @@ describe('acknowledgements', () => {
 });
 
 describe('samples', () => {
-  test('of the workspace alone, and once when the device is subscribed to as well', async () => {
+  test('only of the workspace, and once when the device is subscribed to as well', async () => {
     const { subscribe, fanOut, now, settle } = openWorld();
     await subscribe({ workspaceId: '29a', kinds: ['SAMPLE'] }, { assetId: '02a' });
     const elsewhere = { ...storedSample(3, '02c'), workspaceId: '29b' };
@@ -138,7 +153,7 @@ describe('samples', () => {
     ]);
   });
 
-  test('above perSecond they are thinned evenly, and a message says how many were left out', async () => {
+  test('above perSecond they are thinned evenly, and a message says how many were omitted', async () => {
     const { subscribe, fanOut, clock, now, settle, session } = openWorld();
     await subscribe({ workspaceId: '29a', kinds: ['SAMPLE'], perSecond: 10 });
     const perSecond: number[] = [];
@@ -162,7 +177,7 @@ describe('samples', () => {
     expect(sent + leftOut).toBe(5_000);
   });
 
-  test('an entry whose samples nobody would be sent is not made, and counts as left out', async () => {
+  test('an entry whose samples no session would be sent is not read, and is counted', async () => {
     const { subscribe, fanOut, now, settle, session } = openWorld();
     await subscribe({ workspaceId: '29a', kinds: ['SAMPLE'], perSecond: 1 });
     fanOut.publish([storedSample(1, '02a')], now());
@@ -174,7 +189,7 @@ describe('samples', () => {
       duplicates: 0,
       summary: { count: 1_000, workspaceId: '29a', oldest: 0 },
       get samples(): never {
-        throw new Error('made');
+        throw new Error('created');
       },
     };
     publishEntry(fanOut, entry, now);
@@ -184,11 +199,11 @@ describe('samples', () => {
 });
 
 describe('events', () => {
-  test('nothing is made when nobody follows the kind', async () => {
+  test('nothing is created when no session follows the kind', async () => {
     const { subscribe, fanOut } = openWorld();
     await subscribe({ workspaceId: '29a', kinds: ['ALARM'] });
     const content = () => {
-      throw new Error('made');
+      throw new Error('created');
     };
     fanOut.workspaces.publish({ workspaceId: '29a', kind: 'RULE_RUN', content });
     fanOut.workspaces.publish({ workspaceId: '29b', kind: 'ALARM', content });
@@ -233,11 +248,11 @@ describe('events', () => {
     });
     await stormed.send(subscriptionsTo('29a'));
     await quiet.send(subscriptionsTo('29b'));
-    let made = 0;
+    let created = 0;
     const publish = (workspaceId: string, kind: LiveKind) =>
-      fanOut.workspaces.publish({ workspaceId, kind, content: () => ({ n: ++made }) });
+      fanOut.workspaces.publish({ workspaceId, kind, content: () => ({ n: ++created }) });
     for (let n = 0; n < 100_000; n++) publish('29a', 'DELIVERY');
-    expect(made).toBeLessThanOrEqual(50_000);
+    expect(created).toBeLessThanOrEqual(50_000);
     publish('29a', 'ALARM');
     publish('29b', 'DELIVERY');
     const ofQuiet = await quiet.settle();
@@ -245,8 +260,8 @@ describe('events', () => {
     stormed.session.tick();
     const ofStormed = await stormed.settle();
     expect(ofStormed.filter(({ kind }) => kind === 'DELIVERY').length).toBeGreaterThan(1_000);
-    const told = ofStormed.filter((event) => 'leftOut' in event);
-    expect(told).toMatchObject([{ kind: 'DELIVERY', workspaceId: '29a' }, { kind: 'ALARM' }]);
+    const notices = ofStormed.filter((event) => 'leftOut' in event);
+    expect(notices).toMatchObject([{ kind: 'DELIVERY', workspaceId: '29a' }, { kind: 'ALARM' }]);
   });
 
   test.each([

@@ -1,6 +1,7 @@
-// Workspace watch: a subscription to a workspace ends with the workspace or the credential that it was granted to (contract 36, 37).
+// Workspace watch: a subscription to a workspace ends with the workspace or its credential (contract 36, 37).
 import type { RecordChange } from '../model/record.ts';
-import type { WorkspaceFanOut, WorkspaceInterest, WorkspaceSubscription } from './workspace-fan-out.ts';
+import type { WorkspaceFanOut } from './workspace-fan-out.ts';
+import type { WorkspaceInterest, WorkspaceSubscription } from './workspace-interest.ts';
 
 /** Call the returned function for every record change. */
 export function createWorkspaceWatch(

@@ -16,7 +16,7 @@ export interface RecordChange {
   readonly kind: RecordKind;
   readonly id: string;
   readonly action: 'created' | 'updated' | 'deleted';
-  /** Of changes that somebody made, as the audit log has them. */
+  /** Of changes with an author, as the audit log has them. */
   readonly about?: ChangedRecord;
 }
 

@@ -42,7 +42,7 @@ interface Ring {
   isChanged: boolean;
 }
 
-/** Who is told of runs as they are added. */
+/** Notified of runs as they are added. */
 export interface RunListener {
   readonly wants: (workspaceId: string) => boolean;
   readonly ran: (compiled: CompiledRule, run: RuleRun) => void;

@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
-  sink.close();
+  await sink.close();
 });
 
 const open = (key = world.apiKey) =>
@@ -86,8 +86,8 @@ describe('permissions', () => {
 
   test('nothing of another workspace or organization is sent', async () => {
     const others = await Promise.all([open(keys['of another organization']), open()]);
-    await follow(others[0]!, elsewhereId);
-    await follow(others[1]!, secondId);
+    await follow(others[0], elsewhereId);
+    await follow(others[1], secondId);
     await world.capture(device, { temperature: 1 });
     await world.must('POST', '/v3/tags', { workspaceId: world.workspaceId, name: 'silent' });
     for (const live of others) {
@@ -135,7 +135,7 @@ describe('what happens', () => {
     expect(await until(live, isMeter)).toMatchObject({ state: 'ONLINE', previousState: 'OFFLINE' });
   });
 
-  test('changes of records, with who made them', async () => {
+  test('changes of records, with their authors', async () => {
     const tag = await world.must('POST', '/v3/tags', {
       workspaceId: world.workspaceId,
       name: 'Roof',
@@ -199,7 +199,7 @@ test('the subscription ends with its credential and with its workspace', async (
   live.close();
 });
 
-test('samples above perSecond are left out and counted', async () => {
+test('samples above perSecond are omitted and counted', async () => {
   const live = await open();
   await follow(live, world.workspaceId, ['SAMPLE'], { perSecond: 2 });
   const sent = 40;

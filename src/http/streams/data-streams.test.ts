@@ -6,7 +6,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
-import { type Received, storedSample, type TestLog, testLog, testPrincipal, testFanOut } from '../../live/testing-session.ts';
+import {
+  type Received,
+  storedSample,
+  type TestLog,
+  testLog,
+  testPrincipal,
+  testFanOut,
+} from '../../live/testing-session.ts';
 import { problem } from '../../model/problem.ts';
 import { attachDataStreams, type DataStreams, dataStreamLimits } from './data-streams.ts';
 import type { StreamCredentials } from './stream-credentials.ts';

@@ -33,7 +33,7 @@ export async function saveUplinkMetrics(
   const cameOnline: CameOnline[] = [];
   for (let from = 0; from < metrics.length; from += rowsPerStatement) {
     const some = metrics.slice(from, from + rowsPerStatement);
-    // What a device told earlier stays until it tells it anew.
+    // What a device reported earlier stays until it reports it again.
     const earlier = await findStatuses(
       step,
       some.map(({ deviceId }) => deviceId),
@@ -42,13 +42,13 @@ export async function saveUplinkMetrics(
       step,
       some.filter(({ deviceId }) => !earlier.has(deviceId)),
     );
-    for (const told of some) {
-      const { deviceId } = told;
-      const change = onlineChange(told, earlier.get(deviceId), devices.get(deviceId));
+    for (const newest of some) {
+      const { deviceId } = newest;
+      const change = onlineChange(newest, earlier.get(deviceId), devices.get(deviceId));
       if (change !== undefined && isWatched(change.workspaceId)) cameOnline.push(change);
     }
     const rows = some
-      .map((told) => withLastKnown(told, metricsOfRow(earlier.get(told.deviceId))))
+      .map((newest) => withLastKnown(newest, metricsOfRow(earlier.get(newest.deviceId))))
       .map((known) => ({
         deviceId: known.deviceId,
         lastUplinkAt: known.timestamp,

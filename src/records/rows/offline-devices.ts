@@ -26,7 +26,7 @@ export async function devicesGoneOffline(
   const shortest = await timeouts.orderBy('seconds').limit(1).executeTakeFirst();
   const longest = await timeouts.orderBy('seconds', 'desc').limit(1).executeTakeFirst();
   if (shortest === undefined || longest === undefined) return [];
-  // The limits of the last uplink let the index leave out nearly all other devices.
+  // The limits of the last uplink let the index skip nearly all other devices.
   const rows = await db
     .selectFrom('deviceStatus')
     .select(['deviceId', 'onlineUntil', 'lastUplinkAt'])
