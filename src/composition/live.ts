@@ -29,7 +29,7 @@ export function composeLive(
   { settled }: Pick<Uplinks, 'settled'>,
 ): Pick<DataStreams, 'close'> {
   const { log, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
-  const { workspaceFanOut } = parts;
+  const { workspaceFanOut, liveEvents, alarmFeed } = parts;
   const fanOut = createFanOut(workspaceFanOut);
   parts.followers.listen('live', (entry) => publishEntry(fanOut, entry, now));
   const {
@@ -59,6 +59,7 @@ export function composeLive(
   });
   followChanges(access.recordChanged);
   followChanges(createWorkspaceWatch(workspaceFanOut));
+  alarmFeed.follow(liveEvents.alarmChanged);
   followChanges(createStreamRevocation(streams, parts.access.sessions, failed));
   quotaUse.readBy('webSockets', openCounts.webSockets.usedBy);
   quotaUse.readBy('subscriptionItems', openCounts.subscriptionItems.usedBy);

@@ -1,5 +1,6 @@
 // Live events: what happens in workspaces, as those see it who follow it (contract 37).
 import type { TriedDelivery } from '../deliveries/delivery-worker.ts';
+import type { ShownAlarmEvent } from './alarm-notifications.ts';
 import type { WorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { RecordKind } from '../model/ids.ts';
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../model/instant.ts';
@@ -22,6 +23,7 @@ export interface DeviceTransition {
 export interface LiveEvents {
   readonly recordChanged: (change: RecordChange) => void;
   readonly deviceChanged: (transition: DeviceTransition) => void;
+  readonly alarmChanged: (event: ShownAlarmEvent) => void;
   readonly delivered: (tried: TriedDelivery) => void;
   readonly ran: (compiled: CompiledRule, run: RuleRun) => void;
   /** `operation` is shown as answers show it. */
@@ -62,6 +64,10 @@ export function createLiveEvents(fanOut: WorkspaceFanOut): LiveEvents {
     deviceChanged({ workspaceId, lastUplinkAt, ...device }) {
       const content = () => ({ ...device, lastUplink: formatInstant(lastUplinkAt) });
       fanOut.publish({ workspaceId, kind: 'DEVICE_STATE', content });
+    },
+    alarmChanged({ change, alarm }) {
+      const { workspaceId } = alarm;
+      fanOut.publish({ workspaceId, kind: 'ALARM', content: () => ({ change, alarm }) });
     },
     delivered(tried) {
       const { workspaceId } = tried.waiting;

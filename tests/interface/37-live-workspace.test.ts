@@ -1,5 +1,6 @@
 // Contract 37: the live stream of a whole workspace, as the console uses it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { alarmRules } from '../world/alarm-rules.ts';
 import { startActionSink, type ActionSink, sinkEnvironment } from '../world/action-sink.ts';
 import { anyTime } from '../world/expectations.ts';
 import { type LiveMessage, type LiveSocket, openLive } from '../world/live-socket.ts';
@@ -169,6 +170,18 @@ describe('what happens', () => {
     expect(await until(live, ofKind('DELIVERY'))).toMatchObject({
       workspaceId,
       delivery: { outputConnectorId, deviceId: device.id, state: 'DELIVERED', ruleId: rule.id },
+    });
+  });
+
+  test('changes of alarms', async () => {
+    const { workspaceId } = world;
+    const alarms = alarmRules(world);
+    const boiler = await world.device({ name: 'Boiler' });
+    await alarms.hotRule(boiler, [[50, await alarms.output()]]);
+    await world.capture(boiler, { temperature: 90 });
+    expect(await until(live, ofKind('ALARM'))).toMatchObject({
+      ...{ workspaceId, change: 'OPENED' },
+      alarm: { name: 'Boiler is hot', severity: 'MAJOR', state: 'OPEN', device: { id: boiler.id } },
     });
   });
 
