@@ -33,7 +33,7 @@ export function PasswordForm() {
   return (
     <form ref={form} className={styles['form']} onSubmit={submit}>
       {/* Says to a password manager whose password this is. */}
-      <input hidden readOnly name="username" autoComplete="username" value={email} />
+      <input hidden readOnly name="username" autoComplete="username" value={email ?? ''} />
       <TextField
         label={words.currentPassword}
         name="current"
