@@ -155,6 +155,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   deliverer.add(recovered.waiting);
   const handover = await createDeliveryHandover({
     ...{ records, log, deliverer, from, newId, now, failed, setTimer },
+    newestWaiting: recovered.waiting.at(-1)?.sequence,
     position: () => journal.position,
   });
   const upkeep = createDeliveryUpkeep({
@@ -187,7 +188,7 @@ function connectorServices(
 }
 
 function composeDeliverer(
-  { records, telemetry, now, newId }: Parts,
+  { records, telemetry, now, newId, liveEvents }: Parts,
   { send }: Pick<OpenTargets, 'send'>,
   log: DeliveryLog,
   recorded: (waiting: WaitingDelivery) => void,
@@ -197,7 +198,10 @@ function composeDeliverer(
     load: (waiting) => loadDelivery(waiting, log),
     send,
     saveNotes: (notes) => saveFailureNotes(notes, { db, telemetry }),
-    record: (tried) => recordOutcome(tried, { log, telemetry, recorded }),
+    record(tried) {
+      recordOutcome(tried, { log, telemetry, recorded });
+      liveEvents.delivered(tried);
+    },
     newId,
     failed: (error) => telemetry.backgroundFailed('delivering', error),
     isBlocked: () => log.isBehind,
