@@ -4,6 +4,7 @@
 type JsonText = string;
 
 export interface ConsoleTables {
+  demoWorkspaces: { workspaceId: string; organizationId: string; deviceTypeIds: JsonText };
   userPreferences: { userId: string; content: JsonText; updated: number };
   activities: {
     id: string;

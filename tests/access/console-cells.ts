@@ -26,6 +26,25 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
       series: [{ deviceId: of.device, topic: 'default', dataKey: 'a', accumulators: ['MAX'] }],
     }),
   },
+  'POST /v3/workspaces/demo': {
+    ...record(
+      'organization',
+      ['workspace', 'create'],
+      () => '/v3/workspaces/demo',
+      (of) => ({ organizationId: of.organization }),
+    ),
+    also: [
+      ['asset', 'create'],
+      ['asset', 'read'],
+      ['dataFlow', 'create'],
+      ['dataFlow', 'read'],
+      ['dataFlow', 'update'],
+      ['deviceType', 'create'],
+      ['deviceType', 'read'],
+      ['rule', 'create'],
+      ['rule', 'read'],
+    ],
+  },
   'GET /v3/activity': {
     needs: reads,
     who: 'permitted',
