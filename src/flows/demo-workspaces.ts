@@ -5,7 +5,7 @@ import type { RecordChange } from '../model/record.ts';
 export interface OpenedDemo {
   /** Device types that did not exist before. */
   readonly deviceTypeIds: readonly string[];
-  /** Loads the history and sends until the signal is aborted; rejects when it cannot go on. */
+  /** Loads the history and sends until the signal is aborted; rejects when it cannot continue. */
   readonly run: () => Promise<unknown>;
 }
 
@@ -22,7 +22,7 @@ export interface DemoParts {
 }
 
 export interface DemoWorkspaces {
-  /** Resolves when the records exist; returns the new device types. A running demo is left alone. */
+  /** Resolves when the records exist; returns the new device types. A running demo continues. */
   start(wanted: WantedDemo): Promise<readonly string[]>;
   /** Call for every record change. */
   readonly recordChanged: (change: RecordChange) => void;

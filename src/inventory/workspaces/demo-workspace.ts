@@ -117,7 +117,7 @@ export async function deleteWorkspaceOrDemo(
       throw problem('permissionDenied');
     const contents = await contentsInOrder(step.db, id, contentsMax);
     for (const { kind, ids } of contents) for (const one of ids) await deletions[kind](step, one);
-    // Whatever is more than the limit is named by the refusal, and nothing is deleted.
+    // The refusal names what exceeds the limit, and nothing is deleted.
     await deleteWorkspace(step, id);
     for (const typeId of deviceTypeIds) await deleteUnusedType(step, typeId);
     return contents.find(({ kind }) => kind === 'device')?.ids ?? [];
