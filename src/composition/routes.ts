@@ -1,6 +1,7 @@
 // Connects the routes: each gets only the functions that it uses.
 import { isIdentified } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
+import type { Alarms } from './alarms.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Rules } from './rules.ts';
 import type { Parts } from './platform-parts.ts';
@@ -9,6 +10,7 @@ import type { Uplinks } from './uplinks.ts';
 import { dropSamplesOf } from '../flows/deleted-devices.ts';
 import type { DemoWorkspaces } from '../flows/demo-workspaces.ts';
 import { createDevicePlaces } from '../flows/device-places.ts';
+import { alarmRoutes } from '../http/routes/alarms.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
@@ -70,6 +72,7 @@ import { programVersion } from '../telemetry/build-info.ts';
 export interface RouteExtras {
   readonly publicHolidays: PublicHolidays;
   readonly deliveries: Deliveries;
+  readonly alarms: Alarms;
   readonly rules: Rules;
   readonly pushConfiguration: PushConfiguration;
   readonly demos: Pick<DemoWorkspaces, 'start'>;
@@ -115,6 +118,10 @@ export function composeRoutes(
     ...recordRoutes(parts, uplinks, device.aliased, extras),
     ...extras.deliveries.routes,
     ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
+    ...alarmRoutes({
+      ...{ records: parts.records, now, once: uplinks.once, desk: extras.alarms.desk },
+      settled: extras.rules.settledFor,
+    }),
     aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, uplinks, extras.deliveries.sendInvitation),
     ...sampleQueryRoutes({

@@ -85,18 +85,17 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
   }
 
   function encodeColumns({ receivedAt, rows, firstOrder }: ColumnsToEncode): EncodedEntry {
-    const { head, shape, timestamps } = rows;
+    const { head, shape, from, to: end } = rows;
     begin();
     to.byte(0);
     writeId(to, head.deviceId);
     writeTime(to, receivedAt, 0);
     to.varint(0);
     to.varint(firstOrder);
-    to.varint(timestamps.length);
+    to.varint(end - from);
     writeId(to, head.correlationId);
     writeColumns(to, rows, texts, receivedAt);
-    const kind = kindOf({ ...head, timestamp: receivedAt, data: {} }, shape);
-    return { payload: to.written(), definitions: [kind] };
+    return { payload: to.written(), definitions: [kindOf(head, shape)] };
   }
 
   return { encode, encodeColumns };
@@ -104,13 +103,13 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
 
 function writeColumns(
   to: ByteWriter,
-  { shape, timestamps, columns, texts: strings }: RowColumns,
+  { shape, from, to: end, timestamps, columns, texts: strings }: RowColumns,
   texts: WrittenTexts,
   near: EpochMs,
 ): void {
   const kinds = shape.leaves.map(({ kind }) => kind);
   let before = near;
-  for (let row = 0; row < timestamps.length; row++) {
+  for (let row = from; row < end; row++) {
     const timestamp = timestamps[row]!;
     writeTime(to, timestamp, before);
     before = timestamp;

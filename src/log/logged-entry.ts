@@ -22,12 +22,15 @@ export interface LoggedRows {
   readonly valuesAt?: number;
 }
 
-/** Rows of one device that have everything but times and values in common. */
+/** Rows of one device that have everything but times and values in common: a part of columns. */
 export interface RowColumns {
   /** What all rows have in common. */
   readonly head: Omit<EntrySample, 'timestamp' | 'data' | 'meta'>;
   readonly shape: DataShape;
-  /** Each later than the one before. */
+  /** The first of the rows, and the end of them. The columns may have rows of other devices. */
+  readonly from: number;
+  readonly to: number;
+  /** Each row of the device is later than the one before. */
   readonly timestamps: Float64Array;
   /** For each leaf of the shape: numbers, booleans as 0 and 1, or indices in `texts`. */
   readonly columns: readonly Float64Array[];

@@ -44,7 +44,7 @@ export function createPendingEntries(): PendingEntries {
     },
     reserveColumns(rows) {
       const { deviceId } = rows.head;
-      const oldest = rows.timestamps[0] ?? Number.NEGATIVE_INFINITY;
+      const oldest = rows.timestamps[rows.from] ?? Number.NEGATIVE_INFINITY;
       for (let other = devices.find(deviceId)?.oldest; other !== undefined; other = other.later)
         if (other.newest >= oldest) return undefined;
       const entry = new PendingEntry(devices.of(deviceId), [], rows);
@@ -125,8 +125,8 @@ export class PendingEntry {
 
   /** Time of the newest sample; -Infinity without any. */
   get newest(): EpochMs {
-    const ofColumns = this.#columns?.timestamps.at(-1);
-    if (ofColumns !== undefined) return ofColumns;
+    const columns = this.#columns;
+    if (columns !== undefined) return columns.timestamps[columns.to - 1] ?? Number.NaN;
     return this.fresh.reduce(
       (newest, { timestamp }) => Math.max(newest, timestamp),
       Number.NEGATIVE_INFINITY,

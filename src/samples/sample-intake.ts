@@ -4,8 +4,9 @@ import type { EntryLog } from '../log/entry-log.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
 import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
+import { type PlacedColumns, placeColumns, type ReservedRows } from './column-intake.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
-import { durableEntryOf, type PlacedRows } from './placed-rows.ts';
+import { columnEntryOf, durableEntryOf, type PlacedRows } from './placed-rows.ts';
 import { createRowSplitter } from './row-splitter.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
 
@@ -13,26 +14,16 @@ export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
   /** See `Samples.append`. */
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   /** See `Samples.appendColumns`. */
-  readonly appendColumns: (entry: ColumnEntry) => Promise<PlacedEntry | undefined>;
-}
-
-/** An entry that has its place in the log. */
-export interface PlacedEntry {
-  /** Resolves as `append` does. */
-  readonly durable: Promise<DurableEntry>;
-}
-
-/** Rows of one device, and nothing else. */
-interface ColumnEntry {
-  readonly deviceId: string;
-  readonly receivedAt: EpochMs;
-  readonly rows: RowColumns;
+  readonly appendColumns: (
+    rows: readonly RowColumns[],
+    receivedAt: EpochMs,
+  ) => Promise<PlacedColumns>;
 }
 
 export interface SampleIntakeParts {
   readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
   readonly shapes: ShapeInterner;
-  readonly store: Pick<SampleStore, 'compare' | 'topics' | 'write'>;
+  readonly store: Pick<SampleStore, 'compare' | 'ends' | 'write'>;
 }
 
 /** An append that has no answer yet. */
@@ -118,7 +109,11 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
   return {
     forget: entries.forget,
     idle: entries.idle,
-    appendColumns: (entry) => appendReserved(entry, { log, store, entries, groups }),
+    appendColumns: (rows, receivedAt) => {
+      const place = (reserved: ReservedRows): void =>
+        addColumns(reserved, receivedAt, { log, groups });
+      return placeColumns(rows, { store, entries, place });
+    },
     append(entry) {
       const pending = entries.reserve(entry);
       return new Promise((resolve, reject) => start(entry, { pending, resolve, reject }));
@@ -126,48 +121,27 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
   };
 }
 
-interface IntakeParts extends Pick<SampleIntakeParts, 'log' | 'store'> {
-  readonly entries: PendingEntries;
-  readonly groups: Groups;
-}
-
-async function appendReserved(
-  entry: ColumnEntry,
-  { store, entries, ...parts }: IntakeParts,
-): Promise<PlacedEntry | undefined> {
-  const pending = entries.reserveColumns(entry.rows);
-  if (pending === undefined) return undefined;
-  try {
-    // The reservation holds back what could be stored at these times meanwhile.
-    const [latest] = await store.topics(entry.deviceId);
-    const compared = await store.compare(entry.deviceId, []);
-    const isLater = latest === undefined || latest.newest < (entry.rows.timestamps[0] ?? 0);
-    const placed = isLater ? placeColumns(entry, pending, compared, parts) : undefined;
-    if (placed === undefined) entries.release(pending);
-    return placed;
-  } catch (error) {
-    entries.release(pending, { error });
-    throw error;
-  }
-}
-
-function placeColumns(
-  { deviceId, receivedAt, rows }: ColumnEntry,
-  pending: PendingEntry,
-  { nextOrder }: Comparison,
-  { log, groups }: Pick<IntakeParts, 'log' | 'groups'>,
-): PlacedEntry {
-  const { length } = rows.timestamps;
-  const firstOrder = pending.takeOrders(nextOrder, length);
+function addColumns(
+  { rows, firstOrder, pending, resolve, reject }: ReservedRows,
+  receivedAt: EpochMs,
+  { log, groups }: { readonly log: SampleIntakeParts['log']; readonly groups: Groups },
+): void {
+  const { deviceId } = rows.head;
   const added = log.appendColumns({ receivedAt, rows, firstOrder });
   const { position, storedAt, bytes } = added;
-  const { promise: durable, ...settled } = Promise.withResolvers<DurableEntry>();
-  const entry = { deviceId, receivedAt, notes: [], samples: [] };
-  const place = { position, deviceId, firstOrder, rows, bytes };
-  groups
-    .of(added.durable)
-    .appends.push({ ...place, pending, ...settled, entry, duplicates: 0, storedAt });
-  return { durable };
+  groups.of(added.durable).appends.push({
+    position,
+    deviceId,
+    firstOrder,
+    rows,
+    bytes,
+    pending,
+    resolve,
+    reject,
+    entry: columnEntryOf(deviceId, receivedAt),
+    duplicates: 0,
+    storedAt,
+  });
 }
 
 interface Settlements {

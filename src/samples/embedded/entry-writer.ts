@@ -1,18 +1,20 @@
 // Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
 import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
-import { rowsOfColumns } from '../../log/row-columns.ts';
+import { addValues } from '../../log/row-columns.ts';
 import { dataOf } from '../../log/data-shape.ts';
-import type { ComparedSample, Comparison, SampleStore } from '../sample-store.ts';
+import { LeafValues } from '../../log/leaf-values.ts';
+import type { SampleStore } from '../sample-store.ts';
+import { comparison, endsOf } from './stored-rows.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
-import { isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
+import { isInChunks, type Series, seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
 import { missing } from '../../structures/missing.ts';
 import type { StoreLimits } from './store-limits.ts';
 
-export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare'> {
+export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare' | 'ends'> {
   /** The position behind the newest entry whose rows are visible. */
   readonly visiblePosition: () => number;
 }
@@ -29,8 +31,6 @@ export interface EntryWriterParts {
   /** Undefined when further rows have room in memory, else resolves when that may have changed. */
   readonly room: () => Promise<void> | undefined;
 }
-
-const noneIdentical: ReadonlySet<number> = new Set();
 
 export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
   const { registry, manifest } = parts;
@@ -72,32 +72,11 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       if (room === undefined) return comparison(deviceId, samples, parts);
       return whenRoom(room).then(() => comparison(deviceId, samples, parts));
     },
-  };
-}
-
-function comparison(
-  deviceId: string,
-  samples: readonly ComparedSample[],
-  { registry, tables, decoded }: EntryWriterParts,
-): Comparison {
-  const device = registry.devices.get(deviceId);
-  const number = tables.numbers.numberOf(deviceId);
-  let identical: Set<number> | undefined;
-  if (device !== undefined || number !== undefined)
-    for (let i = 0; i < samples.length; i++) {
-      const sample = samples[i] ?? missing('sample');
-      const series = device?.topics.get(sample.topic);
-      const isFound =
-        (series !== undefined && isStored(series, sample.timestamp, sample.data, decoded)) ||
-        (number !== undefined && tables.has(number, sample));
-      if (!isFound) continue;
-      identical ??= new Set();
-      identical.add(i);
-    }
-  const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
-  return {
-    identical: identical ?? noneIdentical,
-    nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
+    ends: (deviceIds) => {
+      const room = parts.room();
+      if (room === undefined) return endsOf(deviceIds, parts);
+      return whenRoom(room).then(() => endsOf(deviceIds, parts));
+    },
   };
 }
 
@@ -149,8 +128,7 @@ const noNumber = -1;
 function addEntry(entry: LoggedEntry, placing: RowPlacing): void {
   const { rows } = entry;
   if (!('columns' in rows)) addRows(entry, rows, placing);
-  else if (rows.timestamps.length < placing.limits.chunkRowsMin)
-    addRows(entry, rowsOfColumns(rows), placing);
+  else if (rows.to - rows.from < placing.limits.chunkRowsMin) addFewColumns(entry, rows, placing);
   else if (rows.head.stored) addColumns(entry, rows, placing);
 }
 
@@ -167,7 +145,43 @@ function addColumns(
   registry.addColumns(series, { rows, origin, firstOrder }, position);
   series.isBusy = true;
   series.crowd = undefined;
-  device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.timestamps.length);
+  device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.to - rows.from);
+}
+
+/** The values of one row at a time: a table and a series copy them. */
+const rowValues = new LeafValues();
+
+function addFewColumns(
+  { deviceId, firstOrder, position }: LoggedEntry,
+  rows: RowColumns,
+  placing: RowPlacing,
+): void {
+  const { head, shape, timestamps, from, to } = rows;
+  const { topic, workspaceId, dataFlowId, stored } = head;
+  const { registry, tables } = placing;
+  const origin = registry.origin(workspaceId, dataFlowId);
+  let number = tables.numbers.numberOf(deviceId) ?? noNumber;
+  for (let row = from; row < to && stored; row++) {
+    rowValues.cutBack(0, 0);
+    addValues(rows, row, rowValues);
+    const placed: PlacedRow = {
+      deviceId,
+      device: number,
+      position,
+      isLong: false,
+      topic,
+      timestamp: timestamps[row]!,
+      order: firstOrder + row - from,
+      shape,
+      values: rowValues,
+      valuesAt: 0,
+      origin,
+      meta: undefined,
+    };
+    addRow(placed, placing);
+    number = placed.device;
+  }
+  noteOrders(deviceId, firstOrder + to - from, registry);
 }
 
 function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): void {
@@ -210,9 +224,13 @@ function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): voi
     }
     valuesAt += shape.leaves.length;
   }
+  noteOrders(deviceId, firstOrder + samples.length, registry);
+}
+
+/** Series number their rows on; tables have marks. */
+function noteOrders(deviceId: string, next: number, registry: SeriesRegistry): void {
   const device = registry.devices.get(deviceId);
-  if (device !== undefined)
-    device.nextOrder = Math.max(device.nextOrder, firstOrder + samples.length);
+  if (device !== undefined) device.nextOrder = Math.max(device.nextOrder, next);
 }
 
 function addRow(row: PlacedRow, placing: RowPlacing): void {
