@@ -219,7 +219,7 @@ function recordRoutes(
     ...deviceCredentialRoutes(parts),
     ...deviceConfigurationRoutes({ ...parts, push }),
     ...blobRoutes(parts),
-    ...dashboardRoutes(parts),
+    ...dashboardRoutes({ ...parts, publicUrl: config.publicUrl }),
     ...dashboardGroupRoutes(parts),
     ...viewRoutes(parts),
     searchRoute(parts),

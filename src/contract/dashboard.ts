@@ -4,11 +4,13 @@ import { commonSortFields, workspaceListParameters } from './list-parameters.ts'
 import {
   auditFields,
   id,
+  list,
   name,
   object,
   optional,
   orNull,
   text,
+  time,
   updateFields,
 } from './record-fields.ts';
 import { namedObject } from './named.ts';
@@ -60,4 +62,19 @@ export const dashboardGroupListQuery = Type.Object(workspaceListParameters());
 export const dashboardListQuery = Type.Object({
   ...workspaceListParameters([...commonSortFields, 'groupId']),
   groupId: Type.Optional(Type.String()),
+});
+
+const expires = orNull(
+  Type.String({ format: 'date-time', description: 'Null: valid until it is revoked' }),
+);
+export const shareBody = namedObject('DashboardShareBody', {
+  expires: optional(Type.String({ description: 'ISO-8601 time in the future; never by default' })),
+});
+export const newShareSchema = namedObject('NewDashboardShare', {
+  url: Type.String({ description: 'With the token behind the number sign' }),
+  token: Type.String({ description: 'Shown only here; to be sent as a bearer token' }),
+  expires,
+});
+export const sharesSchema = namedObject('DashboardShares', {
+  shares: list(Type.Object({ created: time, expires })),
 });

@@ -36,6 +36,7 @@ import * as views from './migrations/0092-views.ts';
 import * as devicesByEui from './migrations/0093-devices-by-eui.ts';
 import * as activity from './migrations/0094-activity.ts';
 import * as demoWorkspaces from './migrations/0095-demo-workspaces.ts';
+import * as dashboardShares from './migrations/0096-dashboard-shares.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -71,6 +72,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0093-devices-by-eui': devicesByEui,
   '0094-activity': activity,
   '0095-demo-workspaces': demoWorkspaces,
+  '0096-dashboard-shares': dashboardShares,
 };
 
 /**
