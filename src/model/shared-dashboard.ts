@@ -1,4 +1,4 @@
-// Shared dashboard: what the token of a dashboard reads, which is the data of the devices and tags that it names.
+// Shared dashboard: what its token reads, which is the data of the devices and tags that it names.
 import { hasFormOfId } from './ids.ts';
 import type { Json, JsonObject } from './json.ts';
 

@@ -103,7 +103,7 @@ describe('reads', () => {
       expect((await reader.call(method, path, body)).status, path).toBe(status);
   });
 
-  test('not lists beside named devices', async () => {
+  test('no lists, and no other device together with a named one', async () => {
     const path = '/v3/devices/query/latest';
     const { workspaceId } = at.world;
     const mixed = { deviceIds: [shown.id, hidden.id] };

@@ -51,7 +51,7 @@ function crudRoutes(parts: RecordParts): Route[] {
     create: (step, { body }) => createDashboard(step, body),
     read: (id) => readDashboard(records, id),
     async update(id, { body }, principal) {
-      // What the configuration names is read by whoever has the link.
+      // What the configuration names is read by all who have the link.
       if (body.configuration && (await isShared(records, id)))
         alsoNeeds(
           principal,
