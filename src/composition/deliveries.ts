@@ -188,7 +188,7 @@ function connectorServices(
 }
 
 function composeDeliverer(
-  { records, telemetry, now, newId }: Parts,
+  { records, telemetry, now, newId, liveEvents }: Parts,
   { send }: Pick<OpenTargets, 'send'>,
   log: DeliveryLog,
   recorded: (waiting: WaitingDelivery) => void,
@@ -198,7 +198,10 @@ function composeDeliverer(
     load: (waiting) => loadDelivery(waiting, log),
     send,
     saveNotes: (notes) => saveFailureNotes(notes, { db, telemetry }),
-    record: (tried) => recordOutcome(tried, { log, telemetry, recorded }),
+    record(tried) {
+      recordOutcome(tried, { log, telemetry, recorded });
+      liveEvents.delivered(tried);
+    },
     newId,
     failed: (error) => telemetry.backgroundFailed('delivering', error),
     isBlocked: () => log.isBehind,

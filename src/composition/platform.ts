@@ -126,7 +126,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   demos.useServer(app);
   closers.push('the HTTP server', () => stopServer(app));
   closers.push('the demo workspaces', () => demos.close());
-  const streams = composeLive(app.server, parts);
+  const streams = composeLive(app.server, parts, uplinks);
   closers.push('live connections', () => streams.close());
   // On a full disk nothing is acknowledged before there is room, and the positions of the last run
   // are on disk.

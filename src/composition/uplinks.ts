@@ -92,7 +92,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const { telemetry, records, log, followers, now, newId } = parts;
   const { db } = records;
   const scripts = await composeScripts(parts);
-  const status = await openStatusFollower({ db, log, followers, telemetry });
+  const { workspaceFanOut, liveEvents } = parts;
+  const online = {
+    isWatched: (workspaceId: string) => workspaceFanOut.wants(workspaceId, 'DEVICE_STATE'),
+    changed: liveEvents.deviceChanged,
+  };
+  const status = await openStatusFollower({ db, log, followers, telemetry, online });
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);

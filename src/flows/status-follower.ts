@@ -21,6 +21,7 @@ import {
   statusFollowing,
 } from './device-status.ts';
 import type { Followers } from './followers.ts';
+import type { DeviceTransition } from './live-events.ts';
 import type { FollowedLog, JournalFollower } from './journal-follower.ts';
 
 const name = 'device-status';
@@ -32,6 +33,11 @@ export interface StatusFollowerParts {
   readonly log: FollowedLog;
   readonly followers: Pick<Followers, 'start'>;
   readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
+  /** Whether the states of devices are followed in a workspace, and who is notified of them. */
+  readonly online?: {
+    readonly isWatched: (workspaceId: string) => boolean;
+    readonly changed: (transition: DeviceTransition) => void;
+  };
 }
 
 export interface StatusFollower extends Pick<DeviceStatus, 'stateOf' | 'setState'> {
@@ -47,7 +53,7 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
   const from = (await findFollowerPosition(db, name)) ?? 0;
   log.setFollowerPosition(name, from);
   let written: number | undefined;
-  const status = createDeviceStatus(statusRecords(db), (position) => {
+  const status = createDeviceStatus(statusRecords(parts), (position) => {
     written = position;
   });
   const follower = parts.followers.start(name, {
@@ -67,15 +73,19 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
   };
 }
 
-function statusRecords(db: RecordsDb): StatusRecords {
+function statusRecords({ db, online }: StatusFollowerParts): StatusRecords {
   return {
-    write: (batch) =>
-      lazyTransaction(db, async (step) => {
-        await saveUplinkMetrics(step, [...batch.metrics.values()]);
+    async write(batch) {
+      const cameOnline = await lazyTransaction(db, async (step) => {
+        const metrics = [...batch.metrics.values()];
+        const changes = await saveUplinkMetrics(step, metrics, online?.isWatched);
         await saveDeviceStates(step, batch.states);
         await appendProcessingLog(step, batch.notes);
         await saveFollowerPosition(step, name, batch.position);
-      }),
+        return changes;
+      });
+      for (const change of cameOnline) online?.changed({ ...change, state: 'ONLINE' });
+    },
     readState: createTurnBatches((ids) => findDeviceStates(db, ids), idsPerStatement),
   };
 }
