@@ -13,6 +13,7 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
+import { dashboardConfiguration } from './dashboard-configuration.ts';
 import { namedObject } from './named.ts';
 
 const groupFields = {
@@ -47,15 +48,32 @@ export const dashboardSchema = namedObject('Dashboard', {
   groupId: orNull(id),
   configuration: object,
 });
-export const dashboardDraft = namedObject('DashboardDraft', {
+export const dashboardDraft = Type.Object({
   workspaceId: id,
   name,
   ...draftFields,
 });
-export const dashboardUpdate = namedObject('DashboardUpdate', {
+export const dashboardUpdate = Type.Object({
   ...updateFields,
   name: Type.Optional(name),
   ...draftFields,
+});
+
+const shownConfiguration = {
+  configuration: Type.Optional(
+    Type.Union([dashboardConfiguration, object], {
+      description:
+        'With the declared schema it is checked; any other object is stored as it was sent',
+    }),
+  ),
+};
+export const dashboardDraftShown = namedObject('DashboardDraft', {
+  ...dashboardDraft.properties,
+  ...shownConfiguration,
+});
+export const dashboardUpdateShown = namedObject('DashboardUpdate', {
+  ...dashboardUpdate.properties,
+  ...shownConfiguration,
 });
 
 export const dashboardGroupListQuery = Type.Object(workspaceListParameters());

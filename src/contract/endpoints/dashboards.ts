@@ -2,9 +2,11 @@
 import Type from 'typebox';
 import {
   dashboardDraft,
+  dashboardDraftShown,
   dashboardListQuery,
   dashboardSchema,
   dashboardUpdate,
+  dashboardUpdateShown,
   newShareSchema,
   shareBody,
   sharesSchema,
@@ -24,11 +26,16 @@ const records = recordEndpoints({
     query: dashboardListQuery,
     response: pageSchema(dashboardSchema),
   },
-  create: { summary: 'Make a dashboard', body: dashboardDraft },
+  create: {
+    summary: 'Make a dashboard',
+    body: dashboardDraft,
+    bodyShown: dashboardDraftShown,
+  },
   read: { summary: 'One dashboard' },
   update: {
     summary: 'Change a dashboard',
     body: dashboardUpdate,
+    bodyShown: dashboardUpdateShown,
     needsAlso: 'The configuration of a shared dashboard needs `asset` `read`.',
   },
   remove: { summary: 'Delete a dashboard' },

@@ -17,6 +17,7 @@ import { placeOf } from '../../inventory/resource-lookup.ts';
 import { alsoNeeds } from '../edge/further-permission.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
+import { checkDashboardConfiguration } from './dashboard-configuration.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
@@ -48,9 +49,11 @@ function crudRoutes(parts: RecordParts): Route[] {
     kind: 'dashboard',
     list: ({ query }, principal) =>
       listDashboards(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+    checkCreate: ({ body }) => checkDashboardConfiguration(body.configuration),
     create: (step, { body }) => createDashboard(step, body),
     read: (id) => readDashboard(records, id),
     async update(id, { body }, principal) {
+      checkDashboardConfiguration(body.configuration);
       // What the configuration names is read by all who have the link.
       if (body.configuration && (await isShared(records, id)))
         alsoNeeds(
