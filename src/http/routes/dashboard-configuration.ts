@@ -40,12 +40,12 @@ const drawn: ReadonlySet<Tile['kind']> = new Set(['value', 'line', 'bar', 'state
 
 /** The member and what it needs, behind the place of the tile. */
 function faultOf(tile: Tile, ids: ReadonlySet<string>): string | undefined {
-  const { id, kind, x, width, series, text } = tile;
+  const { id, kind, x, width, series } = tile;
   if (ids.has(id)) return '.id: another tile has it';
   if (x + width > 12) return '.width: the tile ends beyond the 12 columns';
   if (drawn.has(kind) && (series ?? []).length === 0)
     return `.series: a tile of kind ${kind} needs one`;
-  if (kind === 'text' && !text) return '.text: is required for this kind';
+  if (kind === 'text' && !tile.text) return '.text: is required for this kind';
   const both = (series ?? []).findIndex(
     ({ deviceId, tagId }) => Boolean(deviceId) === Boolean(tagId),
   );
