@@ -1,15 +1,19 @@
 // Status follower: keeps device status in the records up to date with the journal.
 import { isDiskFull } from '../model/disk-full.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
 import {
   findDeviceStates,
   saveDeviceStates,
   saveUplinkMetrics,
 } from '../records/rows/device-status.ts';
+import { placesOfDevices } from '../records/rows/devices.ts';
 import { findFollowerPosition, saveFollowerPosition } from '../records/rows/follower-positions.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import { idsPerStatement } from '../records/rows/padded-ids.ts';
 import { durableMark } from '../records/rows/recorded-positions.ts';
+import { saveLastSamples } from '../records/rows/flow-samples.ts';
+import { addPeriodCounts, type PeriodCount } from '../records/rows/period-counts.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import { createTurnBatches } from '../structures/turn-batches.ts';
@@ -22,6 +26,7 @@ import {
 } from './device-status.ts';
 import type { Followers } from './followers.ts';
 import type { DeviceTransition } from './live-events.ts';
+import { createPeriodCounter } from './period-counter.ts';
 import type { FollowedLog, JournalFollower } from './journal-follower.ts';
 
 const name = 'device-status';
@@ -81,6 +86,11 @@ function statusRecords({ db, online }: StatusFollowerParts): StatusRecords {
         const changes = await saveUplinkMetrics(step, metrics, online?.isWatched);
         await saveDeviceStates(step, batch.states);
         await appendProcessingLog(step, batch.notes);
+        await addPeriodCounts(step, [
+          ...batch.counts,
+          ...(await scriptErrorCounts(step, batch.notes)),
+        ]);
+        await saveLastSamples(step, batch.lastSamples);
         await saveFollowerPosition(step, name, batch.position);
         return changes;
       });
@@ -88,6 +98,23 @@ function statusRecords({ db, online }: StatusFollowerParts): StatusRecords {
     },
     readState: createTurnBatches((ids) => findDeviceStates(db, ids), idsPerStatement),
   };
+}
+
+/** Failures of scripts, by the workspace of their device. */
+async function scriptErrorCounts(
+  step: RecordsDb,
+  notes: readonly ProcessingLogEntry[],
+): Promise<readonly PeriodCount[]> {
+  const errors = notes.filter(({ level, source }) => level === 'ERROR' && source === 'SCRIPT');
+  if (errors.length === 0) return [];
+  const deviceIds = new Set(errors.map(({ deviceId }) => deviceId));
+  const places = await placesOfDevices(step, [...deviceIds]);
+  const counts = createPeriodCounter();
+  for (const { deviceId, timestamp } of errors) {
+    const workspaceId = places.get(deviceId)?.workspaceId;
+    if (workspaceId !== undefined) counts.add(workspaceId, 'scriptErrors', timestamp, 1);
+  }
+  return counts.take();
 }
 
 /**

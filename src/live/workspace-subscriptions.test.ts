@@ -187,7 +187,7 @@ describe('samples', () => {
       receivedAt: 0,
       notes: [],
       duplicates: 0,
-      summary: { count: 1_000, workspaceId: '29a', oldest: 0 },
+      summary: { count: 1_000, workspaceId: '29a', dataFlowId: null, oldest: 0 },
       get samples(): never {
         throw new Error('created');
       },

@@ -36,7 +36,8 @@ import * as views from './migrations/0092-views.ts';
 import * as devicesByEui from './migrations/0093-devices-by-eui.ts';
 import * as activity from './migrations/0094-activity.ts';
 import * as demoWorkspaces from './migrations/0095-demo-workspaces.ts';
-import * as dashboardShares from './migrations/0096-dashboard-shares.ts';
+import * as periodCounts from './migrations/0096-period-counts.ts';
+import * as dashboardShares from './migrations/0097-dashboard-shares.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -72,7 +73,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0093-devices-by-eui': devicesByEui,
   '0094-activity': activity,
   '0095-demo-workspaces': demoWorkspaces,
-  '0096-dashboard-shares': dashboardShares,
+  '0096-period-counts': periodCounts,
+  '0097-dashboard-shares': dashboardShares,
 };
 
 /**

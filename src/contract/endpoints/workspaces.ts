@@ -1,6 +1,7 @@
 // Endpoints of workspaces, and of those that a credential may use (contract 3).
 import Type from 'typebox';
 import { endpoint } from '../endpoint.ts';
+import { idParams } from '../record-fields.ts';
 import { pageSchema } from '../page-envelope.ts';
 import {
   demoWorkspaceBody,
@@ -11,6 +12,7 @@ import {
   workspaceSchema,
   workspaceUpdate,
 } from '../workspace.ts';
+import { workspaceOverviewSchema } from '../workspace-overview.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 
 const tag = 'Workspaces';
@@ -55,6 +57,16 @@ export const workspaces = {
     body: Type.Optional(demoWorkspaceBody),
     status: 201,
     response: workspaceSchema,
+  }),
+  overview: endpoint({
+    method: 'GET',
+    path: '/v3/workspaces/:id/overview',
+    summary:
+      'Figures of a workspace: devices, samples, deliveries, alarms and what needs attention',
+    tag,
+    access: { scope: 'workspace', verb: 'read', resource: 'path' },
+    params: idParams,
+    response: workspaceOverviewSchema,
   }),
   access: endpoint({
     method: 'GET',

@@ -53,6 +53,7 @@ export async function saveUplinkMetrics(
         deviceId: known.deviceId,
         lastUplinkAt: known.timestamp,
         uplinkMetrics: toJsonText(known),
+        batteryLevel: known.batteryLevel ?? null,
         ...onlineColumns(known, devices.get(known.deviceId)),
       }));
     await step
@@ -64,6 +65,7 @@ export async function saveUplinkMetrics(
           .doUpdateSet(({ ref }) => ({
             lastUplinkAt: ref('excluded.lastUplinkAt'),
             uplinkMetrics: ref('excluded.uplinkMetrics'),
+            batteryLevel: ref('excluded.batteryLevel'),
             // The time-out is the difference of both columns.
             onlineUntil: sql<number>`${ref('deviceStatus.onlineUntil')} + ${ref('excluded.lastUplinkAt')} - ${ref('deviceStatus.lastUplinkAt')}`,
           }))

@@ -1,4 +1,4 @@
-// Version 96: tokens that read the data of one dashboard.
+// Version 97: tokens that read the data of one dashboard.
 import type { Kysely } from 'kysely';
 import type { RecordTables } from '../schema.ts';
 

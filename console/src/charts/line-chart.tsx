@@ -1,0 +1,58 @@
+// Line chart: one canvas for any number of lines; gaps stay gaps and the time axis is even.
+import { useEffect, useRef } from 'react';
+import type uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { themeEvent } from '../design/theme.ts';
+import { useLanguage } from '../words/language.tsx';
+import { createPlot, type PlotLine } from './line-plot.ts';
+import styles from './line-chart.module.css';
+
+export type { PlotLine } from './line-plot.ts';
+
+interface LineChartProps {
+  /** Epoch seconds, rising. */
+  readonly times: readonly number[];
+  readonly lines: readonly PlotLine[];
+  /** IANA name of the zone of axis and tip. */
+  readonly zone: string;
+  readonly height?: number;
+  /** Named for a screen reader; the values are in the table of the page. */
+  readonly label: string;
+  /** Called with the range that was dragged over, in epoch seconds. */
+  readonly zoom?: (from: number, to: number) => void;
+}
+
+export function LineChart({ times, lines, zone, height = 280, label, zoom }: LineChartProps) {
+  const { language } = useLanguage();
+  const box = useRef<HTMLDivElement>(null);
+  const tip = useRef<HTMLDivElement>(null);
+  const onZoom = useRef(zoom);
+  useEffect(() => {
+    onZoom.current = zoom;
+  });
+  useEffect(() => {
+    const [element, note] = [box.current, tip.current];
+    if (element === null || note === null) return undefined;
+    let plot: uPlot | undefined;
+    const make = () => {
+      plot?.destroy();
+      const zoomed = (from: number, to: number) => onZoom.current?.(from, to);
+      plot = createPlot({ element, note, times, lines, zone, height, language, zoomed });
+    };
+    make();
+    const sizes = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
+    sizes.observe(element);
+    // Colors are read when a plot is made.
+    addEventListener(themeEvent, make);
+    return () => {
+      sizes.disconnect();
+      removeEventListener(themeEvent, make);
+      plot?.destroy();
+    };
+  }, [times, lines, zone, height, language]);
+  return (
+    <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
+      <div className={styles['tip']} ref={tip} hidden />
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+// Line plot: the settings of uPlot for axes, lines, bands and the tip under the pointer.
+import uPlot from 'uplot';
+import { tokenValue } from '../design/theme.ts';
+import { formatsOf } from '../words/formats.ts';
+import type { Language } from '../words/word-set.ts';
+
+export interface PlotLine {
+  readonly label: string;
+  readonly unit?: string;
+  /** Token of the palette, such as `--c1`. */
+  readonly color: `--${string}`;
+  readonly values: readonly (number | null)[];
+  /** Least and greatest values around the line, drawn as a band. */
+  readonly band?: {
+    readonly least: readonly (number | null)[];
+    readonly greatest: readonly (number | null)[];
+  };
+  readonly isDashed?: boolean;
+}
+
+export interface PlotParts {
+  readonly element: HTMLElement;
+  /** Shows the values under the pointer. */
+  readonly note: HTMLElement;
+  readonly times: readonly number[];
+  readonly lines: readonly PlotLine[];
+  readonly zone: string;
+  readonly height: number;
+  readonly language: Language;
+  readonly zoomed: (from: number, to: number) => void;
+}
+
+const axisWidthPx = 52;
+
+export function createPlot(parts: PlotParts): uPlot {
+  const { element, times, lines, height, zone } = parts;
+  const data: (readonly (number | null)[])[] = [times];
+  const series: uPlot.Series[] = [{}];
+  const bands: uPlot.Band[] = [];
+  for (const line of lines) {
+    data.push(line.values);
+    series.push(lineSeries(line, lines.length === 1));
+    if (line.band === undefined) continue;
+    const at = data.length;
+    data.push(line.band.greatest, line.band.least);
+    series.push(edgeSeries, edgeSeries);
+    bands.push({ series: [at, at + 1], fill: `${tokenValue(line.color)}26` });
+  }
+  const options: uPlot.Options = {
+    width: element.clientWidth,
+    height,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
+    legend: { show: false },
+    padding: [12, 12, 0, 0],
+    cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 8 } },
+    axes: axesOf(parts),
+    series,
+    bands,
+    hooks: {
+      setCursor: [(plot) => showTip(plot, parts)],
+      setSelect: [(plot) => select(plot, parts)],
+    },
+  };
+  return new uPlot(options, data as uPlot.AlignedData, element);
+}
+
+function lineSeries({ color, label, isDashed = false }: PlotLine, isOnly: boolean): uPlot.Series {
+  const stroke = tokenValue(color);
+  return {
+    label,
+    stroke,
+    width: 1.75,
+    spanGaps: false,
+    points: { show: false },
+    ...(isDashed ? { dash: [5, 4] } : {}),
+    ...(isOnly ? { fill: (plot) => fading(plot, stroke) } : {}),
+  };
+}
+
+const edgeSeries: uPlot.Series = { width: 0, points: { show: false } };
+
+function fading({ ctx, bbox }: uPlot, color: string): CanvasGradient {
+  const gradient = ctx.createLinearGradient(0, bbox.top, 0, bbox.top + bbox.height);
+  gradient.addColorStop(0, `${color}2e`);
+  gradient.addColorStop(1, `${color}00`);
+  return gradient;
+}
+
+function axesOf({ zone, language }: PlotParts): uPlot.Axis[] {
+  const formats = formatsOf(language);
+  const axis: uPlot.Axis = {
+    stroke: tokenValue('--ink-3'),
+    font: `500 11px ${tokenValue('--sans')}`,
+    ticks: { show: false },
+  };
+  return [
+    {
+      ...axis,
+      grid: { show: false },
+      space: 72,
+      size: 30,
+      gap: 8,
+      values: timeTicks(zone, language),
+    },
+    {
+      ...axis,
+      size: axisWidthPx,
+      grid: { stroke: tokenValue('--line'), width: 1 },
+      values: (_plot, values) => values.map((value) => formats.value(value)),
+    },
+  ];
+}
+
+/** Clock times, and the day at midnight. */
+function timeTicks(zone: string, language: Language) {
+  const part = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(language, { timeZone: zone, ...options });
+  const clock = part({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const day = part({ weekday: 'short', day: 'numeric', month: 'short' });
+  return (_plot: uPlot, seconds: readonly number[]) =>
+    seconds.map((at) => {
+      const time = clock.format(at * 1_000);
+      return time === '00:00' ? day.format(at * 1_000) : time;
+    });
+}
+
+function showTip(plot: uPlot, { note, lines, zone, language }: PlotParts): void {
+  const at = plot.cursor.idx;
+  const time = at === null || at === undefined ? undefined : plot.data[0][at];
+  const formats = formatsOf(language);
+  const said = lines.flatMap(({ label, unit = '', values }) => {
+    const value = at === null || at === undefined ? null : values[at];
+    if (value === null || value === undefined) return [];
+    const name = lines.length === 1 ? '' : `${label} `;
+    return [{ value, words: `${name}${formats.value(value)} ${unit}`.trim() }];
+  });
+  const [first] = said;
+  note.hidden = first === undefined || time === undefined;
+  if (first === undefined || time === undefined) return;
+  const instant = formats.instant(new Date(time * 1_000).toISOString(), zone);
+  note.textContent = [...said.map(({ words }) => words), instant].join('\n');
+  note.style.left = `${plot.valToPos(time, 'x') + axisWidthPx}px`;
+  note.style.top = `${plot.valToPos(first.value, 'y')}px`;
+}
+
+function select(plot: uPlot, { zoomed }: PlotParts): void {
+  const { left, width } = plot.select;
+  if (width < 4) return;
+  const [from, to] = [plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')];
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  zoomed(from, to);
+}

@@ -1,0 +1,66 @@
+// Formats: numbers, times and durations as they are shown.
+import { describe, expect, test } from 'vitest';
+import { formatsOf } from './formats.ts';
+
+const english = formatsOf('en');
+const german = formatsOf('de');
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+const before = (seconds: number) => new Date(nowMs - seconds * 1_000).toISOString();
+
+describe('numbers', () => {
+  test.each([
+    [0, '0'],
+    [12_345, '12\u202f345'],
+    [-1_000, '-1\u202f000'],
+  ])('count of %d', (value, shown) => {
+    expect(english.count(value)).toBe(shown);
+    expect(german.count(value)).toBe(shown);
+  });
+
+  test.each([
+    [9_999, '9\u202f999'],
+    [105_000, '105\u202fk'],
+    [1_234_567, '1.23\u202fM'],
+    [5e9, '5\u202fG'],
+  ])('short form of %d', (value, shown) => expect(english.short(value)).toBe(shown));
+
+  test.each([
+    [21.456, '21.46', '21,46'],
+    [0.12345, '0.1235', '0,1235'],
+    [433.26, '433.3', '433,3'],
+    [-1_234.5, '-1,235', '-1.235'],
+  ])('value %d', (value, inEnglish, inGerman) => {
+    expect(english.value(value)).toBe(inEnglish);
+    expect(german.value(value)).toBe(inGerman);
+  });
+
+  test.each([
+    [512, '512 B'],
+    [1_700_000, '1.7\u202fMB'],
+  ])('%d bytes', (value, shown) => expect(english.bytes(value)).toBe(shown));
+});
+
+describe('times', () => {
+  test.each([
+    [0, 'now', 'jetzt'],
+    [59, '59 sec. ago', 'vor 59 Sek.'],
+    [180, '3 min. ago', 'vor 3 Min.'],
+    [7_200, '2 hr. ago', 'vor 2 Std.'],
+    [86_400, 'yesterday', 'gestern'],
+  ])('%d seconds ago', (seconds, inEnglish, inGerman) => {
+    expect(english.ago(before(seconds), nowMs)).toBe(inEnglish);
+    expect(german.ago(before(seconds), nowMs)).toBe(inGerman);
+  });
+
+  test('clock times have 24 hours, in the zone that is asked for', () => {
+    expect(english.clock('2026-03-01T23:05:06Z', 'Europe/Zurich')).toBe('00:05:06');
+    expect(german.clock('2026-03-01T13:05:06Z', 'UTC')).toBe('13:05:06');
+  });
+
+  test.each([
+    [0, '0 s'],
+    [90, '1 min 30 s'],
+    [5_400, '1 h 30 min'],
+    [90_061, '1 d 1 h'],
+  ])('duration of %d s', (seconds, shown) => expect(english.duration(seconds)).toBe(shown));
+});
