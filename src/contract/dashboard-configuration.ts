@@ -38,7 +38,9 @@ const tile = namedObject('DashboardTile', {
       description: 'Required for value, line, bar and state; of one device or of those of a tag',
     }),
   ),
-  text: optional(Type.String({ maxLength: 100_000, description: 'Required for that kind; Markdown' })),
+  text: optional(
+    Type.String({ maxLength: 100_000, description: 'Required for that kind; Markdown' }),
+  ),
   bucketInterval: optional(Type.String({ maxLength: 100, description: 'ISO-8601 duration' })),
 });
 
