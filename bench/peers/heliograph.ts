@@ -98,6 +98,16 @@ export function bulkRequest(batch: SampleColumns, ids: readonly string[]): Buffe
   return httpRequest('POST', `/v3/devices/${ids[device]!}/backfill/bulk`, headers, `${items}]`);
 }
 
+/** Samples that name their devices. */
+export function samplesRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
+  const iso = isoText();
+  let items = '';
+  for (let i = 0; i < batch.length; i++) {
+    items += `${i === 0 ? '[' : ','}{"deviceId":"${ids[batch.device[i]!]!}","timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
+  }
+  return httpRequest('POST', '/v3/samples/bulk', headers, `${items}]`);
+}
+
 function captureRequest(batch: SampleColumns, secret: string): Buffer {
   const data = JSON.parse(dataJsonAt(batch, 0)) as WorkloadData;
   const { temperature: t, humidity: h, co2: c, batteryLevel: b, occupied, label: l } = data;

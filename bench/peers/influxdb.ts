@@ -19,8 +19,8 @@ export const influxdb: Peer = {
   start,
 };
 
-async function start(folder: string): Promise<Engine> {
-  const dataFolders = [`${folder}/data`, `${folder}/wal`];
+/** A server with the database `bench`, and a connection to it. */
+export async function startInfluxdb(folder: string) {
   const [port, rpcPort] = [await freePort(), await freePort()];
   const server = startServer({
     command: influxdb.program,
@@ -45,9 +45,25 @@ async function start(folder: string): Promise<Engine> {
     return result.series ?? [];
   };
   await ask('CREATE DATABASE bench');
+  const { memoryBytes, processorUs } = server;
+  return {
+    target,
+    memoryBytes,
+    processorUs,
+    ask,
+    async stop() {
+      connection.close();
+      await server.stop();
+    },
+  };
+}
+
+async function start(folder: string): Promise<Engine> {
+  const dataFolders = [`${folder}/data`, `${folder}/wal`];
+  const { target, ask, memoryBytes, stop } = await startInfluxdb(folder);
   return {
     version: packageVersion('influxdb'),
-    encode,
+    encode: encodeLines,
     openLanes: (count) => openHttpLanes(target, count),
     async settle() {
       const startMs = performance.now();
@@ -60,12 +76,9 @@ async function start(folder: string): Promise<Engine> {
       const log = folderBytes(`${folder}/wal`);
       return { samples: both - log, log };
     },
-    memoryBytes: server.memoryBytes,
+    memoryBytes,
     query: async (query) => numbersOf(query, await ask(statements[query.name](query))),
-    async stop() {
-      connection.close();
-      await server.stop();
-    },
+    stop,
   };
 }
 
@@ -98,7 +111,8 @@ interface InfluxAnswer {
   readonly results: readonly { readonly series?: Series[]; readonly error?: string }[];
 }
 
-function encode(batch: SampleColumns): Buffer {
+/** A write in line protocol. */
+export function encodeLines(batch: SampleColumns): Buffer {
   let lines = '';
   for (let i = 0; i < batch.length; i++) {
     const { temperature, humidity, battery } = textsAt(batch, i);

@@ -26,6 +26,7 @@ import { passwordResetRoutes } from '../http/routes/password-reset.ts';
 import { invitationRoutes } from '../http/routes/invitations.ts';
 import { memberRoutes } from '../http/routes/members.ts';
 import { oauthClientRoutes } from '../http/routes/oauth-clients.ts';
+import { searchRoute } from '../http/routes/search.ts';
 import { signInRoutes } from '../http/routes/sign-in.ts';
 import { tokenRoutes } from '../http/routes/tokens.ts';
 import { assetRoutes } from '../http/routes/assets.ts';
@@ -204,6 +205,7 @@ function recordRoutes(
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),
     ...viewRoutes(parts),
+    searchRoute(parts),
     deviceTypeImportRoute(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),

@@ -1,5 +1,6 @@
 // Named devices: those of a request's samples, by service or physical id, where its caller may write (contract 37).
-import { deviceNameOf, deviceRefusal } from '../ingest/http/backfill-sample.ts';
+import { deviceNameOf, deviceRefusal, type SampleRefusal } from '../ingest/http/backfill-sample.ts';
+import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
@@ -7,7 +8,9 @@ import { Problem } from '../model/problem.ts';
 import type { Place } from '../model/resource-ref.ts';
 import type { DevicePlace } from '../records/rows/named-devices.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
+import { missing } from '../structures/missing.ts';
 import { backfillDevice, type FoundDevice } from './backfill-batches.ts';
+import type { RowDevices } from './device-rows.ts';
 
 /** Names that a request keeps in memory. The oldest of more names are looked up again. */
 const namesMax = 20_000;
@@ -34,22 +37,26 @@ export interface NamedDeviceStages {
   readonly newId: () => string;
 }
 
-/**
- * Returns a function that returns for each element its device, or why it is rejected. It reads the
- * records once for each device.
- */
-export function createNamedDevices(principal: Principal, on: NamedDeviceStages) {
+export interface NamedDevices {
+  /** For each element its device, or why it is rejected. */
+  readonly ofElements: (elements: readonly Json[]) => Promise<readonly FoundDevice[]>;
+  /** The same for samples in columns; undefined when they do not name devices. */
+  readonly ofColumns: (samples: SampleColumns) => Promise<RowDevices | undefined>;
+}
+
+/** Those of one request: the records are read once for each device. */
+export function createNamedDevices(principal: Principal, on: NamedDeviceStages): NamedDevices {
   const { organizationId } = principal;
   const known = createBoundedMap<string, FoundDevice>(namesMax);
+  /** Workspaces that were asked for: the answer is the same for each of their devices. */
+  const mayWriteIn = new Map<string, boolean>();
 
-  return async (elements: readonly Json[]): Promise<FoundDevice[]> => {
-    const names = elements.map(deviceNameOf);
-    // The names of this group stay here when the map evicts them.
+  async function byName(names: Iterable<string>): Promise<ReadonlyMap<string, FoundDevice>> {
+    // The names of this group stay here when the map of known ones evicts them.
     const found = new Map<string, FoundDevice>();
     const unknown: string[] = [];
     const reads: Promise<void>[] = [];
     for (const name of new Set(names)) {
-      if (typeof name !== 'string') continue;
       const device = known.get(name) ?? cachedDevice(name);
       if (device === undefined) unknown.push(name);
       else if (device instanceof Promise)
@@ -60,8 +67,29 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages) 
     if (unknown.length > 0)
       for (const [name, device] of await searched(unknown)) found.set(name, device);
     for (const [name, device] of found) if (!known.has(name)) known.set(name, device);
-    return names.map((name) => (typeof name === 'string' ? deviceIn(found, name) : name));
-  };
+    return found;
+  }
+
+  async function ofElements(elements: readonly Json[]): Promise<FoundDevice[]> {
+    const names = elements.map(deviceNameOf);
+    const found = await byName(names.filter((name) => typeof name === 'string'));
+    return names.map((name) =>
+      typeof name === 'string' ? (found.get(name) ?? missing('device')) : name,
+    );
+  }
+
+  async function ofColumns({ deviceIds, texts }: SampleColumns): Promise<RowDevices | undefined> {
+    if (deviceIds === undefined) return undefined;
+    // By the place of the name in `texts`.
+    const names: (string | SampleRefusal)[] = [];
+    for (const place of deviceIds)
+      names[place] ??= deviceNameOf({ deviceId: texts[place] ?? missing('name') });
+    const found = await byName(names.filter((name) => typeof name === 'string'));
+    const devices = names.map((name) => (typeof name === 'string' ? found.get(name) : name));
+    return { ofEach: Array.from(deviceIds, (place) => devices[place] ?? missing('device')) };
+  }
+
+  return { ofElements, ofColumns };
 
   /** A promise only while the flow of the device is read. */
   function cachedDevice(name: string): FoundDevice | Promise<FoundDevice> | undefined {
@@ -102,6 +130,16 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages) 
   }
 
   function mayWrite(place: Place): boolean {
+    const key = `${place.organizationId} ${place.workspaceId}`;
+    let may = mayWriteIn.get(key);
+    if (may === undefined) {
+      may = isPermitted(place);
+      mayWriteIn.set(key, may);
+    }
+    return may;
+  }
+
+  function isPermitted(place: Place): boolean {
     try {
       on.authorizeWrite(principal, place);
       return true;
@@ -110,10 +148,4 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages) 
       throw error;
     }
   }
-}
-
-function deviceIn(found: ReadonlyMap<string, FoundDevice>, name: string): FoundDevice {
-  const device = found.get(name);
-  if (device === undefined) throw new Error('A name of the group was not looked up');
-  return device;
 }

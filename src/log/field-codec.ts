@@ -170,12 +170,6 @@ const uuidChars = 36;
 const hexChars = 16;
 const dash = 0x2d;
 
-/** The value of each lower-case hexadecimal digit by its code; 255 for other characters. */
-const digitValues = Uint8Array.from({ length: 128 }, (_, code) => {
-  const value = '0123456789abcdef'.indexOf(String.fromCharCode(code));
-  return value < 0 ? 255 : value;
-});
-
 export function writeId(to: ByteWriter, id: string): void {
   if (id.length === hexChars && packed(to, id, idForms.hex, hexDigits)) return;
   if (id.length === uuidChars && hasDashes(id) && packed(to, id, idForms.uuid, uuidDigits)) return;
@@ -212,14 +206,8 @@ function hasDashes(id: string): boolean {
 /** False, and nothing is written, when a place of a digit has another character. */
 function packed(to: ByteWriter, id: string, form: number, places: readonly number[]): boolean {
   const start = to.length;
-  let all = 0;
   to.byte(form);
-  for (const at of places) {
-    const high = digitValues[id.charCodeAt(at)] ?? 255;
-    const low = digitValues[id.charCodeAt(at + 1)] ?? 255;
-    all |= high | low;
-    to.byte((high << 4) | low);
-  }
-  if (all > 15) to.length = start;
-  return all <= 15;
+  const isHex = to.digits(id, places);
+  if (!isHex) to.length = start;
+  return isHex;
 }

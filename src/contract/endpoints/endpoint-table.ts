@@ -36,7 +36,8 @@ import { ruleRuns } from './rule-runs.ts';
 import { rules } from './rules.ts';
 import { scripts } from './run-script.ts';
 import { samples } from './sample-queries.ts';
-import { hourlySeries, olderSeries, sampleSeries } from './series-queries.ts';
+import { hourlySeries, metricSeries, olderSeries, sampleSeries } from './series-queries.ts';
+import { searching } from './search.ts';
 import { signIn } from './sign-in.ts';
 import { tags } from './tags.ts';
 import { templates } from './template-preview.ts';
@@ -90,6 +91,8 @@ export const endpoints = {
   sampleSeries,
   hourlySeries,
   olderSeries,
+  metricSeries,
+  searching,
   signIn,
   tags,
   templates,

@@ -121,16 +121,16 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
       if (row.timestamp > series.newest) series.newest = row.timestamp;
     },
     addColumns: (series, added, position) => {
-      const { timestamps } = added.rows;
-      for (let from = 0; from < timestamps.length; ) {
+      const { timestamps, to } = added.rows;
+      for (let from = added.rows.from; from < to; ) {
         const open = openFor(series, timestamps[from]!, position);
         // Open rows may be full at an end of an hour, or with their number of rows.
         const room = Math.max(1, limits.rowsMax - open.length);
-        const end = Math.min(from + room, endOfHour(timestamps, from));
+        const end = Math.min(from + room, endOfHour(timestamps, from, to));
         open.appendColumns(added, from, end);
         from = end;
       }
-      series.newest = Math.max(series.newest, timestamps.at(-1) ?? series.newest);
+      series.newest = Math.max(series.newest, timestamps[to - 1] ?? series.newest);
     },
     noteJournalled: (bytes) => {
       journalled += bytes;
@@ -177,10 +177,10 @@ function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins' | 'setRetent
 }
 
 /** The place behind the last time of the hour. */
-function endOfHour(timestamps: Float64Array, from: number): number {
+function endOfHour(timestamps: Float64Array, from: number, to: number): number {
   const hourEnd = (Math.floor(timestamps[from]! / hourMs) + 1) * hourMs;
   let end = from + 1;
-  while (end < timestamps.length && timestamps[end]! < hourEnd) end++;
+  while (end < to && timestamps[end]! < hourEnd) end++;
   return end;
 }
 
