@@ -64,7 +64,7 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
             ended();
             resolve(outcome);
           },
-          (error: unknown) => {
+          (error: Error) => {
             ended();
             reject(error);
           },

@@ -79,8 +79,17 @@ export async function storeColumns(
   const taken = await takenParts(parts, validated, left, on);
   const heads = taken.map(({ device: { id: deviceId, origin }, from, to }) => {
     const { organizationId, workspaceId, dataFlowId, correlationId } = origin;
-    const ids = { deviceId, organizationId, workspaceId, dataFlowId, correlationId };
-    return { head: { ...ids, topic, stored: true }, from, to };
+    const stored = true;
+    const head = {
+      deviceId,
+      organizationId,
+      workspaceId,
+      dataFlowId,
+      correlationId,
+      topic,
+      stored,
+    };
+    return { head, from, to };
   });
   const entries = { receivedAt, parts: heads, timestamps, columns, texts, example };
   const placed = await on.appendColumns(entries);

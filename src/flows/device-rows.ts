@@ -38,8 +38,9 @@ export interface RowsByDevice extends Pick<SampleColumns, 'timestamps' | 'column
 export function rowsByDevice(samples: SampleColumns, devices: RowDevices): RowsByDevice {
   const { timestamps, columns, length } = samples;
   if ('ofAll' in devices) {
-    const part = { device: devices.ofAll, from: 0, to: length };
-    return { timestamps, columns, parts: [withOrder(part, timestamps)], place: undefined };
+    const isAscending = isInOrder(timestamps, 0, length);
+    const parts = [{ device: devices.ofAll, from: 0, to: length, isAscending }];
+    return { timestamps, columns, parts, place: undefined };
   }
   const { numbers, first, counts } = numberedDevices(devices.ofEach);
   const starts = startsOf(counts);
@@ -48,9 +49,11 @@ export function rowsByDevice(samples: SampleColumns, devices: RowDevices): RowsB
   return {
     timestamps: arranged,
     columns: place === undefined ? columns : columns.map((column) => picked(column, place)),
-    parts: first.map((device, number) =>
-      withOrder({ device, from: starts[number]!, to: starts[number + 1]! }, arranged),
-    ),
+    parts: first.map((device, number) => {
+      const from = starts[number]!;
+      const to = starts[number + 1]!;
+      return { device, from, to, isAscending: isInOrder(arranged, from, to) };
+    }),
     place,
   };
 }
@@ -103,9 +106,8 @@ function picked(values: Float64Array, place: Uint32Array): Float64Array {
   return found;
 }
 
-function withOrder(part: Omit<DeviceRows, 'isAscending'>, timestamps: Float64Array): DeviceRows {
-  let isAscending = true;
-  for (let row = part.from + 1; row < part.to && isAscending; row++)
-    isAscending = timestamps[row]! > timestamps[row - 1]!;
-  return { ...part, isAscending };
+function isInOrder(timestamps: Float64Array, from: number, to: number): boolean {
+  for (let row = from + 1; row < to; row++)
+    if (timestamps[row]! <= timestamps[row - 1]!) return false;
+  return true;
 }

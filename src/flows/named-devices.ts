@@ -7,12 +7,11 @@ import type { Principal } from '../model/principal.ts';
 import { Problem } from '../model/problem.ts';
 import type { Place } from '../model/resource-ref.ts';
 import type { DevicePlace } from '../records/rows/named-devices.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
 import { missing } from '../structures/missing.ts';
 import { backfillDevice, type FoundDevice } from './backfill-batches.ts';
 import type { RowDevices } from './device-rows.ts';
 
-/** Names that a request keeps in memory. The oldest of more names are looked up again. */
+/** Names that a request keeps in memory. With more of them, all are looked up again. */
 const namesMax = 20_000;
 /** No device has a longer physical id. */
 const nameLengthMax = 256;
@@ -47,45 +46,46 @@ export interface NamedDevices {
 /** Those of one request: the records are read once for each device. */
 export function createNamedDevices(principal: Principal, on: NamedDeviceStages): NamedDevices {
   const { organizationId } = principal;
-  const known = createBoundedMap<string, FoundDevice>(namesMax);
-  /** Workspaces that were asked for: the answer is the same for each of their devices. */
-  const mayWriteIn = new Map<string, boolean>();
+  const known = new Map<string, FoundDevice>();
+  let last: { readonly place: Place; readonly may: boolean } | undefined;
 
-  async function byName(names: Iterable<string>): Promise<ReadonlyMap<string, FoundDevice>> {
-    // The names of this group stay here when the map of known ones evicts them.
-    const found = new Map<string, FoundDevice>();
-    const unknown: string[] = [];
+  /** The devices of the names of a group are known afterwards. */
+  async function lookUp(names: readonly (string | SampleRefusal)[]): Promise<void> {
+    // A group has fewer names than are kept.
+    if (known.size + names.length > namesMax) known.clear();
+    const unknown = new Set<string>();
     const reads: Promise<void>[] = [];
-    for (const name of new Set(names)) {
-      const device = known.get(name) ?? cachedDevice(name);
-      if (device === undefined) unknown.push(name);
+    for (const name of names) {
+      if (typeof name !== 'string' || known.has(name)) continue;
+      const device = unknown.has(name) ? undefined : cachedDevice(name);
+      if (device === undefined) unknown.add(name);
       else if (device instanceof Promise)
-        reads.push(device.then((read) => void found.set(name, read)));
-      else found.set(name, device);
+        reads.push(device.then((read) => void known.set(name, read)));
+      else known.set(name, device);
     }
     await Promise.all(reads);
-    if (unknown.length > 0)
-      for (const [name, device] of await searched(unknown)) found.set(name, device);
-    for (const [name, device] of found) if (!known.has(name)) known.set(name, device);
-    return found;
+    if (unknown.size > 0)
+      for (const [name, device] of await searched([...unknown])) known.set(name, device);
+  }
+
+  function deviceOf(name: string | SampleRefusal): FoundDevice {
+    return typeof name === 'string' ? (known.get(name) ?? missing('device')) : name;
   }
 
   async function ofElements(elements: readonly Json[]): Promise<FoundDevice[]> {
     const names = elements.map(deviceNameOf);
-    const found = await byName(names.filter((name) => typeof name === 'string'));
-    return names.map((name) =>
-      typeof name === 'string' ? (found.get(name) ?? missing('device')) : name,
-    );
+    await lookUp(names);
+    return names.map(deviceOf);
   }
 
   async function ofColumns({ deviceIds, texts }: SampleColumns): Promise<RowDevices | undefined> {
     if (deviceIds === undefined) return undefined;
-    // By the place of the name in `texts`.
+    // By the place of the name in `texts`, which has other strings too.
     const names: (string | SampleRefusal)[] = [];
     for (const place of deviceIds)
       names[place] ??= deviceNameOf({ deviceId: texts[place] ?? missing('name') });
-    const found = await byName(names.filter((name) => typeof name === 'string'));
-    const devices = names.map((name) => (typeof name === 'string' ? found.get(name) : name));
+    await lookUp(names.filter((name) => name !== undefined));
+    const devices = names.map(deviceOf);
     return { ofEach: Array.from(deviceIds, (place) => devices[place] ?? missing('device')) };
   }
 
@@ -130,13 +130,11 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
   }
 
   function mayWrite(place: Place): boolean {
-    const key = `${place.organizationId} ${place.workspaceId}`;
-    let may = mayWriteIn.get(key);
-    if (may === undefined) {
-      may = isPermitted(place);
-      mayWriteIn.set(key, may);
-    }
-    return may;
+    const { organizationId: of, workspaceId } = place;
+    // Most devices of a request are in one workspace: the answer is the same for each of them.
+    if (last?.place.workspaceId !== workspaceId || last.place.organizationId !== of)
+      last = { place, may: isPermitted(place) };
+    return last.may;
   }
 
   function isPermitted(place: Place): boolean {

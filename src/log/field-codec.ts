@@ -185,18 +185,13 @@ export function readId(from: ByteReader): string {
 }
 
 function idOfForm(from: ByteReader, form: number): string {
-  if (form === idForms.hex) return hexOf(from, hexDigits.length);
+  if (form === idForms.hex) return from.digits(hexDigits.length);
   if (form === idForms.uuid) {
-    const hex = hexOf(from, uuidDigits.length);
+    const hex = from.digits(uuidDigits.length);
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
   if (form === idForms.json) return JSON.parse(from.string(from.varint())) as string;
   return from.string(form - idForms.text);
-}
-
-function hexOf(from: ByteReader, bytes: number): string {
-  const { buffer, byteOffset, length } = from.bytes(bytes);
-  return Buffer.from(buffer, byteOffset, length).toString('hex');
 }
 
 function hasDashes(id: string): boolean {

@@ -52,7 +52,7 @@ export interface PendingDevices<Item extends Chained<Item>> {
   readonly remove: (device: PendingDevice<Item>) => void;
 }
 
-/** Ids are those that this service made: callers cannot choose ids that meet in one bucket. */
+/** Ids are those that this service created: callers cannot choose ids that meet in one bucket. */
 export function createPendingDevices<Item extends Chained<Item>>(): PendingDevices<Item> {
   let buckets = emptyBuckets<Item>(firstBuckets);
   let count = 0;

@@ -6,7 +6,7 @@ import { type DurableEntry, isWritten, type JournalEntry } from '../model/journa
 import type { EpochMs } from '../model/instant.ts';
 import { type PlacedColumns, placeColumns, type ReservedRows } from './column-intake.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
-import { durableEntryOf, type PlacedRows } from './placed-rows.ts';
+import { columnEntryOf, durableEntryOf, type PlacedRows } from './placed-rows.ts';
 import { createRowSplitter } from './row-splitter.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
 
@@ -138,7 +138,7 @@ function addColumns(
     pending,
     resolve,
     reject,
-    entry: { deviceId, receivedAt, notes: [], samples: [] },
+    entry: columnEntryOf(deviceId, receivedAt),
     duplicates: 0,
     storedAt,
   });

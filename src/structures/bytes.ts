@@ -169,6 +169,7 @@ export class ByteWriter {
 export class ByteReader {
   readonly #bytes: Uint8Array;
   #view: DataView | undefined;
+  #buffer: Buffer | undefined;
   at = 0;
 
   constructor(bytes: Uint8Array) {
@@ -215,10 +216,20 @@ export class ByteReader {
 
   /** A string of `length` bytes. */
   string(length: number): string {
-    const { buffer, byteOffset } = this.#bytes;
-    const text = Buffer.from(buffer, byteOffset + this.at, length).toString();
+    return this.#decoded('utf8', length);
+  }
+
+  /** The hexadecimal digits of `length` bytes. */
+  digits(length: number): string {
+    return this.#decoded('hex', length);
+  }
+
+  #decoded(encoding: 'utf8' | 'hex', length: number): string {
+    // A view for each string would cost more than the string.
+    this.#buffer ??= bufferOf(this.#bytes);
+    const start = this.at;
     this.at += length;
-    return text;
+    return this.#buffer.toString(encoding, start, this.at);
   }
 
   /** All whole words up to the end. */
@@ -232,4 +243,9 @@ export class ByteReader {
     this.at += count * 4;
     return words;
   }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

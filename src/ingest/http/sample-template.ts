@@ -19,6 +19,8 @@ export interface SampleTemplate {
   readonly slots: readonly Slot[];
   /** The fixed bytes behind the last slot. */
   readonly after: Uint8Array;
+  /** No sample is shorter. */
+  readonly bytesMin: number;
   /** The data of the sample that it was learned from. */
   readonly example: JsonObject;
   readonly columns: readonly SlotKind[];
@@ -28,6 +30,8 @@ const { quote, comma, backslash, openBracket, openBrace, closeBrace } = jsonByte
 const colon = 0x3a;
 /** Samples with more values than this go the general way. */
 const slotsMax = 64;
+/** Deeper samples too: the parser has a limit for them. */
+const levelsMax = 6;
 const members: ReadonlySet<string> = new Set(['data', 'timestamp', 'topic', 'deviceId']);
 
 /**
@@ -52,7 +56,9 @@ export function learnTemplate(bytes: Buffer, from: number): SampleTemplate | und
     slots.some(({ role }) => role === 'timestamp') &&
     Object.keys(sample).every((member) => members.has(member));
   if (!isComplete || columns.length === 0 || slots.length > slotsMax) return undefined;
-  return { slots, after: parts.after, example: sample['data'], columns };
+  const { after } = parts;
+  const bytesMin = slots.reduce((sum, { before }) => sum + before.length, after.length);
+  return { slots, after, bytesMin, example: sample['data'], columns };
 }
 
 function roleOf(path: readonly string[], kind: SlotKind): SlotRole | undefined {
@@ -101,6 +107,7 @@ function readParts(bytes: Buffer, from: number): SampleParts | undefined {
   for (let depth = 0; at < bytes.length; ) {
     const byte = bytes[at]!;
     if (byte === openBrace) {
+      if (depth === levelsMax) return undefined;
       if (depth++ > 0) path.push(key ?? '');
       key = undefined;
       at++;

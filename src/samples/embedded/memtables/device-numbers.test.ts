@@ -38,7 +38,7 @@ test('numbers go up, stay, and are the same after a restart', async () => {
   expect(damage).toEqual([]);
 });
 
-test('fleet 6: 300,000 devices that were saved at once are read at the next start', async () => {
+test('fleet 6: 300,000 devices that one save wrote are read at the next start', async () => {
   const devices = 300_000;
   const numbers = open();
   for (let i = 0; i < devices; i++) numbers.assign(`02${i}`);

@@ -5,12 +5,12 @@ import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { syncDirectory } from '../../../log/durable-file.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
-import { createIdTable } from './id-table.ts';
+import { createIdTable } from '../../../structures/id-table.ts';
 
 /** Bytes before the records of a batch: their length, and the checksum of the length and of the records. */
 const headBytes = 8;
 
-/** A text is a device with the next number; a number is one whose device was deleted. */
+/** A string is a device with the next number; a number is one whose device was deleted. */
 type NumberRecord = string | number;
 
 export interface DeviceNumbers {

@@ -107,7 +107,7 @@ export class OpenRows implements Rows, RowGroup {
   #sorted: SortedRows | undefined;
   #rowsByTime: Map<EpochMs, number[]> | undefined;
 
-  /** Room for `capacity` rows is made at once; it doubles whenever they are more. */
+  /** Room for `capacity` rows is allocated first; it doubles whenever they are more. */
   constructor(firstPosition: number, firstBytes: number, capacity: number) {
     this.timestamps = new Float64Array(capacity);
     this.orders = new Float64Array(capacity);

@@ -1,5 +1,6 @@
 // The devices of the store and their unsealed rows: where rows go, and when open rows are closed so that they can be sealed.
 import { dayMs, type EpochMs, hourMs } from '../../../model/instant.ts';
+import { createIdMap, type IdMap } from '../../../structures/id-table.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { type ChunkUsage, createChunkUsage } from './chunk-usage.ts';
 import { type ColumnsToAdd, OpenRows, type RowToAdd } from './open-rows.ts';
@@ -22,7 +23,7 @@ export interface ClosedRows {
 }
 
 export interface SeriesRegistry {
-  readonly devices: Map<string, Device>;
+  readonly devices: IdMap<Device>;
   /**
    * Devices of which entries before a position do not count, as long as such entries may still
    * come.
@@ -59,7 +60,7 @@ export interface SeriesRegistry {
 }
 
 export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
-  const devices = new Map<string, Device>();
+  const devices = createIdMap<Device>();
   const chunkUsage = createChunkUsage();
   const unsealed = new Set<Series>();
   const dropping = new Set<{ readonly id: string }>();

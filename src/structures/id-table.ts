@@ -1,5 +1,7 @@
 // Id table: the numbers of ids. Ids of 16 hexadecimal digits take two words each.
-import { digitAt } from '../../../structures/hex-digits.ts';
+// A lookup in a `Map` enters each new string into the table of strings of the runtime first, which
+// costs several times as much as this one and has to be cleaned up.
+import { digitAt } from './hex-digits.ts';
 
 const firstPlaces = 1 << 11;
 const idDigits = 16;
@@ -93,6 +95,39 @@ export function createIdTable(): IdTable {
     remove: (id) => {
       if (!parse(id)) others.delete(id);
       else if (places[find() + numberAt] !== free) places[find() + numberAt] = removed;
+    },
+  };
+}
+
+/** A map from ids, where a lookup with a new string is cheap. */
+export interface IdMap<Value> {
+  readonly get: (id: string) => Value | undefined;
+  readonly set: (id: string, value: Value) => void;
+  readonly delete: (id: string) => void;
+}
+
+export function createIdMap<Value>(): IdMap<Value> {
+  const numbers = createIdTable();
+  const values: (Value | undefined)[] = [];
+  /** Numbers without a value. */
+  const unused: number[] = [];
+
+  return {
+    get: (id) => {
+      const number = numbers.get(id);
+      return number === undefined ? undefined : values[number];
+    },
+    set: (id, value) => {
+      const number = numbers.get(id) ?? unused.pop() ?? values.length;
+      numbers.set(id, number);
+      values[number] = value;
+    },
+    delete: (id) => {
+      const number = numbers.get(id);
+      if (number === undefined) return;
+      numbers.remove(id);
+      values[number] = undefined;
+      unused.push(number);
     },
   };
 }

@@ -1,6 +1,6 @@
 // Id tables agree with a plain map for ids of every form, while they grow and ids are removed.
 import { expect, test } from 'vitest';
-import { createIdTable } from './id-table.ts';
+import { createIdMap, createIdTable } from './id-table.ts';
 
 const forms: readonly ((n: number) => string)[] = [
   (n) => String(2_000_000_000_000_000 + n),
@@ -13,6 +13,7 @@ const forms: readonly ((n: number) => string)[] = [
 
 test('property: a table answers as a map while ids are set, set again and removed', () => {
   const table = createIdTable();
+  const values = createIdMap<string>();
   const map = new Map<string, number>();
   let state = 7;
   const below = (limit: number): number => {
@@ -23,9 +24,11 @@ test('property: a table answers as a map while ids are set, set again and remove
     const id = forms[below(forms.length)]!(below(4_000));
     if (below(4) === 0) {
       table.remove(id);
+      values.delete(id);
       map.delete(id);
     } else {
       table.set(id, turn);
+      values.set(id, `value ${turn}`);
       map.set(id, turn);
     }
     const asked = forms[below(forms.length)]!(below(4_000));
@@ -34,5 +37,7 @@ test('property: a table answers as a map while ids are set, set again and remove
   for (const form of forms)
     for (let n = 0; n < 4_000; n++)
       if (table.get(form(n)) !== map.get(form(n))) expect.fail(`${form(n)} differs`);
+  for (const [id, turn] of map)
+    if (values.get(id) !== `value ${turn}`) expect.fail(`the value of ${id} differs`);
   expect(map.size).toBeGreaterThan(10_000);
 });
