@@ -97,7 +97,7 @@ async function plannedSeries(
   const planned: Planned[] = [];
   let points = 0;
   for (const { deviceId, topic, dataKey, accumulators: names } of series) {
-    const common = { topic, dataKey, interval, ...(timeZone != null && { timeZone }) };
+    const common = { topic, dataKey, interval, timeZone: timeZone ?? null };
     const accumulations = names.map((accumulator) =>
       readAccumulation({ ...common, accumulator }, parts.openZone),
     );

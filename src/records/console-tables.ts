@@ -5,6 +5,24 @@ type JsonText = string;
 
 export interface ConsoleTables {
   userPreferences: { userId: string; content: JsonText; updated: number };
+  activities: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    requestId: string | null;
+    actorType: string;
+    actorId: string;
+    actorName: string;
+    started: number;
+    timestamp: number;
+    /** Between bars, so that each is found. */
+    resourceTypes: string;
+    changes: JsonText;
+    records: JsonText;
+  };
+  /** What happened to a record in a period that begins at `start`. */
+  periodCounts: { recordId: string; what: string; start: number; count: number };
+  flowSamples: { dataFlowId: string; lastSampleAt: number };
   views: {
     id: string;
     organizationId: string;

@@ -26,6 +26,12 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
       series: [{ deviceId: of.device, topic: 'default', dataKey: 'a', accumulators: ['MAX'] }],
     }),
   },
+  'GET /v3/activity': {
+    needs: reads,
+    who: 'permitted',
+    level: 'workspaceList',
+    path: (of) => `/v3/activity?workspaceId=${of.workspace}`,
+  },
   'GET /v3/views': {
     needs: reads,
     who: 'permitted',

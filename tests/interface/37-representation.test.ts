@@ -1,6 +1,6 @@
 // Contract 37: JSON answers are compressed and tagged, and rows of lists narrowed.
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
@@ -34,7 +34,7 @@ async function get(
     headers: { 'x-api-key': world.apiKey, 'content-type': 'application/json', ...headers },
   });
   sent.end(body === undefined ? undefined : JSON.stringify(body));
-  const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return {
@@ -88,7 +88,7 @@ describe('compression', () => {
     expect(await codings('/metrics')).toBeUndefined();
   });
 
-  test('many long answers at once are all whole', async () => {
+  test('many long answers at the same time are all whole', async () => {
     const path = `/v3/device-types?organizationId=${world.organizationId}&size=1000`;
     const { organizationId } = world;
     const sampleData = 'x'.repeat(2_000);

@@ -1,5 +1,8 @@
 // Address of a device: which value, range and zone its pages show.
 
+/** Id of the route of all pages of a device. */
+export const deviceRoute = '/signed-in/shell/w/$workspaceId/devices/$deviceId';
+
 export const rangeNames = ['1h', '24h', '7d', '30d'] as const;
 export type RangeName = (typeof rangeNames)[number];
 

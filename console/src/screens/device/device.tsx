@@ -14,13 +14,13 @@ import { type SampleFeed, useSampleFeed } from './data/use-sample-feed.ts';
 import { useZones, zoneShown } from './data/use-zones.ts';
 import { DeviceFrameProvider } from './device-frame.ts';
 import { deviceWords } from './device-words.ts';
+import { deviceRoute } from './device-search.ts';
 
-const route = '/signed-in/w/$workspaceId/devices/$deviceId';
 const address = '/w/$workspaceId/devices/$deviceId';
 const pageNames = ['overview', 'live', 'uplinks', 'log'] as const;
 
 export function Device() {
-  const { deviceId } = useParams({ from: route });
+  const { deviceId } = useParams({ from: deviceRoute });
   // State of one device must not be seen under another.
   return <DevicePages key={deviceId} deviceId={deviceId} />;
 }
@@ -29,7 +29,7 @@ function DevicePages({ deviceId }: { readonly deviceId: string }) {
   const words = useWords(deviceWords);
   const answer = useQuery(deviceQuery(deviceId));
   const feed = useSampleFeed(deviceId);
-  const { workspaceId } = useParams({ from: route });
+  const { workspaceId } = useParams({ from: deviceRoute });
   const device = answer.data;
   const path = `/v3/devices/${deviceId}`;
   const devicesLink = (
@@ -71,8 +71,8 @@ function NoName({ isLost }: { readonly isLost: boolean }) {
 
 function PageLinks() {
   const words = useWords(deviceWords);
-  const params = useParams({ from: route });
-  const { tz } = useSearch({ from: route });
+  const params = useParams({ from: deviceRoute });
+  const { tz } = useSearch({ from: deviceRoute });
   const tabs = pageNames.map((name) => ({
     label: words.tabs[name],
     link: { to: `${address}/${name}`, params, search: tz === undefined ? {} : { tz } } as const,
@@ -86,7 +86,7 @@ interface OfDevice {
 }
 
 function Framed({ device, feed }: OfDevice) {
-  const { tz } = useSearch({ from: route });
+  const { tz } = useSearch({ from: deviceRoute });
   const zones = useZones(device);
   const zoneName = zoneShown(zones, tz);
   const zone = zones[zoneName] ?? 'UTC';

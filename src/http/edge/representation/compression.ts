@@ -1,4 +1,4 @@
-// Compression of answers: br or gzip at a cheap level, and only as much at a time as leaves room for other work.
+// Compression of answers: br or gzip at a cheap level, few at a time to leave room for other work.
 import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 

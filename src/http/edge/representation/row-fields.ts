@@ -4,6 +4,13 @@ import { problem } from '../../../model/problem.ts';
 import { listOf } from '../list-query.ts';
 import type { Route } from '../route.ts';
 
+/** What is read of the schema of a page. */
+interface PageShape {
+  readonly properties: {
+    readonly content: { readonly items: { readonly properties?: object } | undefined };
+  };
+}
+
 interface Rows {
   readonly content: readonly object[];
 }
@@ -40,9 +47,8 @@ function narrowed(row: object, names: readonly string[]): object {
 
 /** The members of a row by its schema; undefined where the schema does not name them. */
 function membersOf(response: TSchema | undefined): ReadonlySet<string> | undefined {
-  const page = response as { readonly properties?: { readonly content?: unknown } } | undefined;
-  const list = page?.properties?.content as { readonly items?: unknown } | undefined;
-  const row = list?.items as { readonly properties?: object } | undefined;
+  const row: PageShape['properties']['content']['items'] = (response as Partial<PageShape>)
+    ?.properties?.content?.items;
   if (row?.properties === undefined) return undefined;
   return new Set(Object.keys(row.properties));
 }

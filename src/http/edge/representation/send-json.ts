@@ -1,4 +1,4 @@
-// Sends JSON answers: with an entity tag where they are read again, and compressed where the client accepts it.
+// JSON answers: with an entity tag when they are read, and compressed when the client accepts it.
 import type { EdgeReply, EdgeRequest } from '../exchange.ts';
 import { acceptedCoding, compressedBytesMin, createCompressor } from './compression.ts';
 import { entityTagOf, namesTag } from './entity-tag.ts';

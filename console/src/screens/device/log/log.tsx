@@ -9,7 +9,7 @@ import { Answered, CodeBlock, Empty } from '../../../parts/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { olderRows, useOlder } from '../data/use-older.ts';
 import { useDeviceFrame } from '../device-frame.ts';
-import { levelNames } from '../device-search.ts';
+import { deviceRoute, levelNames } from '../device-search.ts';
 import { logWords } from './log-words.ts';
 import { OlderButton, RowBones } from './note-parts.tsx';
 import styles from './notes.module.css';
@@ -22,7 +22,7 @@ export function Log() {
   const words = useWords(logWords);
   const formats = useFormats();
   const { device } = useDeviceFrame();
-  const { level } = useSearch({ from: '/signed-in/w/$workspaceId/devices/$deviceId' });
+  const { level } = useSearch({ from: deviceRoute });
   const path = `/v3/devices/${device.id}/processing-logs`;
   const query = { size: olderRows, ...(level === undefined ? {} : { level }) };
   const entries = useOlder(['log', device.id, level], (page, signal) =>
@@ -61,7 +61,7 @@ export function Log() {
 
 function LevelChoice() {
   const words = useWords(logWords);
-  const { level } = useSearch({ from: '/signed-in/w/$workspaceId/devices/$deviceId' });
+  const { level } = useSearch({ from: deviceRoute });
   const navigate = useNavigate();
   return (
     <Segments

@@ -16,8 +16,7 @@ import { NeverHeard } from './never-heard.tsx';
 import styles from './overview.module.css';
 import { ValueChart } from './value-chart.tsx';
 import { ValueTiles } from './value-tiles.tsx';
-
-const route = '/signed-in/w/$workspaceId/devices/$deviceId/overview';
+import { deviceRoute } from '../device-search.ts';
 
 export function Overview() {
   const { device, feed } = useDeviceFrame();
@@ -67,7 +66,7 @@ interface ValuesProps {
 
 function Values({ topics, keysOf }: ValuesProps) {
   const words = useWords(deviceWords);
-  const search = useSearch({ from: route });
+  const search = useSearch({ from: deviceRoute });
   const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/overview' });
   const topic = topics.find((one) => one === search.topic) ?? topics[0] ?? 'default';
   const keys = keysOf(topic);

@@ -10,15 +10,13 @@ import { useWords } from '../../../words/language.tsx';
 import { instantOfLocal, localOf } from '../data/local-time.ts';
 import { intervalOf, isoInterval, rangeDefault } from '../data/time-range.ts';
 import { useDeviceFrame } from '../device-frame.ts';
-import { rangeNames, type ZoneName, zoneNames } from '../device-search.ts';
+import { deviceRoute, rangeNames, type ZoneName, zoneNames } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
 import styles from './overview.module.css';
 
-const route = '/signed-in/w/$workspaceId/devices/$deviceId';
-
 export function RangeChoice() {
   const words = useWords(deviceWords);
-  const search = useSearch({ from: route });
+  const search = useSearch({ from: deviceRoute });
   const navigate = useNavigate();
   const [isAsked, setAsked] = useState(false);
   const isCustom = search.from !== undefined;
@@ -81,7 +79,7 @@ function ZoneChoice() {
 function CustomRange({ close }: { readonly close: () => void }) {
   const words = useWords(deviceWords);
   const { zone } = useDeviceFrame();
-  const search = useSearch({ from: route });
+  const search = useSearch({ from: deviceRoute });
   const navigate = useNavigate();
   const form = useId();
   const [shown] = useState(() => isoInterval(intervalOf(search, Date.now())));

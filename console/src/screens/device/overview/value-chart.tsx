@@ -11,7 +11,7 @@ import type { DataKey } from '../data/data-keys.ts';
 import { type ManySeriesBody, seriesQuery } from '../data/device-queries.ts';
 import { bucketFor, intervalOf, isoInterval } from '../data/time-range.ts';
 import { useDeviceFrame } from '../device-frame.ts';
-import type { DeviceSearch } from '../device-search.ts';
+import { deviceRoute, type DeviceSearch } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
 import { plotOf } from './chart-lines.ts';
 import { RangeChoice } from './range-choice.tsx';
@@ -41,7 +41,7 @@ function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt
   const words = useWords(deviceWords);
   const formats = useFormats();
   const { zone } = useDeviceFrame();
-  const search = useSearch({ from: '/signed-in/w/$workspaceId/devices/$deviceId/overview' });
+  const search = useSearch({ from: deviceRoute });
   const { answer, bucket, request, times, lines } = useChart(shown, colorAt, search);
   const zoom = useZoom();
   const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));

@@ -12,6 +12,7 @@ import { OlderButton, RowBones } from '../log/note-parts.tsx';
 import styles from '../log/notes.module.css';
 import { DecodeAgain } from './decode-again.tsx';
 import { useState } from 'react';
+import { deviceRoute } from '../device-search.ts';
 
 type RawUplink = components['schemas']['RawUplink'];
 
@@ -22,7 +23,7 @@ export function Uplinks() {
   const words = useWords(logWords);
   const formats = useFormats();
   const { device, zone } = useDeviceFrame();
-  const { at } = useSearch({ from: '/signed-in/w/$workspaceId/devices/$deviceId' });
+  const { at } = useSearch({ from: deviceRoute });
   const until = at === undefined ? {} : { to: new Date(Date.parse(at) + afterMs).toISOString() };
   const query = { size: olderRows, ...until };
   const uplinks = useOlder(['uplinks', device.id, at], (page, signal) =>
