@@ -27,7 +27,7 @@ export interface DeviceSearch {
   readonly at?: string;
 }
 
-export function readDeviceSearch(search: Record<string, unknown>): DeviceSearch {
+export function readPageSearch(search: Record<string, unknown>): DeviceSearch {
   const range = rangeNames.find((one) => one === search['range']);
   const tz = zoneNames.find((one) => one === search['tz']);
   const [from, to] = [instantOf(search['from']), instantOf(search['to'])];
