@@ -38,7 +38,10 @@ export function Arriving({ workspaceId }: { readonly workspaceId: string }) {
       },
     },
   );
-  const names = useNames(arrived.map(({ sample }) => sample.deviceId));
+  const names = useNames(
+    workspaceId,
+    arrived.map(({ sample }) => sample.deviceId),
+  );
   return (
     <Card
       title={words.arriving}
@@ -104,15 +107,20 @@ function SampleRow({ sample, workspaceId, name }: SampleRowProps) {
 }
 
 /** Names of the devices that are shown. */
-function useNames(deviceIds: readonly string[]): ReadonlyMap<string, string> {
+function useNames(workspaceId: string, deviceIds: readonly string[]): ReadonlyMap<string, string> {
   const assetIds = [...new Set(deviceIds)].sort();
   const found = useQuery({
-    queryKey: ['names', assetIds],
+    queryKey: ['names', workspaceId, assetIds],
     enabled: assetIds.length > 0,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
-      ask(platform.GET('/v3/assets', { signal, params: { query: { assetIds, size: shownMax } } })),
+      ask(
+        platform.GET('/v3/assets', {
+          signal,
+          params: { query: { workspaceId, assetIds, size: shownMax } },
+        }),
+      ),
   });
   return new Map(found.data?.content.map(({ id, name }) => [id, name]));
 }
