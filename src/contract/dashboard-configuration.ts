@@ -7,7 +7,7 @@ import { id, oneOf, optional, text } from './record-fields.ts';
 export const dashboardSchemaName = 'heliograph-dashboard';
 export const dashboardSchemaVersion = 1;
 
-export const tileKinds = ['value', 'line', 'bar', 'state', 'map', 'table', 'text'] as const;
+const tileKinds = ['value', 'line', 'bar', 'state', 'map', 'table', 'text'] as const;
 const columns = 12;
 const rowsMax = 1_000;
 const tilesMax = 200;
@@ -38,7 +38,9 @@ const tile = namedObject('DashboardTile', {
       description: 'Required for value, line, bar and state; of one device or of those of a tag',
     }),
   ),
-  text: optional(Type.String({ maxLength: 100_000, description: 'Required for that kind; Markdown' })),
+  text: optional(
+    Type.String({ maxLength: 100_000, description: 'Required for that kind; Markdown' }),
+  ),
   bucketInterval: optional(Type.String({ maxLength: 100, description: 'ISO-8601 duration' })),
 });
 
