@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { answers } from './api/answers.ts';
 import { Refusal } from './api/refusal.ts';
+import { readDeviceSearch } from './screens/devices/device-search.ts';
 import { Home } from './screens/home/home.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
 import { lastWorkspace, rememberWorkspace } from './session/last-workspace.ts';
@@ -106,6 +107,7 @@ const home = createRoute({ getParentRoute: () => workspace, path: '/', component
 const devices = createRoute({
   getParentRoute: () => workspace,
   path: '/devices',
+  validateSearch: readDeviceSearch,
   component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
 });
 
