@@ -1,6 +1,6 @@
 // Members of JSON texts in SQL: the one place where the databases differ in how they are read.
-import { type Expression, PostgresAdapter, type RawBuilder, sql } from 'kysely';
-import type { RecordsDb } from './records.ts';
+import { type Expression, type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import type { RecordTables } from './schema.ts';
 
 export interface JsonSql {
   /** The member as a text; null without one. The name may hold dots. */
@@ -20,6 +20,6 @@ const postgres: JsonSql = {
     sql`cast(cast(${json} as jsonb) ->> ${sql.lit(name)} as double precision)`,
 };
 
-export function jsonSql(db: RecordsDb): JsonSql {
+export function jsonSql(db: Kysely<RecordTables>): JsonSql {
   return db.getExecutor().adapter instanceof PostgresAdapter ? postgres : sqlite;
 }
