@@ -66,6 +66,7 @@ async function open(parts: Parts, closers: Closers): Promise<Platform> {
     'dropping old deliveries': () => flows.deliveries.runMaintenance(),
   });
   closers.push('maintenance', () => maintenance.close());
+  void loadSchemaCompiler();
   return {
     port,
     tenant: tenant ?? (await storedTenant(parts)),
@@ -127,7 +128,6 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   await mqtt.listen(app.server);
   closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
   const { port } = app.server.address() as AddressInfo;
-  void loadSchemaCompiler();
   return { port, routes };
 }
 
