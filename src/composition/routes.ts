@@ -20,12 +20,14 @@ import { runScriptRoute } from '../http/routes/run-script.ts';
 import { rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
+import { activityRoute } from '../http/routes/activity.ts';
 import { apiKeyRoutes } from '../http/routes/api-keys.ts';
 import { auditLogRoutes } from '../http/routes/audit-logs.ts';
 import { passwordResetRoutes } from '../http/routes/password-reset.ts';
 import { invitationRoutes } from '../http/routes/invitations.ts';
 import { memberRoutes } from '../http/routes/members.ts';
 import { oauthClientRoutes } from '../http/routes/oauth-clients.ts';
+import { searchRoute } from '../http/routes/search.ts';
 import { signInRoutes } from '../http/routes/sign-in.ts';
 import { tokenRoutes } from '../http/routes/tokens.ts';
 import { assetRoutes } from '../http/routes/assets.ts';
@@ -177,6 +179,7 @@ function accessRoutes(
     ...invitationRoutes(parts),
     ...memberRoutes({ ...parts, sendMail }),
     ...auditLogRoutes(parts),
+    activityRoute(parts),
   ];
 }
 
@@ -204,6 +207,7 @@ function recordRoutes(
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),
     ...viewRoutes(parts),
+    searchRoute(parts),
     deviceTypeImportRoute(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),

@@ -32,6 +32,8 @@ import * as deliveryLog from './migrations/0073-delivery-log.ts';
 import * as deviceCounts from './migrations/0080-device-counts.ts';
 import * as userPreferences from './migrations/0091-user-preferences.ts';
 import * as views from './migrations/0092-views.ts';
+import * as devicesByEui from './migrations/0093-devices-by-eui.ts';
+import * as activity from './migrations/0094-activity.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -63,6 +65,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0080-device-counts': deviceCounts,
   '0091-user-preferences': userPreferences,
   '0092-views': views,
+  '0093-devices-by-eui': devicesByEui,
+  '0094-activity': activity,
 };
 
 /**
