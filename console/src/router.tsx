@@ -8,6 +8,8 @@ import {
 } from '@tanstack/react-router';
 import { answers } from './api/answers.ts';
 import { Refusal } from './api/refusal.ts';
+import { readTypeSearch } from './screens/device-types/type-list.ts';
+import { readReplaySearch } from './screens/device-type/replay-search.ts';
 import { Home } from './screens/home/home.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
 import { account, hasSession, workspacesOf } from './session/session.ts';
@@ -75,9 +77,75 @@ const devices = createRoute({
   component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
 });
 
+const deviceTypes = createRoute({
+  getParentRoute: () => workspace,
+  path: '/types',
+  validateSearch: readTypeSearch,
+  component: lazyRouteComponent(
+    () => import('./screens/device-types/device-types.tsx'),
+    'DeviceTypes',
+  ),
+});
+
+const deviceType = createRoute({
+  getParentRoute: () => workspace,
+  path: '/types/$typeId',
+  component: lazyRouteComponent(
+    () => import('./screens/device-type/device-type.tsx'),
+    'DeviceType',
+  ),
+});
+
+const scriptTab = () => import('./screens/device-type/script-tab.tsx');
+
+const deviceTypeTabs = [
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/',
+    beforeLoad: ({ params }) => {
+      redirect({ to: '/w/$workspaceId/types/$typeId/decoder', params, replace: true, throw: true });
+    },
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/decoder',
+    component: lazyRouteComponent(scriptTab, 'DecoderTab'),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/encoder',
+    component: lazyRouteComponent(scriptTab, 'EncoderTab'),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/schema',
+    component: lazyRouteComponent(
+      () => import('./screens/device-type/schema-tab.tsx'),
+      'SchemaTab',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/replay',
+    validateSearch: readReplaySearch,
+    component: lazyRouteComponent(
+      () => import('./screens/device-type/replay-tab.tsx'),
+      'ReplayTab',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/use',
+    component: lazyRouteComponent(() => import('./screens/device-type/use-tab.tsx'), 'UseTab'),
+  }),
+] as const;
+
 const routeTree = root.addChildren([
   signIn,
-  signedIn.addChildren([start, workspace.addChildren([home, devices])]),
+  signedIn.addChildren([
+    start,
+    workspace.addChildren([home, devices, deviceTypes, deviceType.addChildren(deviceTypeTabs)]),
+  ]),
 ]);
 
 export const router = createRouter({
