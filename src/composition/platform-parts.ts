@@ -1,6 +1,8 @@
 // What the composition hands around: parts that several others are given, and the platform that comes out.
 import type { Access } from './access.ts';
 import type { Config } from '../config.ts';
+import type { AlarmFeed } from '../flows/alarm-feed.ts';
+import type { LiveEvents } from '../flows/live-events.ts';
 import type { Followers } from '../flows/followers.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
@@ -10,6 +12,7 @@ import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import type { Route } from '../http/edge/route.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { OpenRecords } from '../records/records.ts';
+import type { WorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { Samples } from '../samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
@@ -57,6 +60,11 @@ export interface Parts {
   readonly access: Access;
   /** Adds somebody who is told every change of a record. */
   readonly followChanges: (follow: (change: RecordChange) => void) => void;
+  /** Durable changes of alarms, as values. */
+  readonly alarmFeed: AlarmFeed;
+  /** Those who follow whole workspaces, and what they are sent. */
+  readonly workspaceFanOut: WorkspaceFanOut;
+  readonly liveEvents: LiveEvents;
   /** What organizations use of their quotas. */
   readonly quotaUse: QuotaUse;
   /** What they have open just now, counted in one place for everybody who opens. */

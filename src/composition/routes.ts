@@ -1,6 +1,7 @@
 // Connects the routes: each gets only the functions that it uses.
 import { isIdentified } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
+import type { Alarms } from './alarms.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Rules } from './rules.ts';
 import type { Parts } from './platform-parts.ts';
@@ -8,6 +9,7 @@ import type { Lora } from './lorawan.ts';
 import type { Uplinks } from './uplinks.ts';
 import { dropSamplesOf } from '../flows/deleted-devices.ts';
 import { createDevicePlaces } from '../flows/device-places.ts';
+import { alarmRoutes } from '../http/routes/alarms.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
@@ -53,6 +55,7 @@ import { tagRoutes } from '../http/routes/tags.ts';
 import { usageRoute } from '../http/routes/usage.ts';
 import { viewRoutes } from '../http/routes/views.ts';
 import { workspaceConfigurationRoutes } from '../http/routes/workspace-configuration.ts';
+import { workspaceOverviewRoute } from '../http/routes/workspace-overview.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
 import type { Route } from '../http/edge/route.ts';
 import { settledRoute } from '../http/edge/settled-route.ts';
@@ -68,6 +71,7 @@ import { programVersion } from '../telemetry/build-info.ts';
 export interface RouteExtras {
   readonly publicHolidays: PublicHolidays;
   readonly deliveries: Deliveries;
+  readonly alarms: Alarms;
   readonly rules: Rules;
   readonly pushConfiguration: PushConfiguration;
 }
@@ -111,7 +115,21 @@ export function composeRoutes(
     runScriptRoute({ runScript: uplinks.runScript }),
     ...recordRoutes(parts, uplinks, device.aliased, extras),
     ...extras.deliveries.routes,
+    settledRoute(
+      async () => {
+        await uplinks.settled();
+        await extras.deliveries.counted();
+      },
+      workspaceOverviewRoute({
+        ...{ records: parts.records, usage: () => store.usage() },
+        waitingOf: extras.deliveries.waitingOf,
+      }),
+    ),
     ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
+    ...alarmRoutes({
+      ...{ records: parts.records, now, once: uplinks.once, desk: extras.alarms.desk },
+      settled: extras.rules.settledFor,
+    }),
     aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, uplinks, extras.deliveries.sendInvitation),
     ...sampleQueryRoutes({

@@ -1,6 +1,7 @@
 // Endpoint table: every endpoint of the interface, by resource.
 import type { Endpoint } from '../endpoint.ts';
 import { about } from './about.ts';
+import { alarms } from './alarms.ts';
 import { activity } from './activity.ts';
 import { apiKeys } from './api-keys.ts';
 import { assets } from './assets.ts';
@@ -51,6 +52,7 @@ import { workspaces } from './workspaces.ts';
 /** By resource and work, for example `endpoints.tags.list`. */
 export const endpoints = {
   about,
+  alarms,
   activity,
   apiKeys,
   assets,
