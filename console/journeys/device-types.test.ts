@@ -178,7 +178,7 @@ describeWith(chromiumProgram, 'device types', () => {
   test('a new type begins with a decoder that runs', async () => {
     const { page } = browser;
     await page.getByRole('button', { name: 'New device type' }).click();
-    await page.getByLabel('Name').fill('Meter');
+    await page.getByRole('textbox', { name: 'Name' }).fill('Meter');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'Meter' }).waitFor();

@@ -5,7 +5,7 @@ import { ask, platform } from '../../api/platform.ts';
 
 export type DeviceType = Omit<components['schemas']['DeviceType'], 'typedSchemas'>;
 type SentUpdate = components['schemas']['DeviceTypeUpdate'];
-/** The document leaves open what a schema is; the console sends texts, as it gets them. */
+/** The document leaves open what a schema is; the console sends strings, as it gets them. */
 export type DeviceTypeUpdate = Omit<SentUpdate, 'schemas'> & {
   readonly schemas?: Readonly<Record<string, string>>;
 };

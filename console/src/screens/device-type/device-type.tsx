@@ -17,7 +17,7 @@ import { type DeviceType as Record, deviceTypeOf, devicesOfType } from './device
 import { deviceTypeWords } from './device-type-words.ts';
 import { EditedTypeContext, type EditedType, useEditedType, useTypeEdits } from './edited-type.tsx';
 
-const route = getRouteApi('/signed-in/w/$workspaceId/types/$typeId');
+const route = getRouteApi('/signed-in/shell/w/$workspaceId/types/$typeId');
 const tabs = ['decoder', 'encoder', 'schema', 'replay', 'use'] as const;
 
 export function DeviceType() {

@@ -20,7 +20,7 @@ export interface Draft {
   readonly revision: number;
   readonly change: (code: string) => void;
   readonly discard: () => void;
-  /** After an own save at the version `from`: edits that are saved end, others go on from there. */
+  /** After an own save at the version `from`: saved edits end, others continue there. */
   readonly settle: (from: number, saved: DeviceType) => void;
 }
 
@@ -29,27 +29,27 @@ export function useDraft(type: DeviceType, part: ScriptPart): Draft {
   const saved = type[part]?.code ?? '';
   const [kept, setKept] = useState(() => readKept(key));
   const [isKept, setStored] = useState(true);
-  const [revision, setRevision] = useState(0);
   useEffect(() => {
     store(key, kept);
   }, [key, kept]);
   const isChanged = kept !== undefined && kept.code !== saved;
+  const code = isChanged ? kept.code : saved;
+  const [shown, setShown] = useState({ code, revision: 0 });
+  if (shown.code !== code) setShown({ code, revision: shown.revision + 1 });
   const version = isChanged ? kept.version : type.version;
   return {
-    code: isChanged ? kept.code : saved,
+    code,
     isChanged,
     version,
     isKept,
-    revision,
-    change(code) {
-      const next = code === saved ? undefined : { code, version };
+    revision: shown.revision,
+    change(typed) {
+      const next = typed === saved ? undefined : { code: typed, version };
       setKept(next);
+      setShown({ ...shown, code: typed });
       setStored(store(key, next));
     },
-    discard() {
-      setKept(undefined);
-      setRevision((before) => before + 1);
-    },
+    discard: () => setKept(undefined),
     settle(from, record) {
       setKept((before) => {
         if (before === undefined || before.code === record[part]?.code) return undefined;

@@ -73,7 +73,7 @@ function at(table: readonly (readonly number[])[], left: number, right: number):
   return table[left]?.[right] ?? 0;
 }
 
-/** JSON with sorted members, so that two values with the same content are the same text. */
+/** JSON with sorted members, so that two values with the same content are equal strings. */
 export function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_name, one: unknown) =>
     typeof one === 'object' && one !== null && !Array.isArray(one)

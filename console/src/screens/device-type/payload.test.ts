@@ -33,7 +33,7 @@ describe('a payload for a decoder', () => {
     expect(read(JSON.stringify(event))).toEqual({ form: 'event', event });
   });
 
-  test.each(['', '{"t": ', 'not a payload', '123 xyz'])('%j is none', (text) => {
+  test.each(['', '{"t": ', 'not a payload', '123 xyz'])('%j is not a payload', (text) => {
     expect(read(text)).toEqual({ problem: expect.any(String) });
   });
 });

@@ -16,7 +16,7 @@ import { type Replay, replayBody, replayOf } from './replay-requests.ts';
 import { replayLimits, type Verdict } from './replay-search.ts';
 import { replayWords } from './replay-words.ts';
 
-const route = getRouteApi('/signed-in/w/$workspaceId/types/$typeId/replay');
+const route = getRouteApi('/signed-in/shell/w/$workspaceId/types/$typeId/replay');
 
 export function ReplayTab() {
   const words = useWords(replayWords);

@@ -18,7 +18,7 @@ export interface TopicSchema {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Schemas are stored as texts; a text that is not an object has no keys. */
+/** Schemas are stored as strings; one that is not an object has no keys. */
 export function topicSchemasOf(schemas: Readonly<Record<string, string>>): TopicSchema[] {
   return Object.entries(schemas).map(([topic, text]) => {
     const schema = parsed(text);

@@ -1,4 +1,4 @@
-// Schema tab: the keys that each topic of the type declares, with their units; changed key by key or as JSON.
+// Schema tab: the keys that each topic declares, with their units, changed one by one or as JSON.
 import { type FormEvent, useState } from 'react';
 import { Plus, Trash2 } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';

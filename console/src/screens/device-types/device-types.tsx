@@ -30,7 +30,7 @@ import {
   typeSources,
 } from './type-list.ts';
 
-const route = getRouteApi('/signed-in/w/$workspaceId/types');
+const route = getRouteApi('/signed-in/shell/w/$workspaceId/types');
 
 export function DeviceTypes() {
   const words = useWords(deviceTypesWords);

@@ -14,7 +14,7 @@ import styles from './device-types.module.css';
 import { deviceTypesWords } from './device-types-words.ts';
 import { type FirstCode, firstCode } from './first-code.ts';
 
-const route = getRouteApi('/signed-in/w/$workspaceId/types');
+const route = getRouteApi('/signed-in/shell/w/$workspaceId/types');
 
 export function NewType({ close }: { readonly close: () => void }) {
   const words = useWords(deviceTypesWords);
