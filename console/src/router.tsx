@@ -10,6 +10,7 @@ import { answers } from './api/answers.ts';
 import { Refusal } from './api/refusal.ts';
 import { readTypeSearch } from './screens/device-types/type-list.ts';
 import { readReplaySearch } from './screens/device-type/replay-search.ts';
+import { readDeviceSearch } from './screens/devices/device-search.ts';
 import { Home } from './screens/home/home.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
 import { lastWorkspace, rememberWorkspace } from './session/last-workspace.ts';
@@ -108,6 +109,7 @@ const home = createRoute({ getParentRoute: () => workspace, path: '/', component
 const devices = createRoute({
   getParentRoute: () => workspace,
   path: '/devices',
+  validateSearch: readDeviceSearch,
   component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
 });
 

@@ -12,7 +12,7 @@ import { Segments } from '../../parts/choice.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { partWords } from '../../parts/part-words.ts';
-import { usePages, type Window } from '../../parts/rows/use-pages.ts';
+import { usePages } from '../../parts/rows/use-pages.ts';
 import { type Column, WindowedTable } from '../../parts/rows/windowed-table.tsx';
 import { Bone, Empty, Failure } from '../../parts/states.tsx';
 import { useAccount } from '../../session/session.ts';
@@ -121,9 +121,8 @@ function TypeTable({ open }: { readonly open: (what: Opened) => void }) {
   const { workspaceId } = route.useParams();
   const search = route.useSearch();
   const navigate = useNavigate();
-  const [view, setView] = useState<Window>({ from: 0, to: 1 });
   const query = typeQuery(organizationId, search);
-  const pages = usePages(['device-types', query], view, fetchTypes(query));
+  const pages = usePages(['device-types', query], fetchTypes(query));
   const columns = useColumns(workspaceId);
   const path = pathOf(query);
   if (pages.total === undefined)
@@ -149,7 +148,7 @@ function TypeTable({ open }: { readonly open: (what: Opened) => void }) {
         columns={columns}
         total={pages.total}
         rowAt={pages.rowAt}
-        onView={setView}
+        onView={pages.onView}
         open={({ id: typeId }) =>
           void navigate({ to: '/w/$workspaceId/types/$typeId', params: { workspaceId, typeId } })
         }
