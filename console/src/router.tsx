@@ -10,6 +10,7 @@ import { answers } from './api/answers.ts';
 import { Refusal } from './api/refusal.ts';
 import { readTypeSearch } from './screens/device-types/type-list.ts';
 import { readReplaySearch } from './screens/device-type/replay-search.ts';
+import { readPageSearch } from './screens/device/device-search.ts';
 import { readDeviceSearch } from './screens/devices/device-search.ts';
 import { Home } from './screens/home/home.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
@@ -176,12 +177,57 @@ const deviceTypeTabs = [
   }),
 ] as const;
 
+const device = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/$deviceId',
+  validateSearch: readPageSearch,
+  component: lazyRouteComponent(() => import('./screens/device/device.tsx'), 'Device'),
+});
+
+const devicePages = [
+  createRoute({
+    getParentRoute: () => device,
+    path: '/',
+    beforeLoad: ({ params, search }) =>
+      redirect({ to: '/w/$workspaceId/devices/$deviceId/overview', params, search, throw: true }),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/overview',
+    component: lazyRouteComponent(
+      () => import('./screens/device/overview/overview.tsx'),
+      'Overview',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/live',
+    component: lazyRouteComponent(() => import('./screens/device/live/live.tsx'), 'Live'),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/uplinks',
+    component: lazyRouteComponent(() => import('./screens/device/uplinks/uplinks.tsx'), 'Uplinks'),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/log',
+    component: lazyRouteComponent(() => import('./screens/device/log/log.tsx'), 'Log'),
+  }),
+] as const;
+
 const routeTree = root.addChildren([
   signIn,
   signedIn.addChildren([
     start,
     shell.addChildren([
-      workspace.addChildren([home, devices, deviceTypes, deviceType.addChildren(deviceTypeTabs)]),
+      workspace.addChildren([
+        home,
+        devices,
+        device.addChildren(devicePages),
+        deviceTypes,
+        deviceType.addChildren(deviceTypeTabs),
+      ]),
       organization.addChildren([members, keys, audit]),
       ownAccount,
     ]),
