@@ -111,12 +111,24 @@ const devices = createRoute({
   component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
 });
 
+const registerDevice = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/new',
+  component: lazyRouteComponent(() => import('./screens/devices/register.tsx'), 'Register'),
+});
+
+const importDevices = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/import',
+  component: lazyRouteComponent(() => import('./screens/devices/import.tsx'), 'ImportDevices'),
+});
+
 const routeTree = root.addChildren([
   signIn,
   signedIn.addChildren([
     start,
     shell.addChildren([
-      workspace.addChildren([home, devices]),
+      workspace.addChildren([home, devices, registerDevice, importDevices]),
       organization.addChildren([members, keys, audit]),
       ownAccount,
     ]),
