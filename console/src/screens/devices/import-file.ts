@@ -59,7 +59,12 @@ export function readImportFile(name: string, content: string): ImportFile {
     if (fault === undefined) read.push({ line, cells });
     else faults.push({ line, field: null, message: fault });
   }
-  return { name, columns: (head?.cells ?? []).map((cell: string) => cell.trim()), rows: read, faults };
+  return {
+    name,
+    columns: (head?.cells ?? []).map((cell: string) => cell.trim()),
+    rows: read,
+    faults,
+  };
 }
 
 /** Matches columns with fields by their names; `customFields` are names of the workspace. */
