@@ -7,7 +7,7 @@ import { id, oneOf, optional, text } from './record-fields.ts';
 export const dashboardSchemaName = 'heliograph-dashboard';
 export const dashboardSchemaVersion = 1;
 
-export const tileKinds = ['value', 'line', 'bar', 'state', 'map', 'table', 'text'] as const;
+const tileKinds = ['value', 'line', 'bar', 'state', 'map', 'table', 'text'] as const;
 const columns = 12;
 const rowsMax = 1_000;
 const tilesMax = 200;

@@ -45,7 +45,7 @@ function faultOf(tile: Tile, ids: ReadonlySet<string>): string | undefined {
   if (x + width > 12) return '.width: the tile ends beyond the 12 columns';
   if (drawn.has(kind) && (series ?? []).length === 0)
     return `.series: a tile of kind ${kind} needs one`;
-  if (kind === 'text' && !tile.text) return '.text: is required for this kind';
+  if (kind === 'text' && !tile.text) return `.${kind}: is required for this kind`;
   const both = (series ?? []).findIndex(
     ({ deviceId, tagId }) => Boolean(deviceId) === Boolean(tagId),
   );

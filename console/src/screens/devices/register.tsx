@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
+import { Sheet } from '../../parts/card.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Failure } from '../../parts/states.tsx';
@@ -84,8 +84,8 @@ function RegisterForm({ workspaceId, isBusy, error, register }: RegisterFormProp
     register(sent);
   };
   return (
-    <Card title={words.title} isPadded>
-      <form className={styles['form']} onSubmit={submit}>
+    <Sheet>
+      <form className={`${styles['page']} ${styles['form']}`} onSubmit={submit}>
         <TextField
           label={words.name}
           required
@@ -123,7 +123,7 @@ function RegisterForm({ workspaceId, isBusy, error, register }: RegisterFormProp
           </Button>
         </div>
       </form>
-    </Card>
+    </Sheet>
   );
 }
 
