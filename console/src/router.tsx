@@ -177,6 +177,18 @@ const deviceTypeTabs = [
   }),
 ] as const;
 
+const registerDevice = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/new',
+  component: lazyRouteComponent(() => import('./screens/devices/register.tsx'), 'Register'),
+});
+
+const importDevices = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/import',
+  component: lazyRouteComponent(() => import('./screens/devices/import.tsx'), 'ImportDevices'),
+});
+
 const device = createRoute({
   getParentRoute: () => workspace,
   path: '/devices/$deviceId',
@@ -224,6 +236,8 @@ const routeTree = root.addChildren([
       workspace.addChildren([
         home,
         devices,
+        registerDevice,
+        importDevices,
         device.addChildren(devicePages),
         deviceTypes,
         deviceType.addChildren(deviceTypeTabs),
