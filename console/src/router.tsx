@@ -113,6 +113,18 @@ const devices = createRoute({
   component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
 });
 
+const registerDevice = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/new',
+  component: lazyRouteComponent(() => import('./screens/devices/register.tsx'), 'Register'),
+});
+
+const importDevices = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/import',
+  component: lazyRouteComponent(() => import('./screens/devices/import.tsx'), 'ImportDevices'),
+});
+
 const device = createRoute({
   getParentRoute: () => workspace,
   path: '/devices/$deviceId',
@@ -179,7 +191,13 @@ const routeTree = root.addChildren([
   signedIn.addChildren([
     start,
     shell.addChildren([
-      workspace.addChildren([home, devices, device.addChildren(devicePages)]),
+      workspace.addChildren([
+        home,
+        devices,
+        registerDevice,
+        importDevices,
+        device.addChildren(devicePages),
+      ]),
       organization.addChildren([members, keys, audit]),
       ownAccount,
     ]),
