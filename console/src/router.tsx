@@ -10,6 +10,7 @@ import { answers } from './api/answers.ts';
 import { Refusal } from './api/refusal.ts';
 import { readTypeSearch } from './screens/device-types/type-list.ts';
 import { readReplaySearch } from './screens/device-type/replay-search.ts';
+import { readExploreSearch } from './screens/device/explore/explore-search.ts';
 import { readPageSearch } from './screens/device/device-search.ts';
 import { readDeviceSearch } from './screens/devices/device-search.ts';
 import { Home } from './screens/home/home.tsx';
@@ -225,6 +226,28 @@ const devicePages = [
     getParentRoute: () => device,
     path: '/log',
     component: lazyRouteComponent(() => import('./screens/device/log/log.tsx'), 'Log'),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/explore',
+    validateSearch: readExploreSearch,
+    component: lazyRouteComponent(() => import('./screens/device/explore/explore.tsx'), 'Explore'),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/commands',
+    component: lazyRouteComponent(
+      () => import('./screens/device/commands/commands.tsx'),
+      'Commands',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/settings',
+    component: lazyRouteComponent(
+      () => import('./screens/device/settings/settings.tsx'),
+      'Settings',
+    ),
   }),
 ] as const;
 
