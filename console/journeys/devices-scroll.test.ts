@@ -12,7 +12,7 @@ const isLong = devices > 500;
 const frames = isLong ? 400 : 120;
 const stepPx = 36;
 /**
- * Of the 95th percentile above that of the idle page. Only the long run checks it: beside other
+ * Of the 95th percentile above that of the idle page. Only the long run checks it: with other
  * tests the frames wait for a processor.
  */
 const slowerMs = 20;

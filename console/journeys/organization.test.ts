@@ -23,7 +23,7 @@ describeWith(chromiumProgram, 'organization and account', () => {
 
   const keysPath = () => `${world.base}/o/${world.organizationId}/settings/keys`;
 
-  test('a key is made with a preset, works as it says, and is deleted', async () => {
+  test('a key is created with a preset, works as it says, and is deleted', async () => {
     const { page } = browser;
     await page.goto(keysPath());
     await page.getByRole('button', { name: 'Create a key' }).click();

@@ -7,10 +7,12 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { answers } from './api/answers.ts';
+import { followSystemTheme } from './design/theme.ts';
 import { ToastRegion } from './parts/toasts.tsx';
 import { router } from './router.tsx';
 import { LanguageProvider } from './words/language.tsx';
 
+followSystemTheme();
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no element "root"');
 

@@ -29,7 +29,7 @@ export function idsInConfiguration(
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, member] of Object.entries(value)) {
       note(name);
-      left.push(member as Json);
+      left.push(member);
     }
   }
   return { deviceIds, tagIds };

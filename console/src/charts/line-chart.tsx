@@ -7,7 +7,7 @@ import { useLanguage } from '../words/language.tsx';
 import { createPlot, type PlotLine } from './line-plot.ts';
 import styles from './line-chart.module.css';
 
-export type { PlotLine, PlotValue } from './line-plot.ts';
+export type { PlotLine } from './line-plot.ts';
 
 interface LineChartProps {
   /** Epoch seconds, rising. */
@@ -52,7 +52,7 @@ export function LineChart({
     make();
     const sizes = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
     sizes.observe(element);
-    // Colors are read when a plot is made.
+    // A plot reads its colors only once.
     addEventListener(themeEvent, make);
     const back = () => latest.current.zoomBack?.();
     element.addEventListener('dblclick', back);

@@ -1,4 +1,4 @@
-// Tokens: contrast of every pair that is used, and colors of charts that everybody can tell apart.
+// Tokens: contrast of every pair that is used, and the distance of colors of charts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

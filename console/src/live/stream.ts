@@ -146,7 +146,7 @@ function planRetry(): void {
 function receive(message: ServerMessage): void {
   if (message.cursor !== undefined) cursor = message.cursor;
   if (message.type === 'subscribed') {
-    // Before the first sample there is no cursor; the time of joining serves as one.
+    // Before the first sample the time of joining serves as the cursor.
     cursor ??= message.timestamp;
     for (const { listeners } of followed.values())
       for (const listener of listeners) listener.onJoin?.();

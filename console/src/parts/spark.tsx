@@ -27,7 +27,7 @@ export function Spark({ points, color = 'var(--c1)' }: SparkProps) {
 }
 
 /** Path of the points, least at the bottom; empty for fewer than two. */
-export function sparkPath(points: readonly (number | null)[]): string {
+function sparkPath(points: readonly (number | null)[]): string {
   const known = points.filter((point) => point !== null);
   if (known.length < 2) return '';
   const least = known.reduce((a, b) => Math.min(a, b));

@@ -20,7 +20,7 @@ const tones: Readonly<Record<Verdict, Tone>> = {
 
 interface ReplayedRowProps {
   readonly uplink: ReplayedUplink;
-  /** All devices of the list, whose names are asked for at once. */
+  /** All devices of the list, whose names one request asks for. */
   readonly deviceIds: readonly string[];
   readonly isOpen: boolean;
 }

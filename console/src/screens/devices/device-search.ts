@@ -45,7 +45,7 @@ export interface FilterGroup {
 
 export type FilterExpression = FilterLeaf | FilterGroup;
 
-export function isGroup(expression: FilterExpression): expression is FilterGroup {
+function isGroup(expression: FilterExpression): expression is FilterGroup {
   return 'expressions' in expression;
 }
 

@@ -1,4 +1,4 @@
-// Result of the check of an import: what is ready, and each line with a problem, to be repaired in place.
+// Result of the check of an import: what is ready, and each line with a problem.
 import { Link } from '@tanstack/react-router';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';

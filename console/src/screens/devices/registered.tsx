@@ -79,7 +79,7 @@ function FirstReading({ connectivity, secret, deviceId }: FirstReadingProps) {
 }
 
 /** What a terminal or the device needs to send a reading (contract 17, 18). */
-export function firstReading(
+function firstReading(
   { connectivity, secret, deviceId }: FirstReadingProps,
   origin: string,
 ): string {

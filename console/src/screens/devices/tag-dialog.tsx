@@ -15,7 +15,7 @@ import type { Selection } from './use-selection.ts';
 
 const tagsMax = 1_000;
 
-export const tagsOf = (workspaceId: string) =>
+const tagsOf = (workspaceId: string) =>
   queryOptions({
     queryKey: ['tags', workspaceId],
     queryFn: ({ signal }) => {

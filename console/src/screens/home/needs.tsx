@@ -1,4 +1,4 @@
-// Needs you: what a person should look at, the worst first.
+// Needs you: what needs attention, the worst first.
 import { Link } from '@tanstack/react-router';
 import { BatteryLow, BellRing, CircleCheck, FileWarning, Send, WifiOff } from 'lucide-react';
 import type { ReactNode } from 'react';

@@ -11,7 +11,7 @@ export type MetricSeries = components['schemas']['MetricSeries'];
 
 /** A state that falls silent is seen without an event. */
 const stateMs = 30_000;
-export const historyRows = 50;
+const historyRows = 50;
 const schemaMs = 60_000;
 
 export const deviceQuery = (id: string) =>

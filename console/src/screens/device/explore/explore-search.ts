@@ -5,7 +5,7 @@ export const accumulatorNames = ['AVG', 'MIN', 'MAX', 'SUM', 'COUNT', 'FIRST', '
 export type AccumulatorName = (typeof accumulatorNames)[number];
 
 export const sourceNames = ['auto', 'raw', 'hourly'] as const;
-export type SourceName = (typeof sourceNames)[number];
+type SourceName = (typeof sourceNames)[number];
 
 export interface ExploreSearch {
   readonly keys?: readonly string[];
@@ -47,7 +47,7 @@ export interface ReadPlan {
 
 const hourSeconds = 3_600;
 
-/** Hours serve every bucket of whole hours; a shorter one cannot be made of them (contract 35). */
+/** Hours serve every bucket of whole hours; a shorter one does not follow from them (contract 35). */
 export function planOf({ bucket, source }: ExploreSearch, interval: Interval): ReadPlan {
   const chosen = bucketNamed(bucket) ?? bucketFor(interval);
   if (chosen.seconds < hourSeconds) {

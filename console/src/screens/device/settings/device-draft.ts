@@ -14,7 +14,7 @@ export interface DeviceDraft {
   /** IANA name, or empty for that of the workspace. */
   readonly zone: string;
   readonly tagIds: readonly string[];
-  /** Texts of the custom fields by field id; a position has two, joined by a comma. */
+  /** Values of the custom fields by field id; a position has two, joined by a comma. */
   readonly fields: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-// Key form: what a new key is to be, and the request that makes it.
+// Key form: the draft of a new key, and the request that creates it.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Permissions } from '../../../../../src/model/permission.ts';

@@ -1,4 +1,4 @@
-// Invitation: an address and a role; the answer is a link to hand over when no mail is sent.
+// Invitation: an address and a role; the answer is a link when no mail is sent.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
