@@ -1,4 +1,4 @@
-// New devices in a real browser: one by a form that makes its data flow, many from the file of a vendor.
+// New devices in a real browser: one by a form, many from the file of a vendor.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../tests/servers/server-tests.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';

@@ -45,10 +45,6 @@ export interface FilterGroup {
 
 export type FilterExpression = FilterLeaf | FilterGroup;
 
-function isGroup(expression: FilterExpression): expression is FilterGroup {
-  return 'expressions' in expression;
-}
-
 export function encodeFilter(expression: FilterExpression): string {
   const bytes = new TextEncoder().encode(JSON.stringify(expression));
   const base64 = btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''));

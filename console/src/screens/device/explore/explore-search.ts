@@ -5,7 +5,6 @@ export const accumulatorNames = ['AVG', 'MIN', 'MAX', 'SUM', 'COUNT', 'FIRST', '
 export type AccumulatorName = (typeof accumulatorNames)[number];
 
 export const sourceNames = ['auto', 'raw', 'hourly'] as const;
-type SourceName = (typeof sourceNames)[number];
 
 export interface ExploreSearch {
   readonly keys?: readonly string[];
