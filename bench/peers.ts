@@ -6,26 +6,11 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { inTemporaryFolder } from './load/server-process.ts';
 import { type EngineResult, type RunOptions, runEngine } from './peers/engine-run.ts';
-import { heliographDurability, heliographTitle, startHeliograph } from './peers/heliograph.ts';
 import { conditions, figure, markdownTable, writeMeasurement } from './measure.ts';
-import { installPackages } from './peers/debian-package.ts';
-import { peerTable } from './peers/peer-table.ts';
+import { engines, heliograph, whyMissing } from './peers/peer-table.ts';
 import type { Peer } from './peers/peer.ts';
-import { platformMissing } from './load/platform.ts';
 import { queryNames, queryTitles, referenceFor } from './peers/queries.ts';
 import { samplesOf, workloadW } from './workload.ts';
-
-const heliograph: Peer = {
-  title: heliographTitle,
-  packages: [],
-  program: process.execPath,
-  durability: heliographDurability,
-  model: 'bulk backfill with an API key; single requests are captures decoded by a script',
-  exceptions: {},
-  start: startHeliograph,
-};
-
-const engines: Readonly<Record<string, Peer>> = { heliograph, ...peerTable };
 
 interface Measured {
   readonly peer: Peer;
@@ -53,6 +38,7 @@ const options: RunOptions = {
   singleLanes: Number(flags.singles),
   singleSeconds: Number(flags.seconds),
   order: flags.order === 'time' ? 'time' : 'device',
+  queries: queryNames,
   say: (line) => console.error(line),
 };
 
@@ -63,7 +49,7 @@ for (const name of flags.only.split(',')) {
   const peer = engines[name];
   if (peer === undefined)
     throw new Error(`no engine is called ${name}; there are ${Object.keys(engines).join(', ')}`);
-  const missing = whyNot(peer);
+  const missing = whyMissing(peer);
   if (missing !== undefined) {
     skipped.push(missing);
     console.error(missing);
@@ -85,15 +71,6 @@ for (const name of flags.only.split(',')) {
 const text = report(measured);
 console.log(text);
 if (flags.write) writeMeasurement(`Side by side over the network, ${options.order} order`, text);
-
-function whyNot(peer: Peer): string | undefined {
-  if (peer !== heliograph) {
-    const missing = installPackages(peer.packages, peer.program);
-    return missing === undefined ? undefined : `${peer.title} is skipped: ${missing}`;
-  }
-  if (options.order === 'time') return `${peer.title} is skipped: a bulk request is for one device`;
-  return platformMissing();
-}
 
 function report(all: readonly Measured[]): string {
   const { shape } = options;
@@ -136,11 +113,12 @@ function rowsOf(all: readonly Measured[]): string[][] {
   return [
     row('bulk ingest', (result) => result.bulkPerSecond, 'samples/s', 'better'),
     row('bulk request p99', (result) => result.bulk.p99Ms, 'ms', 'worse'),
-    row('single requests', (result) => result.single.perSecond, '/s', 'better'),
-    row('single request p99', (result) => result.single.durations.p99Ms, 'ms', 'worse'),
+    row('single requests', ({ single }) => single?.perSecond ?? Number.NaN, '/s', 'better'),
+    row('single request p99', ({ single }) => single?.durations.p99Ms ?? Number.NaN, 'ms', 'worse'),
     row('at rest: samples, hours, indexes', (result) => result.bytesPerSample, 'B/sample', 'worse'),
     row('at rest: log kept with them', (result) => result.logMiB, 'MiB', 'worse'),
     row('memory after the load', (result) => result.memoryMiB, 'MiB', 'worse'),
+    row('start until the first answer', (result) => result.startMs, 'ms', 'worse'),
     ...queryNames.map((name) => row(`${queryTitles[name]}, p50`, p50(name), 'ms', 'worse')),
   ];
 }
@@ -171,7 +149,7 @@ function notesOf(peer: Peer, result: EngineResult): string {
     peer.durability,
     peer.model,
     result.settled,
-    result.single.note,
+    result.single?.note ?? '',
     ...exceptions,
     ...wrong,
   ];

@@ -12,9 +12,7 @@ export interface SampleColumns {
   readonly humidityTenths: Int32Array;
   readonly co2: Int32Array;
   readonly batteryTenths: Int32Array;
-  /** 0 or 1. */
   readonly occupied: Uint8Array;
-  /** Index into `labels`. */
   readonly label: Uint8Array;
 }
 
@@ -24,6 +22,8 @@ export interface WorkloadShape {
   readonly seed: number;
   /** The first minute, epoch milliseconds; a whole UTC day. */
   readonly startMs: number;
+  /** One a minute without it; with it, the devices send spread over the time between two. */
+  readonly samplesPerDay?: number;
 }
 
 /** The data object of one sample; the keys have the order of the JSON. */
@@ -71,17 +71,22 @@ export const labels = [
   'holiday',
 ] as const;
 
-export function minutesOf(shape: WorkloadShape): number {
-  return Math.round(shape.days * minutesPerDay);
+/** Time between two samples of a device. */
+export const slotMsOf = ({ samplesPerDay = minutesPerDay }: WorkloadShape): number =>
+  (minutesPerDay * minuteMs) / samplesPerDay;
+
+/** Samples of each device. */
+function slotsOf({ days, samplesPerDay = minutesPerDay }: WorkloadShape): number {
+  return Math.round(days * samplesPerDay);
 }
 
 export function samplesOf(shape: WorkloadShape): number {
-  return shape.devices * minutesOf(shape);
+  return shape.devices * slotsOf(shape);
 }
 
 /** The end of the workload, exclusive. */
 export function endMsOf(shape: WorkloadShape): number {
-  return shape.startMs + minutesOf(shape) * minuteMs;
+  return shape.startMs + slotsOf(shape) * slotMsOf(shape);
 }
 
 /** The physical device id, the same at every peer. */
@@ -89,16 +94,18 @@ export function deviceName(device: number): string {
   return `bench-${String(device).padStart(5, '0')}`;
 }
 
-/** All samples in time order across devices, in batches of `size` (the last one may be shorter). Each batch is new memory. */
+/** All samples in time order across devices, in batches of `size` in new memory. */
 export function* timeOrdered(shape: WorkloadShape, size: number): Generator<SampleColumns> {
   const walks = Array.from({ length: shape.devices }, (_, device) => new DeviceWalk(shape, device));
   const minute = emptyColumns(shape.devices);
   const order = new Uint32Array(shape.devices);
   let batch = emptyColumns(size);
   let filled = 0;
-  for (let m = 0; m < minutesOf(shape); m++) {
+  if (shape.samplesPerDay !== undefined) for (const i of order.keys()) order[i] = i;
+  for (let m = 0; m < slotsOf(shape); m++) {
     walks.forEach((walk, device) => walk.next(minute, device));
-    orderByJitter(minute.timestamp, shape.startMs + m * minuteMs, order);
+    if (shape.samplesPerDay === undefined)
+      orderByJitter(minute.timestamp, shape.startMs + m * minuteMs, order);
     for (const from of order) {
       copySample(minute, from, batch, filled++);
       if (filled < size) continue;
@@ -110,14 +117,11 @@ export function* timeOrdered(shape: WorkloadShape, size: number): Generator<Samp
   if (filled > 0) yield cutColumns(batch, filled);
 }
 
-/**
- * The same samples as bulk requests for one device bring them: every batch is one device's next `size` minutes, all devices in turn.
- */
+/** The same samples as bulk requests bring them: each batch is one device's next `size` samples. */
 export function* deviceOrdered(shape: WorkloadShape, size: number): Generator<SampleColumns> {
   const walks = Array.from({ length: shape.devices }, (_, device) => new DeviceWalk(shape, device));
-  const minutes = minutesOf(shape);
-  for (let m = 0; m < minutes; m += size) {
-    const length = Math.min(size, minutes - m);
+  for (let m = 0; m < slotsOf(shape); m += size) {
+    const length = Math.min(size, slotsOf(shape) - m);
     for (const walk of walks) {
       const batch = emptyColumns(length);
       for (let i = 0; i < length; i++) walk.next(batch, i);
@@ -129,7 +133,7 @@ export function* deviceOrdered(shape: WorkloadShape, size: number): Generator<Sa
 /** One device's samples of the whole span, oldest first: what a reference answer is computed from. */
 export function deviceColumns(shape: WorkloadShape, device: number): SampleColumns {
   const walk = new DeviceWalk(shape, device);
-  const columns = emptyColumns(minutesOf(shape));
+  const columns = emptyColumns(slotsOf(shape));
   for (let i = 0; i < columns.length; i++) walk.next(columns, i);
   return columns;
 }
@@ -216,6 +220,7 @@ class DeviceWalk {
   readonly #device: number;
   readonly #base: number;
   #random: number;
+  readonly #slotMs: number;
   #minuteMs: number;
   #minute = 0;
   #temperature: number;
@@ -227,7 +232,9 @@ class DeviceWalk {
 
   constructor(shape: WorkloadShape, device: number) {
     this.#device = device;
-    this.#minuteMs = shape.startMs;
+    this.#slotMs = slotMsOf(shape);
+    const spread = shape.samplesPerDay === undefined ? 0 : this.#slotMs - jitterMsMax;
+    this.#minuteMs = shape.startMs + Math.floor((device / shape.devices) * spread);
     this.#random = mixed(shape.seed ^ mixed(device + 1)) || 1;
     this.#base = 1_900 + this.#below(500);
     this.#temperature = this.#base;
@@ -263,7 +270,7 @@ class DeviceWalk {
     to.occupied[i] = this.#occupied;
     to.label[i] = this.#label;
     this.#minute++;
-    this.#minuteMs += minuteMs;
+    this.#minuteMs += this.#slotMs;
   }
 
   // Xorshift, 32 bits: small, fast and the same everywhere.

@@ -85,7 +85,7 @@ export function addStatus(directory: string, silent: number, now: number): void 
   database.exec('pragma synchronous = off; begin');
   database.exec(`insert or replace into "deviceStatus" ("deviceId", "lastUplinkAt", "uplinkMetrics", "workspaceId", "onlineUntil")
     select id, ${at}, json_object('uplinkId', 'u', 'deviceId', id, 'uplinkSize', 20, 'timestamp', ${at}, 'batteryLevel', rowid % 101),
-      "workspaceId", case when "registered" then ${at} + "onlineTimeoutSeconds" * 1000 end
+      "workspaceId", case when "registered" = 0 then null else ${at} + "onlineTimeoutSeconds" * 1000 end
     from devices where rowid % ${silent} <> 0`);
   database.exec('commit; pragma wal_checkpoint(truncate)');
   database.close();

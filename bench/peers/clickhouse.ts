@@ -1,11 +1,18 @@
 // ClickHouse 18.16: tab-separated rows over HTTP in and out; one wide table with fixed columns, hours by a materialized view.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { freePort, startServer, untilReady } from '../load/server-process.ts';
+import { freePort, type RunningServer, startServer } from '../load/server-process.ts';
 import { httpRequest, mustSucceed, openConnection, openPatientConnection } from '../load/http.ts';
 import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
-import { type SampleColumns, deviceName, labels, textsAt } from '../workload.ts';
+import {
+  type SampleColumns,
+  type WorkloadShape,
+  deviceName,
+  labels,
+  textsAt,
+} from '../workload.ts';
 import { openHttpLanes } from './http-lanes.ts';
-import type { Engine, Peer } from './peer.ts';
+import { openPeerServer } from './peer-server.ts';
+import { type Engine, keepsHours, type Peer } from './peer.ts';
 
 const optimizeTimeoutMs = 3_600_000;
 
@@ -42,27 +49,32 @@ function hourStates(key: string): string {
   return ['sum', 'min', 'max'].map((each) => `${each}State(${key}) as ${each}_${key}`).join(', ');
 }
 
-async function start(folder: string): Promise<Engine> {
+async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
   const [port, tcpPort, interserverPort] = [await freePort(), await freePort(), await freePort()];
   mkdirSync(`${folder}/data`);
   const config = `${folder}/config.xml`;
   writeFileSync(config, configuration(folder, { port, tcpPort, interserverPort }));
-  const server = startServer({
-    command: clickhouse.program,
-    args: [`--config-file=${config}`],
-    logPath: `${folder}/clickhouse.log`,
-  });
+  const launch = (): RunningServer =>
+    startServer({
+      command: clickhouse.program,
+      args: [`--config-file=${config}`],
+      logPath: `${folder}/clickhouse.log`,
+    });
   const target = { host: '127.0.0.1', port };
-  await untilReady(server, async () => {
-    const probe = await openConnection(target);
-    const answer = await probe.send(httpRequest('GET', '/ping', {}));
-    probe.close();
+  const probe = async (): Promise<boolean> => {
+    const trial = await openConnection(target);
+    const answer = await trial.send(httpRequest('GET', '/ping', {}));
+    trial.close();
     return answer.status === 200;
+  };
+  const server = await openPeerServer({
+    launch,
+    probe,
+    connect: () => openPatientConnection(target, optimizeTimeoutMs),
   });
-  const connection = await openPatientConnection(target, optimizeTimeoutMs);
   const ask = async (sql: string): Promise<string[][]> => {
     const text = mustSucceed(
-      await connection.send(httpRequest('POST', '/', keepAlive, sql)),
+      await server.connection().send(httpRequest('POST', '/', keepAlive, sql)),
     ).toString();
     return text === ''
       ? []
@@ -71,14 +83,16 @@ async function start(folder: string): Promise<Engine> {
           .split('\n')
           .map((line) => line.split('\t'));
   };
-  for (const statement of schema) await ask(statement);
+  // The first table is that of samples, the others keep hours.
+  for (const statement of schema.slice(0, keepsHours(shape) ? schema.length : 1))
+    await ask(statement);
   return {
     version: (await ask('select version()'))[0]![0]!,
     encode,
     openLanes: (count) => openHttpLanes(target, count),
     async settle() {
       await ask('optimize table sample final');
-      await ask('optimize table hourly final');
+      if (keepsHours(shape)) await ask('optimize table hourly final');
       return 'merged into one part per partition (OPTIMIZE FINAL)';
     },
     async bytesAtRest() {
@@ -89,10 +103,8 @@ async function start(folder: string): Promise<Engine> {
     },
     memoryBytes: server.memoryBytes,
     query: async (query) => numbersOf(query, await ask(statements[query.name](query))),
-    async stop() {
-      connection.close();
-      await server.stop();
-    },
+    restart: server.restart,
+    stop: server.stop,
   };
 }
 
@@ -133,8 +145,12 @@ function encode(batch: SampleColumns): Buffer {
 const hourlyAverage = 'sumMerge(sum_temperature) / countMerge(count)';
 
 const statements: Record<QueryName, (query: Query) => string> = {
-  last100: (query) =>
-    `select ts, ${keys.join(', ')}, label from sample where ${some(query)} order by ts desc limit ${lastSamples}`,
+  last100: (query) => newest(query, lastSamples),
+  latest: (query) => newest(query, 1),
+  rawKpiSpan: (query) =>
+    `select avg(temperature) from sample where ${some(query)} and ${times('ts', query)}`,
+  rawKpi1000: (query) =>
+    `select device, avg(temperature) from sample where ${some(query)} and ${times('ts', query)} group by device`,
   rawKpi24h: (query) =>
     `select avg(temperature) from sample where ${some(query)} and ${times('ts', query)}`,
   rawSeries24h: (query) =>
@@ -150,6 +166,10 @@ const statements: Record<QueryName, (query: Query) => string> = {
   averageAll: () => 'select avg(temperature) from sample',
 };
 
+function newest(query: Query, count: number): string {
+  return `select ts, ${keys.join(', ')}, label from sample where ${some(query)} order by ts desc limit ${count}`;
+}
+
 function some({ devices }: Query): string {
   return `device in (${devices.map((each) => `'${deviceName(each)}'`).join(', ')}) and topic = 'default'`;
 }
@@ -162,11 +182,12 @@ function times(
 }
 
 function numbersOf(query: Query, rows: readonly (readonly string[])[]): number[] {
-  if (query.name === 'hourlyKpiAll') {
+  if (query.name === 'hourlyKpiAll' || query.name === 'rawKpi1000') {
     const byDevice = new Map(rows.map(([device, value]) => [device, Number(value)]));
     return query.devices.map((device) => byDevice.get(deviceName(device)) ?? Number.NaN);
   }
-  if (query.name !== 'last100') return rows.map(([value]) => Number(value));
+  if (query.name !== 'last100' && query.name !== 'latest')
+    return rows.map(([value]) => Number(value));
   return rows.flatMap((row) => [
     ...row.slice(0, 6).map(Number),
     labels.indexOf(row[6] as (typeof labels)[number]),

@@ -3,14 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inLanes } from '../load/http.ts';
 import { type Summary, summarize } from '../measure.ts';
 import type { Engine, Peer } from './peer.ts';
-import {
-  type Query,
-  type QueryName,
-  difference,
-  queryNames,
-  queryOf,
-  repetitions,
-} from './queries.ts';
+import { type Query, type QueryName, difference, queryOf, repetitions } from './queries.ts';
 import {
   type SampleColumns,
   type WorkloadShape,
@@ -30,6 +23,7 @@ export interface RunOptions {
   readonly singleLanes: number;
   readonly singleSeconds: number;
   readonly order: 'device' | 'time';
+  readonly queries: readonly QueryName[];
   readonly say: (line: string) => void;
 }
 
@@ -40,8 +34,10 @@ export interface EngineResult {
   readonly bytesPerSample: number;
   readonly logMiB: number;
   readonly memoryMiB: number;
+  /** From the start of the server until the latest sample of a device is answered. */
+  readonly startMs: number;
   readonly settled: string;
-  readonly single: {
+  readonly single?: {
     readonly perSecond: number;
     readonly durations: Summary;
     readonly note: string;
@@ -78,9 +74,10 @@ export async function runEngine(
     say(`  ${Math.round(samplesOf(shape) / seconds)} samples/s; settling`);
     const settled = await engine.settle();
     const atRest = await engine.bytesAtRest();
+    const startMs = await timeStart(engine, shape);
     await delay(calmMs);
     const queries: { [N in QueryName]?: QueryResult } = {};
-    for (const name of queryNames) {
+    for (const name of options.queries) {
       const exception = peer.exceptions[name];
       if (exception?.absent === true) continue;
       const comparable = exception?.comparable ?? ((wanted: readonly number[]) => [...wanted]);
@@ -90,8 +87,8 @@ export async function runEngine(
       );
       queries[name] = result;
     }
-    const single = await loadSingles(engine, options);
-    say(`  ${Math.round(single.perSecond)} single requests/s`);
+    const single = options.singleSeconds > 0 ? await loadSingles(engine, options) : undefined;
+    if (single !== undefined) say(`  ${Math.round(single.perSecond)} single requests/s`);
     const bulkPerSecond = samplesOf(shape) / seconds;
     const bulk = summarize(durations);
     const bytesPerSample = atRest.samples / samplesOf(shape);
@@ -103,8 +100,9 @@ export async function runEngine(
       bytesPerSample,
       logMiB,
       memoryMiB,
+      startMs,
       settled,
-      single,
+      ...(single !== undefined && { single }),
       queries,
     };
   } finally {
@@ -149,6 +147,13 @@ interface Prepared {
   readonly count: number;
 }
 
+/** Milliseconds of a restart after a clean end, until the first query is answered. */
+async function timeStart(engine: Engine, shape: WorkloadShape): Promise<number> {
+  const startedMs = await engine.restart();
+  await engine.query(queryOf('latest', 0, shape));
+  return performance.now() - startedMs;
+}
+
 async function timeQuery(
   engine: Engine,
   name: QueryName,
@@ -177,7 +182,10 @@ async function timeQuery(
 
 // One sample a request, many requests in flight, for a bounded time: samples of the days after the
 // workload.
-async function loadSingles(engine: Engine, options: RunOptions): Promise<EngineResult['single']> {
+async function loadSingles(
+  engine: Engine,
+  options: RunOptions,
+): Promise<NonNullable<EngineResult['single']>> {
   const shape = { ...options.shape, startMs: endMsOf(options.shape), days: 1_000 };
   const requests: Buffer[] = [];
   for (const sample of timeOrdered(shape, 1)) {

@@ -48,7 +48,7 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
   return {
     version,
     encode: (batch) =>
-      batch.length === 1 ? captureRequest(batch, flow.uplinkSecret) : bulkRequest(batch, ids),
+      batch.length === 1 ? captureRequest(batch, flow.uplinkSecret) : manyRequest(batch, ids),
     openLanes: (count) => lanesTo(platform, count),
     async settle() {
       // A clean stop seals what is open, and the figures afterwards are those of a platform that
@@ -62,12 +62,19 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
       return `stopped and started again; data folder: ${parts.join(', ')}`;
     },
     async bytesAtRest() {
-      const all = folderBytes(join(folder, 'data'));
+      // As at the peers, without records of devices and what is held back for a full disk.
+      const all = folderBytes(join(folder, 'data', 'samples'));
       const log = folderBytes(join(folder, 'data', 'samples', 'journal'));
       return { samples: all - log, log };
     },
     memoryBytes: () => platform.server.memoryBytes(),
     query: (query) => ask(platform, query, ids),
+    async restart() {
+      await platform.stop();
+      const startMs = performance.now();
+      platform = await startPlatform(folder);
+      return startMs;
+    },
     stop: () => platform.stop(),
   };
 }
@@ -96,6 +103,21 @@ export function bulkRequest(batch: SampleColumns, ids: readonly string[]): Buffe
     items += `${i === 0 ? '[' : ','}{"timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
   }
   return httpRequest('POST', `/v3/devices/${ids[device]!}/backfill/bulk`, headers, `${items}]`);
+}
+
+function manyRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
+  const isOfOne = batch.device.every((device) => device === batch.device[0]);
+  return isOfOne ? bulkRequest(batch, ids) : samplesRequest(batch, ids);
+}
+
+/** Samples that name their devices. */
+export function samplesRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
+  const iso = isoText();
+  let items = '';
+  for (let i = 0; i < batch.length; i++) {
+    items += `${i === 0 ? '[' : ','}{"deviceId":"${ids[batch.device[i]!]!}","timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
+  }
+  return httpRequest('POST', '/v3/samples/bulk', headers, `${items}]`);
 }
 
 function captureRequest(batch: SampleColumns, secret: string): Buffer {
@@ -139,7 +161,15 @@ const questions: Record<QueryName, (asked: Asked) => Promise<number[]>> = {
   hourlyKpi: (asked) => kpi(asked, 'aggregated/hourly'),
   hourlySeries: (asked) => series(asked, 'aggregated/hourly', 'P1D'),
   rawSum100: async (asked) => [await accumulated(asked, 'SUM')],
-  hourlyKpiAll: everyKpi,
+  hourlyKpiAll: (asked) => everyKpi(asked, 'aggregated/hourly'),
+  latest: async ({ post, deviceIds }) => {
+    const body = { topic: 'default', limit: 1 };
+    return (await post<SampleAnswer[]>(`/v3/devices/${deviceIds[0]!}/query`, body)).flatMap(
+      sampleNumbers,
+    );
+  },
+  rawKpiSpan: (asked) => kpi(asked, 'raw'),
+  rawKpi1000: (asked) => everyKpi(asked, 'raw'),
   averageAll: async (asked) => [
     (await accumulated(asked, 'SUM')) / (await accumulated(asked, 'COUNT')),
   ],
@@ -170,10 +200,10 @@ async function accumulated(
   return (await post<{ kpi: number }>(path, { ...body, accumulator, deviceIds })).kpi;
 }
 
-async function everyKpi({ post, deviceIds, body }: Asked): Promise<number[]> {
+async function everyKpi({ post, deviceIds, body }: Asked, source: Source): Promise<number[]> {
   const byDevice = new Map<string, number>();
   for (let page = 0; page * pageSize < deviceIds.length; page++) {
-    const path = `/v3/devices/query/batch/aggregated/hourly/kpi?page=${page}&size=${pageSize}`;
+    const path = `/v3/devices/query/batch/${source}/kpi?page=${page}&size=${pageSize}`;
     const { content } = await post<{ content: Kpi[] }>(path, { ...body, deviceIds });
     for (const each of content) byDevice.set(each.deviceId, each.kpi);
   }

@@ -1,11 +1,18 @@
 // InfluxDB 1.6: line protocol in, InfluxQL out, one measurement with the device as a tag.
-import { freePort, startServer, untilReady } from '../load/server-process.ts';
+import { freePort, type RunningServer, startServer } from '../load/server-process.ts';
 import { httpRequest, mustSucceed, openConnection, openPatientConnection } from '../load/http.ts';
 import { type Query, type QueryName, lastSamples } from './queries.ts';
-import { type SampleColumns, deviceName, labels, textsAt } from '../workload.ts';
+import {
+  type SampleColumns,
+  type WorkloadShape,
+  deviceName,
+  labels,
+  textsAt,
+} from '../workload.ts';
 import { folderBytes, packageVersion, restingBytes } from './debian-package.ts';
 import { openHttpLanes } from './http-lanes.ts';
-import type { Engine, Peer } from './peer.ts';
+import { openPeerServer } from './peer-server.ts';
+import { type Engine, keepsHours, type Peer } from './peer.ts';
 
 const fillHourly = `SELECT count(*), sum(*), min(*), max(*) INTO hourly FROM sample WHERE time >= '2026-01-01' AND time < '2027-01-01' GROUP BY time(1h), * FILL(none)`;
 
@@ -19,37 +26,49 @@ export const influxdb: Peer = {
   start,
 };
 
-async function start(folder: string): Promise<Engine> {
-  const dataFolders = [`${folder}/data`, `${folder}/wal`];
+/** A server with the database `bench`, and a connection to it. */
+export async function startInfluxdb(folder: string) {
   const [port, rpcPort] = [await freePort(), await freePort()];
-  const server = startServer({
-    command: influxdb.program,
-    args: [],
-    logPath: `${folder}/influxd.log`,
-    env: environment(folder, port, rpcPort),
-  });
+  const launch = (): RunningServer =>
+    startServer({
+      command: influxdb.program,
+      args: [],
+      logPath: `${folder}/influxd.log`,
+      env: environment(folder, port, rpcPort),
+    });
   const target = { host: '127.0.0.1', port };
-  const connect = async (): Promise<boolean> => {
-    const probe = await openConnection(target);
-    const answer = await probe.send(httpRequest('GET', '/ping', {}));
-    probe.close();
+  const probe = async (): Promise<boolean> => {
+    const trial = await openConnection(target);
+    const answer = await trial.send(httpRequest('GET', '/ping', {}));
+    trial.close();
     return answer.status === 204;
   };
-  await untilReady(server, connect);
-  const connection = await openPatientConnection(target);
+  const server = await openPeerServer({
+    launch,
+    probe,
+    connect: () => openPatientConnection(target),
+  });
   const ask = async (statement: string): Promise<Series[]> => {
     const path = `/query?db=bench&epoch=ms&q=${encodeURIComponent(statement)}`;
-    const body = mustSucceed(await connection.send(httpRequest('POST', path, {})));
+    const body = mustSucceed(await server.connection().send(httpRequest('POST', path, {})));
     const result = (JSON.parse(body.toString()) as InfluxAnswer).results[0]!;
     if (result.error !== undefined) throw new Error(result.error);
     return result.series ?? [];
   };
   await ask('CREATE DATABASE bench');
+  const { memoryBytes, processorUs, restart, stop } = server;
+  return { target, memoryBytes, processorUs, ask, restart, stop };
+}
+
+async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
+  const dataFolders = [`${folder}/data`, `${folder}/wal`];
+  const { target, ask, memoryBytes, restart, stop } = await startInfluxdb(folder);
   return {
     version: packageVersion('influxdb'),
-    encode,
+    encode: encodeLines,
     openLanes: (count) => openHttpLanes(target, count),
     async settle() {
+      if (!keepsHours(shape)) return '';
       const startMs = performance.now();
       await ask(fillHourly);
       const seconds = (performance.now() - startMs) / 1_000;
@@ -60,12 +79,10 @@ async function start(folder: string): Promise<Engine> {
       const log = folderBytes(`${folder}/wal`);
       return { samples: both - log, log };
     },
-    memoryBytes: server.memoryBytes,
+    memoryBytes,
     query: async (query) => numbersOf(query, await ask(statements[query.name](query))),
-    async stop() {
-      connection.close();
-      await server.stop();
-    },
+    restart,
+    stop,
   };
 }
 
@@ -98,7 +115,8 @@ interface InfluxAnswer {
   readonly results: readonly { readonly series?: Series[]; readonly error?: string }[];
 }
 
-function encode(batch: SampleColumns): Buffer {
+/** A write in line protocol. */
+export function encodeLines(batch: SampleColumns): Buffer {
   let lines = '';
   for (let i = 0; i < batch.length; i++) {
     const { temperature, humidity, battery } = textsAt(batch, i);
@@ -121,14 +139,23 @@ const statements: Record<QueryName, (query: Query) => string> = {
   hourlySeries: (query) =>
     `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query)} AND ${times(query)} GROUP BY time(1d)`,
   rawSum100: (query) =>
-    `SELECT sum(temperature) FROM sample WHERE device =~ /^(${query.devices.map(deviceName).join('|')})$/ AND ${times(query)}`,
+    `SELECT sum(temperature) FROM sample WHERE ${several(query)} AND ${times(query)}`,
   hourlyKpiAll: (query) =>
     `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${times(query)} GROUP BY device`,
   averageAll: () => 'SELECT mean(temperature) FROM sample',
+  latest: (query) => `SELECT * FROM sample WHERE ${one(query)} ORDER BY time DESC LIMIT 1`,
+  rawKpiSpan: (query) =>
+    `SELECT mean(temperature) FROM sample WHERE ${one(query)} AND ${times(query)}`,
+  rawKpi1000: (query) =>
+    `SELECT mean(temperature) FROM sample WHERE ${several(query)} AND ${times(query)} GROUP BY device`,
 };
 
 function one({ devices }: Query): string {
   return `device = '${deviceName(devices[0]!)}' AND topic = 'default'`;
+}
+
+function several({ devices }: Query): string {
+  return `device =~ /^(${devices.map(deviceName).join('|')})$/`;
 }
 
 function times({ from, to }: { readonly from: number; readonly to: number }): string {
@@ -136,8 +163,8 @@ function times({ from, to }: { readonly from: number; readonly to: number }): st
 }
 
 function numbersOf(query: Query, series: readonly Series[]): number[] {
-  if (query.name === 'last100') return series.flatMap(samplesOfSeries);
-  if (query.name !== 'hourlyKpiAll')
+  if (query.name === 'last100' || query.name === 'latest') return series.flatMap(samplesOfSeries);
+  if (query.name !== 'hourlyKpiAll' && query.name !== 'rawKpi1000')
     return (series[0]?.values ?? []).map((row) => Number(row[1] ?? Number.NaN));
   const byDevice = new Map(
     series.map((each) => [each.tags?.['device'], Number(each.values[0]?.[1])]),

@@ -1,6 +1,6 @@
 // Peer: the shape of an engine in the comparison.
 import type { Query, QueryName } from './queries.ts';
-import type { SampleColumns, WorkloadShape } from '../workload.ts';
+import { minutesPerDay, type SampleColumns, type WorkloadShape } from '../workload.ts';
 
 export interface Peer {
   readonly title: string;
@@ -14,6 +14,11 @@ export interface Peer {
   /** Queries that the engine answers in another way than asked, or not at all: the words for it. */
   readonly exceptions: { readonly [N in QueryName]?: QueryException };
   start(folder: string, shape: WorkloadShape): Promise<Engine>;
+}
+
+/** Whether hourly aggregates are kept: not of devices that send a few samples an hour. */
+export function keepsHours({ samplesPerDay = minutesPerDay }: WorkloadShape): boolean {
+  return samplesPerDay === minutesPerDay;
 }
 
 export interface QueryException {
@@ -37,6 +42,8 @@ export interface Engine {
   bytesAtRest(): Promise<RestingBytes>;
   memoryBytes(): number;
   query(query: Query): Promise<number[]>;
+  /** Ends the server and starts it again; resolves when it answers, with the moment of the start. */
+  restart(): Promise<number>;
   stop(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 // PostgreSQL 15: COPY in, prepared statements out; samples as jsonb under a primary key of series, time and sequence.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
-import { type RunningServer, freePort, startServer, untilReady } from '../load/server-process.ts';
+import { type RunningServer, freePort, startServer } from '../load/server-process.ts';
 import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
 import {
   type SampleColumns,
@@ -12,7 +12,8 @@ import {
 } from '../workload.ts';
 import type { WorkloadData } from '../workload.ts';
 import { accountOf, folderBytes } from './debian-package.ts';
-import type { Engine, Peer } from './peer.ts';
+import { openPeerServer } from './peer-server.ts';
+import { type Engine, keepsHours, type Peer } from './peer.ts';
 import {
   type PostgresConnection,
   type Row,
@@ -63,27 +64,32 @@ const statements: Record<QueryName, string> = {
   rawSum100: `select sum(${temperature}) from sample where ${many} and ${between}`,
   hourlyKpiAll: `select series, sum(sum) / sum(count) from hourly where ${many} and key = 'temperature' and hour >= $2::bigint and hour < $3::bigint group by series order by series`,
   averageAll: `select avg(${temperature}) from sample`,
+  latest: `select ts, data from sample where series = ${seriesOf} order by ts desc, seq desc limit 1`,
+  rawKpiSpan: `select avg(${temperature}) from sample where series = ${seriesOf} and ${between}`,
+  rawKpi1000: `select series, avg(${temperature}) from sample where ${many} and ${between} group by series`,
 };
 
 async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
   const port = await freePort();
-  const server = startCluster(folder, port);
+  createCluster(folder);
   const open = (): Promise<PostgresConnection> => openPostgres(port, 'bench', 'postgres');
-  await untilReady(server, async () => {
-    const probe = await open();
-    probe.close();
+  const probe = async (): Promise<boolean> => {
+    (await open()).close();
     return true;
-  });
-  const connection = await open();
-  const ask = (sql: string): Promise<Row[]> => connection.exchange(queryFrame(sql));
+  };
+  const server = await openPeerServer({ launch: () => launch(folder, port), probe, connect: open });
+  const ask = (sql: string): Promise<Row[]> => server.connection().exchange(queryFrame(sql));
   await ask(schema);
   const series = Array.from(
     { length: shape.devices },
     (_, i) => `(${i}, '${deviceName(i)}', 'default')`,
   );
   await ask(`insert into series values ${series.join(',')}; analyze series`);
-  for (const [name, sql] of Object.entries(statements))
-    await connection.exchange(prepareFrames(name, sql));
+  const prepare = async (): Promise<void> => {
+    for (const [name, sql] of Object.entries(statements))
+      await server.connection().exchange(prepareFrames(name, sql));
+  };
+  await prepare();
   return {
     version: (await ask('show server_version'))[0]![0]!.split(' ')[0]!,
     encode,
@@ -98,7 +104,7 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
     },
     async settle() {
       const startMs = performance.now();
-      await ask(fillHourly);
+      if (keepsHours(shape)) await ask(fillHourly);
       const seconds = (performance.now() - startMs) / 1_000;
       await ask('vacuum analyze sample');
       await ask('vacuum analyze hourly');
@@ -113,15 +119,20 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
     },
     memoryBytes: server.memoryBytes,
     query: async (query) =>
-      numbersOf(query, await connection.exchange(runFrames(query.name, parametersOf(query)))),
-    async stop() {
-      connection.close();
-      await server.stop();
+      numbersOf(
+        query,
+        await server.connection().exchange(runFrames(query.name, parametersOf(query))),
+      ),
+    async restart() {
+      const startMs = await server.restart();
+      await prepare();
+      return startMs;
     },
+    stop: server.stop,
   };
 }
 
-function startCluster(folder: string, port: number): RunningServer {
+function createCluster(folder: string): void {
   const account = accountOf('postgres');
   const data = `${folder}/data`;
   mkdirSync(data);
@@ -130,6 +141,11 @@ function startCluster(folder: string, port: number): RunningServer {
   if (account !== undefined) execFileSync('chown', [`${account.uid}:${account.gid}`, data]);
   const initialise = ['-D', data, '-U', 'bench', '-A', 'trust', '-E', 'UTF8', '--no-locale'];
   execFileSync(`${programs}/initdb`, initialise, { stdio: 'ignore', ...account });
+}
+
+function launch(folder: string, port: number): RunningServer {
+  const account = accountOf('postgres');
+  const data = `${folder}/data`;
   const settings = {
     port,
     listen_addresses: '127.0.0.1',
@@ -168,16 +184,16 @@ function encode(batch: SampleColumns): Buffer {
 
 function parametersOf({ name, devices, from, to }: Query): string[] {
   if (name === 'averageAll') return [];
-  if (name === 'last100') return [deviceName(devices[0]!)];
-  const many = name === 'rawSum100' || name === 'hourlyKpiAll';
+  if (name === 'last100' || name === 'latest') return [deviceName(devices[0]!)];
+  const many = name === 'rawSum100' || name === 'hourlyKpiAll' || name === 'rawKpi1000';
   const which = many ? `{${devices.map(deviceName).join(',')}}` : deviceName(devices[0]!);
   return [which, String(from), String(to)];
 }
 
 function numbersOf(query: Query, rows: readonly Row[]): number[] {
-  if (query.name === 'last100')
+  if (query.name === 'last100' || query.name === 'latest')
     return rows.flatMap(([ts, data]) => sampleNumbers(Number(ts), JSON.parse(data!)));
-  if (query.name === 'hourlyKpiAll') {
+  if (query.name === 'hourlyKpiAll' || query.name === 'rawKpi1000') {
     const bySeries = new Map(rows.map(([series, value]) => [Number(series), Number(value)]));
     return query.devices.map((device) => bySeries.get(device) ?? Number.NaN);
   }

@@ -6,7 +6,7 @@ import {
   deviceColumns,
   endMsOf,
   labels,
-  minuteMs,
+  slotMsOf,
 } from '../workload.ts';
 
 export const hourMs = 3_600_000;
@@ -20,7 +20,10 @@ export type QueryName =
   | 'hourlySeries'
   | 'rawSum100'
   | 'hourlyKpiAll'
-  | 'averageAll';
+  | 'averageAll'
+  | 'latest'
+  | 'rawKpiSpan'
+  | 'rawKpi1000';
 
 /**
  * Every answer is a list of numbers, so that all engines can be compared alike: a KPI is one
@@ -48,9 +51,25 @@ export const queryTitles: Record<QueryName, string> = {
   rawSum100: 'raw SUM over 24 h, 100 devices',
   hourlyKpiAll: 'hourly AVG over the whole span, every device',
   averageAll: 'AVG over all samples',
+  latest: 'latest sample, one device',
+  rawKpiSpan: 'raw AVG over the whole span, one device',
+  rawKpi1000: 'raw AVG over the whole span, each of 1,000 devices',
 };
 
-export const queryNames = Object.keys(queryTitles) as QueryName[];
+const allNames = Object.keys(queryTitles) as QueryName[];
+
+/** What is asked of workload W. */
+export const queryNames: readonly QueryName[] = allNames.slice(0, 8);
+
+/** What is asked of a fleet of sparse devices, without hourly aggregates. */
+export const fleetQueryNames: readonly QueryName[] = [
+  'latest',
+  'rawKpi24h',
+  'rawKpiSpan',
+  'rawSum100',
+  'rawKpi1000',
+  'averageAll',
+];
 
 /** How often each is timed: often when small, seldom when it reads everything. */
 export const repetitions: Record<QueryName, number> = {
@@ -62,14 +81,18 @@ export const repetitions: Record<QueryName, number> = {
   rawSum100: 40,
   hourlyKpiAll: 20,
   averageAll: 7,
+  latest: 300,
+  rawKpiSpan: 300,
+  rawKpi1000: 20,
 };
 
 export const lastSamples = 100;
 const sumDevices = 100;
+const kpiDevices = 1_000;
 
 /** The n-th query of a kind: the same devices and times for every engine. */
 export function queryOf(name: QueryName, n: number, shape: WorkloadShape): Query {
-  const random = fractions(n * 8 + queryNames.indexOf(name));
+  const random = fractions(n * 8 + allNames.indexOf(name));
   const device = Math.floor(random() * shape.devices);
   const whole = { from: shape.startMs, to: endMsOf(shape) };
   const slackMs = whole.to - whole.from - dayMs;
@@ -79,8 +102,8 @@ export function queryOf(name: QueryName, n: number, shape: WorkloadShape): Query
   const hourlyDay = { from: hour, to: hour + dayMs };
   const one = [device];
   const all = (): number[] => Array.from({ length: shape.devices }, (_, i) => i);
-  const some = (): number[] => {
-    const count = Math.min(sumDevices, shape.devices);
+  const some = (most: number): number[] => {
+    const count = Math.min(most, shape.devices);
     return [
       ...new Set(Array.from({ length: count }, (_, i) => (device + i * 7) % shape.devices)),
     ].sort((a, b) => a - b);
@@ -91,9 +114,12 @@ export function queryOf(name: QueryName, n: number, shape: WorkloadShape): Query
     rawSeries24h: () => ({ devices: one, ...hourlyDay }),
     hourlyKpi: () => ({ devices: one, ...whole }),
     hourlySeries: () => ({ devices: one, ...whole }),
-    rawSum100: () => ({ devices: some(), ...hourlyDay }),
+    rawSum100: () => ({ devices: some(sumDevices), ...hourlyDay }),
     hourlyKpiAll: () => ({ devices: all(), ...whole }),
     averageAll: () => ({ devices: all(), ...whole }),
+    latest: () => ({ devices: one, ...whole }),
+    rawKpiSpan: () => ({ devices: one, ...whole }),
+    rawKpi1000: () => ({ devices: some(kpiDevices), ...whole }),
   };
   return { name, ...spans[name]() };
 }
@@ -111,13 +137,16 @@ export function referenceFor(shape: WorkloadShape): (query: Query) => number[] {
   };
   const total = (devices: readonly number[], interval: Interval): Total =>
     devices
-      .map((device) => totalOf(columnsOf(device), interval))
+      .map((device) => totalOf(columnsOf(device), interval, slotMsOf(shape)))
       .reduce(merged, { sum: 0, count: 0 });
   const kpi = (query: Query): number[] => [average(total(query.devices, query))];
   const series = (query: Query, stepMs: number): number[] =>
     starts(query, stepMs).map((from) => average(total(query.devices, { from, to: from + stepMs })));
   const answers: Record<QueryName, (query: Query) => number[]> = {
-    last100: (query) => lastOf(columnsOf(query.devices[0]!)),
+    last100: (query) => lastOf(columnsOf(query.devices[0]!), lastSamples),
+    latest: (query) => lastOf(columnsOf(query.devices[0]!), 1),
+    rawKpiSpan: kpi,
+    rawKpi1000: (query) => query.devices.map((device) => average(total([device], query))),
     rawKpi24h: kpi,
     rawSeries24h: (query) => series(query, hourMs),
     hourlyKpi: kpi,
@@ -144,9 +173,9 @@ interface Total {
   readonly count: number;
 }
 
-function totalOf(columns: SampleColumns, { from, to }: Interval): Total {
-  // Samples come one a minute, so the first that can be inside is found by arithmetic.
-  const first = Math.max(0, Math.floor((from - columns.timestamp[0]!) / minuteMs) - 1);
+function totalOf(columns: SampleColumns, { from, to }: Interval, slotMs: number): Total {
+  // Samples come one a slot, so the first that can be inside is found by arithmetic.
+  const first = Math.max(0, Math.floor((from - columns.timestamp[0]!) / slotMs) - 1);
   let sum = 0;
   let count = 0;
   for (let i = first; i < columns.length && columns.timestamp[i]! < to; i++) {
@@ -165,9 +194,9 @@ function average({ sum, count }: Total): number {
   return sum / count / 100;
 }
 
-function lastOf(columns: SampleColumns): number[] {
+function lastOf(columns: SampleColumns, count: number): number[] {
   const numbers: number[] = [];
-  for (let i = columns.length - 1; i >= Math.max(0, columns.length - lastSamples); i--) {
+  for (let i = columns.length - 1; i >= Math.max(0, columns.length - count); i--) {
     const data = dataAt(columns, i);
     numbers.push(
       columns.timestamp[i]!,

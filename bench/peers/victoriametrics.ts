@@ -1,10 +1,17 @@
 // VictoriaMetrics 1.79: JSON lines in, MetricsQL out, one series per device and data key. It keeps no strings.
-import { freePort, startServer, untilReady } from '../load/server-process.ts';
+import { freePort, type RunningServer, startServer } from '../load/server-process.ts';
 import { httpRequest, mustSucceed, openConnection, openPatientConnection } from '../load/http.ts';
 import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
-import { type SampleColumns, deviceName, minuteMs, textsAt } from '../workload.ts';
+import {
+  type SampleColumns,
+  type WorkloadShape,
+  deviceName,
+  slotMsOf,
+  textsAt,
+} from '../workload.ts';
 import { packageVersion, restingBytes } from './debian-package.ts';
 import { openHttpLanes } from './http-lanes.ts';
+import { openPeerServer } from './peer-server.ts';
 import type { Engine, Peer } from './peer.ts';
 
 const fromRaw = 'has no hourly aggregates, so it reads raw values';
@@ -21,6 +28,7 @@ export const victoriametrics: Peer = {
       words: 'exports the last 100 minutes of 5 series; no label',
       comparable: withoutLabels,
     },
+    latest: { words: 'exports the last slot of 5 series; no label', comparable: withoutLabels },
     hourlyKpi: { words: fromRaw },
     hourlySeries: { words: fromRaw },
     hourlyKpiAll: { words: fromRaw },
@@ -31,29 +39,34 @@ export const victoriametrics: Peer = {
 const keys = ['temperature', 'humidity', 'co2', 'batteryLevel', 'occupied'] as const;
 type Key = (typeof keys)[number];
 
-async function start(folder: string): Promise<Engine> {
+async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
   const port = await freePort();
-  const server = startServer({
-    command: victoriametrics.program,
-    args: [
-      `-httpListenAddr=127.0.0.1:${port}`,
-      `-storageDataPath=${folder}/data`,
-      '-retentionPeriod=100y',
-      '-search.maxPointsPerTimeseries=1000000',
-      '-search.maxSamplesPerQuery=1000000000',
-    ],
-    logPath: `${folder}/victoria-metrics.log`,
-  });
+  const launch = (): RunningServer =>
+    startServer({
+      command: victoriametrics.program,
+      args: [
+        `-httpListenAddr=127.0.0.1:${port}`,
+        `-storageDataPath=${folder}/data`,
+        '-retentionPeriod=100y',
+        '-search.maxPointsPerTimeseries=1000000',
+        '-search.maxSamplesPerQuery=1000000000',
+      ],
+      logPath: `${folder}/victoria-metrics.log`,
+    });
   const target = { host: '127.0.0.1', port };
-  await untilReady(server, async () => {
-    const probe = await openConnection(target);
-    const answer = await probe.send(httpRequest('GET', '/health', {}));
-    probe.close();
+  const probe = async (): Promise<boolean> => {
+    const trial = await openConnection(target);
+    const answer = await trial.send(httpRequest('GET', '/health', {}));
+    trial.close();
     return answer.status === 200;
+  };
+  const server = await openPeerServer({
+    launch,
+    probe,
+    connect: () => openPatientConnection(target),
   });
-  const connection = await openPatientConnection(target);
   const get = async (path: string): Promise<string> =>
-    mustSucceed(await connection.send(httpRequest('GET', path, {}))).toString();
+    mustSucceed(await server.connection().send(httpRequest('GET', path, {}))).toString();
   return {
     version: packageVersion('victoria-metrics'),
     encode,
@@ -65,11 +78,9 @@ async function start(folder: string): Promise<Engine> {
     },
     bytesAtRest: async () => ({ samples: await restingBytes([`${folder}/data`]), log: 0 }),
     memoryBytes: server.memoryBytes,
-    query: async (query) => answerOf(query, await get(paths[query.name](query))),
-    async stop() {
-      connection.close();
-      await server.stop();
-    },
+    query: async (query) => answerOf(query, await get(paths[query.name](query, slotMsOf(shape)))),
+    restart: server.restart,
+    stop: server.stop,
   };
 }
 
@@ -104,28 +115,32 @@ const valueTexts: Record<Key, (batch: SampleColumns, i: number) => string> = {
 };
 
 // A window ends at its last millisecond and excludes the one before its start.
-const paths: Record<QueryName, (query: Query) => string> = {
-  last100: ({ devices, to }) => {
-    const match = encodeURIComponent(`{device="${deviceName(devices[0]!)}"}`);
-    return `/api/v1/export?match[]=${match}&start=${(to - lastSamples * minuteMs) / 1_000}&end=${to / 1_000}`;
-  },
+const paths: Record<QueryName, (query: Query, slotMs: number) => string> = {
+  last100: (query, slotMs) => exportOf(query, lastSamples * slotMs),
+  latest: (query, slotMs) => exportOf(query, slotMs),
+  rawKpiSpan: (query) => instant(`avg_over_time(${one(query)}[${window(query)}])`, query.to),
+  rawKpi1000: (query) => instant(`avg_over_time(${several(query)}[${window(query)}])`, query.to),
   rawKpi24h: (query) => instant(`avg_over_time(${one(query)}[${window(query)}])`, query.to),
   rawSeries24h: (query) => range(`avg_over_time(${one(query)}[1h])`, query, hourMs),
   hourlyKpi: (query) => instant(`avg_over_time(${one(query)}[${window(query)}])`, query.to),
   hourlySeries: (query) => range(`avg_over_time(${one(query)}[1d])`, query, dayMs),
-  rawSum100: (query) => {
-    const devices = query.devices.map(deviceName).join('|');
-    return instant(
-      `sum(sum_over_time(temperature{device=~"${devices}"}[${window(query)}]))`,
-      query.to,
-    );
-  },
+  rawSum100: (query) =>
+    instant(`sum(sum_over_time(${several(query)}[${window(query)}]))`, query.to),
   hourlyKpiAll: (query) => instant(`avg_over_time(temperature[${window(query)}])`, query.to),
   averageAll: (query) => {
     const each = `temperature[${window(query)}]`;
     return instant(`sum(sum_over_time(${each})) / sum(count_over_time(${each}))`, query.to);
   },
 };
+
+function exportOf({ devices, to }: Query, lastMs: number): string {
+  const match = encodeURIComponent(`{device="${deviceName(devices[0]!)}"}`);
+  return `/api/v1/export?match[]=${match}&start=${(to - lastMs) / 1_000}&end=${to / 1_000}`;
+}
+
+function several({ devices }: Query): string {
+  return `temperature{device=~"${devices.map(deviceName).join('|')}"}`;
+}
 
 function window({ from, to }: Query): string {
   return `${(to - from) / 1_000}s`;
@@ -155,12 +170,13 @@ interface PromResult {
 }
 
 function answerOf(query: Query, text: string): number[] {
-  if (query.name === 'last100') return exported(text);
+  if (query.name === 'last100' || query.name === 'latest') return exported(text);
   const result = (JSON.parse(text) as { data: { result: PromResult[] } }).data.result;
   if (query.name === 'rawSeries24h' || query.name === 'hourlySeries') {
     return (result[0]?.values ?? []).map(([, value]) => Number(value));
   }
-  if (query.name !== 'hourlyKpiAll') return result.map((each) => Number(each.value?.[1]));
+  if (query.name !== 'hourlyKpiAll' && query.name !== 'rawKpi1000')
+    return result.map((each) => Number(each.value?.[1]));
   const byDevice = new Map(result.map((each) => [each.metric.device, Number(each.value?.[1])]));
   return query.devices.map((device) => byDevice.get(deviceName(device)) ?? Number.NaN);
 }

@@ -155,6 +155,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   deliverer.add(recovered.waiting);
   const handover = await createDeliveryHandover({
     ...{ records, log, deliverer, from, newId, now, failed, setTimer },
+    newestWaiting: recovered.waiting.at(-1)?.sequence,
     position: () => journal.position,
   });
   const upkeep = createDeliveryUpkeep({

@@ -12,6 +12,7 @@ import {
   hasSampleFiles,
   tightenDataFolder,
 } from '../data-folder/data-folder.ts';
+import { createAlarmFeed } from '../flows/alarm-feed.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
 import type { EntryLog } from '../log/entry-log.ts';
@@ -82,6 +83,7 @@ export async function openParts(start: Start): Promise<Parts> {
     operations,
     followChanges: (follow) => void changeFollowers.push(follow),
     useNetworkServers: (tell) => void (network.servers = tell),
+    alarmFeed: createAlarmFeed(),
     quotaUse: createQuotaUse(records, config.quotas),
     openCounts: openCounts(config.quotas),
   };

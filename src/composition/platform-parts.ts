@@ -1,6 +1,7 @@
 // What the composition hands around: parts that several others are given, and the platform that comes out.
 import type { Access } from './access.ts';
 import type { Config } from '../config.ts';
+import type { AlarmFeed } from '../flows/alarm-feed.ts';
 import type { Followers } from '../flows/followers.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
@@ -57,6 +58,8 @@ export interface Parts {
   readonly access: Access;
   /** Adds somebody who is told every change of a record. */
   readonly followChanges: (follow: (change: RecordChange) => void) => void;
+  /** Durable changes of alarms, as values. */
+  readonly alarmFeed: AlarmFeed;
   /** What organizations use of their quotas. */
   readonly quotaUse: QuotaUse;
   /** What they have open just now, counted in one place for everybody who opens. */

@@ -1,6 +1,7 @@
 // The composition root: opens all parts, connects them, starts listening, and stops in reverse order.
 import type { AddressInfo } from 'node:net';
 import { bootstrap, ownerPasswordWeakness } from '../access/bootstrap.ts';
+import { composeAlarms } from './alarms.ts';
 import { composeCoap } from './coap.ts';
 import { composeDeliveries } from './deliveries.ts';
 import { composeDuplicates } from './duplicate-filter.ts';
@@ -64,8 +65,10 @@ async function open(parts: Parts, closers: Closers): Promise<Platform> {
   const maintenance = composeMaintenance(parts, flows, {
     'ending downlinks': () => flows.lora.runMaintenance(),
     'dropping old deliveries': () => flows.deliveries.runMaintenance(),
+    'dropping old alarms': () => flows.alarms.runMaintenance(),
   });
   closers.push('maintenance', () => maintenance.close());
+  void loadSchemaCompiler();
   return {
     port,
     tenant: tenant ?? (await storedTenant(parts)),
@@ -100,17 +103,22 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   closers.push('network servers', () => lora.close());
   const deliveries = await composeDeliveries(parts, uplinks, egress, lora.orderDownlink);
   closers.push('deliveries', () => deliveries.close());
-  const rules = await composeRules(parts, uplinks, deliveries.enqueueDeliveries);
+  const { enqueueDeliveries } = deliveries;
+  const alarms = composeAlarms(parts, enqueueDeliveries);
+  closers.push('alarms', () => alarms.close());
+  const { applyAlarms } = alarms;
+  const rules = await composeRules(parts, uplinks, { enqueueDeliveries, applyAlarms });
   closers.push('rules', () => rules.close());
-  return { uplinks, duplicates, mqtt, lora, deliveries, rules };
+  return { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules };
 }
 
 /** Opens the ports, HTTP first, because its port tells the caller that the platform started. */
 async function listen(parts: Parts, flows: Flows, closers: Closers) {
   const { config, log, telemetry } = parts;
-  const { uplinks, duplicates, mqtt, lora, deliveries, rules } = flows;
+  const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules } = flows;
   const { pushConfiguration } = mqtt;
-  const extras = { publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
+  const publicHolidays = openPublicHolidays();
+  const extras = { publicHolidays, pushConfiguration, deliveries, alarms, rules };
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await composeHttpServer(parts, routes);
   closers.push('the HTTP server', () => stopServer(app));
@@ -127,7 +135,6 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   await mqtt.listen(app.server);
   closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
   const { port } = app.server.address() as AddressInfo;
-  void loadSchemaCompiler();
   return { port, routes };
 }
 

@@ -1,6 +1,7 @@
 // Connects the routes: each gets only the functions that it uses.
 import { isIdentified } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
+import type { Alarms } from './alarms.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Rules } from './rules.ts';
 import type { Parts } from './platform-parts.ts';
@@ -8,6 +9,7 @@ import type { Lora } from './lorawan.ts';
 import type { Uplinks } from './uplinks.ts';
 import { dropSamplesOf } from '../flows/deleted-devices.ts';
 import { createDevicePlaces } from '../flows/device-places.ts';
+import { alarmRoutes } from '../http/routes/alarms.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
@@ -20,12 +22,14 @@ import { runScriptRoute } from '../http/routes/run-script.ts';
 import { rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
+import { activityRoute } from '../http/routes/activity.ts';
 import { apiKeyRoutes } from '../http/routes/api-keys.ts';
 import { auditLogRoutes } from '../http/routes/audit-logs.ts';
 import { passwordResetRoutes } from '../http/routes/password-reset.ts';
 import { invitationRoutes } from '../http/routes/invitations.ts';
 import { memberRoutes } from '../http/routes/members.ts';
 import { oauthClientRoutes } from '../http/routes/oauth-clients.ts';
+import { searchRoute } from '../http/routes/search.ts';
 import { signInRoutes } from '../http/routes/sign-in.ts';
 import { tokenRoutes } from '../http/routes/tokens.ts';
 import { assetRoutes } from '../http/routes/assets.ts';
@@ -66,6 +70,7 @@ import { programVersion } from '../telemetry/build-info.ts';
 export interface RouteExtras {
   readonly publicHolidays: PublicHolidays;
   readonly deliveries: Deliveries;
+  readonly alarms: Alarms;
   readonly rules: Rules;
   readonly pushConfiguration: PushConfiguration;
 }
@@ -110,6 +115,10 @@ export function composeRoutes(
     ...recordRoutes(parts, uplinks, device.aliased, extras),
     ...extras.deliveries.routes,
     ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
+    ...alarmRoutes({
+      ...{ records: parts.records, now, once: uplinks.once, desk: extras.alarms.desk },
+      settled: extras.rules.settledFor,
+    }),
     aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, uplinks, extras.deliveries.sendInvitation),
     ...sampleQueryRoutes({
@@ -177,6 +186,7 @@ function accessRoutes(
     ...invitationRoutes(parts),
     ...memberRoutes({ ...parts, sendMail }),
     ...auditLogRoutes(parts),
+    activityRoute(parts),
   ];
 }
 
@@ -204,6 +214,7 @@ function recordRoutes(
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),
     ...viewRoutes(parts),
+    searchRoute(parts),
     deviceTypeImportRoute(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),

@@ -13,7 +13,7 @@ import { createRuleRuns, type RuleRuns } from '../flows/rule-runs.ts';
 import { createRuleScripts, type RuleScripts } from '../flows/rule-scripts.ts';
 import type { SimulatedRuns } from '../flows/rule-simulation.ts';
 import { createRuleTimers } from '../flows/rule-timers.ts';
-import type { EnqueueDeliveries } from '../flows/rule-writes.ts';
+import type { RuleOutlets } from '../flows/rule-writes.ts';
 import { simulateStoredRule } from '../flows/stored-rule-simulation.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { findFollowerPosition } from '../records/rows/follower-positions.ts';
@@ -24,6 +24,9 @@ import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
+const entriesWaitMs = 500;
+const scriptsWaitMs = 1_500;
+
 export interface Rules extends Pick<RuleRuns, 'runsOf'> {
   readonly simulate: (
     ruleId: string,
@@ -33,6 +36,11 @@ export interface Rules extends Pick<RuleRuns, 'runsOf'> {
    * Resolves when all durable samples were evaluated, and the scripts that they triggered have run.
    */
   readonly settled: () => Promise<void>;
+  /**
+   * The same for an organization, but soon: it does not wait for the scripts of others, and for no
+   * more than two seconds.
+   */
+  readonly settledFor: (organizationId: string) => Promise<void>;
   /** Runs the timers that are due now, as happens every second. */
   readonly runDue: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -41,7 +49,7 @@ export interface Rules extends Pick<RuleRuns, 'runsOf'> {
 export async function composeRules(
   parts: Parts,
   uplinks: Pick<Uplinks, 'scripts' | 'scriptTrials'>,
-  enqueueDeliveries: EnqueueDeliveries,
+  outlets: RuleOutlets,
 ): Promise<Rules> {
   const { records, store, now, followers } = parts;
   const { db } = records;
@@ -51,7 +59,7 @@ export async function composeRules(
     count: (id) => scripts.count(id),
     added: (ids) => scripts.added(ids),
   };
-  const follower = await composeRuleFollower(parts, state, { enqueueDeliveries, waiting });
+  const follower = await composeRuleFollower(parts, state, { outlets, waiting });
   const { runDue, handle } = follower;
   const timers = createRuleTimers({
     nextTime: () => nextRuleTime(db),
@@ -64,8 +72,9 @@ export async function composeRules(
     db,
     scripts: uplinks.scripts,
     holds: registry.memory.states,
+    alarmSources: registry.alarmSources,
     ruleOf: (id) => follower.alone(async () => registry.rule(id)),
-    enqueueDeliveries,
+    outlets,
     log,
     now,
     failed: failed('running scripts of rules'),
@@ -85,6 +94,11 @@ export async function composeRules(
     runsOf: runs.runsOf,
     simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
     settled: () => settleInOrder(entries.settled, scripts.settled),
+    async settledFor(organizationId) {
+      await soon(entries.settled(), entriesWaitMs);
+      const isOwn = (id: string) => registry.rule(id)?.rule.organizationId === organizationId;
+      if (scripts.waitingRules().some(isOwn)) await soon(scripts.settled(), scriptsWaitMs);
+    },
     runDue: () => settleInOrder(runDue, scripts.settled),
     close: () => closeInOrder(timers.close, entries.close, scripts.close, runs.close),
   };
@@ -119,7 +133,7 @@ function composeRuleState(parts: Parts) {
 async function composeRuleFollower(
   parts: Parts,
   { registry, log, lookUp, failed }: ReturnType<typeof composeRuleState>,
-  effects: Pick<RuleFollowerParts, 'enqueueDeliveries' | 'waiting'>,
+  effects: Pick<RuleFollowerParts, 'outlets' | 'waiting'>,
 ): Promise<RuleFollower> {
   const { records, now, newId } = parts;
   return createRuleFollower({
@@ -135,6 +149,11 @@ async function composeRuleFollower(
     position: await evaluatedPosition(parts),
     failed: failed('evaluating a rule'),
   });
+}
+
+/** Resolves with the work, or after the time. What failed is reported where it failed. */
+async function soon(work: Promise<unknown>, ms: number): Promise<void> {
+  await Promise.race([work.catch(() => undefined), pauseFor(ms, undefined, { ref: false })]);
 }
 
 async function settleInOrder(...steps: readonly (() => Promise<unknown>)[]): Promise<void> {

@@ -1,6 +1,7 @@
 // Connector table: one row per type of output connector. Everything about a type is in the folder of its row.
 // The contract, the views, the checks and the deliveries of output connectors are derived from this
 // table.
+import { alarm } from './alarm/alarm.ts';
 import { amazonKinesis } from './amazon-kinesis/amazon-kinesis.ts';
 import { amqp } from './amqp/amqp.ts';
 import { azureEventHubs } from './azure-event-hubs/azure-event-hubs.ts';
@@ -38,6 +39,7 @@ const connectorTable = {
   MQTT: mqtt,
   AMQP: amqp,
   NATS: nats,
+  ALARM: alarm,
 } as const satisfies Readonly<Record<string, ConnectorType>>;
 
 type Row = (typeof connectorTable)[keyof typeof connectorTable];
@@ -60,6 +62,11 @@ export const connectorTypeNames: readonly string[] = [...rows.keys()];
 /** In the order of the table. */
 export const typesWithProperties: readonly TypeWithProperties[] = [...rows].flatMap(
   ([type, { properties }]) => (properties === null ? [] : [{ type, properties }]),
+);
+
+/** Types whose properties name other output connectors. */
+export const typesNamingConnectors: readonly string[] = typesWithProperties.flatMap(
+  ({ type, properties }) => (properties.namesConnectors ? [type] : []),
 );
 
 /** Second names of property objects (contract 34). */

@@ -25,6 +25,13 @@ type Member<S> = keyof S & string;
 type SecretPath<S> = Member<S> | `${Member<S>}.${string}`;
 type Sent<S> = { readonly [M in Member<S>]?: Json };
 
+/** References to other output connectors. */
+export interface ConnectorIds<P> {
+  /** Each id with its path in the property object. */
+  readonly named: (properties: P) => readonly { readonly member: string; readonly id: string }[];
+  readonly renamed: (properties: P, rename: (id: string) => string) => P;
+}
+
 interface CommonRules {
   /**
    * The name of the type in the enumeration of the original vendor, or null. Clients of the vendor
@@ -57,6 +64,10 @@ export interface ConnectorDefinition<
   readonly alsoNeeded?: (sent: Sent<S>) => readonly Member<S>[];
   /** The scope of a connector that is created without one; `DATA_FLOW` if absent. */
   readonly defaultScope?: OutputScope;
+  /** `sendConsecutiveAlerts` of a connector that is created without it; false if absent. */
+  readonly defaultSendConsecutiveAlerts?: boolean;
+  /** The output connectors of the workspace that the properties name. */
+  readonly connectorIds?: ConnectorIds<P>;
   /** The setting of the operator without which the type is not available. */
   readonly missingSetting?: (services: ConnectorServices) => string | undefined;
   /** Whether a custom payload must be able to become JSON. */
@@ -95,6 +106,8 @@ export interface PropertyRules<K extends string = string> {
   readonly parse: (sent: PropertyReader) => JsonObject;
   readonly deviceIds: readonly string[];
   readonly usesDevices: (properties: JsonObject) => boolean;
+  readonly connectorIds: ConnectorIds<JsonObject>;
+  readonly namesConnectors: boolean;
 }
 
 /** A row of the table. */
@@ -102,6 +115,7 @@ export interface ConnectorType<K extends string = string> extends CommonRules {
   /** Null for a type whose only connector exists from the start. */
   readonly properties: PropertyRules<K> | null;
   readonly defaultScope: OutputScope;
+  readonly defaultSendConsecutiveAlerts: boolean;
   readonly needsJsonPayload: boolean;
   readonly missingSetting: (services: ConnectorServices) => string | undefined;
   readonly check: (properties: JsonObject, services: ConnectorServices) => void;
@@ -125,6 +139,7 @@ export function connectorType<
     vendorName: definition.vendorName,
     properties: propertyRules(definition),
     defaultScope: definition.defaultScope ?? 'DATA_FLOW',
+    defaultSendConsecutiveAlerts: definition.defaultSendConsecutiveAlerts ?? false,
     needsJsonPayload: definition.needsJsonPayload ?? false,
     missingSetting: (services) => definition.missingSetting?.(services),
     check: (properties, services) =>
@@ -156,5 +171,11 @@ function propertyRules<
     parse: (sent) => definition.parse(sent),
     deviceIds: definition.deviceIds ?? [],
     usesDevices: (properties) => definition.usesDevices?.(properties as P) ?? true,
+    namesConnectors: definition.connectorIds !== undefined,
+    connectorIds: {
+      named: (properties) => definition.connectorIds?.named(properties as P) ?? [],
+      renamed: (properties, rename) =>
+        definition.connectorIds?.renamed(properties as P, rename) ?? properties,
+    },
   };
 }

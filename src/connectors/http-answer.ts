@@ -69,7 +69,7 @@ interface Address {
 // Most targets have one address for all deliveries.
 const addresses = createBoundedMap<string, Address>(addressesMax);
 
-/** Throws a TypeError for a text that is no URL. */
+/** Throws a TypeError for an invalid URL. */
 function addressOf(url: string): Address {
   const known = addresses.get(url);
   if (known !== undefined) return known;

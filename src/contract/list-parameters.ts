@@ -7,6 +7,13 @@ const listValue = Type.Union([Type.String(), Type.Array(Type.String())]);
 /** `[a, b]`, `a,b` or repeated; the handler reads `name[]` as well. */
 export const listParameter = Type.Optional(listValue);
 
+/** The edge narrows the rows of every list that takes it. */
+const fields = Type.Optional(
+  Type.Union([Type.String(), Type.Array(Type.String())], {
+    description: 'Members of the rows, as in `id,name`: the answer has only these. All by default',
+  }),
+);
+
 export const pageParameters = {
   page: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Zero-based page number' }),
@@ -34,6 +41,7 @@ export function listParameters(sortFields: readonly string[] = commonSortFields)
   const description = `Field and direction, as in ${sortFields[0]},asc or asc,${sortFields[0]}; repeatable. Fields: ${sortFields.join(', ')}`;
   return {
     ...pageParameters,
+    fields,
     sort: Type.Optional(Type.Unsafe<string | string[]>({ ...listValue, description })),
     search: Type.Optional(
       Type.String({

@@ -13,18 +13,18 @@ const orNull = <T extends Type.TSchema>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 
 const time = (description: string) => Type.String({ maxLength: textMax, description });
-const topic = Type.String({
+export const topic = Type.String({
   minLength: 1,
   maxLength: textMax,
   description: 'Topic of the samples',
 });
-const dataKey = Type.String({
+export const dataKey = Type.String({
   minLength: 1,
   maxLength: textMax,
   description:
     'Key of the value; first looked up as it stands, then as a path such as position.latitude or, into arrays, list.0.key',
 });
-const timeZone = orNull(
+export const timeZone = orNull(
   Type.String({
     maxLength: textMax,
     description: "IANA time zone of the buckets; the workspace's, else UTC",
@@ -33,7 +33,7 @@ const timeZone = orNull(
 const accumulatorList = accumulatorNames
   .map((name) => (name === 'LAST' ? `LAST (or ${lastAlias})` : name))
   .join(', ');
-const accumulation = {
+export const accumulation = {
   topic,
   dataKey,
   accumulator: Type.String({
@@ -46,7 +46,7 @@ const accumulation = {
   }),
   timeZone,
 };
-const bucketInterval = orNull(
+export const bucketInterval = orNull(
   Type.String({
     maxLength: textMax,
     description:

@@ -57,14 +57,15 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
         const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
         running.add(attempt);
         setOneTimer();
-        // Of an attempt that has ended late, what comes afterwards has no effect.
+        // What comes after an attempt has ended late has no effect.
+        const ended = (): void => void running.delete(attempt);
         send(delivery, stop.signal).then(
           (outcome) => {
-            running.delete(attempt);
+            ended();
             resolve(outcome);
           },
-          (error: unknown) => {
-            running.delete(attempt);
+          (error: Error) => {
+            ended();
             reject(error);
           },
         );

@@ -69,6 +69,8 @@ interface Group {
   readonly elements: readonly Json[];
   /** For each element its device, or why it is rejected. */
   readonly devices: readonly FoundDevice[];
+  /** For each element its place in the request; undefined when they come next. */
+  readonly indices?: readonly number[];
   readonly receivedAt: EpochMs;
   readonly attempt?: Attempt | undefined;
 }
@@ -117,13 +119,13 @@ export async function batchesOf(
 }
 
 function readGroup(
-  { elements, devices, receivedAt }: Group,
+  { elements, devices, indices, receivedAt }: Group,
   progress: BackfillProgress,
   { validate }: BatchStages,
 ): Map<string, DeviceSamples> {
   const byDevice = new Map<string, DeviceSamples>();
   for (const [i, device] of devices.entries()) {
-    const index = progress.read++;
+    const index = indices?.[i] ?? progress.read++;
     const element = elements[i] ?? null;
     const read = isRefusal(device) ? device : readBackfillSample(element, receivedAt);
     if (isRefusal(device) || isRefusal(read)) {

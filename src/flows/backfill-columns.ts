@@ -1,86 +1,158 @@
-// Backfill columns: unchanged samples of one device and form, stored without an object for each.
+// Backfill columns: unchanged samples of one form, stored without an object for each.
 import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import { type EpochMs, isInstant } from '../model/instant.ts';
 import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
-import { defaultTopic } from '../model/sample.ts';
+import { defaultTopic, type Sample } from '../model/sample.ts';
+import type { ValidatedSample } from '../validate/sample-validation.ts';
 import type { BackfillDevice, BackfillProgress, BatchStages } from './backfill-batches.ts';
+import {
+  type DeviceRows,
+  type RowDevices,
+  type RowsByDevice,
+  rowsByDevice,
+} from './device-rows.ts';
 
 export interface ColumnStages extends Pick<BatchStages, 'validate' | 'admit' | 'announce'> {
-  /** Undefined when some of the samples may be stored already. */
-  readonly appendColumns: (
-    entry: DeviceColumns,
-  ) => Promise<{ readonly durable: Promise<DurableEntry> } | undefined>;
+  /** Undefined, and nothing is stored, when columns do not take the data. */
+  readonly appendColumns: (entries: ColumnsToStore) => Promise<PlacedParts | undefined>;
 }
 
-export interface DeviceColumns
+interface ColumnsToStore
   extends Pick<SampleColumns, 'timestamps' | 'columns' | 'texts' | 'example'> {
   readonly receivedAt: EpochMs;
+  /** The rows of each device. */
+  readonly parts: readonly PartToStore[];
+}
+
+interface PartToStore {
   readonly head: BackfillDevice['origin'] & {
     readonly deviceId: string;
     readonly topic: string;
     readonly stored: boolean;
   };
+  readonly from: number;
+  readonly to: number;
 }
 
-/** A group of samples on its way to the disk. */
-export interface StoredGroup {
+interface PlacedParts {
+  /** Parts that were not taken, because some of their samples may be stored already. */
+  readonly left: readonly number[];
+  readonly outcome: Promise<{
+    readonly entries: readonly DurableEntry[];
+    readonly failure: { readonly error: unknown } | undefined;
+  }>;
+}
+
+/** Samples on their way to the disk. */
+export interface StoredColumns {
   readonly done: Promise<void>;
+  /** Rows that must be handled separately, in their order: nothing of their devices is stored. */
+  readonly left: readonly number[];
 }
 
-interface ColumnsOfDevice {
+interface ColumnsOfDevices {
   readonly samples: SampleColumns;
-  readonly device: BackfillDevice;
+  /** Samples without a device are skipped. */
+  readonly devices: RowDevices;
   readonly receivedAt: EpochMs;
 }
 
 /**
- * Begins to store the samples. Undefined, and nothing is stored, when one of them must be handled
- * separately: it is not later than the one before or than all that is stored, or it would be changed
- * or noted.
+ * Begins to store the samples. Those of a device are left when one of them is not later than the one
+ * before or than all that is stored, or when the device does not take their topic and keys. Undefined,
+ * and nothing is stored, when one of the samples would be changed or noted.
  */
 export async function storeColumns(
-  { samples, device, receivedAt }: ColumnsOfDevice,
+  { samples, devices, receivedAt }: ColumnsOfDevices,
   progress: BackfillProgress,
   on: ColumnStages,
-): Promise<StoredGroup | undefined> {
-  const { timestamps, topic = defaultTopic, columns, texts, example } = samples;
-  const last = timestamps.at(-1);
-  if (last === undefined || !isAscending(timestamps)) return undefined;
+): Promise<StoredColumns | undefined> {
+  const latest = latestOf(samples.timestamps);
+  if (latest === undefined) return undefined;
+  const { topic = defaultTopic, texts, example } = samples;
   // What is valid of the latest is valid of all: they have the same keys and types.
-  const sample = { deviceId: device.id, topic, timestamp: last, data: example };
+  const sample = { deviceId: '', topic, timestamp: latest, data: example };
   const validated = on.validate(sample);
   if (validated.sample !== sample || validated.notes.length > 0) return undefined;
-  const [admitted] = await on.admit(device.id, [validated]);
-  if (admitted !== validated) return undefined;
-  const { storedTopics, origin, id: deviceId } = device;
-  const stored = storedTopics === '*' || storedTopics.has(topic);
-  if (!stored) return undefined;
-  const head = { deviceId, topic, ...origin, stored };
-  const placed = await on.appendColumns({
-    receivedAt,
-    head,
-    timestamps,
-    columns,
-    texts,
-    example,
+  const { timestamps, columns, parts, place } = rowsByDevice(samples, devices);
+  const left: DeviceRows[] = [];
+  const taken = await takenParts(parts, validated, left, on);
+  const heads = taken.map(({ device: { id: deviceId, origin }, from, to }) => {
+    const { organizationId, workspaceId, dataFlowId, correlationId } = origin;
+    const stored = true;
+    const head = {
+      deviceId,
+      organizationId,
+      workspaceId,
+      dataFlowId,
+      correlationId,
+      topic,
+      stored,
+    };
+    return { head, from, to };
   });
-  return placed && { done: announced(placed.durable, progress, on) };
+  const entries = { receivedAt, parts: heads, timestamps, columns, texts, example };
+  const placed = await on.appendColumns(entries);
+  if (placed === undefined) return undefined;
+  for (const part of placed.left) left.push(...taken.slice(part, part + 1));
+  return { done: announced(placed.outcome, progress, on), left: rowsOf(left, place) };
+}
+
+/** The parts whose devices take the sample as it is; the others are added to `left`. */
+async function takenParts(
+  parts: RowsByDevice['parts'],
+  validated: ValidatedSample<Sample>,
+  left: DeviceRows[],
+  { admit }: Pick<ColumnStages, 'admit'>,
+): Promise<DeviceRows[]> {
+  const taken: DeviceRows[] = [];
+  const { topic } = validated.sample;
+  const waiting: Promise<void>[] = [];
+  for (const part of parts) {
+    const { device, isAscending } = part;
+    const isStored = device.storedTopics === '*' || device.storedTopics.has(topic);
+    if (!isAscending || !isStored) {
+      left.push(part);
+      continue;
+    }
+    const add = ([admitted]: readonly ValidatedSample<Sample>[]): void =>
+      void (admitted === validated ? taken : left).push(part);
+    const admitted = admit(device.id, [validated]);
+    // Most devices are known.
+    if (admitted instanceof Promise) waiting.push(admitted.then(add));
+    else add(admitted);
+  }
+  await Promise.all(waiting);
+  return taken;
 }
 
 async function announced(
-  entry: Promise<DurableEntry>,
+  outcome: PlacedParts['outcome'],
   progress: BackfillProgress,
   { announce }: Pick<ColumnStages, 'announce'>,
 ): Promise<void> {
-  const durable = await entry;
-  announce(durable);
-  progress.accepted += sampleCountOf(durable);
+  const { entries, failure } = await outcome;
+  for (const durable of entries) {
+    announce(durable);
+    progress.accepted += sampleCountOf(durable);
+  }
+  if (failure !== undefined) throw failure.error;
 }
 
-function isAscending(timestamps: Float64Array): boolean {
-  const [first = Number.NaN] = timestamps;
-  if (!isInstant(first) || !isInstant(timestamps.at(-1) ?? first)) return false;
-  for (let i = 1; i < timestamps.length; i++)
-    if (timestamps[i]! <= timestamps[i - 1]!) return false;
-  return true;
+/** The latest time; undefined when one of them is invalid, or without any. */
+function latestOf(timestamps: Float64Array): EpochMs | undefined {
+  let oldest = Number.POSITIVE_INFINITY;
+  let latest = Number.NEGATIVE_INFINITY;
+  for (const timestamp of timestamps) {
+    if (timestamp < oldest) oldest = timestamp;
+    if (timestamp > latest) latest = timestamp;
+  }
+  return isInstant(oldest) && isInstant(latest) ? latest : undefined;
+}
+
+function rowsOf(parts: readonly DeviceRows[], place: RowsByDevice['place']): number[] {
+  const rows: number[] = [];
+  for (const { from, to } of parts)
+    for (let row = from; row < to; row++) rows.push(place === undefined ? row : place[row]!);
+  return rows.sort((a, b) => a - b);
 }

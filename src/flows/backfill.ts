@@ -2,13 +2,13 @@
 import { BrokenJson } from '../ingest/http/json-groups.ts';
 import { elementsOf } from '../ingest/http/sample-elements.ts';
 import { isColumns, type SampleGroup } from '../ingest/http/sample-groups.ts';
+import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import { Problem, problem } from '../model/problem.ts';
 import {
-  type BackfillDevice,
   type BackfillProgress,
   backfillDevice,
   type BatchStages,
@@ -17,7 +17,8 @@ import {
   type RejectedSample,
   storeBatches,
 } from './backfill-batches.ts';
-import { type ColumnStages, type StoredGroup, storeColumns } from './backfill-columns.ts';
+import { type ColumnStages, storeColumns } from './backfill-columns.ts';
+import { deviceOfRow, refusalsOf, type RowDevices } from './device-rows.ts';
 import type { Attempt } from './idempotency.ts';
 import { createNamedDevices, type NamedDeviceStages } from './named-devices.ts';
 
@@ -77,7 +78,9 @@ const samplesLimit = `${backfillLimits.samplesMax.toLocaleString('en-US')} sampl
  */
 export async function backfill(input: Backfill, on: BackfillStages): Promise<BackfillReceipt> {
   const device = backfillDevice(await on.findRoute(input.deviceId), on.newId());
-  return storeGroups(input, { device, devicesOf: (elements) => elements.map(() => device) }, on);
+  const all = { ofAll: device };
+  const ofElements = (elements: readonly Json[]) => elements.map(() => device);
+  return storeGroups(input, { ofElements, ofColumns: () => all }, on);
 }
 
 /**
@@ -89,18 +92,17 @@ export async function backfillNamed(
   input: NamedBackfill,
   on: BackfillStages & NamedDeviceStages,
 ): Promise<BackfillReceipt> {
-  return storeGroups(input, { devicesOf: createNamedDevices(input.principal, on) }, on);
+  return storeGroups(input, createNamedDevices(input.principal, on), on);
 }
 
-/** Returns for each element its device, or why it is rejected. */
-type FindDevices = (
-  elements: readonly Json[],
-) => readonly FoundDevice[] | Promise<readonly FoundDevice[]>;
-
+/** How the devices of a request are found. */
 interface RequestDevices {
-  /** The device of all samples; undefined when each names its own. */
-  readonly device?: BackfillDevice;
-  readonly devicesOf: FindDevices;
+  /** For each element its device, or why it is rejected. */
+  readonly ofElements: (
+    elements: readonly Json[],
+  ) => readonly FoundDevice[] | Promise<readonly FoundDevice[]>;
+  /** The same for samples in columns; undefined when they do not name their devices. */
+  readonly ofColumns: (samples: SampleColumns) => RowDevices | Promise<RowDevices | undefined>;
 }
 
 async function storeGroups(
@@ -116,18 +118,19 @@ async function storeGroups(
     notes: new Map(),
   };
   const underWay: Promise<void>[] = [];
+  const begin = (stored: Promise<void>): void => {
+    // A failure is handled where it is awaited.
+    stored.catch(() => undefined);
+    underWay.push(stored);
+  };
   let failure: unknown;
   try {
     for await (const group of input.groups) {
       if (on.stopping()) throw problem('stopping');
       if (progress.read + group.length > backfillLimits.samplesMax)
         throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
-      const stored = await storeGroup({ ...input, group }, of, progress, on);
-      if (stored === undefined) continue;
-      // A failure is handled where the group is awaited.
-      stored.done.catch(() => undefined);
-      underWay.push(stored.done);
-      if (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
+      await storeGroup({ ...input, group, begin }, of, progress, on);
+      while (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
     }
   } catch (error) {
     failure = error;
@@ -143,39 +146,67 @@ async function storeGroups(
   return receipt;
 }
 
-/** Begins to store the group; undefined when it has nothing to store. */
-async function storeGroup(
-  input: GroupToStore,
-  devices: RequestDevices,
-  progress: BackfillProgress,
-  on: BackfillStages,
-): Promise<StoredGroup | undefined> {
-  const { group, receivedAt } = input;
-  if (!isColumns(group)) return storeElements({ ...input, elements: group }, devices, progress, on);
-  const { device } = devices;
-  if (device !== undefined && group.deviceIds === undefined) {
-    const stored = await storeColumns({ samples: group, device, receivedAt }, progress, on);
-    if (stored !== undefined) {
-      progress.read += group.length;
-      return stored;
-    }
-  }
-  return storeElements({ ...input, elements: elementsOf(group) }, devices, progress, on);
-}
-
 interface GroupToStore extends Pick<SampleGroups, 'receivedAt' | 'attempt'> {
   readonly group: SampleGroup;
+  /** Takes what is on its way to the disk. */
+  readonly begin: (stored: Promise<void>) => void;
 }
 
-async function storeElements(
-  input: GroupToStore & { readonly elements: readonly Json[] },
-  { devicesOf }: RequestDevices,
+async function storeGroup(
+  input: GroupToStore,
+  of: RequestDevices,
   progress: BackfillProgress,
   on: BackfillStages,
-): Promise<StoredGroup | undefined> {
-  const devices = await devicesOf(input.elements);
-  const batches = await batchesOf({ ...input, devices }, progress, on);
-  return batches.length === 0 ? undefined : { done: storeBatches(batches, progress, on) };
+): Promise<void> {
+  const { group } = input;
+  const devices = isColumns(group) ? await of.ofColumns(group) : undefined;
+  if (isColumns(group) && devices !== undefined) {
+    const left = await storeFound({ ...input, samples: group, devices }, progress, on);
+    if (left === undefined) return;
+    await storeElements({ ...input, ...left }, progress, on);
+    return;
+  }
+  const elements = isColumns(group) ? elementsOf(group) : group;
+  const found = await of.ofElements(elements);
+  await storeElements({ ...input, elements, devices: found }, progress, on);
+}
+
+type ElementGroup = Parameters<typeof batchesOf>[0];
+
+interface FoundColumns extends Pick<GroupToStore, 'receivedAt' | 'begin'> {
+  readonly samples: SampleColumns;
+  readonly devices: RowDevices;
+}
+
+/** Begins to store the samples; returns those that must be handled as elements. */
+async function storeFound(
+  { samples, devices, begin, receivedAt }: FoundColumns,
+  progress: BackfillProgress,
+  on: BackfillStages,
+): Promise<Pick<ElementGroup, 'elements' | 'devices' | 'indices'> | undefined> {
+  const first = progress.read;
+  const stored = await storeColumns({ samples, devices, receivedAt }, progress, on);
+  if (stored !== undefined) {
+    begin(stored.done);
+    progress.read += samples.length;
+    for (const [row, refusal] of refusalsOf(devices))
+      progress.rejected.push({ index: first + row, ...refusal });
+    if (stored.left.length === 0) return undefined;
+  }
+  const rows = stored?.left ?? [...samples.timestamps.keys()];
+  const ofRows = rows.map((row) => deviceOfRow(devices, row));
+  const indices = stored && rows.map((row) => first + row);
+  return { elements: elementsOf(samples, rows), devices: ofRows, ...(indices && { indices }) };
+}
+
+/** Begins to store the elements that are not rejected. */
+async function storeElements(
+  { begin, ...group }: ElementGroup & Pick<GroupToStore, 'begin'>,
+  progress: BackfillProgress,
+  on: BackfillStages,
+): Promise<void> {
+  const batches = await batchesOf(group, progress, on);
+  if (batches.length > 0) begin(storeBatches(batches, progress, on));
 }
 
 function outcomeOf({ accepted, duplicates, rejected }: BackfillProgress): BackfillReceipt {

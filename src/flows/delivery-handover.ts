@@ -29,6 +29,8 @@ export interface DeliveryHandoverParts {
   readonly position: () => number;
   /** The journal position from which the follower creates deliveries; older ones are rows. */
   readonly from: number;
+  /** The sequence of the newest delivery that waits in the log at the start, if any. */
+  readonly newestWaiting: number | undefined;
   readonly newId: () => string;
   readonly now: () => EpochMs;
   readonly failed: (error: unknown) => void;
@@ -51,10 +53,12 @@ export async function createDeliveryHandover(
 ): Promise<DeliveryHandover> {
   const { records, newId, now, failed, setTimer } = parts;
   const left = await countDeliveriesOnTheirWay(records.db);
-  // What is there at the start is older than everything that the journal will give.
+  // What is there at the start is older than everything that the journal will give, and newer than
+  // what was moved before the stop.
+  const behindJournal = parts.from - 1 - (left + 1) / partsPerPosition;
   const state = {
     after: 0,
-    sequence: parts.from - 1 - (left + 1) / partsPerPosition,
+    sequence: Math.max(behindJournal, parts.newestWaiting ?? behindJournal),
     left,
   };
   let isRequested = left > 0;

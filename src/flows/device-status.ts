@@ -53,11 +53,11 @@ export const statusFollowing = {
   batchWaitMs: 1_000,
   batch: { entriesMax: 10_000, samplesMax: Number.POSITIVE_INFINITY },
   // The store has the samples, which are perhaps not built yet, and the raw uplinks have the trace.
-  keep: ({ deviceId, receivedAt, notes, state, metrics, position, duplicates }) => ({
-    ...{ deviceId, receivedAt, notes, position, duplicates, samples: [] },
-    ...(state !== undefined && { state }),
-    ...(metrics !== undefined && { metrics }),
-  }),
+  keep: ({ deviceId, receivedAt, notes, state, metrics, position, duplicates }) => {
+    const kept = { deviceId, receivedAt, notes, position, duplicates, samples: [] };
+    if (metrics === undefined) return state === undefined ? kept : { ...kept, state };
+    return state === undefined ? { ...kept, metrics } : { ...kept, metrics, state };
+  },
 } as const satisfies Partial<JournalFollowerParts>;
 
 interface PendingState {

@@ -1,15 +1,17 @@
 // Named devices: those of a request's samples, by service or physical id, where its caller may write (contract 37).
-import { deviceNameOf, deviceRefusal } from '../ingest/http/backfill-sample.ts';
+import { deviceNameOf, deviceRefusal, type SampleRefusal } from '../ingest/http/backfill-sample.ts';
+import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import { Problem } from '../model/problem.ts';
 import type { Place } from '../model/resource-ref.ts';
 import type { DevicePlace } from '../records/rows/named-devices.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { missing } from '../structures/missing.ts';
 import { backfillDevice, type FoundDevice } from './backfill-batches.ts';
+import type { RowDevices } from './device-rows.ts';
 
-/** Names that a request keeps in memory. The oldest of more names are looked up again. */
+/** Names that a request keeps in memory. With more of them, all are looked up again. */
 const namesMax = 20_000;
 /** No device has a longer physical id. */
 const nameLengthMax = 256;
@@ -34,34 +36,60 @@ export interface NamedDeviceStages {
   readonly newId: () => string;
 }
 
-/**
- * Returns a function that returns for each element its device, or why it is rejected. It reads the
- * records once for each device.
- */
-export function createNamedDevices(principal: Principal, on: NamedDeviceStages) {
-  const { organizationId } = principal;
-  const known = createBoundedMap<string, FoundDevice>(namesMax);
+export interface NamedDevices {
+  /** For each element its device, or why it is rejected. */
+  readonly ofElements: (elements: readonly Json[]) => Promise<readonly FoundDevice[]>;
+  /** The same for samples in columns; undefined when they do not name devices. */
+  readonly ofColumns: (samples: SampleColumns) => Promise<RowDevices | undefined>;
+}
 
-  return async (elements: readonly Json[]): Promise<FoundDevice[]> => {
-    const names = elements.map(deviceNameOf);
-    // The names of this group stay here when the map evicts them.
-    const found = new Map<string, FoundDevice>();
-    const unknown: string[] = [];
+/** Those of one request: the records are read once for each device. */
+export function createNamedDevices(principal: Principal, on: NamedDeviceStages): NamedDevices {
+  const { organizationId } = principal;
+  const known = new Map<string, FoundDevice>();
+  let last: { readonly place: Place; readonly may: boolean } | undefined;
+
+  /** The devices of the names of a group are known afterwards. */
+  async function lookUp(names: readonly (string | SampleRefusal)[]): Promise<void> {
+    // A group has fewer names than are kept.
+    if (known.size + names.length > namesMax) known.clear();
+    const unknown = new Set<string>();
     const reads: Promise<void>[] = [];
-    for (const name of new Set(names)) {
-      if (typeof name !== 'string') continue;
-      const device = known.get(name) ?? cachedDevice(name);
-      if (device === undefined) unknown.push(name);
+    for (const name of names) {
+      if (typeof name !== 'string' || known.has(name)) continue;
+      const device = unknown.has(name) ? undefined : cachedDevice(name);
+      if (device === undefined) unknown.add(name);
       else if (device instanceof Promise)
-        reads.push(device.then((read) => void found.set(name, read)));
-      else found.set(name, device);
+        reads.push(device.then((read) => void known.set(name, read)));
+      else known.set(name, device);
     }
     await Promise.all(reads);
-    if (unknown.length > 0)
-      for (const [name, device] of await searched(unknown)) found.set(name, device);
-    for (const [name, device] of found) if (!known.has(name)) known.set(name, device);
-    return names.map((name) => (typeof name === 'string' ? deviceIn(found, name) : name));
-  };
+    if (unknown.size > 0)
+      for (const [name, device] of await searched([...unknown])) known.set(name, device);
+  }
+
+  function deviceOf(name: string | SampleRefusal): FoundDevice {
+    return typeof name === 'string' ? (known.get(name) ?? missing('device')) : name;
+  }
+
+  async function ofElements(elements: readonly Json[]): Promise<FoundDevice[]> {
+    const names = elements.map(deviceNameOf);
+    await lookUp(names);
+    return names.map(deviceOf);
+  }
+
+  async function ofColumns({ deviceIds, texts }: SampleColumns): Promise<RowDevices | undefined> {
+    if (deviceIds === undefined) return undefined;
+    // By the place of the name in `texts`, which has other strings too.
+    const names: (string | SampleRefusal)[] = [];
+    for (const place of deviceIds)
+      names[place] ??= deviceNameOf({ deviceId: texts[place] ?? missing('name') });
+    await lookUp(names.filter((name) => name !== undefined));
+    const devices = names.map(deviceOf);
+    return { ofEach: Array.from(deviceIds, (place) => devices[place] ?? missing('device')) };
+  }
+
+  return { ofElements, ofColumns };
 
   /** A promise only while the flow of the device is read. */
   function cachedDevice(name: string): FoundDevice | Promise<FoundDevice> | undefined {
@@ -102,6 +130,14 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages) 
   }
 
   function mayWrite(place: Place): boolean {
+    const { organizationId: of, workspaceId } = place;
+    // Most devices of a request are in one workspace: the answer is the same for each of them.
+    if (last?.place.workspaceId !== workspaceId || last.place.organizationId !== of)
+      last = { place, may: isPermitted(place) };
+    return last.may;
+  }
+
+  function isPermitted(place: Place): boolean {
     try {
       on.authorizeWrite(principal, place);
       return true;
@@ -110,10 +146,4 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages) 
       throw error;
     }
   }
-}
-
-function deviceIn(found: ReadonlyMap<string, FoundDevice>, name: string): FoundDevice {
-  const device = found.get(name);
-  if (device === undefined) throw new Error('A name of the group was not looked up');
-  return device;
 }

@@ -3,6 +3,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
+import type { RuleRegistry } from '../rules/rule-registry.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 import { createRunFailures, isolated, type RunFailures } from './rule-failures.ts';
@@ -14,6 +15,7 @@ const waitingRunsMax = 1_000;
 
 export interface RuleBatchParts {
   readonly log: RunLog;
+  readonly registry: Pick<RuleRegistry, 'alarmSources'>;
   readonly lookUp: LookUpDevice;
   /** Waiting script runs of the rule, without those of the batch. */
   readonly waiting: { count(ruleId: string): number };
@@ -56,6 +58,7 @@ export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleB
   const write = emptyWrite();
   if (position !== undefined) write.position = position;
   const failures = createRunFailures(write, parts);
+  const { alarmSources } = parts.registry;
   const triggers: { readonly triggered: Triggered; readonly origin: Origin }[] = [];
   const addedRuns = new Map<string, number>();
 
@@ -65,8 +68,9 @@ export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleB
 
   async function addFirings(triggered: Triggered, origin: Origin, lookUp: LookUpDevice) {
     const context = await ruleContext(triggered, origin, lookUp);
-    const { deliveries, notes } = firedEffects(triggered, origin, context);
+    const { deliveries, alarms, notes } = firedEffects(triggered, origin, context);
     write.deliveries.push(...deliveries);
+    write.alarms.push(...alarms);
     write.notes.push(...notes);
   }
 
@@ -81,7 +85,12 @@ export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleB
       failures.dropped(triggered, origin, waitingRunsMax);
       return;
     }
-    const failed = (error: unknown): void => failures.failed(compiled, origin, places, error);
+    const failed = (error: unknown): void => {
+      // The next evaluation that is false ends them.
+      for (const connectorId of triggered.ended ?? [])
+        alarmSources.add({ ruleId: compiled.rule.id, connectorId, deviceId: origin.deviceId });
+      failures.failed(compiled, origin, places, error);
+    };
     await isolated(parts.lookUp, failed, async (lookUp) => {
       if (verdict !== undefined) await addFirings(triggered, origin, lookUp);
       else addWaitingRun(triggered, await waitingRun(triggered, origin, lookUp));

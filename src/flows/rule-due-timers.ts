@@ -4,6 +4,7 @@ import { latestDue, nextDue, type RuleSchedule } from '../model/rule-schedule.ts
 import type { RecordsDb } from '../records/records.ts';
 import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../records/rows/rule-state.ts';
 import { saveNextExecution } from '../records/rows/rules.ts';
+import { trackAlarms } from '../rules/alarm-tracking.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import { evaluateTimed, evaluateWithoutDevice } from '../rules/evaluation.ts';
 import type { RuleRegistry } from '../rules/rule-registry.ts';
@@ -59,9 +60,11 @@ export function createDueTimers(parts: DueTimersParts): DueTimers {
     const triggered = evaluateTimed(compiled, registry.memory);
     if (triggered === undefined) return batch.failures.aborted(compiled, origin);
     const { reading, places, verdict } = triggered;
-    if (verdict !== undefined)
-      parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
-    if (verdict?.firings.length !== 0) batch.addTriggered(triggered, origin);
+    if (verdict === undefined) return batch.addTriggered(triggered, origin);
+    parts.log.addEvaluated({ compiled, origin, samples: reading.samples, places, verdict });
+    const ended = trackAlarms(compiled, verdict, origin.deviceId, registry.alarmSources);
+    if (verdict.firings.length > 0 || ended.length > 0)
+      batch.addTriggered({ ...triggered, ended }, origin);
   }
 
   async function runScriptTimer(timer: ScriptTimer, at: EpochMs, batch: RuleBatch): Promise<void> {

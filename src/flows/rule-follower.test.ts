@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bootstrap } from '../access/bootstrap.ts';
+import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ContextDevice } from '../model/template-context.ts';
 import type { RecordChange } from '../model/record.ts';
@@ -21,7 +22,6 @@ import { insertOutputConnector } from '../records/rows/output-connectors.ts';
 import { clearRuleState } from '../records/rows/rule-state.ts';
 import { findRule, insertRule, removeRule, saveRule } from '../records/rows/rules.ts';
 import type { SampleScan } from '../samples/sample-store.ts';
-import type { RuleDelivery } from './rule-effects.ts';
 import { createRuleFollower, type RuleFollower, type RuleFollowerParts } from './rule-follower.ts';
 
 let records: OpenRecords;
@@ -68,10 +68,12 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
+const noAlarms = async () => ({ notes: [], committed: () => undefined });
+
 /** Fails on command, as a full disk would, after it has written. */
 let failing = false;
 
-async function enqueue(deliveries: readonly RuleDelivery[], step: RecordsDb): Promise<void> {
+async function enqueue(deliveries: readonly DeliveryDraft[], step: RecordsDb): Promise<void> {
   for (const { idempotencyKey } of deliveries) {
     await sql`insert into delivered values (${idempotencyKey}, 1) on conflict (idempotencyKey) do update set tries = tries + 1`.execute(
       step,
@@ -128,7 +130,7 @@ async function started(
     registry,
     log,
     lookUp: () => undefined,
-    enqueueDeliveries: enqueue,
+    outlets: { enqueueDeliveries: enqueue, applyAlarms: noAlarms },
     waiting: { count: () => 0, added: () => undefined },
     now: () => 0,
     newId: () => 'id',

@@ -5,6 +5,7 @@ import type { StoredSample } from '../model/sample.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { saveFollowerPosition } from '../records/rows/follower-positions.ts';
 import { rulesFollower } from '../records/rows/recorded-positions.ts';
+import { trackAlarms } from '../rules/alarm-tracking.ts';
 import { evaluateSample, keepSample, type Visit, type VisitFailed } from '../rules/evaluation.ts';
 import type { RuleRegistry } from '../rules/rule-registry.ts';
 import type { RunLog } from '../rules/run-log.ts';
@@ -14,14 +15,14 @@ import { createDueTimers } from './rule-due-timers.ts';
 import type { LookUpDevice, Origin } from './rule-effects.ts';
 import { createRulePacing, type RulePacing } from './rule-pacing.ts';
 import { hopsNote, isBeyondHops, ruleSampleOf } from './rule-triggers.ts';
-import { type EnqueueDeliveries, writeRuleEffects } from './rule-writes.ts';
+import { type RuleOutlets, writeRuleEffects } from './rule-writes.ts';
 
 export interface RuleFollowerParts {
   readonly db: RecordsDb;
   readonly registry: RuleRegistry;
   readonly log: RunLog;
   readonly lookUp: LookUpDevice;
-  readonly enqueueDeliveries: EnqueueDeliveries;
+  readonly outlets: RuleOutlets;
   /** Waiting script runs of a rule. `added` is called when runs were added durably. */
   readonly waiting: { count(ruleId: string): number; added(ruleIds: readonly string[]): void };
   readonly now: () => EpochMs;
@@ -142,9 +143,11 @@ function evaluateStoredSample(
   };
   const visit: Visit = (compiled, reading, places, verdict) => {
     const { samples } = reading;
-    if (verdict !== undefined) log.addEvaluated({ compiled, origin, samples, places, verdict });
-    if (verdict?.firings.length === 0) return;
-    addTriggered({ compiled, reading, places, verdict }, origin);
+    if (verdict === undefined) return addTriggered({ compiled, reading, places, verdict }, origin);
+    log.addEvaluated({ compiled, origin, samples, places, verdict });
+    const ended = trackAlarms(compiled, verdict, stored.deviceId, registry.alarmSources);
+    if (verdict.firings.length === 0 && ended.length === 0) return;
+    addTriggered({ compiled, reading, places, verdict, ended }, origin);
   };
   const failed: VisitFailed = (compiled, places, error) =>
     failures.failed(compiled, origin, places, error);
@@ -174,7 +177,7 @@ function keepStoredSample(
 }
 
 async function writeBatch(
-  { db, registry, enqueueDeliveries, waiting }: RuleFollowerParts,
+  { db, registry, outlets, waiting }: RuleFollowerParts,
   { write }: RuleBatch,
 ): Promise<void> {
   const { states, last } = registry.memory;
@@ -184,7 +187,7 @@ async function writeBatch(
   }
   write.lastSamples.push(...last.takeChanged());
   try {
-    await writeRuleEffects(db, write, enqueueDeliveries);
+    await writeRuleEffects(db, write, outlets);
   } catch (error) {
     // Memory is ahead of the records. It is read again before the next evaluation.
     registry.reset();

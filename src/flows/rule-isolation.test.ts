@@ -56,7 +56,10 @@ function started() {
     registry,
     log,
     lookUp: () => undefined,
-    enqueueDeliveries: async () => undefined,
+    outlets: {
+      enqueueDeliveries: async () => undefined,
+      applyAlarms: async () => ({ notes: [], committed: () => undefined }),
+    },
     waiting: { count: () => 0, added: () => undefined },
     now: () => now,
     newId: () => 'id',

@@ -7,23 +7,27 @@ import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
 import {
   actionsFor,
+  clearsAlarm,
   type ScriptOutcome,
   scriptOutcome,
   scriptRunLimits,
 } from '../rules/script-run.ts';
 import { type Origin, ruleDelivery, ruleNote, runDeviceId } from './rule-effects.ts';
 import type { RecordsDb } from '../records/records.ts';
+import type { AlarmSources } from '../rules/alarm-sources.ts';
 import type { ConditionStates } from '../rules/condition-states.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { firedNote } from './rule-triggers.ts';
+import { scriptAlarms } from './rule-alarms.ts';
 import { type CollectedWrite, emptyWrite, type RuleWrite } from './rule-writes.ts';
 
 export interface ScriptRunParts {
   readonly db: RecordsDb;
   readonly scripts: Pick<ScriptMachine, 'run'>;
   readonly holds: ConditionStates;
+  readonly alarmSources: AlarmSources;
   readonly log: RunLog;
   readonly now: () => EpochMs;
 }
@@ -107,13 +111,16 @@ function addNotes(
     write.notes.push(ruleNote(compiled, origin, deviceId, firedNote(actionIds)));
 }
 
-/** Adds the deliveries of the emitted actions. Returns the ids of the actions, one per delivery. */
+/**
+ * Adds the deliveries and alarms of the emitted actions. Returns the ids of the actions, one per
+ * delivery or trigger.
+ */
 function fire(
   { parts, write, held }: Collector,
   { compiled, origin, outcome }: Run,
   context: TemplateContext,
 ): readonly string[] {
-  const { logic, rule, consecutive } = compiled;
+  const { logic, rule, consecutive, alarms } = compiled;
   if (logic.type !== 'CUSTOM_LOGIC') return [];
   const { activation } = rule;
   const before = held.get(origin.deviceId)?.holds ?? parts.holds.get(rule.id, origin.deviceId);
@@ -122,6 +129,14 @@ function fire(
     const isConsecutive = consecutive.get(actionId);
     if (isConsecutive === undefined) continue;
     const results = actionsFor(outcome.actions, isConsecutive, before === '1');
+    const output = alarms.get(actionId);
+    if (output !== undefined) {
+      const run = { compiled, origin, context, outcome, results };
+      const effects = scriptAlarms(run, output, actionId, parts.alarmSources);
+      for (const effect of effects) write.alarms.push({ ...activationOf(compiled), effect });
+      fired.push(...effects.flatMap(({ kind }) => (kind === 'TRIGGER' ? [actionId] : [])));
+      continue;
+    }
     for (const [i, result] of results.entries()) {
       const firing = { actionId, cause: `action ${i}` };
       const delivery = ruleDelivery(compiled, origin, firing, { ...context, result });
@@ -129,7 +144,7 @@ function fire(
       fired.push(actionId);
     }
   }
-  const holds = String(Number(outcome.actions.length > 0));
+  const holds = String(Number(outcome.actions.some((action) => !clearsAlarm(action))));
   if (holds !== before && !(before === '' && holds === '0')) {
     const { deviceId } = origin;
     held.set(deviceId, { ...activationOf(compiled), deviceId, holds });
@@ -163,6 +178,10 @@ interface WaitingRun {
   readonly places: readonly number[];
 }
 
+function notFired(clearings: number): string {
+  return clearings === 0 ? 'the script emitted no action' : 'the script cleared its alarm';
+}
+
 function resultOf(
   { actions }: ScriptOutcome,
   errors: readonly string[],
@@ -172,8 +191,8 @@ function resultOf(
   if (error !== undefined) return { outcome: 'FAILED', reason: error } as const;
   if (actionIds.length > 0)
     return { outcome: 'FIRED', reason: `the script emitted ${actions.length} actions` } as const;
-  if (actions.length === 0)
-    return { outcome: 'NOT_FIRED', reason: 'the script emitted no action' } as const;
+  if (actions.every(clearsAlarm))
+    return { outcome: 'NOT_FIRED', reason: notFired(actions.length) } as const;
   return {
     outcome: 'SUPPRESSED',
     reason: 'the previous run emitted an action too; actions fire after a run without one',

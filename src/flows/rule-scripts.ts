@@ -1,7 +1,8 @@
 // Script runs of custom logic: one at a time per rule, so that a slow script delays only its rule.
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import { countTriggers, findTriggers, type WaitingTrigger } from '../records/rows/rule-queue.ts';
-import { type EnqueueDeliveries, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
+import { type RuleOutlets, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
+import { keepAlarmSources } from './rule-alarms.ts';
 import { createCollector, runScript, type ScriptRunParts, writeOf } from './rule-script-runs.ts';
 import { createKeyedQueue } from '../structures/keyed-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';
@@ -13,7 +14,7 @@ const retryMs = 1_000;
 export interface RuleScriptsParts extends ScriptRunParts {
   /** Returns the current rule. */
   readonly ruleOf: (ruleId: string) => Promise<CompiledRule | undefined>;
-  readonly enqueueDeliveries: EnqueueDeliveries;
+  readonly outlets: RuleOutlets;
   readonly failed: (error: unknown) => void;
   readonly setTimer: SetTimer;
   /** Called when a script set timers. */
@@ -22,6 +23,8 @@ export interface RuleScriptsParts extends ScriptRunParts {
 
 export interface RuleScripts {
   count(ruleId: string): number;
+  /** Rules with waiting runs. */
+  waitingRules(): readonly string[];
   added(ruleIds: readonly string[]): void;
   /** Resumes the runs that waited when the platform stopped. */
   start(): Promise<void>;
@@ -65,6 +68,7 @@ export function createRuleScripts(parts: RuleScriptsParts): RuleScripts {
 
   return {
     count: (ruleId) => waiting.get(ruleId) ?? 0,
+    waitingRules: () => [...waiting.keys()],
     added(ruleIds) {
       for (const id of ruleIds) {
         waiting.set(id, (waiting.get(id) ?? 0) + 1);
@@ -107,7 +111,11 @@ async function runWaiting(state: ScriptsState, ruleId: string): Promise<void> {
     }
     const compiled = await parts.ruleOf(ruleId);
     const { taken, write } = await runAll(state, compiled, found);
-    await writeRuleEffects(parts.db, write, parts.enqueueDeliveries);
+    await writeRuleEffects(parts.db, write, parts.outlets);
+    keepAlarmSources(
+      write.alarms.map(({ effect }) => effect),
+      parts.alarmSources,
+    );
     for (const { deviceId, holds } of write.holds) parts.holds.load(ruleId, deviceId, holds);
     waiting.set(ruleId, Math.max(0, (waiting.get(ruleId) ?? 0) - taken));
     if (write.timers.length > 0) parts.timersSet();

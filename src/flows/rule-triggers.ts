@@ -1,17 +1,21 @@
 // Rule triggers: the queued script runs and notes of triggered rules, and the limit of consecutive rules.
+import type { AlarmEffect } from '../model/alarm.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { TemplateContext } from '../model/template-context.ts';
+import type { ActivationRef } from '../records/rows/rule-state.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
 import { scriptCauses, scriptEvent } from '../rules/script-run.ts';
+import { alarmEnds, alarmTrigger } from './rule-alarms.ts';
 import {
   type LookUpDevice,
   type Origin,
+  type RuleDelivery,
   type RuleNote,
   ruleContext,
   ruleDelivery,
@@ -43,24 +47,30 @@ export async function waitingRun(
   } as unknown as JsonObject;
 }
 
-/** Returns the deliveries of the firings of a verdict, and a note of them. */
+/** Returns the deliveries and alarms of the firings of a verdict, and a note of them. */
 export function firedEffects(
-  { compiled, verdict }: Triggered,
+  { compiled, verdict, ended = [] }: Triggered,
   origin: Origin,
   context: TemplateContext,
 ) {
-  const { activation } = compiled.rule;
+  const { activation, id: ruleId } = compiled.rule;
   const firings = verdict?.firings ?? [];
+  const run = { compiled, origin, context };
+  const alarms: AlarmEffect[] = [];
+  const deliveries: (RuleDelivery & ActivationRef)[] = [];
+  for (const firing of firings) {
+    const output = compiled.alarms.get(firing.actionId);
+    if (output !== undefined) alarms.push(alarmTrigger(run, output, firing.actionId));
+    else deliveries.push({ ...ruleDelivery(compiled, origin, firing, context), activation });
+  }
+  // Ends follow triggers, so that an alarm with two outputs stays open when one replaces the other.
+  alarms.push(...alarmEnds(run, ended));
   const actionIds = firings.map(({ actionId }) => actionId);
-  const note = firedNote(actionIds);
+  const noted = actionIds.length > 0 ? notedDevices(compiled, origin) : [];
   return {
-    deliveries: firings.map((firing) => ({
-      ...ruleDelivery(compiled, origin, firing, context),
-      activation,
-    })),
-    notes: notedDevices(compiled, origin).map((deviceId) =>
-      ruleNote(compiled, origin, deviceId, note),
-    ),
+    deliveries,
+    alarms: alarms.map((effect) => ({ ruleId, activation, effect })),
+    notes: noted.map((deviceId) => ruleNote(compiled, origin, deviceId, firedNote(actionIds))),
   };
 }
 

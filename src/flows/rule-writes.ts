@@ -1,4 +1,5 @@
 // Rule writes: state, deliveries, queued script runs, timers, notes and the position, in one transaction.
+import type { AlarmEffect } from '../model/alarm.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
@@ -20,10 +21,14 @@ import {
 } from '../records/rows/rule-state.ts';
 import { insertTriggers, removeTriggers } from '../records/rows/rule-queue.ts';
 import { saveNextExecution } from '../records/rows/rules.ts';
+import type { DeliveryDraft } from '../model/delivery.ts';
+import type { ApplyAlarms } from './alarm-effects.ts';
 import type { RuleDelivery } from './rule-effects.ts';
 
 export interface RuleWrite {
   readonly deliveries: readonly (RuleDelivery & ActivationRef)[];
+  /** In the order of their runs. */
+  readonly alarms: readonly (ActivationRef & { readonly effect: AlarmEffect })[];
   readonly notes: readonly ProcessingLogEntry[];
   readonly holds: readonly DeviceConditionState[];
   readonly lastSamples: readonly { readonly watchId: string; readonly sample: RuleSample }[];
@@ -41,6 +46,7 @@ export interface RuleWrite {
 
 const nothingToWrite: RuleWrite = {
   deliveries: [],
+  alarms: [],
   notes: [],
   holds: [],
   lastSamples: [],
@@ -64,39 +70,41 @@ export function emptyWrite(): CollectedWrite {
 }
 
 export type EnqueueDeliveries = (
-  deliveries: readonly RuleDelivery[],
+  deliveries: readonly DeliveryDraft[],
   step: RecordsDb,
 ) => Promise<unknown>;
+
+/** Where effects go within the transaction of the rule. */
+export interface RuleOutlets {
+  readonly enqueueDeliveries: EnqueueDeliveries;
+  readonly applyAlarms: ApplyAlarms;
+}
 
 /** Writes the effects. Skips effects of rules that were deactivated or deleted in the meantime. */
 export async function writeRuleEffects(
   db: RecordsDb,
   write: RuleWrite,
-  enqueueDeliveries: EnqueueDeliveries,
+  outlets: RuleOutlets,
 ): Promise<void> {
   const isLight = (Object.keys(nothingToWrite) as (keyof typeof nothingToWrite)[]).every(
     (part) => part === 'lastSamples' || (write[part] as readonly unknown[]).length === 0,
   );
   if (isLight && write.lastSamples.length === 0) return;
-  const work = (step: RecordsDb) => writeAll(step, write, enqueueDeliveries);
+  const work = (step: RecordsDb) => writeAll(step, write, outlets);
   // A write of last samples does not wait for the disk, because the store has them.
   if (isLight) await lazyTransaction(db, work);
-  else await db.transaction().execute(work);
+  else (await db.transaction().execute(work))();
 }
 
+/** Resolves to what must be done after the commit. */
 async function writeAll(
   step: RecordsDb,
   write: RuleWrite,
-  enqueueDeliveries: EnqueueDeliveries,
-): Promise<void> {
-  const { deliveries, triggers, timers, states, holds, due } = write;
-  const ruleIds = [
-    ...new Set(
-      [...deliveries, ...triggers, ...timers, ...states, ...holds, ...due].map(
-        ({ ruleId }) => ruleId,
-      ),
-    ),
-  ];
+  { enqueueDeliveries, applyAlarms }: RuleOutlets,
+): Promise<() => void> {
+  const { deliveries, alarms, triggers, timers, states, holds, due } = write;
+  const effects = [...deliveries, ...alarms, ...triggers, ...timers, ...states, ...holds, ...due];
+  const ruleIds = [...new Set(effects.map(({ ruleId }) => ruleId))];
   const activations = await activationsOf(step, ruleIds);
   const counts = ({ ruleId, activation }: ActivationRef): boolean =>
     activations.get(ruleId) === activation;
@@ -127,6 +135,11 @@ async function writeAll(
     await saveNextExecution(step, ruleId, nextExecution);
   const wanted = deliveries.filter(counts).map(({ activation: _, ...delivery }) => delivery);
   if (wanted.length > 0) await enqueueDeliveries(wanted, step);
-  await appendProcessingLog(step, write.notes);
+  const applied = await applyAlarms(
+    step,
+    alarms.filter(counts).map(({ effect }) => effect),
+  );
+  await appendProcessingLog(step, [...write.notes, ...applied.notes]);
   if (write.position !== undefined) await saveFollowerPosition(step, rulesFollower, write.position);
+  return applied.committed;
 }

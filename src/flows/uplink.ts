@@ -106,15 +106,15 @@ function validatedEntryOf(
   const metrics = metricsOf(uplink);
   for (const one of validated) Object.assign(metrics, one.metrics);
   const notes = [...ofScript, ...validated.flatMap((one) => one.notes)];
-  return {
+  const entry = {
     deviceId: device.id,
     receivedAt: uplink.receivedAt,
     samples: validated.map(({ sample }) => sampleEntryOf(sample, uplink)),
     notes: notes.map((note) => logEntryOf(note, uplink, on)),
-    ...(state !== undefined && { state }),
     metrics,
     trace: traceOf(uplink, { ...times, processingEnd: on.now() }),
   };
+  return state === undefined ? entry : { ...entry, state };
 }
 
 type StartTimes = Omit<ProcessingTimes, 'processingEnd'>;
@@ -125,11 +125,9 @@ interface ValidatedSamples {
 
 function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
   const { duplicateKey, topic, timestamp, body, bodyBytes, metrics } = uplink;
-  return {
-    ...(duplicateKey !== undefined && { duplicateKey }),
-    raw: { topic, timestamp, body, bodyBytes, ...(metrics !== undefined && { metrics }) },
-    times,
-  };
+  const payload = { topic, timestamp, body, bodyBytes };
+  const raw = metrics === undefined ? payload : { ...payload, metrics };
+  return duplicateKey === undefined ? { raw, times } : { duplicateKey, raw, times };
 }
 
 async function storeEntry(entry: JournalEntry, on: UplinkStages): Promise<DurableEntry> {

@@ -4,7 +4,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { FanOut } from './fan-out.ts';
 
-/** Samples that no session wants are not even made. */
+/** Samples that no session wants are not even created. */
 export function publishEntry(
   fanOut: Pick<FanOut, 'publish' | 'pass' | 'interestsIn'>,
   entry: DurableEntry,

@@ -13,6 +13,8 @@ export interface DecodedRows {
   readonly samples: readonly DecodedSample[];
   readonly shapes: readonly DataShape[];
   readonly values: LeafValues;
+  /** See `LoggedRows`. */
+  readonly valuesAt?: number;
 }
 
 /** What an entry has apart from its rows. */

@@ -18,6 +18,9 @@ import { dataOfRows, type ReadEntry } from './logged-entry.ts';
 import { createKindReader, type RowKind } from './row-kind.ts';
 import { metricsCodec, traceCodec } from './trace-codec.ts';
 
+/** A list of more values is not continued. */
+const sharedValuesMax = 4_096;
+
 export interface EntryDecoder {
   /** The entry as followers and live streams read it. */
   readonly durable: (kept: KeptEntry) => DurableEntry;
@@ -28,20 +31,23 @@ export interface EntryDecoder {
 /** The bytes were checked by the checksum of their frame, so they are trusted. */
 export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
   const kindOf = createKindReader(shapes);
-  function decode({ payload, definitions }: KeptEntry): DecodedEntry {
+  let shared = new LeafValues();
+  function decode({ payload, definitions }: KeptEntry, values: LeafValues): DecodedEntry {
     if (definitions === undefined) return decodeFormat2(payload, shapes);
-    return decodeEntry(payload, definitions.map(kindOf));
+    return decodeEntry(payload, definitions.map(kindOf), values);
   }
   return {
-    durable: (kept) => durableEntryOf(kept, decode(kept)),
+    durable: (kept) => durableEntryOf(kept, decode(kept, new LeafValues())),
     logged: (kept) => {
-      const { deviceId, firstOrder, rows } = decode(kept);
+      // Many entries are given to the store together, most of which have few values.
+      if (shared.length >= sharedValuesMax) shared = new LeafValues();
+      const { deviceId, firstOrder, rows } = decode(kept, shared);
       return { position: kept.position, deviceId, firstOrder, rows, bytes: kept.payload.length };
     },
   };
 }
 
-function decodeEntry(payload: Buffer, kinds: readonly RowKind[]): DecodedEntry {
+function decodeEntry(payload: Buffer, kinds: readonly RowKind[], values: LeafValues): DecodedEntry {
   const from = new ByteReader(payload);
   const flags = from.byte();
   const deviceId = readId(from);
@@ -51,7 +57,7 @@ function decodeEntry(payload: Buffer, kinds: readonly RowKind[]): DecodedEntry {
   const count = from.varint();
   const isShared = count > 0 && (flags & entryFlags.correlations) === 0;
   const shared = isShared ? readId(from) : undefined;
-  const rows = readRows(from, { flags, kinds, count, receivedAt, shared });
+  const rows = readRows(from, { flags, kinds, count, receivedAt, shared, values });
   const correlationId = rows.samples[0]?.correlationId;
   return {
     deviceId,
@@ -70,15 +76,17 @@ interface RowsContext {
   readonly receivedAt: EpochMs;
   /** The correlation id of all rows; undefined when each has its own. */
   readonly shared: string | undefined;
+  /** Takes the values. */
+  readonly values: LeafValues;
 }
 
 function readRows(
   from: ByteReader,
-  { flags, kinds, count, receivedAt, shared }: RowsContext,
+  { flags, kinds, count, receivedAt, shared, values }: RowsContext,
 ): DecodedRows {
   const samples: DecodedSample[] = [];
   const shapes: DataShape[] = [];
-  const values = new LeafValues();
+  const valuesAt = values.length;
   const readRowString = stringsOf(from);
   let timestamp = receivedAt;
   for (let i = 0; i < count; i++) {
@@ -97,7 +105,7 @@ function readRows(
       else values.addText(readRowString());
     }
   }
-  return { samples, shapes, values };
+  return { samples, shapes, values, valuesAt };
 }
 
 /** Reads the strings of rows, which are written once for each entry. */

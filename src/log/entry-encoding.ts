@@ -58,6 +58,7 @@ export interface EntryEncoder {
 export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
   let to = new ByteWriter();
   const texts = new WrittenTexts();
+  let used: UsedKinds = { definitions: [], indexes: undefined };
 
   function begin(): void {
     if (to.capacity > keptBytesMax) to = new ByteWriter();
@@ -67,7 +68,7 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
 
   function encode({ entry, rows, duplicates, firstOrder }: EntryToEncode): EncodedEntry {
     begin();
-    const used = kindsOf(rows, kindOf);
+    used = kindsOf(rows, kindOf, used);
     const flags = flagsOf(entry, rows, used);
     const [first] = rows.samples;
     to.byte(flags);
@@ -80,22 +81,21 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
       writeId(to, first.correlationId);
     writeRows(to, rows, { near: entry.receivedAt, flags, indexes: used.indexes, texts });
     writeRest(to, entry, first);
-    return { payload: to.written(), definitions: used.definitions };
+    return { payload: to.buffer, payloadBytes: to.length, definitions: used.definitions };
   }
 
   function encodeColumns({ receivedAt, rows, firstOrder }: ColumnsToEncode): EncodedEntry {
-    const { head, shape, timestamps } = rows;
+    const { head, shape, from, to: end } = rows;
     begin();
     to.byte(0);
     writeId(to, head.deviceId);
     writeTime(to, receivedAt, 0);
     to.varint(0);
     to.varint(firstOrder);
-    to.varint(timestamps.length);
+    to.varint(end - from);
     writeId(to, head.correlationId);
     writeColumns(to, rows, texts, receivedAt);
-    const kind = kindOf({ ...head, timestamp: receivedAt, data: {} }, shape);
-    return { payload: to.written(), definitions: [kind] };
+    return { payload: to.written(), definitions: [kindOf(head, shape)] };
   }
 
   return { encode, encodeColumns };
@@ -103,13 +103,13 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
 
 function writeColumns(
   to: ByteWriter,
-  { shape, timestamps, columns, texts: strings }: RowColumns,
+  { shape, from, to: end, timestamps, columns, texts: strings }: RowColumns,
   texts: WrittenTexts,
   near: EpochMs,
 ): void {
   const kinds = shape.leaves.map(({ kind }) => kind);
   let before = near;
-  for (let row = 0; row < timestamps.length; row++) {
+  for (let row = from; row < end; row++) {
     const timestamp = timestamps[row]!;
     writeTime(to, timestamp, before);
     before = timestamp;
@@ -128,12 +128,14 @@ interface UsedKinds {
   readonly indexes: readonly number[] | undefined;
 }
 
-function kindsOf({ samples, shapes }: EntryRows, kindOf: KindOfRow): UsedKinds {
+/** `last` is what the entry before used: consecutive entries usually have the same kind. */
+function kindsOf({ samples, shapes }: EntryRows, kindOf: KindOfRow, last: UsedKinds): UsedKinds {
   let only: RowKind | undefined;
   for (let i = 0; i < samples.length; i++) {
     const kind = kindOf(samples[i] ?? missing('row'), shapes[i] ?? missing('shape of a row'));
     if (kind !== (only ??= kind)) return severalKindsOf({ samples, shapes }, kindOf);
   }
+  if (last.indexes === undefined && last.definitions[0] === only) return last;
   return { definitions: only === undefined ? [] : [only], indexes: undefined };
 }
 
@@ -178,12 +180,12 @@ interface RowsContext {
 
 function writeRows(
   to: ByteWriter,
-  { samples, shapes, values }: EntryRows,
+  { samples, shapes, values, valuesAt = 0 }: EntryRows,
   { flags, indexes, texts, near }: RowsContext,
 ): void {
   const { numbers } = values;
   let before = near;
-  let valueAt = 0;
+  let valueAt = valuesAt;
   for (let i = 0; i < samples.length; i++) {
     const sample = samples[i] ?? missing('row');
     if (indexes !== undefined) to.varint(indexes[i] ?? missing('kind of a row'));
@@ -225,10 +227,12 @@ const comparedMax = 8;
  */
 class WrittenTexts {
   readonly #texts: string[] = [];
+  /** Of `#texts`; those behind are of an earlier entry. */
+  #count = 0;
   #numbers: Map<string, number> | undefined;
 
   clear(): void {
-    this.#texts.length = 0;
+    this.#count = 0;
     this.#numbers = undefined;
   }
 
@@ -242,10 +246,9 @@ class WrittenTexts {
   #numberOf(text: string): number {
     const texts = this.#texts;
     if (this.#numbers === undefined) {
-      const at = texts.indexOf(text);
-      if (at >= 0) return at + 1;
-      texts.push(text);
-      if (texts.length > comparedMax)
+      for (let at = 0; at < this.#count; at++) if (texts[at] === text) return at + 1;
+      texts[this.#count++] = text;
+      if (this.#count > comparedMax)
         this.#numbers = new Map(texts.map((known, i) => [known, i + 1]));
       return 0;
     }

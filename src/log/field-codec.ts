@@ -170,12 +170,6 @@ const uuidChars = 36;
 const hexChars = 16;
 const dash = 0x2d;
 
-/** The value of each lower-case hexadecimal digit by its code; 255 for other characters. */
-const digitValues = Uint8Array.from({ length: 128 }, (_, code) => {
-  const value = '0123456789abcdef'.indexOf(String.fromCharCode(code));
-  return value < 0 ? 255 : value;
-});
-
 export function writeId(to: ByteWriter, id: string): void {
   if (id.length === hexChars && packed(to, id, idForms.hex, hexDigits)) return;
   if (id.length === uuidChars && hasDashes(id) && packed(to, id, idForms.uuid, uuidDigits)) return;
@@ -191,18 +185,13 @@ export function readId(from: ByteReader): string {
 }
 
 function idOfForm(from: ByteReader, form: number): string {
-  if (form === idForms.hex) return hexOf(from, hexDigits.length);
+  if (form === idForms.hex) return from.digits(hexDigits.length);
   if (form === idForms.uuid) {
-    const hex = hexOf(from, uuidDigits.length);
+    const hex = from.digits(uuidDigits.length);
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
   if (form === idForms.json) return JSON.parse(from.string(from.varint())) as string;
   return from.string(form - idForms.text);
-}
-
-function hexOf(from: ByteReader, bytes: number): string {
-  const { buffer, byteOffset, length } = from.bytes(bytes);
-  return Buffer.from(buffer, byteOffset, length).toString('hex');
 }
 
 function hasDashes(id: string): boolean {
@@ -212,14 +201,8 @@ function hasDashes(id: string): boolean {
 /** False, and nothing is written, when a place of a digit has another character. */
 function packed(to: ByteWriter, id: string, form: number, places: readonly number[]): boolean {
   const start = to.length;
-  let all = 0;
   to.byte(form);
-  for (const at of places) {
-    const high = digitValues[id.charCodeAt(at)] ?? 255;
-    const low = digitValues[id.charCodeAt(at + 1)] ?? 255;
-    all |= high | low;
-    to.byte((high << 4) | low);
-  }
-  if (all > 15) to.length = start;
-  return all <= 15;
+  const isHex = to.digits(id, places);
+  if (!isHex) to.length = start;
+  return isHex;
 }

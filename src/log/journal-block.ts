@@ -15,6 +15,8 @@ export interface Definition {
 
 export interface EncodedEntry {
   readonly payload: Buffer;
+  /** The first bytes that are the entry; all of them when undefined. */
+  readonly payloadBytes?: number;
   readonly definitions: readonly Definition[];
 }
 
@@ -77,18 +79,18 @@ export function createBlockGroup(): BlockGroup {
     get capacity() {
       return to.capacity;
     },
-    add(position, storedAt, { payload, definitions }) {
+    add(position, storedAt, { payload, payloadBytes = payload.length, definitions }) {
       const before = to.length;
       if (block === undefined || before - block.offset >= blockBytesMax)
         block = begin(position, storedAt);
       const { numbers } = block;
       for (const definition of definitions) define(to, numbers, definition);
-      to.varint(2 * payload.length);
+      to.varint(2 * payloadBytes);
       to.varint(storedAt - block.lastStoredAt);
       to.varint(definitions.length);
       for (const definition of definitions)
         to.varint(numbers.get(definition) ?? missing('number of a definition'));
-      to.bytes(payload);
+      to.firstBytes(payload, payloadBytes);
       block.entries += 1;
       block.lastStoredAt = storedAt;
       return to.length - before;

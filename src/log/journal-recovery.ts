@@ -14,6 +14,8 @@ import { formatWithGroups, journalFormat, readSegmentStart } from './segment-sta
  * entries.
  */
 const positionsLeftOut = 1_000_000;
+/** About the entries of a block. With more, collections of garbage copy what they become. */
+const visitedMin = 256;
 /**
  * A segment without one whole frame is removed when it is not longer than a first frame; a longer
  * one is moved aside.
@@ -181,7 +183,7 @@ async function recoverSegment(
       if (isTorn) break;
     }
     let { offset } = batch;
-    const entries: KeptEntry[] = [];
+    let entries: KeptEntry[] = [];
     for (const frame of batch.frames) {
       const group = groupOf(frame, offset);
       if (group !== undefined) {
@@ -190,6 +192,9 @@ async function recoverSegment(
       }
       addEntries({ segment, frame, offset, from }, progress, entries);
       offset += frameBytes(frame);
+      if (entries.length < visitedMin) continue;
+      await visit(entries);
+      entries = [];
     }
     if (entries.length > 0) await visit(entries);
     segment.bytes = Math.max(segment.bytes, batch.frames.length === 0 ? 0 : batch.end);

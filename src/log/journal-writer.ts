@@ -108,7 +108,7 @@ export class JournalWriter {
   append(entry: EncodedEntry): Appended {
     this.#refuseWhenStopped();
     const storedAt = Math.max(Math.floor(this.#options.now()), this.#lastStoredAt);
-    const group = this.#groupFor(entry, storedAt);
+    const group = this.#groupFor(entry.payloadBytes ?? entry.payload.length, storedAt);
     const position = this.#nextPosition++;
     const bytes = group.blocks.add(position, storedAt, entry);
     group.entries += 1;
@@ -120,9 +120,9 @@ export class JournalWriter {
   }
 
   /** The last waiting group with room, or a new one. */
-  #groupFor({ payload }: EncodedEntry, storedAt: EpochMs): Waiting {
+  #groupFor(payloadBytes: number, storedAt: EpochMs): Waiting {
     const last = this.#waiting.at(-1);
-    if (last !== undefined && last.blocks.bytes + payload.length <= groupBytesMax) return last;
+    if (last !== undefined && last.blocks.bytes + payloadBytes <= groupBytesMax) return last;
     const blocks = this.#spare ?? createBlockGroup();
     this.#spare = undefined;
     const place = { firstPosition: this.#nextPosition, firstStoredAt: storedAt };

@@ -18,14 +18,19 @@ export interface LoggedRows {
   readonly samples: readonly RowHead[];
   readonly shapes: readonly DataShape[];
   readonly values: LeafValues;
+  /** Where the values of the first row are; 0 without it. Rows of other entries may be before and behind. */
+  readonly valuesAt?: number;
 }
 
-/** Rows of one device that have everything but times and values in common. */
+/** Rows of one device that have everything but times and values in common: a part of columns. */
 export interface RowColumns {
   /** What all rows have in common. */
   readonly head: Omit<EntrySample, 'timestamp' | 'data' | 'meta'>;
   readonly shape: DataShape;
-  /** Each later than the one before. */
+  /** The first of the rows, and the end of them. The columns may have rows of other devices. */
+  readonly from: number;
+  readonly to: number;
+  /** Each row of the device is later than the one before. */
   readonly timestamps: Float64Array;
   /** For each leaf of the shape: numbers, booleans as 0 and 1, or indices in `texts`. */
   readonly columns: readonly Float64Array[];
@@ -51,8 +56,8 @@ export interface ReadEntry extends LoggedEntry {
 }
 
 /** The data of each row, as it was sent. */
-export function* dataOfRows({ shapes, values }: LoggedRows): Generator<JsonObject> {
-  let at = 0;
+export function* dataOfRows({ shapes, values, valuesAt = 0 }: LoggedRows): Generator<JsonObject> {
+  let at = valuesAt;
   for (const shape of shapes) {
     yield dataOf(shape, values.sourceFrom(at));
     at += shape.leaves.length;

@@ -27,8 +27,11 @@ type RowKindText = readonly [
   shape: string,
 ];
 
+/** What of a row makes its kind. */
+type RowSource = Omit<EntrySample, 'timestamp' | 'data'>;
+
 /** Says the kind of a row: the same object for the same kind. */
-export type KindOfRow = (sample: EntrySample, shape: DataShape) => RowKind;
+export type KindOfRow = (sample: RowSource, shape: DataShape) => RowKind;
 
 export function createRowKinds(): KindOfRow {
   /** By data flow, topic and shape; the rest differs rarely. */
@@ -37,13 +40,13 @@ export function createRowKinds(): KindOfRow {
   let bytes = 0;
   let last: RowKind | undefined;
 
-  function find(sample: EntrySample, shape: DataShape): RowKind {
+  function find(sample: RowSource, shape: DataShape): RowKind {
     const alike = known.get(sample.dataFlowId)?.get(sample.topic)?.get(shape) ?? [];
     for (const kind of alike) if (isOf(kind, sample, shape)) return kind;
     return add(sample, shape);
   }
 
-  function add(sample: EntrySample, shape: DataShape): RowKind {
+  function add(sample: RowSource, shape: DataShape): RowKind {
     if (count >= kindsMax || bytes >= kindBytesMax) {
       known.clear();
       count = 0;
@@ -79,7 +82,7 @@ export function createKindReader(interner: ShapeInterner): (definition: Buffer) 
   };
 }
 
-function isOf(kind: RowKind, sample: EntrySample, shape: DataShape): boolean {
+function isOf(kind: RowKind, sample: RowSource, shape: DataShape): boolean {
   return (
     kind.shape === shape &&
     kind.topic === sample.topic &&
@@ -91,7 +94,7 @@ function isOf(kind: RowKind, sample: EntrySample, shape: DataShape): boolean {
   );
 }
 
-function kindOf(sample: EntrySample, shape: DataShape): RowKind {
+function kindOf(sample: RowSource, shape: DataShape): RowKind {
   const { organizationId, workspaceId, dataFlowId, topic, stored } = sample;
   const hasMeta = sample.meta !== undefined;
   const text: RowKindText = [

@@ -5,7 +5,7 @@ const indexDigits = 6;
 
 /** Position of the sample's entry, then its number in it from 1. */
 export function cursorAt(position: number, index: number): string {
-  return cursorsAt(position)(index);
+  return prefixOf(position) + indexDigitsOf(index);
 }
 
 /**
@@ -13,9 +13,28 @@ export function cursorAt(position: number, index: number): string {
  * all.
  */
 export function cursorsAt(position: number): (index: number) => string {
-  const prefix = String(position).padStart(positionDigits, '0');
-  return (index) => prefix + (indexTexts[index] ?? String(index).padStart(indexDigits, '0'));
+  const prefix = prefixOf(position);
+  return (index) => prefix + indexDigitsOf(index);
 }
+
+function indexDigitsOf(index: number): string {
+  return indexTexts[index] ?? String(index).padStart(indexDigits, '0');
+}
+
+let thousands = Number.NaN;
+let thousandsDigits = '';
+
+/** Consecutive positions usually share all but the last three digits. */
+function prefixOf(position: number): string {
+  const above = Math.floor(position / 1_000);
+  if (above !== thousands) {
+    thousands = above;
+    thousandsDigits = String(above).padStart(positionDigits - 3, '0');
+  }
+  return thousandsDigits + (lastDigits[position % 1_000] ?? '');
+}
+
+const lastDigits = Array.from({ length: 1_000 }, (_, rest) => String(rest).padStart(3, '0'));
 
 const indexTexts = Array.from({ length: 1_001 }, (_, index) =>
   String(index).padStart(indexDigits, '0'),

@@ -16,6 +16,7 @@ const kindPrefixes = {
   deviceConfiguration: '16',
   view: '17',
   rule: '21',
+  alarm: '22',
   organization: '28',
   workspace: '29',
   deviceType: '33',

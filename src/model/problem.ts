@@ -1,6 +1,7 @@
 // Problem table: one stable code, one status and one message per problem, by area in the files *-problems.ts.
 // Code throws a Problem by the name of the row, and the HTTP edge makes the body.
 import { accessProblems } from './access-problems.ts';
+import { alarmProblems } from './alarm-problems.ts';
 import { backfillProblems } from './backfill-problems.ts';
 import { damageProblems } from './damage-problems.ts';
 import { deliveryProblems } from './delivery-problems.ts';
@@ -28,6 +29,7 @@ export const problems = {
   ...transportProblems,
   ...queryProblems,
   ...ruleProblems,
+  ...alarmProblems,
   ...deliveryProblems,
   ...recordsProblems,
   ...damageProblems,

@@ -36,14 +36,6 @@ export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
   const { samples } = entry;
   const id = metrics?.uplinkId ?? samples[0]?.correlationId;
   if (id === undefined) return undefined;
-  return {
-    id,
-    deviceId,
-    position,
-    receivedAt,
-    payload: trace.raw,
-    samples,
-    duplicates,
-    ...(state !== undefined && { state }),
-  };
+  const uplink = { id, deviceId, position, receivedAt, payload: trace.raw, samples, duplicates };
+  return state === undefined ? uplink : { ...uplink, state };
 }

@@ -25,6 +25,8 @@ export const contextPrefixes: readonly string[] = [
   'uplinkMetrics',
   'rawData',
   'dataSources',
+  'alarm',
+  'change',
 ];
 
 // Type aliases, not interfaces: a context is a JSON object too.
@@ -77,6 +79,9 @@ export type TemplateContext = {
   readonly result?: JsonObject;
   /** By number from 1, as a string. */
   readonly dataSources?: Readonly<Record<string, DataSourceContext>>;
+  /** The alarm of a notification as its endpoint shows it, and what happened to it. */
+  readonly alarm?: JsonObject;
+  readonly change?: string;
 };
 
 export interface ContextDevice {
@@ -121,14 +126,15 @@ export function templateContextOf(source: ContextSource): TemplateContext {
 export function defaultPayload(context: TemplateContext, vendorNames: boolean): string {
   const { data, meta, topic, timestamp, deviceId, svcDeviceId, akenzaDeviceId } = context;
   const { correlationId, device, uplinkMetrics, uplinkMeta, rule, result } = context;
+  const { alarm, change } = context;
   const sample = vendorNames
     ? { data, meta, topic, timestamp, deviceId, svcDeviceId, akenzaDeviceId, correlationId }
     : { data, meta, topic, timestamp, deviceId, svcDeviceId, correlationId };
   if (device === undefined)
-    return JSON.stringify({ ...sample, uplinkMetrics, uplinkMeta, rule, result });
+    return JSON.stringify({ ...sample, uplinkMetrics, uplinkMeta, rule, result, alarm, change });
   // The device is the same for many samples, so that its JSON is cached.
   const before = JSON.stringify(sample).slice(0, -1);
-  const after = JSON.stringify({ uplinkMetrics, uplinkMeta, rule, result }).slice(1);
+  const after = JSON.stringify({ uplinkMetrics, uplinkMeta, rule, result, alarm, change }).slice(1);
   const [first, last] = [before === '{' ? '' : ',', after === '}' ? '' : ','];
   return `${before}${first}"device":${deviceText(device)}${last}${after}`;
 }

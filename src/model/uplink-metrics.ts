@@ -42,7 +42,13 @@ export function withLastKnown(
   metrics: UplinkMetrics,
   earlier: UplinkMetrics | undefined,
 ): UplinkMetrics {
+  // Most devices report neither.
+  if (!isReporting(metrics) && (earlier === undefined || !isReporting(earlier))) return metrics;
   return { ...metrics, ...(earlier && reportedBy(earlier)), ...reportedBy(metrics) };
+}
+
+function isReporting({ sqi, batteryLevel }: UplinkMetrics): boolean {
+  return sqi !== undefined || batteryLevel !== undefined;
 }
 
 /** From which percentage on a battery is good or medium; below it is low (contract 4). */

@@ -13,6 +13,7 @@ import {
   indexPath,
   listSegmentFiles,
   type RawUplinkDamage,
+  type ScannedSegment,
   type SegmentName,
   scanSegmentFile,
 } from './segment-file.ts';
@@ -46,13 +47,14 @@ export async function findSegments(options: FindingOptions): Promise<RawUplinkSe
   const { directory, damaged } = options;
   const { closed, left } = await openClosedSegments(directory, damaged);
   const mark = await readDurableMark(directory);
-  const halved = left === undefined ? undefined : await closedShort(left, mark, options);
+  const found = left === undefined ? undefined : await foundOpen(left, directory);
+  const halved = found && (await closedShort(found, mark, options));
   if (halved !== undefined) closed.push(halved);
   const isOpenThere =
     left !== undefined || closed.some(({ sequence }) => sequence === mark?.sequence);
   if (mark !== undefined && !isOpenThere) damaged(missingSegment(directory, mark));
   const resume =
-    left === undefined || halved !== undefined ? undefined : await resumed(left, options);
+    found === undefined || halved !== undefined ? undefined : await resumed(found, options);
   const files = await listSegmentFiles(directory);
   const newest = resume?.contents ?? closed.at(-1)?.head;
   const positions = closed.map(({ head }) => head.lastPosition);
@@ -64,9 +66,18 @@ export async function findSegments(options: FindingOptions): Promise<RawUplinkSe
   };
 }
 
-async function segmentNamed(directory: string, path: string): Promise<SegmentName> {
+/** The segment that was open. It is read once: of a busy platform it has 350,000 uplinks. */
+interface FoundOpen {
+  readonly name: SegmentName;
+  readonly bytes: number;
+  readonly scanned: ScannedSegment;
+}
+
+async function foundOpen(path: string, directory: string): Promise<FoundOpen> {
   const names = await listSegmentFiles(directory);
-  return names.find((name) => name.path === path) ?? missing('segment that was open');
+  const name = names.find((each) => each.path === path) ?? missing('segment that was open');
+  const { size: bytes } = await stat(path);
+  return { name, bytes, scanned: await scanSegmentFile(path, bytes) };
 }
 
 /**
@@ -74,20 +85,18 @@ async function segmentNamed(directory: string, path: string): Promise<SegmentNam
  * it is, so that nothing is cut off it. Undefined for a complete segment.
  */
 async function closedShort(
-  left: ClosedSegment['path'],
+  { name, bytes, scanned }: FoundOpen,
   mark: DurableMark | undefined,
   { directory, damaged }: FindingOptions,
 ): Promise<ClosedSegment | undefined> {
-  const name = await segmentNamed(directory, left);
   if (mark === undefined || mark.sequence !== name.sequence) return undefined;
-  const { size } = await stat(left);
-  const scanned = await scanSegmentFile(left, size);
   if (scanned.end >= mark.bytes) return undefined;
+  const { path } = name;
   scanned.damage.forEach(damaged);
-  damaged({ path: left, offset: scanned.end, bytes: mark.bytes - scanned.end });
-  await replaceFile(indexPath(left), encodeIndex(scanned.contents));
+  damaged({ path, offset: scanned.end, bytes: mark.bytes - scanned.end });
+  await replaceFile(indexPath(path), encodeIndex(scanned.contents));
   await removeDurableMark(directory);
-  return closedSegment({ ...name, contents: scanned.contents, bytes: size });
+  return closedSegment({ ...name, contents: scanned.contents, bytes });
 }
 
 /**
@@ -96,16 +105,12 @@ async function closedShort(
  * again is skipped.
  */
 async function resumed(
-  left: ClosedSegment['path'],
-  options: FindingOptions,
-): Promise<WrittenSegment | undefined> {
-  const name = await segmentNamed(options.directory, left);
-  const { followedFrom, isLost = () => false } = options;
-  const { size } = await stat(left);
-  const whole = await scanSegmentFile(left, size);
+  { name, bytes, scanned: whole }: FoundOpen,
+  { followedFrom, isLost = () => false, damaged }: FindingOptions,
+): Promise<WrittenSegment> {
   const end = whole.contents.lastPosition + 1;
   const isCut = followedFrom !== undefined && followedFrom < end && !isLost(followedFrom, end);
-  const scanned = isCut ? await scanSegmentFile(left, size, followedFrom) : whole;
-  scanned.damage.forEach(options.damaged);
+  const scanned = isCut ? await scanSegmentFile(name.path, bytes, followedFrom) : whole;
+  scanned.damage.forEach(damaged);
   return { ...name, contents: scanned.contents, bytes: scanned.end };
 }

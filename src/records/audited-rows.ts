@@ -49,12 +49,14 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   operation: 'operations',
   integration: 'integrations',
   rule: 'rules',
+  alarm: 'alarms',
   customLogic: 'customLogicBlocks',
   view: 'views',
 };
 
 /** Rows that belong to a record and change with it. */
 const parts: Partial<Record<RecordKind, readonly Part[]>> = {
+  alarm: [{ table: 'alarmComments', by: 'alarmId', show: ['text'], as: 'comments' }],
   dataFlow: [
     {
       table: 'dataFlowOutputs',
@@ -85,12 +87,13 @@ const sealedProperties = new Set<RecordKind>(['outputConnector', 'integration'])
 const unshown = new Set<string>([
   ...'id searchText created updated version organizationId lastUsed content plan done'.split(' '),
   ...'failed activation nextExecution nameKey loraKeys'.split(' '),
+  ...'openKey severityRank orderedBy sources commentCount clearAt escalateAt'.split(' '),
   ...deviceKeyColumns,
 ]);
 const jsonColumns = new Set<string>([
   ...'settings properties permissions workspaceIds meta schemas sampleData'.split(' '),
   ...'uplinkScript downlinkScript configuration selectOptions dataSources'.split(' '),
-  ...'logicProperties inputs timer logic actions'.split(' '),
+  ...'logicProperties inputs timer logic actions data acknowledgedBy clearedBy'.split(' '),
   ...deviceFieldsOfKind('object'),
 ]);
 

@@ -5,6 +5,21 @@ type JsonText = string;
 
 export interface ConsoleTables {
   userPreferences: { userId: string; content: JsonText; updated: number };
+  activities: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    requestId: string | null;
+    actorType: string;
+    actorId: string;
+    actorName: string;
+    started: number;
+    timestamp: number;
+    /** Between bars, so that each is found. */
+    resourceTypes: string;
+    changes: JsonText;
+    records: JsonText;
+  };
   views: {
     id: string;
     organizationId: string;

@@ -6,7 +6,7 @@ import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenRecords, openRecords } from './records.ts';
 import { listDevices } from './rows/device-lists.ts';
-import { type CachedList, changesLists, createListCache, listCacheLimits } from './list-cache.ts';
+import { type CachedList, createListCache, listCacheLimits } from './list-cache.ts';
 
 let directory: string;
 let records: OpenRecords;
@@ -117,10 +117,10 @@ test('what a transaction undid is not remembered', async () => {
 });
 
 test('what uplinks write moves no list, but lists that look at it are read each time', async () => {
-  const stamp = records.lists.stamp();
+  const stamp = records.lists.of('o').stamp();
   const status = { deviceId: '022', lastUplinkAt: 1, uplinkMetrics: '{}' };
   await records.db.insertInto('deviceStatus').values(status).execute();
-  expect(records.lists.stamp()).toBe(stamp);
+  expect(records.lists.of('o').stamp()).toBe(stamp);
   const online = async (now: number) =>
     (await listDevices(records, { organizationId: 'o', online: true }, page(0), now)).total;
   expect(await online(2)).toBe(1);
@@ -128,22 +128,72 @@ test('what uplinks write moves no list, but lists that look at it are read each 
   expect(await online(2)).toBe(0);
 });
 
-test.each([
-  ['insert into "devices" values (1)', true],
-  ['  UPDATE "tags" set "name" = 1', true],
-  ['delete from deviceTags where 1', true],
-  ['rollback', true],
-  ['rollback to savepoint item', true],
-  ['drop table "devices"', true],
-  ['create index a on b (c)', true],
-  ['insert into "deviceStatus" values (1)', false],
-  ['update "sessions" set "a" = 1', false],
-  ['insert into "somethingNew" values (1)', false],
-  ['begin immediate', false],
-  ['commit', false],
-  ['release savepoint item', false],
-  ['pragma synchronous = full', false],
-])('%s: %s', (statement, expected) => expect(changesLists(statement)).toBe(expected));
+const stampOf = (organizationId: string) => records.lists.of(organizationId).stamp();
+const tag = {
+  ...audit,
+  id: 't',
+  name: 't',
+  searchText: 't',
+  organizationId: 'o',
+  workspaceId: 'w',
+};
+
+test('fleet 6: only writes of its organization outdate a list, in each of its tables', async () => {
+  const { db } = records;
+  const other = { ...device(900), organizationId: 'other' };
+  const writes: [name: string, organizationId: string, () => Promise<unknown>][] = [
+    ['a device', 'other', () => db.insertInto('devices').values(other).execute()],
+    ['a tag', 'o', () => db.insertInto('tags').values(tag).execute()],
+    [
+      'a tag of a device',
+      'other',
+      () => db.insertInto('deviceTags').values({ deviceId: '02900', tagId: 't' }).execute(),
+    ],
+    ['a tag that changes', 'o', () => db.updateTable('tags').set({ name: 'u' }).execute()],
+    ['a device without its tag', 'other', () => db.deleteFrom('deviceTags').execute()],
+    [
+      'a device that changes',
+      'other',
+      () => db.updateTable('devices').set({ name: 'x' }).where('id', '=', '02900').execute(),
+    ],
+    [
+      'a deleted device',
+      'other',
+      () => db.deleteFrom('devices').where('id', '=', '02900').execute(),
+    ],
+    ['a deleted tag', 'o', () => db.deleteFrom('tags').execute()],
+  ];
+  for (const [name, organizationId, write] of writes) {
+    const before = { o: stampOf('o'), other: stampOf('other') };
+    await write();
+    // The end of another transaction outdates nothing.
+    await db.transaction().execute(async () => undefined);
+    const changed = (['o', 'other'] as const).filter((id) => stampOf(id) !== before[id]);
+    expect([name, changed]).toEqual([name, [organizationId]]);
+  }
+});
+
+test('fleet 6: what a transaction changed outdates lists when it ends too', async () => {
+  const stamps: number[] = [];
+  await records.db.transaction().execute(async (step) => {
+    await step.insertInto('devices').values(device(60)).execute();
+    stamps.push(stampOf('o'));
+  });
+  stamps.push(stampOf('o'));
+  expect(stamps[1]).toBeGreaterThan(stamps[0]!);
+  await records.db.deleteFrom('devices').where('id', '=', '0260').execute();
+});
+
+test('fleet 6: a device type that all organizations share outdates the lists of all', async () => {
+  const before = stampOf('o');
+  const type = { ...audit, id: 'y', name: 'y', searchText: 'y', description: null };
+  const columns = { organizationId: null, type: 'manual', meta: '{}', schemas: '{}', nameKey: 'y' };
+  await records.db
+    .insertInto('deviceTypes')
+    .values({ ...type, ...columns })
+    .execute();
+  expect(stampOf('o')).toBeGreaterThan(before);
+});
 
 describe('limits', () => {
   const query = (n: number | string) => CompiledQuery.raw('select "id" from "devices"', [n]);
@@ -152,7 +202,7 @@ describe('limits', () => {
     rows: Array.from({ length: rows }, () => null),
   });
   test('the oldest make room', () => {
-    const lists = createListCache(() => 1);
+    const lists = createListCache(() => 1).of('o');
     for (let n = 0; n <= listCacheLimits.listsMax; n++)
       lists.keep(query(n), { total: n, rows: undefined }, 1);
     expect(lists.find(query(0))).toBeUndefined();
@@ -167,7 +217,7 @@ describe('limits', () => {
     expect(lists.find(query('b'))?.total).toBe(half);
   });
   test('a list that looks at a table that is not watched is not kept', () => {
-    const lists = createListCache(() => 1);
+    const lists = createListCache(() => 1).of('o');
     const looking = CompiledQuery.raw(
       'select "id" from "devices" where "id" in (select "x" from "somethingNew")',
     );
@@ -176,7 +226,7 @@ describe('limits', () => {
   });
   test('what was written while a list was read is not kept; neither are very long filters', () => {
     let revision = 1;
-    const lists = createListCache(() => revision);
+    const lists = createListCache(() => revision).of('o');
     const stamp = lists.stamp();
     revision = 2;
     lists.keep(query(1), long(1), stamp);

@@ -30,8 +30,11 @@ import * as keyCheck from './migrations/0071-key-check.ts';
 import * as oldVersionMark from './migrations/0072-old-version-mark.ts';
 import * as deliveryLog from './migrations/0073-delivery-log.ts';
 import * as deviceCounts from './migrations/0080-device-counts.ts';
+import * as alarms from './migrations/0090-alarms.ts';
 import * as userPreferences from './migrations/0091-user-preferences.ts';
 import * as views from './migrations/0092-views.ts';
+import * as devicesByEui from './migrations/0093-devices-by-eui.ts';
+import * as activity from './migrations/0094-activity.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -61,8 +64,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0072-old-version-mark': oldVersionMark,
   '0073-delivery-log': deliveryLog,
   '0080-device-counts': deviceCounts,
+  '0090-alarms': alarms,
   '0091-user-preferences': userPreferences,
   '0092-views': views,
+  '0093-devices-by-eui': devicesByEui,
+  '0094-activity': activity,
 };
 
 /**

@@ -7,7 +7,8 @@ import { type Quotas, standardQuotas } from '../model/quota.ts';
 import type { RecordChange } from '../model/record.ts';
 import { syncFolder } from '../data-folder/data-folder.ts';
 import { openConnection } from './sqlite/connection.ts';
-import { changesLists, type ListCache, createListCache } from './list-cache.ts';
+import { createListCache, type ListCaches } from './list-cache.ts';
+import { createListChanges } from './list-changes.ts';
 import { migrate } from './migrations.ts';
 import { keepCheckWord } from './records-check.ts';
 import type { RecordTables } from './schema.ts';
@@ -34,7 +35,7 @@ export interface Records {
   /** In whose name the request under way changes things; undefined for the platform itself. */
   readonly actor: () => Actor | undefined;
   readonly now: () => number;
-  readonly lists: ListCache;
+  readonly lists: ListCaches;
   /** How many records an organization may have. */
   readonly quotas: Quotas;
 }
@@ -70,20 +71,14 @@ export async function openRecords(options: {
   mkdirSync(options.directory, { recursive: true });
   const { announce, actor = () => undefined, now = Date.now } = options;
   const { quotas = standardQuotas, stopped = () => undefined } = options;
-  let written = 0;
-  let isChanging = false;
-  const ran = (statement: string): void => {
-    // What a transaction changed is seen by others only from its commit on.
-    const isCommit = statement === 'commit' && isChanging;
-    if (!isCommit && !changesLists(statement)) return;
-    written += 1;
-    isChanging = !isCommit;
-  };
+  const listChanges = createListChanges();
+  const { ran } = listChanges;
   const connection = openConnection(join(options.directory, 'records.sqlite'), { ran, stopped });
   const db = new Kysely<RecordTables>({ dialect: sqliteDialect(connection) });
   try {
     // New indexes begin without statistics, and the query planner would pass them over.
     if (await migrate(db)) await refreshStatistics(db);
+    listChanges.follow(connection);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     await keepCheckWord(db, sealer);
     // SQLite syncs what it writes into its files; that the files are there is for us to keep.
@@ -95,7 +90,7 @@ export async function openRecords(options: {
       // Reads outside of a transaction never see what is not committed.
       committed: db,
       transactionsEnded: connection.idle,
-      lists: createListCache(() => written),
+      lists: createListCache(listChanges.revisionOf),
       hurry: connection.hurry,
       close: () => db.destroy(),
     };

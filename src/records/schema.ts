@@ -1,5 +1,6 @@
 // The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
 import type { Generated } from 'kysely';
+import type { AlarmTables } from './alarm-tables.ts';
 import type { ConsoleTables } from './console-tables.ts';
 import type { DeliveryRow } from './rows/delivery-row.ts';
 import type { DeviceStatusColumns } from './rows/device-status-columns.ts';
@@ -27,7 +28,7 @@ interface NamedColumns extends AuditColumns {
   searchText: string;
 }
 
-export interface RecordTables extends NetworkTables, RuleTables, ConsoleTables {
+export interface RecordTables extends NetworkTables, RuleTables, AlarmTables, ConsoleTables {
   organizations: NamedColumns & {
     logo: string | null;
     ownerId: string;

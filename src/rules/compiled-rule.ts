@@ -1,9 +1,11 @@
 // Compiled rule: the watches of its data sources, its logic and its actions, computed once.
+import type { AlarmProperties } from '../model/alarm.ts';
 import { type GeoFence, parseGeoFence } from '../model/geo-fence.ts';
 import type { OutputConnector } from '../model/output-connector.ts';
 import type { CustomLogicBlock, Rule, RuleDataSource } from '../model/rule.ts';
 import { readSchedule, type RuleSchedule } from '../model/rule-schedule.ts';
 import { combinationHolds, parseTagCombination } from '../model/tag-combination.ts';
+import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
 import type { Verdict } from './firing.ts';
 import { isWholeSample } from './rule-reading.ts';
@@ -65,6 +67,8 @@ export interface CompiledRule {
   readonly logic: CompiledLogic;
   /** Actions whose connectors exist, by id. The value: fires in consecutive runs. */
   readonly consecutive: ReadonlyMap<string, boolean>;
+  /** Actions that open alarms, by id. */
+  readonly alarms: ReadonlyMap<string, AlarmOutput>;
   readonly schedule: RuleSchedule | undefined;
   /** Whether it needs more than the sample that triggers it. */
   readonly needsLastSamples: boolean;
@@ -75,6 +79,8 @@ export interface CompiledRule {
 export interface RuleParts {
   readonly connectors: ReadonlyMap<string, Pick<OutputConnector, 'sendConsecutiveAlerts'>>;
   readonly customLogic: ReadonlyMap<string, CustomLogicBlock>;
+  /** Of connectors that open alarms; none for a simulation. */
+  readonly alarms?: ReadonlyMap<string, AlarmProperties>;
   /**
    * Whether the device is in the workspace. A device that was moved to another one is not an input.
    */
@@ -96,6 +102,7 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
     sources,
     logic,
     consecutive,
+    alarms: compileAlarms(rule, parts.alarms ?? new Map()),
     schedule: scheduleOf(rule),
     needsLastSamples:
       sources.length > 1 ||

@@ -22,6 +22,8 @@ export interface Triggered {
   readonly places: readonly number[];
   /** Undefined for custom logic, which its script evaluates. */
   readonly verdict: Verdict | undefined;
+  /** Outputs whose alarms the verdict ends. */
+  readonly ended?: readonly string[];
 }
 
 /**

@@ -1,18 +1,22 @@
 // Rule loader: compiles rules with the records that they refer to.
+import type { AlarmProperties } from '../model/alarm.ts';
 import type { Rule } from '../model/rule.ts';
-import type { RecordsDb } from '../records/records.ts';
+import type { Records, RecordsDb } from '../records/records.ts';
 import { findCustomLogics } from '../records/rows/custom-logic.ts';
 import { workspacesOfDevices } from '../records/rows/devices.ts';
-import { findOpenOutputConnectors } from '../records/rows/output-connectors.ts';
+import {
+  findOpenOutputConnectors,
+  findReadableProperties,
+} from '../records/rows/output-connectors.ts';
 import { type CompiledRule, compileRule, type RuleParts } from './compiled-rule.ts';
 
 /** `failed` is called for a rule that cannot be compiled. It is skipped. */
 export async function compileRules(
-  db: RecordsDb,
+  store: Pick<Records, 'db' | 'sealer'>,
   rules: readonly Rule[],
   failed: (ruleId: string, error: unknown) => void,
 ): Promise<readonly CompiledRule[]> {
-  const parts = await readParts(db, rules);
+  const parts = await readParts(store, rules);
   return rules.flatMap((rule) => {
     try {
       return compileRule(rule, parts) ?? [];
@@ -23,15 +27,23 @@ export async function compileRules(
   });
 }
 
-async function readParts(db: RecordsDb, rules: readonly Rule[]): Promise<RuleParts> {
+async function readParts(
+  store: Pick<Records, 'db' | 'sealer'>,
+  rules: readonly Rule[],
+): Promise<RuleParts> {
+  const { db } = store;
   const actionIds = new Set(rules.flatMap(({ actions }) => actions.map(({ id }) => id)));
   const blockIds = new Set(rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []));
   const connectors = await findOpenOutputConnectors(db, [...actionIds]);
+  const alarmIds = connectors.filter(({ type }) => type === 'ALARM').map(({ id }) => id);
+  // The action of an unreadable one becomes a delivery, which fails with the reason.
+  const alarms = await findReadableProperties(store, alarmIds);
   const blocks = await findCustomLogics(db, [...blockIds]);
   const isInWorkspace = await inputsInWorkspace(db, rules);
   return {
     connectors: new Map(connectors.map((connector) => [connector.id, connector])),
     customLogic: new Map(blocks.map((block) => [block.id, block])),
+    alarms: alarms as ReadonlyMap<string, AlarmProperties>,
     isInWorkspace,
   };
 }

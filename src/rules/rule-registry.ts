@@ -3,10 +3,12 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { Records } from '../records/records.ts';
+import { findAlarmSourcesOfRules } from '../records/rows/alarm-parts.ts';
 import { workspacesOfDevices } from '../records/rows/devices.ts';
 import { findConditionStates } from '../records/rows/rule-state.ts';
 import { findActiveRules } from '../records/rows/rules.ts';
 import { tagsOfDevices } from '../records/rows/tags.ts';
+import { type AlarmSources, createAlarmSources } from './alarm-sources.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { createConditionStates } from './condition-states.ts';
 import type { DevicePlan } from './device-plan.ts';
@@ -36,6 +38,7 @@ export interface PreparationFailures {
 /** `refresh`, `prepare` and `prepareRule` must not run at the same time. */
 export interface RuleRegistry {
   readonly memory: RuleMemory;
+  readonly alarmSources: AlarmSources;
   readonly size: () => number;
   /** Call for every record change. It takes effect with the next `refresh`. */
   recordChanged(change: RecordChange): void;
@@ -59,10 +62,10 @@ export interface RuleRegistry {
   reset(): void;
 }
 
-interface RegistryState {
-  readonly db: Records['db'];
+interface RegistryState extends Pick<Records, 'db' | 'sealer'> {
   readonly store: SearchedStore;
   readonly memory: RuleMemory;
+  readonly alarmSources: AlarmSources;
   readonly index: RuleIndex;
   readonly plans: Plans;
   readonly failed: (ruleId: string, error: unknown) => void;
@@ -72,17 +75,21 @@ interface RegistryState {
  * `failed` is called for a rule that cannot be read or compiled. The others are used without it.
  */
 export function createRuleRegistry(
-  records: Pick<Records, 'db'>,
+  { db, sealer }: Pick<Records, 'db' | 'sealer'>,
   store: SearchedStore,
   failed: (ruleId: string, error: unknown) => void,
 ): RuleRegistry {
   const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
+  const alarmSources = createAlarmSources();
   const index = createRuleIndex();
   const plans = createPlans(memory.last.forget);
-  const state: RegistryState = { db: records.db, store, memory, index, plans, failed };
+  const state: RegistryState = {
+    ...{ db, sealer, store, memory, alarmSources, index, plans, failed },
+  };
   const pending = createPendingChanges();
   return {
     memory,
+    alarmSources,
     size: () => index.size,
     recordChanged: pending.recordChanged,
     async refresh() {
@@ -114,6 +121,7 @@ export function createRuleRegistry(
       pending.markAll();
       memory.last.clear();
       memory.states.clear();
+      alarmSources.clear();
     },
   };
 }
@@ -157,15 +165,16 @@ async function reloadRules(
   state: RegistryState,
   ids: ReadonlySet<string> | undefined,
 ): Promise<void> {
-  const { db, index, memory, failed } = state;
+  const { db, index, memory, alarmSources, failed } = state;
   const { rules, broken } = await findActiveRules(db, ids && [...ids]);
   for (const { id, error } of broken) failed(id, error);
   const workspaces = new Set(rules.map(({ workspaceId }) => workspaceId));
-  const compiled = await compileRules(db, rules, failed);
+  const compiled = await compileRules(state, rules, failed);
   for (const id of ids ?? index.ids()) {
     const known = index.remove(id);
     if (known === undefined) continue;
     memory.states.forget(id);
+    alarmSources.forget(id);
     workspaces.add(known.rule.workspaceId);
   }
   for (const rule of compiled) index.add(rule);
@@ -177,6 +186,8 @@ async function reloadRules(
     const isCurrent = index.rule(ruleId)?.rule.activation === activation;
     if (isCurrent) memory.states.load(ruleId, deviceId, holds);
   }
+  const withAlarms = compiled.filter(({ alarms }) => alarms.size > 0).map(({ rule }) => rule.id);
+  for (const source of await findAlarmSourcesOfRules(db, withAlarms)) alarmSources.add(source);
   forgetWorkspaces(state, workspaces);
 }
 

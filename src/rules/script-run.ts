@@ -169,16 +169,23 @@ function instantFrom(value: Json | undefined): EpochMs | undefined {
   return undefined;
 }
 
+/** Whether an emitted action clears the alarm of its key, instead of triggering (contract 37). */
+export function clearsAlarm({ alarm }: JsonObject): boolean {
+  return alarm === 'clear';
+}
+
 /**
  * Returns the emitted actions for an action of the rule. An action that does not fire in
- * consecutive runs gets the first one, and only after a run without one (contract 35).
+ * consecutive runs gets the first one, and only after a run without one (contract 35). Those that
+ * clear an alarm are for outputs of alarms only.
  */
 export function actionsFor(
   actions: readonly JsonObject[],
   isConsecutive: boolean,
   heldBefore: boolean,
 ): readonly JsonObject[] {
-  if (isConsecutive) return actions;
+  const firing = actions.filter((action) => !clearsAlarm(action));
+  if (isConsecutive) return firing;
   if (heldBefore) return [];
-  return actions.slice(0, 1);
+  return firing.slice(0, 1);
 }

@@ -3,19 +3,12 @@ import type { JournalEntry } from '../model/journal-entry.ts';
 import { dataOfColumns, rowAtTime } from '../log/row-columns.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
+import { createPendingDevices, type PendingDevice } from './pending-devices.ts';
 import { PendingSamples } from './pending-samples.ts';
 import { sameData } from './same-data.ts';
 
 type EntrySamples = JournalEntry['samples'];
 type EntrySample = EntrySamples[number];
-
-/** What is on its way for one device. */
-interface PendingDevice {
-  readonly id: string;
-  readonly entries: PendingEntry[];
-  /** See `PendingEntry.takeOrders`. */
-  nextOrder: number;
-}
 
 export interface PendingEntries {
   /**
@@ -40,49 +33,38 @@ interface Refusal {
 }
 
 export function createPendingEntries(): PendingEntries {
-  const devices = new Map<string, PendingDevice>();
+  const devices = createPendingDevices<PendingEntry>();
   let idle: PromiseWithResolvers<void> | undefined;
-
-  function deviceOf(deviceId: string): PendingDevice {
-    let device = devices.get(deviceId);
-    if (device === undefined) {
-      device = { id: deviceId, entries: [], nextOrder: 0 };
-      devices.set(deviceId, device);
-    }
-    return device;
-  }
 
   return {
     reserve({ deviceId, samples }) {
-      const device = deviceOf(deviceId);
-      const entry = new PendingEntry(device, samples);
-      device.entries.push(entry);
+      const entry = new PendingEntry(devices.of(deviceId), samples);
+      entry.device.add(entry);
       return entry;
     },
     reserveColumns(rows) {
       const { deviceId } = rows.head;
-      const oldest = rows.timestamps[0] ?? Number.NEGATIVE_INFINITY;
-      const others = devices.get(deviceId)?.entries ?? [];
-      if (others.some((other) => other.newest >= oldest)) return undefined;
-      const device = deviceOf(deviceId);
-      const entry = new PendingEntry(device, [], rows);
-      device.entries.push(entry);
+      const oldest = rows.timestamps[rows.from] ?? Number.NEGATIVE_INFINITY;
+      for (let other = devices.find(deviceId)?.oldest; other !== undefined; other = other.later)
+        if (other.newest >= oldest) return undefined;
+      const entry = new PendingEntry(devices.of(deviceId), [], rows);
+      entry.device.add(entry);
       return entry;
     },
     release(entry, refusal) {
-      const { entries, id } = entry.device;
+      const { device } = entry;
       entry.settle(refusal);
-      const at = entries.indexOf(entry);
-      if (at >= 0) entries.splice(at, 1);
-      if (entries.length > 0) return;
-      devices.delete(id);
-      if (devices.size === 0) idle?.resolve();
+      device.remove(entry);
+      if (device.oldest !== undefined) return;
+      devices.remove(device);
+      if (devices.count() === 0) idle?.resolve();
     },
     forget(deviceId) {
-      for (const entry of devices.get(deviceId)?.entries ?? []) entry.forget();
+      for (let entry = devices.find(deviceId)?.oldest; entry !== undefined; entry = entry.later)
+        entry.forget();
     },
     async idle() {
-      if (devices.size === 0) return;
+      if (devices.count() === 0) return;
       idle ??= Promise.withResolvers();
       await idle.promise;
     },
@@ -91,7 +73,9 @@ export function createPendingEntries(): PendingEntries {
 
 /** A class, because every entry makes one. */
 export class PendingEntry {
-  readonly device: PendingDevice;
+  readonly device: PendingDevice<PendingEntry>;
+  /** The entry of the device that came after this one. */
+  later: PendingEntry | undefined;
   /**
    * Samples that repeat no pending one, in their order, those that are not for the store among
    * them.
@@ -104,12 +88,12 @@ export class PendingEntry {
   /** Those of other entries, by topic; most entries have one. */
   #reserved: { readonly topic: string; readonly samples: PendingSamples }[] | undefined;
   #settled: PromiseWithResolvers<void> | undefined;
-  #outcome: { readonly refusal: Refusal | undefined } | undefined;
-
+  #isSettled = false;
+  #refusal: Refusal | undefined;
   /** Undefined for an entry of samples. */
   #columns: RowColumns | undefined;
 
-  constructor(device: PendingDevice, samples: EntrySamples, columns?: RowColumns) {
+  constructor(device: PendingEntry['device'], samples: EntrySamples, columns?: RowColumns) {
     this.device = device;
     this.#columns = columns;
     this.fresh = samples.length === 1 ? this.#freshSingle(samples) : this.#freshOf(samples);
@@ -134,14 +118,15 @@ export class PendingEntry {
   }
 
   settle(refusal: Refusal | undefined): void {
+    this.#isSettled = true;
+    this.#refusal = refusal;
     if (this.#settled !== undefined) settle(this.#settled, refusal);
-    else this.#outcome = { refusal };
   }
 
   /** Time of the newest sample; -Infinity without any. */
   get newest(): EpochMs {
-    const ofColumns = this.#columns?.timestamps.at(-1);
-    if (ofColumns !== undefined) return ofColumns;
+    const columns = this.#columns;
+    if (columns !== undefined) return columns.timestamps[columns.to - 1] ?? Number.NaN;
     return this.fresh.reduce(
       (newest, { timestamp }) => Math.max(newest, timestamp),
       Number.NEGATIVE_INFINITY,
@@ -180,7 +165,7 @@ export class PendingEntry {
 
   /** Whether another entry of the device reserved the sample. */
   #isPending(sample: EntrySample): boolean {
-    for (const other of this.device.entries) {
+    for (let other = this.device.oldest; other !== undefined; other = other.later) {
       if (!other.#has(sample)) continue;
       this.repeated ??= new Set();
       this.repeated.add(other);
@@ -211,7 +196,7 @@ export class PendingEntry {
 
   #done(): Promise<void> {
     this.#settled ??= Promise.withResolvers();
-    if (this.#outcome !== undefined) settle(this.#settled, this.#outcome.refusal);
+    if (this.#isSettled) settle(this.#settled, this.#refusal);
     return this.#settled.promise;
   }
 }

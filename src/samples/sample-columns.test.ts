@@ -62,7 +62,7 @@ function columnsOf(deviceId: string, part: readonly Row[]) {
   ).samples;
   return {
     receivedAt: 7,
-    head: { deviceId, ...head },
+    parts: [{ head: { deviceId, ...head }, from: 0, to: part.length }],
     example: part[0]!.data,
     timestamps: Float64Array.from(part, ({ at }) => at),
     columns: [
@@ -76,7 +76,10 @@ function columnsOf(deviceId: string, part: readonly Row[]) {
 
 async function append(store: TestSamples, deviceId: string, part: readonly Row[]) {
   const placed = await store.appendColumns(columnsOf(deviceId, part));
-  return placed?.durable;
+  const { entries, failure } = (await placed?.outcome) ?? {};
+  expect(failure).toBeUndefined();
+  expect(placed?.left).toEqual(entries?.length === 0 ? [0] : []);
+  return entries?.[0];
 }
 
 const view = (samples: readonly { timestamp: number; topic: string; data: unknown }[]): unknown[] =>

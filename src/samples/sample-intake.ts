@@ -1,41 +1,29 @@
 // Sample intake: drops the duplicates of an entry, logs the rest and gives it to the store.
-import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
+import type { ShapeInterner } from '../log/data-shape.ts';
 import type { EntryLog } from '../log/entry-log.ts';
-import type { EntryRows } from '../log/entry-encoding.ts';
-import { samplesOfColumns } from '../log/row-columns.ts';
-import type { LoggedEntry, RowColumns } from '../log/logged-entry.ts';
-import { LeafValues } from '../log/leaf-values.ts';
-import { cursorsAt } from '../model/cursor.ts';
+import type { RowColumns } from '../log/logged-entry.ts';
 import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { StoredSample } from '../model/sample.ts';
+import { type PlacedColumns, placeColumns, type ReservedRows } from './column-intake.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
+import { columnEntryOf, durableEntryOf, type PlacedRows } from './placed-rows.ts';
+import { createRowSplitter } from './row-splitter.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
 
 export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
   /** See `Samples.append`. */
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   /** See `Samples.appendColumns`. */
-  readonly appendColumns: (entry: ColumnEntry) => Promise<PlacedEntry | undefined>;
-}
-
-/** An entry that has its place in the log. */
-export interface PlacedEntry {
-  /** Resolves as `append` does. */
-  readonly durable: Promise<DurableEntry>;
-}
-
-/** Rows of one device, and nothing else. */
-interface ColumnEntry {
-  readonly deviceId: string;
-  readonly receivedAt: EpochMs;
-  readonly rows: RowColumns;
+  readonly appendColumns: (
+    rows: readonly RowColumns[],
+    receivedAt: EpochMs,
+  ) => Promise<PlacedColumns>;
 }
 
 export interface SampleIntakeParts {
   readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
   readonly shapes: ShapeInterner;
-  readonly store: Pick<SampleStore, 'compare' | 'topics' | 'write'>;
+  readonly store: Pick<SampleStore, 'compare' | 'ends' | 'write'>;
 }
 
 /** An append that has no answer yet. */
@@ -46,29 +34,23 @@ interface Settling {
 }
 
 /** An entry in the log that is not visible yet. */
-interface LoggedAppend {
-  readonly entry: JournalEntry;
-  readonly samples: EntryRows['samples'];
-  /** Of an entry without `samples`. */
-  readonly rows?: RowColumns;
-  readonly duplicates: number;
-  readonly position: number;
-  readonly storedAt: EpochMs;
-  readonly settling: Settling;
-}
+interface LoggedAppend extends PlacedRows, Settling {}
 
 /** Entries that one sync makes durable: the store gets them in one call. */
 interface Group {
   readonly durable: Promise<void>;
-  readonly logged: LoggedEntry[];
   readonly appends: LoggedAppend[];
 }
 
-/** One promise for each entry: everything else is for a group. */
+/**
+ * What lives until an entry is durable costs most, because collections of garbage copy it: one
+ * promise, what is pending, and one object with its place. Values are in arrays of many entries.
+ */
 export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): SampleIntake {
   const entries = createPendingEntries();
   const { settle, fail } = createSettling(entries);
   const groups = createGroups(store, { settle, fail });
+  const rowsOf = createRowSplitter(shapes);
 
   function compare(deviceId: string, { fresh }: PendingEntry): ReturnType<SampleStore['compare']> {
     return fresh.length === 0 ? none : store.compare(deviceId, fresh);
@@ -88,81 +70,78 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
       return;
     }
     const { deviceId } = entry;
-    const rows = rowsOf(samples, shapes);
+    const rows = rowsOf(samples);
     // Numbered in the same turn in which the log gives the position, so that both count in one
     // order.
     const firstOrder = pending.takeOrders(nextOrder, samples.length);
     const added = log.append({ entry, rows, duplicates, firstOrder });
     const { position, storedAt, bytes } = added;
-    const group = groups.of(added.durable);
-    group.logged.push({ position, deviceId, firstOrder, rows, bytes });
-    group.appends.push({ entry, samples, duplicates, position, storedAt, settling });
+    const { resolve, reject } = settling;
+    groups.of(added.durable).appends.push({
+      position,
+      deviceId,
+      firstOrder,
+      rows,
+      bytes,
+      pending,
+      resolve,
+      reject,
+      entry,
+      duplicates,
+      storedAt,
+    });
+  }
+
+  function start(entry: JournalEntry, settling: Settling): void {
+    try {
+      const compared = compare(entry.deviceId, settling.pending);
+      // Most comparisons wait for nothing.
+      if (!(compared instanceof Promise)) appendFresh(entry, compared, settling);
+      else
+        compared
+          .then((found) => appendFresh(entry, found, settling))
+          .catch((error: unknown) => fail(settling, error));
+    } catch (error) {
+      fail(settling, error);
+    }
   }
 
   return {
     forget: entries.forget,
     idle: entries.idle,
-    appendColumns: (entry) => appendReserved(entry, { log, store, entries, groups }),
+    appendColumns: (rows, receivedAt) => {
+      const place = (reserved: ReservedRows): void =>
+        addColumns(reserved, receivedAt, { log, groups });
+      return placeColumns(rows, { store, entries, place });
+    },
     append(entry) {
       const pending = entries.reserve(entry);
-      return new Promise((resolve, reject) => {
-        const settling = { pending, resolve, reject };
-        const refuse = (error: unknown): void => fail(settling, error);
-        try {
-          const compared = compare(entry.deviceId, pending);
-          // Most comparisons wait for nothing.
-          if (!(compared instanceof Promise)) appendFresh(entry, compared, settling);
-          else compared.then((found) => appendFresh(entry, found, settling)).catch(refuse);
-        } catch (error) {
-          refuse(error);
-        }
-      });
+      return new Promise((resolve, reject) => start(entry, { pending, resolve, reject }));
     },
   };
 }
 
-interface IntakeParts extends Pick<SampleIntakeParts, 'log' | 'store'> {
-  readonly entries: PendingEntries;
-  readonly groups: Groups;
-}
-
-async function appendReserved(
-  entry: ColumnEntry,
-  { store, entries, ...parts }: IntakeParts,
-): Promise<PlacedEntry | undefined> {
-  const pending = entries.reserveColumns(entry.rows);
-  if (pending === undefined) return undefined;
-  try {
-    // The reservation holds back what could be stored at these times meanwhile.
-    const [latest] = await store.topics(entry.deviceId);
-    const compared = await store.compare(entry.deviceId, []);
-    const isLater = latest === undefined || latest.newest < (entry.rows.timestamps[0] ?? 0);
-    const placed = isLater ? placeColumns(entry, pending, compared, parts) : undefined;
-    if (placed === undefined) entries.release(pending);
-    return placed;
-  } catch (error) {
-    entries.release(pending, { error });
-    throw error;
-  }
-}
-
-function placeColumns(
-  { deviceId, receivedAt, rows }: ColumnEntry,
-  pending: PendingEntry,
-  { nextOrder }: Comparison,
-  { log, groups }: Pick<IntakeParts, 'log' | 'groups'>,
-): PlacedEntry {
-  const { length } = rows.timestamps;
-  const firstOrder = pending.takeOrders(nextOrder, length);
+function addColumns(
+  { rows, firstOrder, pending, resolve, reject }: ReservedRows,
+  receivedAt: EpochMs,
+  { log, groups }: { readonly log: SampleIntakeParts['log']; readonly groups: Groups },
+): void {
+  const { deviceId } = rows.head;
   const added = log.appendColumns({ receivedAt, rows, firstOrder });
   const { position, storedAt, bytes } = added;
-  const group = groups.of(added.durable);
-  group.logged.push({ position, deviceId, firstOrder, rows, bytes });
-  const { promise: durable, ...settled } = Promise.withResolvers<DurableEntry>();
-  const entry = { deviceId, receivedAt, notes: [], samples: [] };
-  const settling = { pending, ...settled };
-  group.appends.push({ entry, samples: [], rows, duplicates: 0, position, storedAt, settling });
-  return { durable };
+  groups.of(added.durable).appends.push({
+    position,
+    deviceId,
+    firstOrder,
+    rows,
+    bytes,
+    pending,
+    resolve,
+    reject,
+    entry: columnEntryOf(deviceId, receivedAt),
+    duplicates: 0,
+    storedAt,
+  });
 }
 
 interface Settlements {
@@ -210,69 +189,27 @@ interface Groups {
 function createGroups(store: SampleIntakeParts['store'], { settle, fail }: Settlements): Groups {
   let newest: Group | undefined;
 
-  async function finish({ durable, logged, appends }: Group): Promise<void> {
+  async function finish({ durable, appends }: Group): Promise<void> {
     try {
       await durable;
-      await store.write(logged, 'new');
+      await store.write(appends, 'new');
     } catch (error) {
-      for (const { settling } of appends) fail(settling, error);
+      for (const append of appends) fail(append, error);
       return;
     }
-    for (const append of appends) settle(append.settling, durableEntryOf(append));
+    for (const append of appends) settle(append, durableEntryOf(append));
   }
 
   return {
     of(durable) {
       // Entries of one group have the same promise.
       if (newest?.durable !== durable) {
-        newest = { durable, logged: [], appends: [] };
+        newest = { durable, appends: [] };
         void finish(newest);
       }
       return newest;
     },
   };
-}
-
-function durableEntryOf(append: LoggedAppend): DurableEntry {
-  const { entry, samples, rows, duplicates, position, storedAt } = append;
-  if (rows !== undefined) return durableColumns(rows, append);
-  return { ...entry, position, samples: storedSamples(samples, position, storedAt), duplicates };
-}
-
-/** The samples are built at their first read, because most bulk entries have no reader. */
-function durableColumns(
-  rows: RowColumns,
-  { entry: { deviceId, receivedAt }, position, storedAt }: LoggedAppend,
-): DurableEntry {
-  const { head, timestamps } = rows;
-  let samples: StoredSample[] | undefined;
-  return {
-    deviceId,
-    receivedAt,
-    notes: [],
-    position,
-    duplicates: 0,
-    summary: {
-      count: timestamps.length,
-      workspaceId: head.workspaceId,
-      oldest: timestamps[0] ?? receivedAt,
-    },
-    get samples() {
-      samples ??= storedSamples(samplesOfColumns(rows), position, storedAt);
-      return samples;
-    },
-  };
-}
-
-function storedSamples(
-  samples: EntryRows['samples'],
-  position: number,
-  storedAt: EpochMs,
-): StoredSample[] {
-  const cursorOf = cursorsAt(position);
-  return samples.map(
-    (sample, i): StoredSample => ({ ...sample, storedAt, cursor: cursorOf(i + 1) }),
-  );
 }
 
 const none: Comparison = {
@@ -286,15 +223,4 @@ function withoutIdentical(
 ): PendingEntry['fresh'] {
   if (identical.size === 0) return samples;
   return samples.filter(({ stored }, i) => !stored || !identical.has(i));
-}
-
-function rowsOf(samples: EntryRows['samples'], interner: ShapeInterner): EntryRows {
-  const values = new LeafValues();
-  const shapes: DataShape[] = [];
-  let shape: DataShape | undefined;
-  for (const { data } of samples) {
-    shape = interner.shapeOf(data, values, shape);
-    shapes.push(shape);
-  }
-  return { samples, shapes, values };
 }

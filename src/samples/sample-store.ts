@@ -28,6 +28,9 @@ export interface SampleStore {
    */
   compare(deviceId: string, samples: readonly ComparedSample[]): Comparison | Promise<Comparison>;
 
+  /** Where the rows of each device end. Resolves when the store can keep up, as `compare` does. */
+  ends(deviceIds: readonly string[]): DeviceEnds | Promise<DeviceEnds>;
+
   /**
    * Samples of one device, newest first; samples of one instant in reverse order of storing
    * (interface 4.4).
@@ -97,6 +100,14 @@ export interface Comparison {
    * any.
    */
   readonly nextOrder: number;
+}
+
+/** In the order of the devices. */
+export interface DeviceEnds {
+  /** Every sample has this time at most; -Infinity without any. */
+  readonly newest: Float64Array;
+  /** See `Comparison`. */
+  readonly nextOrders: Float64Array;
 }
 
 /**

@@ -6,9 +6,10 @@ import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-
 import { journalStart } from '../log/segment-list.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
-import { rowColumnsOf, type SampleColumnsEntry } from './column-entry.ts';
+import { type ColumnEntries, rowColumnsOf } from './column-entry.ts';
+import type { PlacedColumns } from './column-intake.ts';
 import { reportingReads, type ReportedReads } from './reported-reads.ts';
-import { createSampleIntake, type PlacedEntry } from './sample-intake.ts';
+import { createSampleIntake } from './sample-intake.ts';
 import type { DroppedSamples, SampleStore, StoreDamage } from './sample-store.ts';
 import { createDamageList, onlyNews } from './store-damage.ts';
 
@@ -26,10 +27,11 @@ export interface Samples
   append(entry: JournalEntry): Promise<DurableEntry>;
 
   /**
-   * As `append`, for rows in columns that are later than every sample of the device. Undefined, and
-   * without effect, when they are not: `append` finds which of them are stored.
+   * As `append`, for the rows of devices in columns that are later than every sample of their
+   * device. Parts that are not are left without effect: `append` finds which of them are stored.
+   * Undefined when columns do not take the data.
    */
-  appendColumns(entry: SampleColumnsEntry): Promise<PlacedEntry | undefined>;
+  appendColumns(entries: ColumnEntries): Promise<PlacedColumns | undefined>;
 
   /** Drops every sample of the device that was stored before the call. */
   dropDevice(deviceId: string): Promise<DroppedSamples>;
@@ -134,13 +136,11 @@ function joined(
       if (!hasRoom()) return Promise.reject(problem('storageFull'));
       return intake.append(entry);
     },
-    async appendColumns(entry) {
+    async appendColumns(entries) {
       if (closed) throw problem('stopping');
       if (!hasRoom()) throw problem('storageFull');
-      const rows = rowColumnsOf(entry, shapes);
-      if (rows === undefined) return undefined;
-      const { receivedAt, head } = entry;
-      return intake.appendColumns({ deviceId: head.deviceId, receivedAt, rows });
+      const rows = rowColumnsOf(entries, shapes);
+      return rows && intake.appendColumns(rows, entries.receivedAt);
     },
     ...reportingReads(store),
     topics: (deviceId) => store.topics(deviceId),

@@ -1,7 +1,9 @@
 // Writing and reading bytes: varints, zigzag for signed whole numbers, doubles, strings, and words on a four-byte grid.
+import { digitAt } from './hex-digits.ts';
 
 /** Shorter strings are written faster by a loop than by a call of the runtime. */
 const loopedCharsMax = 48;
+const copiedBytesMax = 256;
 
 /** A class, because it is used for every value. */
 export class ByteWriter {
@@ -105,6 +107,44 @@ export class ByteWriter {
     while (this.length % 4 !== 0) this.#buffer[this.length++] = 0;
   }
 
+  /**
+   * Pairs of lower-case hexadecimal digits, which begin at these places, as bytes. False,
+   * and nothing is written, when there are other characters.
+   */
+  digits(text: string, places: readonly number[]): boolean {
+    this.#reserve(places.length);
+    const buffer = this.#buffer;
+    const at = this.length;
+    let all = 0;
+    for (let i = 0; i < places.length; i++) {
+      const high = digitAt(text, places[i]!);
+      const low = digitAt(text, places[i]! + 1);
+      all |= high | low;
+      buffer[at + i] = (high << 4) | low;
+    }
+    if (all > 15) return false;
+    this.length = at + places.length;
+    return true;
+  }
+
+  /** Copies the first `length` bytes of the source. */
+  firstBytes(source: Uint8Array, length: number): void {
+    if (length > copiedBytesMax) {
+      this.bytes(source.subarray(0, length));
+      return;
+    }
+    this.#reserve(length);
+    const buffer = this.#buffer;
+    const at = this.length;
+    for (let i = 0; i < length; i++) buffer[at + i] = source[i]!;
+    this.length = at + length;
+  }
+
+  /** The memory that was written to, until it grows. */
+  get buffer(): Buffer {
+    return this.#buffer;
+  }
+
   /** A view of what was written so far. */
   written(from = 0): Buffer {
     return this.#buffer.subarray(from, this.length);
@@ -129,6 +169,7 @@ export class ByteWriter {
 export class ByteReader {
   readonly #bytes: Uint8Array;
   #view: DataView | undefined;
+  #buffer: Buffer | undefined;
   at = 0;
 
   constructor(bytes: Uint8Array) {
@@ -175,10 +216,20 @@ export class ByteReader {
 
   /** A string of `length` bytes. */
   string(length: number): string {
-    const { buffer, byteOffset } = this.#bytes;
-    const text = Buffer.from(buffer, byteOffset + this.at, length).toString();
+    return this.#decoded('utf8', length);
+  }
+
+  /** The hexadecimal digits of `length` bytes. */
+  digits(length: number): string {
+    return this.#decoded('hex', length);
+  }
+
+  #decoded(encoding: 'utf8' | 'hex', length: number): string {
+    // A view for each string would cost more than the string.
+    this.#buffer ??= bufferOf(this.#bytes);
+    const start = this.at;
     this.at += length;
-    return text;
+    return this.#buffer.toString(encoding, start, this.at);
   }
 
   /** All whole words up to the end. */
@@ -192,4 +243,9 @@ export class ByteReader {
     this.at += count * 4;
     return words;
   }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

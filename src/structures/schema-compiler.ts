@@ -1,5 +1,6 @@
 // Schema compiler: checks of values against schemas, with the compiler loaded after the start.
 import { createRequire } from 'node:module';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { TProperties, TSchema } from 'typebox';
 import type * as TypeBoxCompile from 'typebox/compile';
 
@@ -14,7 +15,18 @@ export function compileSchema<T extends TSchema>(
   return Compile(schema);
 }
 
-/** Loads the compiler in the background, so that the first check does not hold the event loop. */
+/** Long enough for the first answers after the start. */
+const loadAfterMs = 200;
+
+/**
+ * Loads the compiler and what it uses in the background, in parts of some 40 ms, so that the first
+ * check does not hold the event loop.
+ */
 export async function loadSchemaCompiler(): Promise<void> {
+  await delay(loadAfterMs, undefined, { ref: false });
+  await import('typebox/schema');
+  await setImmediate();
+  await import('typebox/value');
+  await setImmediate();
   await import('typebox/compile');
 }

@@ -72,7 +72,11 @@ interface NamesState {
   readonly salt: string;
   /** By topic and paths: most samples have the names of one before. */
   readonly signatures: BoundedMap<string, number>;
+  /** The sample whose names were read last: many devices are asked for the same one. */
+  last: ReadNames | undefined;
 }
+
+type ReadNames = Omit<CheckedSample, 'deviceId'>;
 
 /** A sample while its names are checked. */
 interface CheckedSample {
@@ -92,6 +96,7 @@ export function createDeviceNames(limits: Limits, storedNames: StoredNames): Dev
     nearNames: 0,
     salt: randomUUID(),
     signatures: createBoundedMap<string, number>(signaturesMax),
+    last: undefined,
   };
   return {
     admit(deviceId, samples) {
@@ -144,6 +149,15 @@ function signatureOf({ salt, signatures }: NamesState, names: string): number {
   return signature;
 }
 
+function namesOf(state: NamesState, validated: Validated): ReadNames {
+  if (state.last?.validated === validated) return state.last;
+  const { topic, data } = validated.sample;
+  const paths = keyPaths(data);
+  const signature = signatureOf(state, `${topic}\n${paths.join('\n')}`);
+  state.last = { validated, paths, signature };
+  return state.last;
+}
+
 /** Undefined when the exact names are needed. */
 function admitOne(
   state: NamesState,
@@ -153,15 +167,13 @@ function admitOne(
   const { limits, counts } = state;
   const slot = counts.find(deviceId);
   if (slot === undefined) return undefined;
-  const { topic, data } = validated.sample;
-  const paths = keyPaths(data);
-  const signature = signatureOf(state, `${topic}\n${paths.join('\n')}`);
+  const { paths, signature } = namesOf(state, validated);
   if (counts.hasRecent(slot, signature)) return validated;
   const exact = state.near.get(deviceId);
   if (exact !== undefined)
     return admitExactly(state, slot, exact, { deviceId, validated, paths, signature });
   // The topic `default` is always permitted.
-  const topics = counts.topics(slot) + Number(topic !== defaultTopic);
+  const topics = counts.topics(slot) + Number(validated.sample.topic !== defaultTopic);
   const keys = counts.keys(slot) + paths.length;
   if (keys > limits.dataKeys * countedPart || topics > limits.topics * countedPart)
     return undefined;

@@ -16,8 +16,9 @@ export function sampleMetrics(data: JsonObject): SampleMetrics {
     quality(data.sqi) ?? quality(data.signalQuality) ?? quality(data.signalQualityIndicator);
   const level = data.batteryLevel;
   const batteryLevel = typeof level === 'number' && level >= 0 && level <= 100 ? level : undefined;
-  if (sqi === undefined && batteryLevel === undefined) return noMetrics;
-  return { ...(sqi !== undefined && { sqi }), ...(batteryLevel !== undefined && { batteryLevel }) };
+  // Literals, because every sample is asked.
+  if (sqi === undefined) return batteryLevel === undefined ? noMetrics : { batteryLevel };
+  return batteryLevel === undefined ? { sqi } : { sqi, batteryLevel };
 }
 
 function quality(value: unknown): number | undefined {

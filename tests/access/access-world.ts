@@ -47,6 +47,8 @@ export interface Fixtures {
   readonly dashboardGroup: string;
   readonly operation: string;
   readonly rule: string;
+  /** Empty unless a test makes one: rules open them. */
+  readonly alarm: string;
   readonly customLogic: string;
   readonly view: string;
 }
@@ -222,6 +224,7 @@ export async function makeFixtures(
     workspace: workspaceId,
     outputConnector: '',
     delivery: '',
+    alarm: '',
   };
 }
 

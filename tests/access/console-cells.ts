@@ -7,11 +7,31 @@ const own: Cell = { who: 'anyUser', level: 'none', path: () => preferences };
 const reads = ['workspace', 'read'] as const;
 const view: Paths = (of) => `/v3/views/${of.view}`;
 
+const hour = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
+const manySeries = '/v3/devices/query/batch/time-series';
+
 export const consoleCells: Readonly<Record<string, Cell>> = {
   'GET /v3/about': { who: 'anybody', level: 'none', path: () => '/v3/about' },
   'GET /v3/auth/me': { who: 'anyCredential', level: 'none', path: () => '/v3/auth/me' },
+  'GET /v3/search': { who: 'anyCredential', level: 'none', path: () => '/v3/search?q=x' },
   [`GET ${preferences}`]: own,
   [`PUT ${preferences}`]: { ...own, body: () => ({}) },
+  [`POST ${manySeries}`]: {
+    needs: ['asset', 'read'],
+    who: 'permitted',
+    level: 'workspaceList',
+    path: () => manySeries,
+    body: (of) => ({
+      interval: hour,
+      series: [{ deviceId: of.device, topic: 'default', dataKey: 'a', accumulators: ['MAX'] }],
+    }),
+  },
+  'GET /v3/activity': {
+    needs: reads,
+    who: 'permitted',
+    level: 'workspaceList',
+    path: (of) => `/v3/activity?workspaceId=${of.workspace}`,
+  },
   'GET /v3/views': {
     needs: reads,
     who: 'permitted',

@@ -1,6 +1,7 @@
 // Expected cells of the authorization matrix for all routes, by hand (interface 2.7, contract 2 and 35).
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
+import { alarmCells } from './alarm-cells.ts';
 import { backfillCells } from './backfill-cells.ts';
 import { consoleCells } from './console-cells.ts';
 import { deliveryCells } from './delivery-cells.ts';
@@ -405,6 +406,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     workspaceId: of.workspace,
     connectivity: 'HTTP',
   })),
+  ...alarmCells,
   ...deliveryCells,
   ...workspaceRecords('/v3/output-connectors', 'dataFlow', 'outputConnector', (of) => ({
     name: 'x',

@@ -13,16 +13,21 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { verifyDataFolder } from '../../src/composition/verify.ts';
 import { createLog } from '../../src/telemetry/log.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { databaseConnectorId } from '../../src/model/ids.ts';
+import { type Receiver, startReceiver } from '../deliveries/receivers.ts';
+import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'heliograph-every-file-'));
 const [older, filled] = [join(root, 'older'), join(root, 'filled')];
 const captures = 30;
 let deviceId: string;
 const known = new Set<string>();
+const environment = { EGRESS_ALLOW: '127.0.0.0/8' };
+let target: Receiver;
+let hookId: string;
 
 async function samplesOf(world: World) {
   const { body, headers } = await world.call('POST', `/v3/devices/${deviceId}/query`, {
@@ -35,23 +40,46 @@ async function samplesOf(world: World) {
   return { texts, isIncomplete: headers.get('x-incomplete') === 'true' };
 }
 
+/** Ended deliveries that are listed, and read for it. */
+async function deliveriesOf(world: World): Promise<number> {
+  const path = `/v3/output-connectors/${hookId}/deliveries?state=DELIVERED&size=1000`;
+  const { content } = (await world.call('GET', path)).body as { content: unknown[] };
+  return content.length;
+}
+
+async function captureAll(world: World, device: TestDevice, generation: string): Promise<void> {
+  const before = target.received.length;
+  for (let i = 0; i < captures; i++) await world.capture(device, { i, text: `${generation} ${i}` });
+  await target.atLeast(before + captures);
+  await vi.waitFor(async () => expect(await deliveriesOf(world)).toBe(before + captures), 10_000);
+}
+
 /**
  * Two generations of sealed samples, and in the newer one samples that only the journal has, as a
  * crash leaves them.
  */
 beforeAll(async () => {
   const live = join(root, 'live');
-  let world = await startWorld({ directory: live });
-  const device = await world.device();
+  target = await startReceiver();
+  let world = await startWorld({ directory: live, environment });
+  const hook = await world.must('POST', '/v3/output-connectors', {
+    name: 'hook',
+    workspaceId: world.workspaceId,
+    type: 'WEBHOOK',
+    webhookProperties: { uri: target.url },
+  });
+  hookId = hook.id;
+  const outputs = [databaseConnectorId, hookId].map((id) => ({ id, topic: '*' }));
+  const device = await world.device({ outputs });
   deviceId = device.id;
-  for (let i = 0; i < captures; i++) await world.capture(device, { i, text: `first ${i}` });
+  await captureAll(world, device, 'first');
   await world.close();
   cpSync(live, older, { recursive: true });
-  world = await startWorld({ directory: live });
-  for (let i = 0; i < captures; i++) await world.capture(device, { i, text: `second ${i}` });
+  world = await startWorld({ directory: live, environment });
+  await captureAll(world, device, 'second');
   await world.close();
-  world = await startWorld({ directory: live });
-  for (let i = 0; i < captures; i++) await world.capture(device, { i, text: `third ${i}` });
+  world = await startWorld({ directory: live, environment });
+  await captureAll(world, device, 'third');
   for (const text of (await samplesOf(world)).texts) known.add(text);
   // Positions and marks come to the disk within seconds; a copy of this moment is a power cut.
   await world.platform.runMaintenance();
@@ -60,15 +88,21 @@ beforeAll(async () => {
   expect(known.size).toBe(3 * captures);
 }, 60_000);
 
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(async () => {
+  await target.close();
+  rmSync(root, { recursive: true });
+});
 
 const files = [
   'samples/segments/manifest.json',
   'samples/segments/first',
   'samples/segments/last',
+  'samples/segments/devices.numbers',
   'samples/journal/last',
   'samples/journal/followers.json',
   'uplinks/last',
+  'deliveries/last',
+  'deliveries/manifest.json',
   'records.sqlite',
   'secrets.key',
 ] as const;
@@ -80,7 +114,7 @@ function pathOf(folder: string, file: string): string {
   ];
   if (which !== 'first' && which !== 'last') return join(folder, file);
   const names = readdirSync(join(folder, place))
-    .filter((name) => /\.(segment|journal|uplinks)$/.test(name))
+    .filter((name) => /\.(segment|journal|uplinks|deliveries)$/.test(name))
     .sort();
   return join(folder, place, names.at(which === 'first' ? 0 : -1)!);
 }
@@ -120,7 +154,7 @@ describe.each(files)('figures: %s', (file) => {
     const lines: Record<string, unknown>[] = [];
     const log = createLog('error', { write: (line: string) => void lines.push(JSON.parse(line)) });
     let refusal: Error | undefined;
-    const world = await startWorld({ directory: folder, log }).catch(
+    const world = await startWorld({ directory: folder, log, environment }).catch(
       (error: Error) => void (refusal = error),
     );
     if (world === undefined || world === null) {
@@ -131,6 +165,7 @@ describe.each(files)('figures: %s', (file) => {
       expect(verified.sound, 'verify found nothing of a refused folder').toBe(false);
     } else {
       const { texts, isIncomplete } = await samplesOf(world);
+      const delivered = await deliveriesOf(world);
       const raw = await world.call('GET', `/v3/devices/${deviceId}/uplinks?size=1000`);
       await world.close();
       expect(
@@ -139,11 +174,12 @@ describe.each(files)('figures: %s', (file) => {
       ).toEqual([]);
       expect(new Set(texts).size, 'a sample twice').toBe(texts.length);
       const isTold = lines.some(({ msg }) => msg === 'damage found in the data folder');
-      const isShort = texts.length < known.size || raw.body.totalElements < known.size;
+      const isShort =
+        texts.length < known.size || raw.body.totalElements < known.size || delivered < known.size;
       if (isShort)
         expect(
           isTold || isIncomplete,
-          `${texts.length} samples, ${raw.body.totalElements} uplinks, nothing told`,
+          `${texts.length} samples, ${raw.body.totalElements} uplinks, ${delivered} deliveries, nothing told`,
         ).toBe(true);
       if (isTold) expect(verified.sound, 'told at the start, not by verify').toBe(false);
       if (!verified.sound) expect(isTold, 'found by verify, not told').toBe(true);

@@ -3,7 +3,7 @@
 // may wait for; it kills at any time.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
-import { entryOf } from '../../src/samples/conformance/sample-entries.ts';
+import { entryOf, type Given } from '../../src/samples/conformance/sample-entries.ts';
 import { keeping } from '../../src/samples/conformance/retention-times.ts';
 import { openTestSamples } from '../../src/samples/testing-samples.ts';
 import { crashDevice, crashLimits, type CrashMoment, crashSample } from './store-crash-samples.ts';
@@ -44,19 +44,52 @@ async function connection(): Promise<void> {
   for (;;) {
     const ids = Array.from({ length: 1 + (next % 7) }, () => next++);
     const device = crashDevice(ids[0]!);
-    await store.append(entryOf(device, ids.map(crashSample)));
+    const isStored = await append(device, ids.map(crashSample));
     // Immediately and unbuffered: lines that the parent reads were acknowledged.
-    tell(ids.map((id) => `${id}\n`).join(''));
+    if (isStored) tell(ids.map((id) => `${id}\n`).join(''));
   }
+}
+
+/** False when the disk refuses, which the parent may let it do. */
+async function append(device: string, samples: readonly Given[]): Promise<boolean> {
+  try {
+    await store.append(entryOf(device, samples));
+    return true;
+  } catch (error) {
+    tell(`refused\n`);
+    await refusedBy(error);
+    return false;
+  }
+}
+
+/** Resolves later when the disk refused; every other error ends the child. */
+async function refusedBy(error: unknown): Promise<void> {
+  const { code, status } = error as { code?: string; status?: number };
+  if (code !== 'ENOSPC' && code !== 'EIO' && status !== 507 && status !== 503) throw error;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** A device that sends and is deleted; nothing of it may come back. */
+async function deleting(round: number): Promise<void> {
+  // A child that stores nothing is followed by one with the same first id.
+  const device = `deleted-${process.pid}-${first}-${round}`;
+  for (let i = 0; i < 3; i++) await append(device, [crashSample(10 * (i + 1))]);
+  await within('deleting', () => store.dropDevice(device));
+  tell(`-deleted ${device}\n`);
 }
 
 async function housekeeping(): Promise<void> {
   for (let round = 0; ; round++) {
     await new Promise((resolve) => setTimeout(resolve, 15));
-    if (round % 5 === 0) await within('sealing', store.sealAll);
-    if (round % 3 === 0)
-      await within('retention', () => store.retain(keeping({ old: Number.POSITIVE_INFINITY })));
-    store.setFollowerPosition('follower', store.position);
+    try {
+      if (round % 2 === 0) await deleting(round);
+      if (round % 5 === 0) await within('sealing', store.sealAll);
+      if (round % 3 === 0)
+        await within('retention', () => store.retain(keeping({ old: Number.POSITIVE_INFINITY })));
+      store.setFollowerPosition('follower', store.position);
+    } catch (error) {
+      await refusedBy(error);
+    }
   }
 }
 

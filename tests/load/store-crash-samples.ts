@@ -4,7 +4,7 @@ import type { StoreLimits } from '../../src/samples/embedded/store-limits.ts';
 
 /** Some send often, most rarely. */
 const busyDevices = ['d1', 'd2', 'd3', 'd4', 'd5'];
-const sparseDevices = Array.from({ length: 150 }, (_, i) => `s${i}`);
+const sparseDevices = Array.from({ length: 1_500 }, (_, i) => `s${i}`);
 export const crashDevices: readonly string[] = [...busyDevices, ...sparseDevices];
 
 /** The device of the entry whose first sample has that id. */
@@ -22,15 +22,20 @@ export const crashLimits: Partial<StoreLimits> = {
   lookEveryBytes: 4_000,
   segmentsToMerge: 3,
   chunkRowsMin: 25,
-  memtableRowsMax: 2_000,
+  memtableRowsMax: 700,
   memtablesMax: 4,
   runsToMerge: 3,
   runRowsAtOnce: 500,
 };
 
 /** Step that a child reports; a kill during each must be harmless. */
-export type CrashMoment = 'recovery' | 'sealing' | 'retention';
-export const crashMoments: readonly CrashMoment[] = ['recovery', 'sealing', 'retention'];
+export type CrashMoment = 'recovery' | 'sealing' | 'retention' | 'deleting';
+export const crashMoments: readonly CrashMoment[] = [
+  'recovery',
+  'sealing',
+  'retention',
+  'deleting',
+];
 
 /** One in five samples belongs to a workspace that keeps nothing. */
 export function isKept(id: number): boolean {

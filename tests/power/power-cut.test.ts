@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fleetPowerRounds } from './fleet-power.ts';
 import { powerRounds } from './power-rounds.ts';
 import { compilePowerCut, powerWorld } from './power-world.ts';
 
@@ -78,4 +79,14 @@ test('5 power cuts under load: nothing acknowledged is lost, nothing is stored t
   expect(report.violations).toEqual([]);
   expect(report.acknowledged).toBeGreaterThan(250);
   expect(report.edits).toBeGreaterThan(10);
+});
+
+test('6 power cuts of a fleet store, some on a full or failing disk: nothing acknowledged is lost, nothing deleted comes back', {
+  timeout: 240_000,
+}, async () => {
+  if (library === undefined) return;
+  const report = await fleetPowerRounds(library, 6, seeded(3));
+  expect(report.violations).toEqual([]);
+  expect(report.acknowledged.size).toBeGreaterThan(500);
+  expect(report.refused).toBeGreaterThan(0);
 });

@@ -48,7 +48,7 @@ const typeKeys = `id name description type organizationId ${audit} meta libraryP
 const typeDetailKeys = `${typeKeys} schemas typedSchemas sampleData uplinkScript downlinkScript`;
 const outputKeys = `id ${audit} name workspaceId deleted global scope type sendConsecutiveAlerts invokeRuleEngine useCustomPayload
   customPayload customDatabaseProperties customAkenzaDbProperties webhookProperties mailProperties smsProperties downlinkProperties
-  azureProperties gcpProperties amazonKinesisProperties influxProperties kafkaProperties msTeamsProperties slackProperties sqlProperties
+  azureProperties gcpProperties alarmProperties amazonKinesisProperties influxProperties kafkaProperties msTeamsProperties slackProperties sqlProperties
   mqttProperties amqpProperties natsProperties`;
 const flowKeys = `id ${audit} name description deviceConnector deviceType workspaceId organizationId outputConnectors passThrough isPassThrough
   retentionDays`;

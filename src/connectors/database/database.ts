@@ -6,6 +6,7 @@ export const database: ConnectorType<never> = {
   vendorName: 'AKENZA_DATABASE',
   properties: null,
   defaultScope: 'DATA_FLOW',
+  defaultSendConsecutiveAlerts: false,
   needsJsonPayload: false,
   missingSetting: () => undefined,
   check: () => {},

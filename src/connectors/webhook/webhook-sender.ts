@@ -93,13 +93,12 @@ function callOf(
   token?: string,
 ): HttpCall {
   const hasBody = !bodyless.has(properties.method);
-  const own: Record<string, string> = {};
-  for (const [name, template] of headers) own[name] = headerText(template, message);
+  const own = headers.map(([name, template]) => [name, headerText(template, message)]);
   return {
     method: properties.method,
     url: address ?? addressOf(uri, message),
     headers: {
-      ...own,
+      ...(own.length > 0 && (Object.fromEntries(own) as Readonly<Record<string, string>>)),
       ...(hasBody && { 'content-type': message.contentType }),
       ...authorization(properties, token),
       ...signature(properties, hasBody ? body : ''),

@@ -1,6 +1,8 @@
 // Endpoint table: every endpoint of the interface, by resource.
 import type { Endpoint } from '../endpoint.ts';
 import { about } from './about.ts';
+import { alarms } from './alarms.ts';
+import { activity } from './activity.ts';
 import { apiKeys } from './api-keys.ts';
 import { assets } from './assets.ts';
 import { auditLogs } from './audit-logs.ts';
@@ -36,7 +38,8 @@ import { ruleRuns } from './rule-runs.ts';
 import { rules } from './rules.ts';
 import { scripts } from './run-script.ts';
 import { samples } from './sample-queries.ts';
-import { hourlySeries, olderSeries, sampleSeries } from './series-queries.ts';
+import { hourlySeries, metricSeries, olderSeries, sampleSeries } from './series-queries.ts';
+import { searching } from './search.ts';
 import { signIn } from './sign-in.ts';
 import { tags } from './tags.ts';
 import { templates } from './template-preview.ts';
@@ -49,6 +52,8 @@ import { workspaces } from './workspaces.ts';
 /** By resource and work, for example `endpoints.tags.list`. */
 export const endpoints = {
   about,
+  alarms,
+  activity,
   apiKeys,
   assets,
   auditLogs,
@@ -90,6 +95,8 @@ export const endpoints = {
   sampleSeries,
   hourlySeries,
   olderSeries,
+  metricSeries,
+  searching,
   signIn,
   tags,
   templates,

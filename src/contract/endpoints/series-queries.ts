@@ -1,5 +1,6 @@
 // Endpoints that answer time series, in the present form and in the two older ones (interface 4.4).
 import { endpoint } from '../endpoint.ts';
+import { manySeriesBody, metricSeriesSchema } from '../many-series.ts';
 import { pageSchema } from '../page-envelope.ts';
 import {
   aggregationBody,
@@ -24,6 +25,19 @@ export type SeriesEndpoints = ReturnType<typeof seriesEndpoints>;
 export const sampleSeries = seriesEndpoints('raw', 'samples');
 /** Series from hourly aggregates. */
 export const hourlySeries = seriesEndpoints('aggregated/hourly', 'hourly aggregates');
+
+export const metricSeries = {
+  many: endpoint({
+    method: 'POST',
+    path: '/v3/devices/query/batch/time-series',
+    summary: 'Several numbers per bucket for many devices, topics and keys',
+    tag,
+    access: { scope: 'asset', verb: 'read', resource: 'handler' },
+    needsAlso: 'The permission is checked for every device.',
+    body: manySeriesBody,
+    response: list(metricSeriesSchema),
+  }),
+} as const;
 
 export const olderSeries = {
   values: endpoint({

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { type Problem, problem } from '../../model/problem.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
+import { isJsonAnswer, sendJson } from './representation/send-json.ts';
 import { firstOf } from './request-id.ts';
 import { shownPath } from './request-path.ts';
 import { routeOf, stateOf } from './request-state.ts';
@@ -23,24 +24,36 @@ export interface AnswerParts {
 
 /**
  * Sends what a handler returned: 204 for undefined, the status for a body, and an `Answer` as it
- * says.
+ * says. Long JSON is compressed, which may take until the promise resolves.
  */
-export function sendOutput(reply: EdgeReply, output: unknown, status: number): void {
+export function sendOutput(
+  request: EdgeRequest,
+  reply: EdgeReply,
+  output: unknown,
+  status: number,
+): undefined | Promise<void> {
   if (!(output instanceof Answer)) {
     reply.code(output === undefined ? 204 : status);
+    if (isJsonAnswer(reply, output)) return sendJson(request, reply, output);
     reply.send(output);
-    return;
+    return undefined;
   }
   const { body } = output;
   for (const [name, value] of Object.entries(output.headers)) reply.header(name, value);
   reply.code(output.status);
-  if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) {
+  if (!(body instanceof Readable)) {
+    if (isJsonAnswer(reply, body)) return sendJson(request, reply, body);
     reply.send(body);
-    return;
+    return undefined;
+  }
+  if (request.method !== 'HEAD') {
+    reply.send(body);
+    return undefined;
   }
   // The answer to HEAD has no body, so the stream is not read.
   body.destroy();
   reply.send();
+  return undefined;
 }
 
 /** Headers of every answer. */
@@ -78,7 +91,10 @@ export function sendFailure(
   setEdgeHeaders(parts, request, reply);
   setFailureHeaders(reply, failure);
   const shaped = routeOf(request)?.refusal?.(failure);
-  if (shaped !== undefined) return sendOutput(reply, shaped, body.status);
+  if (shaped !== undefined) {
+    void sendOutput(request, reply, shaped, body.status);
+    return;
+  }
   reply.code(body.status);
   reply.header('content-type', 'application/json; charset=utf-8');
   reply.send(body);

@@ -10,9 +10,10 @@ export interface NamedPlaces {
 
 const idsMax = 20;
 
-/** Of a query string or a body. */
+/** Of a query string or a body; the ids of a `filter` in a body count like its own. */
 export function namedPlaces(sent: unknown): NamedPlaces {
-  const members: object = typeof sent === 'object' && sent !== null ? sent : {};
+  const own = objectOf(sent);
+  const members = { ...objectOf((own as { readonly filter?: unknown }).filter), ...own };
   const { organizationId } = members as { readonly organizationId?: unknown };
   const ids = (...names: string[]) =>
     names.flatMap((name) => listOf(members, name) ?? []).slice(0, idsMax);
@@ -21,4 +22,8 @@ export function namedPlaces(sent: unknown): NamedPlaces {
     workspaceIds: ids('workspaceId', 'workspaceIds'),
     deviceIds: ids('deviceIds', 'assetIds', 'assetId'),
   };
+}
+
+function objectOf(sent: unknown): object {
+  return typeof sent === 'object' && sent !== null ? sent : {};
 }

@@ -98,11 +98,22 @@ function optionsOf(parts: ServerParts): FastifyHttpOptions<Server> {
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id']),
     http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: timeouts.checkMs },
     trustProxy: trustedBy(parts),
+    schemaController: {
+      compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas },
+    },
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
     // The framework's log is off: `EdgeEvents` reports what is worth saying.
     logger: false,
     frameworkErrors: (error, request, reply) => sendFailure(parts, error, request, reply),
   };
+}
+
+/**
+ * Endpoints check their requests without the framework, whose compilers would be a twentieth of the
+ * modules of a start.
+ */
+function noSchemas(): never {
+  throw new Error('An endpoint has a schema for the framework');
 }
 
 function trustedBy({ trustedProxies = [] }: ServerParts): string[] | false {

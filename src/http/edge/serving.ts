@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { actorOf, admit, admitBody, type Guard } from './admission.ts';
 import { sendOutput } from './answering.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
+import { withRowFields } from './representation/row-fields.ts';
 import { pathOf } from './request-path.ts';
 import { stateOf } from './request-state.ts';
 import { type RequestChecks, requestChecks } from './request-validation.ts';
@@ -107,8 +108,11 @@ export async function handleRequest(
   guard: Guard,
 ): Promise<void> {
   const input = new CheckedInput(served, exchange);
-  const output = await outputOf(served.route, input, guard, exchange);
-  sendOutput(exchange.reply, output, served.route.status ?? 200);
+  const { route } = served;
+  const { request, reply } = exchange;
+  const output = await outputOf(route, input, guard, exchange);
+  const shown = withRowFields(route, input.query, output);
+  await sendOutput(request, reply, shown, route.status ?? 200);
 }
 
 /** Aborted when the client goes away before it has the answer. */

@@ -2,12 +2,14 @@
 import { Readable } from 'node:stream';
 import {
   hourlySeries,
+  metricSeries,
   olderSeries,
   sampleSeries,
   type SeriesEndpoints,
 } from '../../contract/endpoints/series-queries.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
+import { manySeries } from '../../query/many-series.ts';
 import type { ReadingStore } from '../../query/sample-reader.ts';
 import { deviceSeries, seriesOfDevices } from '../../query/time-series.ts';
 import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
@@ -26,6 +28,12 @@ export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
   return [
     ...sourceRoutes(sampleSeries, 'raw', parts),
     ...sourceRoutes(hourlySeries, 'hours', parts),
+    route(metricSeries.many, async ({ body }, principal) => {
+      const ids = body.series.map(({ deviceId }) => deviceId);
+      const devices = await readableDevices(ids, principal, parts);
+      const source = body.source === 'hourly' ? 'hours' : 'raw';
+      return manySeries({ devices, source, body, now: parts.now() }, parts);
+    }),
     resourceRoute(olderSeries.values, inPath, async ({ params: { deviceId }, body, signal }) => {
       const series = await rawSeries(deviceId, body, parts.store, { signal });
       const thinned = series.thinned && { 'x-thinned': 'true' };

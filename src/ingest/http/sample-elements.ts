@@ -3,10 +3,13 @@ import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { missing } from '../../structures/missing.ts';
 import type { SampleColumns } from './sample-scanner.ts';
 
-/** The samples as elements of a request. */
-export function elementsOf({ timestamps, topic, example, ...rest }: SampleColumns): Json[] {
-  return Array.from(timestamps, (timestamp, row) => ({
-    timestamp,
+/** The samples of the rows, or all, as elements of a request. */
+export function elementsOf(
+  { timestamps, topic, example, ...rest }: SampleColumns,
+  rows: Iterable<number> = timestamps.keys(),
+): Json[] {
+  return Array.from(rows, (row) => ({
+    timestamp: timestamps[row] ?? missing('time'),
     data: dataOf(example, rest, row, { column: 0 }),
     ...(topic !== undefined && { topic }),
     ...(rest.deviceIds !== undefined && { deviceId: textOf(rest, rest.deviceIds[row]) }),

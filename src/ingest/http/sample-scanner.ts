@@ -67,9 +67,10 @@ function scanWith(
   from: number,
   max: number,
 ): ScannedSamples | undefined {
-  const reader = new SampleReader(template, bytes, max);
+  const rowsMax = Math.min(max, Math.ceil((bytes.length - from) / template.bytesMin));
+  const reader = new SampleReader(template, bytes, rowsMax);
   let end = from;
-  for (let at = from; reader.row < max; ) {
+  for (let at = from; reader.row < rowsMax; ) {
     if (!reader.readSample(skipWhitespace(bytes, at))) break;
     const behind = skipWhitespace(bytes, reader.end);
     const isLast = bytes[behind] === closeBracket;
@@ -105,14 +106,18 @@ class SampleReader {
 
   constructor(template: SampleTemplate, bytes: Buffer, max: number) {
     const { slots, columns } = template;
+    // One piece of memory: each is registered with the collector of garbage.
+    const memory = new Float64Array(slots.length * max);
+    let taken = 0;
+    const column = (): Float64Array => memory.subarray(taken, (taken += max));
     const ofRole = (role: Slot['role']): Float64Array | undefined =>
-      slots.some((slot) => slot.role === role) ? new Float64Array(max) : undefined;
+      slots.some((slot) => slot.role === role) ? column() : undefined;
     this.#template = template;
     this.#cursor = new ByteCursor(bytes);
-    this.#timestamps = new Float64Array(max);
+    this.#timestamps = column();
     this.#deviceIds = ofRole('deviceId');
     this.#topics = ofRole('topic');
-    this.#columns = columns.map(() => new Float64Array(max));
+    this.#columns = columns.map(column);
     this.#slots = slots.map((slot) => ({
       before: slot.before,
       reader: this.#readerOf(slot, this.#targetOf(slot)),

@@ -19,6 +19,8 @@ export interface SampleTemplate {
   readonly slots: readonly Slot[];
   /** The fixed bytes behind the last slot. */
   readonly after: Uint8Array;
+  /** No sample is shorter. */
+  readonly bytesMin: number;
   /** The data of the sample that it was learned from. */
   readonly example: JsonObject;
   readonly columns: readonly SlotKind[];
@@ -52,7 +54,9 @@ export function learnTemplate(bytes: Buffer, from: number): SampleTemplate | und
     slots.some(({ role }) => role === 'timestamp') &&
     Object.keys(sample).every((member) => members.has(member));
   if (!isComplete || columns.length === 0 || slots.length > slotsMax) return undefined;
-  return { slots, after: parts.after, example: sample['data'], columns };
+  const { after } = parts;
+  const bytesMin = slots.reduce((sum, { before }) => sum + before.length, after.length);
+  return { slots, after, bytesMin, example: sample['data'], columns };
 }
 
 function roleOf(path: readonly string[], kind: SlotKind): SlotRole | undefined {

@@ -20,6 +20,37 @@ export class StringTable {
   }
 }
 
+/** Longer strings are not kept. */
+const keptCharsMax = 64;
+const keptMax = 1 << 16;
+
+/**
+ * Strings of ASCII that were read before, by a hash of their bytes: bodies bring the same device ids
+ * and words again and again. A string with the hash of another takes its place.
+ */
+class KeptStrings {
+  readonly #strings: (string | undefined)[] = Array.from({ length: keptMax });
+
+  read(bytes: Buffer, from: number, end: number, hash: number): string {
+    const place = (hash ^ (hash >>> 15)) & (keptMax - 1);
+    const kept = this.#strings[place];
+    if (kept !== undefined && isSame(kept, bytes, from, end)) return kept;
+    const string = bytes.toString('utf8', from, end);
+    // Only strings of ASCII have as many characters as bytes.
+    if (end - from <= keptCharsMax && string.length === end - from) this.#strings[place] = string;
+    return string;
+  }
+}
+
+function isSame(string: string, bytes: Uint8Array, from: number, end: number): boolean {
+  if (string.length !== end - from) return false;
+  for (let i = 0; i < string.length; i++)
+    if (string.charCodeAt(i) !== bytes[from + i]) return false;
+  return true;
+}
+
+const keptStrings = new KeptStrings();
+
 interface LastString {
   readonly bytes: Uint8Array;
   readonly id: number;
@@ -45,16 +76,18 @@ export class StringSlot implements SlotReader {
     }
     let end = from;
     let isPlain = true;
+    let hash = 0;
     for (; bytes[end] !== quote; end++) {
       const byte = bytes[end];
       if (byte === undefined || byte < 0x20) return false;
+      hash = Math.imul(hash ^ byte, 0x0100_0193);
       if (byte === backslash) {
         isPlain = false;
         end++;
       }
     }
     cursor.at = end;
-    const written = bytes.toString('utf8', from, end);
+    const written = keptStrings.read(bytes, from, end, hash);
     const string = isPlain ? written : unescaped(written);
     if (string === undefined) return false;
     const id = this.#table.idOf(string);

@@ -38,7 +38,7 @@ import {
   type ConnectorViewer,
   type ConnectorViewOptions,
 } from './output-connector-view.ts';
-import { checkTargetDevices } from './output-references.ts';
+import { checkNamedConnectors, checkTargetDevices, connectorsNaming } from './output-references.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 export interface OutputConnectorUpdate {
@@ -131,7 +131,7 @@ export async function createOutputConnector(
       name: draft.name,
       scope: draft.scope ?? row.defaultScope,
       type,
-      sendConsecutiveAlerts: draft.sendConsecutiveAlerts ?? false,
+      sendConsecutiveAlerts: draft.sendConsecutiveAlerts ?? row.defaultSendConsecutiveAlerts,
       invokeRuleEngine: draft.invokeRuleEngine ?? false,
       useCustomPayload: draft.useCustomPayload ?? false,
       customPayload: draft.customPayload ?? null,
@@ -140,6 +140,7 @@ export async function createOutputConnector(
     };
     available.check(connector);
     await checkTargetDevices(step, connector);
+    await checkNamedConnectors(step, connector);
     await insertOutputConnector(step, connector);
     step.announce({ kind: 'outputConnector', id: connector.id, action: 'created' });
     return connector;
@@ -211,6 +212,7 @@ export async function updateOutputConnector(
     };
     available.check(record, current);
     await checkTargetDevices(step, record, current);
+    await checkNamedConnectors(step, record, current);
     await saveOutputConnector(step, record);
     step.announce({ kind: 'outputConnector', id, action: 'updated' });
     return record;
@@ -220,7 +222,8 @@ export async function updateOutputConnector(
 
 export async function deleteOutputConnector(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findOutputConnector(step, id), 'output connector', id);
+    const connector = found(await findOutputConnector(step, id), 'output connector', id);
+    refuseWhenUsed('output connector', await connectorsNaming(step, connector, usersNamedMax));
     refuseWhenUsed(
       'output connector',
       await dataFlowsUsing(step.db, { outputConnectorId: id }, usersNamedMax),

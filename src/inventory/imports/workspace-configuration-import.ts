@@ -14,6 +14,7 @@ import {
   type SectionName,
 } from './workspace-configuration.ts';
 import { type ConfiguredRule, missingDevices } from './workspace-configuration-rules.ts';
+import { connectorsNamedBy, inOrderOfNaming } from './workspace-configuration-outputs.ts';
 import { targetsFromConfigured } from './workspace-configuration-targets.ts';
 import { type ImportContext, writers } from './workspace-configuration-writers.ts';
 import { readWorkspace, updateWorkspace, type WorkspaceUpdate } from '../workspaces/workspaces.ts';
@@ -75,7 +76,8 @@ export async function importConfiguration(
     await importWorkspace(step, workspaceId, document.workspace, counts);
     const leftOut = new Set<string>();
     for (const section of configurationSections) {
-      for (const item of (document[section] ?? []) as readonly ConfigurationItem[]) {
+      const items = (document[section] ?? []) as readonly ConfigurationItem[];
+      for (const item of inOrderOfNaming(items)) {
         const reason = await reasonToLeaveOut(context, section, item, leftOut);
         if (reason !== undefined) {
           if (section === 'outputConnectors') leftOut.add(item.name);
@@ -183,11 +185,10 @@ async function missingDevicesOf(
   return missingDevices(step, context, (merged as Partial<ConfiguredRule>).inputs ?? []);
 }
 
-/** The output connectors that a rule or a data flow of a document needs. */
-function outputNames(
-  section: SectionName,
-  { actions, outputConnectors }: ConfigurationItem,
-): string[] {
+/** The output connectors that an item of a document needs. */
+function outputNames(section: SectionName, item: ConfigurationItem): readonly string[] {
+  if (section === 'outputConnectors') return connectorsNamedBy(item);
+  const { actions, outputConnectors } = item;
   const outputs = new Map<SectionName, unknown>([
     ['rules', actions],
     ['dataFlows', outputConnectors],

@@ -19,6 +19,7 @@ import {
   type SectionName,
 } from './workspace-configuration.ts';
 import { ruleFromConfigured } from './workspace-configuration-rules.ts';
+import { withConnectors } from './workspace-configuration-outputs.ts';
 import { targetsFromConfigured } from './workspace-configuration-targets.ts';
 
 /** The state of one import. */
@@ -66,13 +67,13 @@ export const writers: Readonly<Record<SectionName, Writer>> = {
   outputConnectors: {
     create: async (context, configured) => {
       const { step, workspaceId, available } = context;
-      const { item } = await targetsFromConfigured(step, context, configured);
+      const item = await outputFromConfigured(context, configured);
       const options = { viewOptions: configurationViewOptions, available };
       return createOutputConnector(step, options, { ...item, workspaceId } as never);
     },
     update: async (context, configured, id) => {
       const { step, available } = context;
-      const { item } = await targetsFromConfigured(step, context, configured);
+      const item = await outputFromConfigured(context, configured);
       return updateOutputConnector(
         step,
         { viewOptions: configurationViewOptions, available },
@@ -118,6 +119,11 @@ function ruleOf(context: ImportContext, item: ConfigurationItem) {
   return ruleFromConfigured(step, organizationId, item as never, (section, name) =>
     idOf(context, section, name),
   );
+}
+
+async function outputFromConfigured(context: ImportContext, configured: ConfigurationItem) {
+  const { item } = await targetsFromConfigured(context.step, context, configured);
+  return withConnectors(item, (name) => idOf(context, 'outputConnectors', name));
 }
 
 function flowFromConfigured(

@@ -16,6 +16,7 @@ import { listRules } from '../rules/rules.ts';
 import { listTags } from '../devices/tags.ts';
 import { configuredRules, customLogicNames } from './workspace-configuration-rules.ts';
 import { readWorkspace } from '../workspaces/workspaces.ts';
+import { withConnectors } from './workspace-configuration-outputs.ts';
 import { configuredTargets } from './workspace-configuration-targets.ts';
 
 export const configurationFormat = 'heliograph-workspace/1';
@@ -158,7 +159,10 @@ export async function knownSections(
       decodingType: connector.decodingType,
       pushConfigurationAutomatically: connector.pushConfigurationAutomatically,
     })),
-    outputConnectors: section(await configuredTargets(records, outputs), outputConnectorItem),
+    outputConnectors: section(
+      (await configuredTargets(records, outputs)).map((item) => withConnectors(item, outputName)),
+      outputConnectorItem,
+    ),
     dataFlows: section(flows, (flow) => ({
       description: flow.description,
       deviceConnector: flow.deviceConnector.name,

@@ -7,6 +7,7 @@ import type { Actor } from '../../model/actor.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows } from '../list.ts';
+import { countActivity, dropActivitiesBefore } from './activities.ts';
 import type { RecordTables } from '../schema.ts';
 
 const keptMs = 400 * dayMs;
@@ -24,6 +25,7 @@ export async function insertAuditEntries(
     changes: toJsonText(changes),
   }));
   await db.insertInto('auditLog').values(rows).execute();
+  await countActivity(db, entries);
 }
 
 export interface AuditFilter {
@@ -98,4 +100,5 @@ export async function dropOldAuditEntries(db: RecordsDb, now: EpochMs): Promise<
     .deleteFrom('auditLog')
     .where('timestamp', '<', now - keptMs)
     .execute();
+  await dropActivitiesBefore(db, now - keptMs);
 }

@@ -48,7 +48,10 @@ export async function listDevices(
     .select('devices.id')
     .where(isWanted(searched, walkedFilter(filter, total), now));
   if (!isByUplink)
-    return inFull({ db, sealer }, await pageOfLongList(lists, { query, order, total }, page));
+    return inFull(
+      { db, sealer },
+      await pageOfLongList(lists.of(filter.organizationId), { query, order, total }, page),
+    );
   const [first] = page.sort;
   if (page.sort.length === 1 && first !== undefined && total !== undefined && isPlaceOnly(filter))
     return inFull(

@@ -107,6 +107,54 @@ export async function findOpenOutputConnectors(
   return found;
 }
 
+/** The properties of the connectors, by id, without those that cannot be read. */
+export async function findReadableProperties(
+  { db, sealer }: Store,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, JsonObject>> {
+  const found = new Map<string, JsonObject>();
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
+    const query = db
+      .selectFrom('outputConnectors')
+      .select(['id', 'properties'])
+      .where('id', 'in', some);
+    for (const { id, properties } of await query.execute()) {
+      const opened = readableProperties(properties, sealer);
+      if (opened !== undefined) found.set(id, opened);
+    }
+  }
+  return found;
+}
+
+/** Those of a type in the workspace, without those that cannot be read. */
+export async function findReadableConnectors(
+  { db, sealer }: Store,
+  workspaceId: string,
+  type: string,
+): Promise<OutputConnector[]> {
+  const query = db
+    .selectFrom('outputConnectors')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .where('type', '=', type);
+  const rows = await query.execute();
+  return rows.flatMap((row) => {
+    const properties = readableProperties(row.properties, sealer);
+    return properties === undefined ? [] : [{ ...openFromRow(row), properties }];
+  });
+}
+
+function readableProperties(sealed: string | null, sealer: Sealer): JsonObject | undefined {
+  if (sealed === null) return undefined;
+  try {
+    return openProperties(sealed, sealer);
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return undefined;
+    throw error;
+  }
+}
+
 export async function findOutputConnector(
   store: Store,
   id: string,

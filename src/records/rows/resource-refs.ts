@@ -16,6 +16,7 @@ const workspaceTables = {
   delivery: { table: 'deliveries', what: 'delivery' },
   integration: { table: 'integrations', what: 'integration' },
   rule: { table: 'rules', what: 'rule' },
+  alarm: { table: 'alarms', what: 'alarm' },
   view: { table: 'views', what: 'view' },
 } as const;
 

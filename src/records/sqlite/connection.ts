@@ -50,6 +50,11 @@ export interface RecordsConnection {
     text: string,
     parameters: readonly unknown[],
   ): Promise<StatementResult>;
+  /**
+   * Adds temporary triggers, which are not part of the file. They pass one text to the function of
+   * this name, during the statement.
+   */
+  addTriggers(sql: string, name: string, call: (text: string) => void): void;
   /** From now on waits only briefly for a lock that another program holds. */
   hurry(): void;
   /** Resolves when the transactions that are open or wait now have ended. */
@@ -115,6 +120,13 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
       const read = () => elsewhere.rows(text, parameters);
       const rows = await elsewhereTurns.run(tenant, read).catch(rethrow);
       return { rows };
+    },
+    addTriggers(sql, name, call) {
+      database.function(name, (text) => {
+        call(String(text));
+        return null;
+      });
+      database.exec(sql);
     },
     hurry() {
       patience.ms = connectionLimits.busyAtStopMsMax;

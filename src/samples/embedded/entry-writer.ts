@@ -1,18 +1,20 @@
 // Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
 import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
-import { rowsOfColumns } from '../../log/row-columns.ts';
+import { addValues } from '../../log/row-columns.ts';
 import { dataOf } from '../../log/data-shape.ts';
-import type { ComparedSample, Comparison, SampleStore } from '../sample-store.ts';
+import { LeafValues } from '../../log/leaf-values.ts';
+import type { SampleStore } from '../sample-store.ts';
+import { comparison, endsOf } from './stored-rows.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
-import { isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
+import { isInChunks, type Series, seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
 import { missing } from '../../structures/missing.ts';
 import type { StoreLimits } from './store-limits.ts';
 
-export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare'> {
+export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare' | 'ends'> {
   /** The position behind the newest entry whose rows are visible. */
   readonly visiblePosition: () => number;
 }
@@ -30,8 +32,6 @@ export interface EntryWriterParts {
   readonly room: () => Promise<void> | undefined;
 }
 
-const noneIdentical: ReadonlySet<number> = new Set();
-
 export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
   const { registry, manifest } = parts;
   const replaying: RowPlacing = { ...parts, isReplayed: true };
@@ -41,7 +41,7 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
 
   function add(entry: LoggedEntry, isReplayed: boolean): void {
     const { position, deviceId } = entry;
-    if (position >= (registry.dropped.get(deviceId) ?? 0))
+    if (registry.dropped.size === 0 || position >= (registry.dropped.get(deviceId) ?? 0))
       addEntry(entry, isReplayed ? replaying : parts);
     registry.noteJournalled(entry.bytes);
     visiblePosition = Math.max(visiblePosition, position + 1);
@@ -72,32 +72,11 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       if (room === undefined) return comparison(deviceId, samples, parts);
       return whenRoom(room).then(() => comparison(deviceId, samples, parts));
     },
-  };
-}
-
-function comparison(
-  deviceId: string,
-  samples: readonly ComparedSample[],
-  { registry, tables, decoded }: EntryWriterParts,
-): Comparison {
-  const device = registry.devices.get(deviceId);
-  const number = tables.numbers.numberOf(deviceId);
-  let identical: Set<number> | undefined;
-  if (device !== undefined || number !== undefined)
-    for (let i = 0; i < samples.length; i++) {
-      const sample = samples[i] ?? missing('sample');
-      const series = device?.topics.get(sample.topic);
-      const isFound =
-        (series !== undefined && isStored(series, sample.timestamp, sample.data, decoded)) ||
-        (number !== undefined && tables.has(number, sample));
-      if (!isFound) continue;
-      identical ??= new Set();
-      identical.add(i);
-    }
-  const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
-  return {
-    identical: identical ?? noneIdentical,
-    nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
+    ends: (deviceIds) => {
+      const room = parts.room();
+      if (room === undefined) return endsOf(deviceIds, parts);
+      return whenRoom(room).then(() => endsOf(deviceIds, parts));
+    },
   };
 }
 
@@ -137,6 +116,7 @@ interface RowPlacing extends EntryWriterParts {
 interface PlacedRow extends TableRow {
   readonly deviceId: string;
   readonly topic: string;
+  /** `noNumber` until it gets one. */
   device: number;
   /** Whether its entry is kept by device. */
   readonly isLong: boolean;
@@ -148,8 +128,7 @@ const noNumber = -1;
 function addEntry(entry: LoggedEntry, placing: RowPlacing): void {
   const { rows } = entry;
   if (!('columns' in rows)) addRows(entry, rows, placing);
-  else if (rows.timestamps.length < placing.limits.chunkRowsMin)
-    addRows(entry, rowsOfColumns(rows), placing);
+  else if (rows.to - rows.from < placing.limits.chunkRowsMin) addFewColumns(entry, rows, placing);
   else if (rows.head.stored) addColumns(entry, rows, placing);
 }
 
@@ -166,15 +145,52 @@ function addColumns(
   registry.addColumns(series, { rows, origin, firstOrder }, position);
   series.isBusy = true;
   series.crowd = undefined;
-  device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.timestamps.length);
+  device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.to - rows.from);
+}
+
+/** The values of one row at a time: a table and a series copy them. */
+const rowValues = new LeafValues();
+
+function addFewColumns(
+  { deviceId, firstOrder, position }: LoggedEntry,
+  rows: RowColumns,
+  placing: RowPlacing,
+): void {
+  const { head, shape, timestamps, from, to } = rows;
+  const { topic, workspaceId, dataFlowId, stored } = head;
+  const { registry, tables } = placing;
+  const origin = registry.origin(workspaceId, dataFlowId);
+  let number = tables.numbers.numberOf(deviceId) ?? noNumber;
+  for (let row = from; row < to && stored; row++) {
+    rowValues.cutBack(0, 0);
+    addValues(rows, row, rowValues);
+    const placed: PlacedRow = {
+      deviceId,
+      device: number,
+      position,
+      isLong: false,
+      topic,
+      timestamp: timestamps[row]!,
+      order: firstOrder + row - from,
+      shape,
+      values: rowValues,
+      valuesAt: 0,
+      origin,
+      meta: undefined,
+    };
+    addRow(placed, placing);
+    number = placed.device;
+  }
+  noteOrders(deviceId, firstOrder + to - from, registry);
 }
 
 function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): void {
   const { firstOrder, position, deviceId } = entry;
   const { samples, shapes, values } = rows;
   const isLongEntry = isLong(rows, placing.limits);
-  const { registry } = placing;
-  let valuesAt = 0;
+  const { registry, tables } = placing;
+  let number = tables.numbers.numberOf(deviceId) ?? noNumber;
+  let valuesAt = rows.valuesAt ?? 0;
   for (let i = 0; i < samples.length; i++) {
     const {
       stored,
@@ -191,7 +207,7 @@ function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): voi
       const order = firstOrder + i;
       const row: PlacedRow = {
         deviceId,
-        device: noNumber,
+        device: number,
         position,
         isLong: isLongEntry,
         topic,
@@ -204,12 +220,17 @@ function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): voi
         meta,
       };
       addRow(row, placing);
+      number = row.device;
     }
     valuesAt += shape.leaves.length;
   }
+  noteOrders(deviceId, firstOrder + samples.length, registry);
+}
+
+/** Series number their rows on; tables have marks. */
+function noteOrders(deviceId: string, next: number, registry: SeriesRegistry): void {
   const device = registry.devices.get(deviceId);
-  if (device !== undefined)
-    device.nextOrder = Math.max(device.nextOrder, firstOrder + samples.length);
+  if (device !== undefined) device.nextOrder = Math.max(device.nextOrder, next);
 }
 
 function addRow(row: PlacedRow, placing: RowPlacing): void {
@@ -221,7 +242,7 @@ function addRow(row: PlacedRow, placing: RowPlacing): void {
     addToSeries(series ?? seriesOf(registry.deviceOf(row.deviceId), row.topic), row, placing);
     return;
   }
-  row.device = tables.numbers.assign(row.deviceId);
+  if (row.device === noNumber) row.device = tables.numbers.assign(row.deviceId);
   tables.add(table, row);
 }
 
@@ -235,8 +256,7 @@ function isSealed(
   const table = tables.find(row);
   const sealed = table?.isSealed(row.position) ?? 'no';
   if (table === undefined || sealed !== 'maybe') return sealed === 'yes';
-  const device = tables.numbers.numberOf(row.deviceId);
-  return device !== undefined && table.hasInRuns(device, row);
+  return row.device !== noNumber && table.hasInRuns(row.device, row);
 }
 
 /** The table that takes the row; undefined when it belongs to the series of its device. */
@@ -245,8 +265,8 @@ function tableFor(
   { tables, registry, limits }: RowPlacing,
 ): ShapeTable | undefined {
   const table = tables.forRows(row, row.origin.workspaceId);
-  const device = tables.numbers.numberOf(row.deviceId);
-  if (table?.active === undefined || device === undefined) return table;
+  const { device } = row;
+  if (table?.active === undefined || device === noNumber) return table;
   // What a table has of one device is looked through row by row, so it has to stay short.
   const isCrowded =
     table.active.rowCount(device) >= limits.chunkRowsMin ||

@@ -78,7 +78,7 @@ export class DirectReply implements EdgeReply {
     const { statusCode } = this;
     setContentPolicy(this);
     if (body !== undefined) this.header('content-length', Buffer.byteLength(body));
-    else if (statusCode !== 204 && this.request.method !== 'HEAD')
+    else if (statusCode !== 204 && statusCode !== 304 && this.request.method !== 'HEAD')
       this.header('content-length', '0');
     this.raw.writeHead(statusCode, this.#head as string[]).end(body);
   }

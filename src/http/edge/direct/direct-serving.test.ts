@@ -9,7 +9,14 @@ import { endpoint } from '../../../contract/endpoint.ts';
 import { createRequestLimit } from '../../../access/rate-limit.ts';
 import { problem } from '../../../model/problem.ts';
 import type { Guard } from '../admission.ts';
-import { admittedRoute, Answer, resourceRoute, type Route, route } from '../route.ts';
+import {
+  admittedRoute,
+  Answer,
+  resourceRoute,
+  type Route,
+  route,
+  writtenAnswer,
+} from '../route.ts';
 import { createServer } from '../server.ts';
 
 const now = () => Date.UTC(2026, 0, 2);
@@ -91,6 +98,10 @@ function routes(): Route[] {
     ),
     opened('/empty-stream', () => new Answer(200, Readable.from([]))),
     opened('/failing-stream', () => new Answer(200, Readable.from(failing()))),
+    opened('/v3/long', () => ({ words: 'ö word '.repeat(1_000) })),
+    opened('/v3/longer', () => ({ words: 'ö word '.repeat(10_000) })),
+    opened('/v3/written', () => writtenAnswer(JSON.stringify({ words: 'x'.repeat(3_000) }))),
+    opened('/v3/long-words', () => 'word '.repeat(1_000)),
     opened('/v3/things/literal', () => ({ literal: true })),
     opened('/v3/things/:thingId/parts/:partId', () => ({ parts: true })),
     {
@@ -275,6 +286,29 @@ const plain: Record<string, Sent> = {
   'a query below its minimum': put('/v3/things/t1?size=0'),
   'a secret in the path': { path: '/v3/links/abc' },
   'a refusal of another form': { path: '/shaped' },
+  'long JSON': { path: '/v3/long' },
+  'long JSON by brotli': { path: '/v3/long', headers: ['accept-encoding', 'gzip, deflate, br'] },
+  'long JSON by gzip': { path: '/v3/long', headers: ['accept-encoding', 'gzip;q=1, br;q=0.5'] },
+  'long JSON without a coding': { path: '/v3/long', headers: ['accept-encoding', 'zstd, br;q=0'] },
+  'longer JSON': { path: '/v3/longer', headers: ['accept-encoding', 'br'] },
+  'longer JSON of an allowed origin': {
+    path: '/v3/longer',
+    headers: ['accept-encoding', '*', 'origin', 'https://page.example'],
+  },
+  'written JSON': { path: '/v3/written', headers: ['accept-encoding', 'gzip'] },
+  'a long string': { path: '/v3/long-words', headers: ['accept-encoding', 'gzip'] },
+  'short JSON': { path: '/v3/things/literal', headers: ['accept-encoding', 'gzip'] },
+  'HEAD of long JSON': {
+    method: 'HEAD',
+    path: '/v3/long',
+    headers: ['accept-encoding', 'gzip'],
+  },
+  'JSON that the client has': { path: '/v3/long', headers: ['if-none-match', '"x", *'] },
+  'HEAD of JSON that the client has': {
+    method: 'HEAD',
+    path: '/v3/long',
+    headers: ['if-none-match', '*'],
+  },
   'a page of an allowed origin': {
     path: '/health/live',
     headers: ['origin', 'https://page.example'],

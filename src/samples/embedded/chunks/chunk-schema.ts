@@ -17,7 +17,7 @@ export interface SchemaColumn {
   readonly inAllShapes: boolean;
 }
 
-/** All but its text and count is created when it is first needed, and may be created again later. */
+/** Its parts are created when they are first needed, and may be created again later. */
 export interface ChunkSchema extends SchemaParts {
   /** The same text for the same schema. */
   readonly text: string;

@@ -1,6 +1,10 @@
 // Device chains: newest row and row count of each device, in an open hash table.
 
-const firstPlaces = 1 << 10;
+const firstPlaces = 1 << 8;
+/** Words of a place: the number of the device plus 1, 0 when it is free; its newest row; its rows. */
+const stride = 4;
+const rowAt = 1;
+const lengthAt = 2;
 /** Marks the end of a chain. */
 export const noRow = 0xffff_ffff;
 
@@ -19,34 +23,29 @@ export interface DeviceChains {
 
 /** Device numbers are below 2^32 - 1. */
 export function createDeviceChains(): DeviceChains {
-  // The number of the device plus 1; 0 is a free place.
-  let keys = new Uint32Array(firstPlaces);
-  let rows = new Uint32Array(firstPlaces);
-  let lengths = new Uint32Array(firstPlaces);
+  let places = new Uint32Array(firstPlaces * stride);
   let count = 0;
 
   /** The place of the device, or the free one where it belongs. */
   function placeOf(device: number): number {
-    const mask = keys.length - 1;
-    // Multiplication spreads neighboring numbers, which come one after the other.
-    let place = Math.imul(device, 0x9e37_79b1) >>> 0;
-    for (place &= mask; keys[place] !== 0 && keys[place] !== device + 1; )
-      place = (place + 1) & mask;
+    const mask = places.length - 1;
+    // Eight neighbors stay together, because they often come one after the other. Multiplication
+    // spreads the eights: large ranges in sequence would be searched from their beginning.
+    const block = Math.imul(device >>> 3, 0x9e37_79b1) << 3;
+    let place = Math.imul(block | (device & 7), stride) & mask;
+    while (places[place] !== 0 && places[place] !== device + 1) place = (place + stride) & mask;
     return place;
   }
 
   function grow(): void {
-    const old = { keys, rows, lengths };
-    keys = new Uint32Array(old.keys.length * 2);
-    rows = new Uint32Array(keys.length);
-    lengths = new Uint32Array(keys.length);
-    for (let i = 0; i < old.keys.length; i++) {
-      const key = old.keys[i]!;
-      if (key === 0) continue;
-      const place = placeOf(key - 1);
-      keys[place] = key;
-      rows[place] = old.rows[i]!;
-      lengths[place] = old.lengths[i]!;
+    const old = places;
+    places = new Uint32Array(old.length * 2);
+    for (let at = 0; at < old.length; at += stride) {
+      if (old[at] === 0) continue;
+      const place = placeOf(old[at]! - 1);
+      places[place] = old[at]!;
+      places[place + rowAt] = old[at + rowAt]!;
+      places[place + lengthAt] = old[at + lengthAt]!;
     }
   }
 
@@ -54,30 +53,30 @@ export function createDeviceChains(): DeviceChains {
     count: () => count,
     newestRow: (device) => {
       const place = placeOf(device);
-      return lengths[place] === 0 ? noRow : rows[place]!;
+      return places[place + lengthAt] === 0 ? noRow : places[place + rowAt]!;
     },
-    length: (device) => lengths[placeOf(device)]!,
+    length: (device) => places[placeOf(device) + lengthAt]!,
     push: (device, row) => {
       let place = placeOf(device);
-      if (keys[place] === 0 && (count + 1) * 2 > keys.length) {
+      if (places[place] === 0 && (count + 1) * 2 * stride > places.length) {
         grow();
         place = placeOf(device);
       }
-      if (keys[place] === 0) {
-        keys[place] = device + 1;
+      if (places[place] === 0) {
+        places[place] = device + 1;
         count++;
       }
-      const before = lengths[place] === 0 ? noRow : rows[place]!;
-      rows[place] = row;
-      lengths[place]!++;
+      const before = places[place + lengthAt] === 0 ? noRow : places[place + rowAt]!;
+      places[place + rowAt] = row;
+      places[place + lengthAt]!++;
       return before;
     },
     drop: (device) => {
-      lengths[placeOf(device)] = 0;
+      places[placeOf(device) + lengthAt] = 0;
     },
     forEach: (visit) => {
-      for (let i = 0; i < keys.length; i++)
-        if (keys[i] !== 0 && lengths[i] !== 0) visit(keys[i]! - 1, lengths[i]!);
+      for (let at = 0; at < places.length; at += stride)
+        if (places[at + lengthAt] !== 0) visit(places[at]! - 1, places[at + lengthAt]!);
     },
   };
 }

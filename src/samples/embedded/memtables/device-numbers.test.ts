@@ -38,6 +38,17 @@ test('numbers go up, stay, and are the same after a restart', async () => {
   expect(damage).toEqual([]);
 });
 
+test('fleet 6: 300,000 devices that one save wrote are read at the next start', async () => {
+  const devices = 300_000;
+  const numbers = open();
+  for (let i = 0; i < devices; i++) numbers.assign(`02${i}`);
+  await numbers.save();
+  const again = open(devices);
+  expect(again.count()).toBe(devices);
+  expect(again.numberOf(`02${devices - 1}`)).toBe(devices - 1);
+  expect(damage).toEqual([]);
+});
+
 test('a batch that a crash cut off does not count, and is written over', async () => {
   const numbers = open();
   numbers.assign('a');

@@ -5,11 +5,12 @@ import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { syncDirectory } from '../../../log/durable-file.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
+import { createIdTable } from '../../../structures/id-table.ts';
 
 /** Bytes before the records of a batch: their length, and the checksum of the length and of the records. */
 const headBytes = 8;
 
-/** A text is a device with the next number; a number is one whose device was deleted. */
+/** A string is a device with the next number; a number is one whose device was deleted. */
 type NumberRecord = string | number;
 
 export interface DeviceNumbers {
@@ -39,7 +40,7 @@ export interface DeviceNumbersOptions {
 export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers {
   const records = readCopies(options);
   const ids: string[] = [];
-  const numbers = new Map<string, number>();
+  const numbers = createIdTable();
   const retired = new Set<number>();
   // Both copies are replaced by the first save, which cuts off what a crash left behind their last batch.
   let saved = -1;
@@ -50,7 +51,7 @@ export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers 
     else {
       retired.add(record);
       const id = ids[record];
-      if (id !== undefined && numbers.get(id) === record) numbers.delete(id);
+      if (id !== undefined && numbers.get(id) === record) numbers.remove(id);
     }
   }
 
@@ -139,7 +140,8 @@ function readRecords(path: string): { records: NumberRecord[]; reason?: string }
     const text = bytes.subarray(at + headBytes, at + headBytes + length);
     const sum = crc32(text, crc32(bytes.subarray(at, at + 4)));
     if (sum !== bytes.readUInt32LE(at + 4)) return { records, reason };
-    records.push(...(JSON.parse(text.toString()) as NumberRecord[]));
+    // One by one: as arguments of one call, 200,000 records exceed the stack.
+    for (const record of JSON.parse(text.toString()) as NumberRecord[]) records.push(record);
     at += headBytes + length;
   }
   return { records };

@@ -7,6 +7,7 @@ import type { RowGroup, Rows } from '../rows/rows.ts';
 import { columnKindOf } from '../runs/page-format.ts';
 import type { MemtableRows } from '../runs/run-sealing.ts';
 import { createDeviceChains, noRow } from './device-chains.ts';
+import { OriginRows } from './origin-rows.ts';
 import {
   columnOf,
   copied,
@@ -52,9 +53,7 @@ export class Memtable {
   readonly #textIds = new Map<string, number>();
   #textBytes = 0;
   readonly #isText: readonly boolean[];
-  readonly #origins: Origin[] = [];
-  readonly #originRows: number[] = [];
-  readonly #originIds = new Map<Origin, number>();
+  readonly #ofOrigins = new OriginRows();
   #arrays: MemtableArrays;
   #metaIds: Uint32Array | undefined;
   readonly #indexes = new Map<number, Map<EpochMs, number[]>>();
@@ -75,7 +74,7 @@ export class Memtable {
   }
 
   get isFull(): boolean {
-    const { length } = this.#origins;
+    const { length } = this.#ofOrigins.origins;
     return this.length >= this.#rowsMax || length >= originsMax || this.#textBytes >= textBytesMax;
   }
 
@@ -83,17 +82,17 @@ export class Memtable {
   get bytes(): number {
     const { columns, device } = this.#arrays;
     const perRow = columns.reduce((sum, column) => sum + column.BYTES_PER_ELEMENT, 26);
-    return device.length * perRow + this.#textBytes + this.#chains.count() * 24;
+    return device.length * perRow + this.#textBytes + this.#chains.count() * 40;
   }
 
   /** The origins of its rows, and the number of rows of each. */
   get originRows(): readonly (readonly [Origin, number])[] {
-    return this.#origins.map((origin, i) => [origin, this.#originRows[i]!]);
+    return this.#ofOrigins.origins.map((origin, i) => [origin, this.#ofOrigins.counts[i]!]);
   }
 
   /** Rows before have expired for every origin that has rows. */
   get visibleFrom(): EpochMs {
-    return visibleFrom(this.#origins.filter((_, i) => this.#originRows[i]! > 0));
+    return visibleFrom(this.#ofOrigins.origins.filter((_, i) => this.#ofOrigins.counts[i]! > 0));
   }
 
   /** Adds a row of a durable entry: readers see it immediately. */
@@ -104,9 +103,7 @@ export class Memtable {
     device[at] = number;
     timestamps[at] = row.timestamp;
     orders[at] = row.order;
-    const originId = this.#originId(row.origin);
-    originIds[at] = originId;
-    this.#originRows[originId]!++;
+    originIds[at] = this.#ofOrigins.add(row.origin);
     const { values, valuesAt } = row;
     const { numbers } = values;
     for (let i = 0; i < columns.length; i++) {
@@ -140,7 +137,7 @@ export class Memtable {
     const { originIds, previous } = this.#arrays;
     let count = 0;
     for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!) {
-      this.#originRows[originIds[row]!]!--;
+      this.#ofOrigins.counts[originIds[row]!]!--;
       count++;
     }
     this.#chains.drop(device);
@@ -168,7 +165,7 @@ export class Memtable {
   /** Rows that have expired but are still here. */
   expiredRows(): number {
     const { timestamps, originIds } = this.#arrays;
-    const keepFrom = this.#origins.map((origin) => origin.keepFrom);
+    const keepFrom = this.#ofOrigins.origins.map((origin) => origin.keepFrom);
     if (keepFrom.every((from) => from <= this.oldest)) return 0;
     let count = 0;
     for (let row = 0; row < this.length; row++)
@@ -212,7 +209,7 @@ export class Memtable {
       shapeIds: undefined,
       shapeColumns: [columns.map((_, i) => i)],
       columns: this.shape.leaves.map((leaf, i) => columnOf(leaf, columns[i]!, this.#texts)),
-      origins: this.#origins,
+      origins: this.#ofOrigins.origins,
       originIds,
       metas: this.#metasOf(wanted),
     };
@@ -234,8 +231,11 @@ export class Memtable {
       timestamps,
       orders,
       originIds,
-      origins: this.#origins.map(({ workspaceId, dataFlowId }) => [workspaceId, dataFlowId]),
-      keepFrom: this.#origins.map(({ keepFrom }) => keepFrom),
+      origins: this.#ofOrigins.origins.map(({ workspaceId, dataFlowId }) => [
+        workspaceId,
+        dataFlowId,
+      ]),
+      keepFrom: this.#ofOrigins.origins.map(({ keepFrom }) => keepFrom),
       metaIds: this.#metaIds,
       columns,
       texts: this.#texts,
@@ -248,16 +248,6 @@ export class Memtable {
     const larger = this.length < this.#rowsMax ? Math.min(doubled, this.#rowsMax) : doubled;
     this.#arrays = newArrays(this.shape, larger, this.#arrays);
     if (this.#metaIds !== undefined) this.#metaIds = copied(Uint32Array, larger, this.#metaIds);
-  }
-
-  #originId(origin: Origin): number {
-    let id = this.#originIds.get(origin);
-    if (id === undefined) {
-      id = this.#origins.push(origin) - 1;
-      this.#originRows.push(0);
-      this.#originIds.set(origin, id);
-    }
-    return id;
   }
 
   #textId(text: string): number {

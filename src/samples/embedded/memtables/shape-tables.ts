@@ -52,6 +52,8 @@ export interface ShapeTables {
   readonly close: (table: ShapeTable) => void;
   /** Whether memtables wait to be sealed. */
   readonly hasClosed: () => boolean;
+  /** Memory that memtables take that wait to be sealed. */
+  readonly closedBytes: () => number;
   /** The oldest closed memtable of the table is in a run now, or has no rows. */
   readonly sealed: (table: ShapeTable) => void;
   /** Removes an empty table. */
@@ -83,6 +85,7 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
   const shares = createTableShares(limits);
   let last: ShapeTable | undefined;
   let closedCount = 0;
+  let closedBytes = 0;
   const ofDevices = createDeviceTables(numbers.count(), all);
 
   function* all(): Generator<ShapeTable> {
@@ -142,6 +145,13 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     table.close();
     shares.memtables.add(table.workspaceId, -1);
     closedCount += table.sealing.length - before;
+    countClosedBytes();
+  }
+
+  /** Asked for at each entry, so it is counted when it changes. */
+  function countClosedBytes(): void {
+    closedBytes = 0;
+    for (const { sealing } of all()) for (const memtable of sealing) closedBytes += memtable.bytes;
   }
 
   function findNewest(device: number): EpochMs {
@@ -159,9 +169,11 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     forRows,
     close,
     hasClosed: () => closedCount > 0,
+    closedBytes: () => closedBytes,
     sealed: (table) => {
       table.sealing.shift();
       closedCount--;
+      countClosedBytes();
     },
     settle: (table) => {
       if (!table.isEmpty) return;

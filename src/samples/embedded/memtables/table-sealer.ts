@@ -127,7 +127,7 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
       if (tables.hasClosed()) startSealing();
     },
     room: () => {
-      if (working === undefined || closedBytes(tables) <= limits.closedMemtableBytesMax)
+      if (working === undefined || tables.closedBytes() <= limits.closedMemtableBytesMax)
         return undefined;
       roomed ??= Promise.withResolvers();
       return roomed.promise;
@@ -150,12 +150,6 @@ function waitingTable(tables: ShapeTables): ShapeTable | undefined {
     if (first !== undefined && first.firstPosition < before) oldest = table;
   }
   return oldest;
-}
-
-function closedBytes(tables: ShapeTables): number {
-  let bytes = 0;
-  for (const { sealing } of tables.all()) for (const memtable of sealing) bytes += memtable.bytes;
-  return bytes;
 }
 
 /** The oldest closed memtable of the table becomes a run; returns how many of its rows had expired. */

@@ -107,7 +107,7 @@ export class OpenRows implements Rows, RowGroup {
   #sorted: SortedRows | undefined;
   #rowsByTime: Map<EpochMs, number[]> | undefined;
 
-  /** Room for `capacity` rows is made at once; it doubles whenever they are more. */
+  /** Room for `capacity` rows is allocated first; it doubles whenever they are more. */
   constructor(firstPosition: number, firstBytes: number, capacity: number) {
     this.timestamps = new Float64Array(capacity);
     this.orders = new Float64Array(capacity);
@@ -155,7 +155,7 @@ export class OpenRows implements Rows, RowGroup {
     const count = end - from;
     while (at + count > this.timestamps.length) this.#grow(this.timestamps.length * 2);
     this.timestamps.set(rows.timestamps.subarray(from, end), at);
-    for (let i = 0; i < count; i++) this.orders[at + i] = firstOrder + from + i;
+    for (let i = 0; i < count; i++) this.orders[at + i] = firstOrder + from - rows.from + i;
     const shapeId = this.#shapeId(rows.shape);
     const originId = this.#originId(origin);
     this.originIds?.fill(originId, at, at + count);

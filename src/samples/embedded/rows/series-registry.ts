@@ -1,5 +1,6 @@
 // The devices of the store and their unsealed rows: where rows go, and when open rows are closed so that they can be sealed.
 import { dayMs, type EpochMs, hourMs } from '../../../model/instant.ts';
+import { createIdMap, type IdMap } from '../../../structures/id-table.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { type ChunkUsage, createChunkUsage } from './chunk-usage.ts';
 import { type ColumnsToAdd, OpenRows, type RowToAdd } from './open-rows.ts';
@@ -22,7 +23,7 @@ export interface ClosedRows {
 }
 
 export interface SeriesRegistry {
-  readonly devices: Map<string, Device>;
+  readonly devices: IdMap<Device>;
   /**
    * Devices of which entries before a position do not count, as long as such entries may still
    * come.
@@ -59,7 +60,7 @@ export interface SeriesRegistry {
 }
 
 export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
-  const devices = new Map<string, Device>();
+  const devices = createIdMap<Device>();
   const chunkUsage = createChunkUsage();
   const unsealed = new Set<Series>();
   const dropping = new Set<{ readonly id: string }>();
@@ -121,16 +122,16 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
       if (row.timestamp > series.newest) series.newest = row.timestamp;
     },
     addColumns: (series, added, position) => {
-      const { timestamps } = added.rows;
-      for (let from = 0; from < timestamps.length; ) {
+      const { timestamps, to } = added.rows;
+      for (let from = added.rows.from; from < to; ) {
         const open = openFor(series, timestamps[from]!, position);
         // Open rows may be full at an end of an hour, or with their number of rows.
         const room = Math.max(1, limits.rowsMax - open.length);
-        const end = Math.min(from + room, endOfHour(timestamps, from));
+        const end = Math.min(from + room, endOfHour(timestamps, from, to));
         open.appendColumns(added, from, end);
         from = end;
       }
-      series.newest = Math.max(series.newest, timestamps.at(-1) ?? series.newest);
+      series.newest = Math.max(series.newest, timestamps[to - 1] ?? series.newest);
     },
     noteJournalled: (bytes) => {
       journalled += bytes;
@@ -177,10 +178,10 @@ function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins' | 'setRetent
 }
 
 /** The place behind the last time of the hour. */
-function endOfHour(timestamps: Float64Array, from: number): number {
+function endOfHour(timestamps: Float64Array, from: number, to: number): number {
   const hourEnd = (Math.floor(timestamps[from]! / hourMs) + 1) * hourMs;
   let end = from + 1;
-  while (end < timestamps.length && timestamps[end]! < hourEnd) end++;
+  while (end < to && timestamps[end]! < hourEnd) end++;
   return end;
 }
 

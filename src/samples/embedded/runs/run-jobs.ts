@@ -20,7 +20,7 @@ export interface RunQuestion {
   readonly job: RunJob;
 }
 
-/** `index` is absent when no row was left, so that there is no file. */
+/** `index` is absent when no row was left, and then a file does not exist. */
 export interface RunAnswer {
   readonly id: number;
   readonly index?: RunIndex;

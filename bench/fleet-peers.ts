@@ -1,0 +1,185 @@
+// Peers on a sparse fleet, and on queries of one device: all figures with the ratio to the best peer.
+// Options: `--devices 10000 --days 1 --per-day 96 --one-devices 300 --one-days 3 --only heliograph,influxdb --write`.
+import { tmpdir } from 'node:os';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { inTemporaryFolder } from './load/server-process.ts';
+import { conditions, figure, markdownTable, writeMeasurement } from './measure.ts';
+import { type EngineResult, type RunOptions, runEngine } from './peers/engine-run.ts';
+import { engines, heliograph, whyMissing } from './peers/peer-table.ts';
+import type { Peer } from './peers/peer.ts';
+import { fleetQueryNames, type QueryName, queryTitles, referenceFor } from './peers/queries.ts';
+import { samplesOf, type WorkloadShape, workloadW } from './workload.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    devices: { type: 'string', default: '10000' },
+    days: { type: 'string', default: '1' },
+    'per-day': { type: 'string', default: '96' },
+    'one-devices': { type: 'string', default: '300' },
+    'one-days': { type: 'string', default: '3' },
+    only: { type: 'string', default: Object.keys(engines).join(',') },
+    batch: { type: 'string', default: '1000' },
+    lanes: { type: 'string', default: '4' },
+    write: { type: 'boolean', default: false },
+  },
+});
+
+const fleet: WorkloadShape = {
+  ...workloadW,
+  devices: Number(flags.devices),
+  days: Number(flags.days),
+  samplesPerDay: Number(flags['per-day']),
+};
+const busy: WorkloadShape = {
+  ...workloadW,
+  devices: Number(flags['one-devices']),
+  days: Number(flags['one-days']),
+};
+const oneDeviceQueries: readonly QueryName[] = [
+  'latest',
+  'last100',
+  'rawKpi24h',
+  'rawSeries24h',
+  'hourlyKpi',
+  'hourlySeries',
+];
+
+interface Measured {
+  readonly peer: Peer;
+  readonly result: EngineResult;
+}
+
+interface Row {
+  readonly title: string;
+  readonly unit: string;
+  readonly more: 'better' | 'worse';
+  readonly value: (result: EngineResult) => number;
+}
+
+const failures: string[] = [];
+
+async function runAll(options: RunOptions): Promise<Measured[]> {
+  const reference = referenceFor(options.shape);
+  const measured: Measured[] = [];
+  for (const name of flags.only.split(',')) {
+    const peer = engines[name];
+    if (peer === undefined)
+      throw new Error(`no engine is called ${name}; there are ${Object.keys(engines).join(', ')}`);
+    const missing = whyMissing(peer);
+    if (missing !== undefined) {
+      failures.push(missing);
+      continue;
+    }
+    try {
+      const result = await inTemporaryFolder(name, (folder) =>
+        runEngine(peer, folder, reference, options),
+      );
+      measured.push({ peer, result });
+    } catch (error) {
+      // The figures of other engines remain; the report and the exit code show the failure.
+      failures.push(`${peer.title} FAILED: ${(error as Error).message.slice(0, 300)}`);
+      process.exitCode = 1;
+    }
+  }
+  return measured;
+}
+
+function optionsFor(
+  shape: WorkloadShape,
+  order: RunOptions['order'],
+  queries: RunOptions['queries'],
+): RunOptions {
+  return {
+    shape,
+    order,
+    queries,
+    batch: Number(flags.batch),
+    bulkLanes: Number(flags.lanes),
+    singleLanes: 0,
+    singleSeconds: 0,
+    say: (line) => console.error(line),
+  };
+}
+
+function rowsFor(queries: readonly QueryName[]): Row[] {
+  return [
+    {
+      title: 'ingest, durable where the engine is',
+      unit: 'samples/s',
+      more: 'better',
+      value: (result) => result.bulkPerSecond,
+    },
+    {
+      title: 'bytes a sample at rest',
+      unit: 'B',
+      more: 'worse',
+      value: (result) => result.bytesPerSample,
+    },
+    {
+      title: 'memory after the load',
+      unit: 'MiB',
+      more: 'worse',
+      value: (result) => result.memoryMiB,
+    },
+    {
+      title: 'start until the first answer',
+      unit: 'ms',
+      more: 'worse',
+      value: (result) => result.startMs,
+    },
+    ...queries.map((name): Row => {
+      const value = ({ queries: timed }: EngineResult): number => {
+        const query = timed[name];
+        return query === undefined || 'wrong' in query ? Number.NaN : query.durations.p50Ms;
+      };
+      return { title: `${queryTitles[name]}, p50`, unit: 'ms', more: 'worse', value };
+    }),
+  ];
+}
+
+/** The last column is how many times better the platform is than the best peer. */
+function tableOf(measured: readonly Measured[], queries: readonly QueryName[]): string {
+  const head = measured.map(({ peer, result }) => `${peer.title} ${result.version}`);
+  const rows = rowsFor(queries).map(({ title, unit, more, value }) => {
+    const ours = measured.find(({ peer }) => peer === heliograph);
+    const theirs = measured
+      .filter(({ peer, result }) => peer !== heliograph && Number.isFinite(value(result)))
+      .map(({ result }) => value(result));
+    const best = more === 'better' ? Math.max(...theirs) : Math.min(...theirs);
+    const own = ours === undefined ? Number.NaN : value(ours.result);
+    const ratio = more === 'better' ? own / best : best / own;
+    const cells = measured.map(({ result }) => {
+      const found = value(result);
+      return Number.isFinite(found) ? `${figure(found)} ${unit}` : 'n/a';
+    });
+    return [title, ...cells, Number.isFinite(ratio) ? `x${figure(ratio)}` : 'n/a'];
+  });
+  return markdownTable(['what', ...head, 'Heliograph to the best peer'], rows);
+}
+
+function wrongAnswers(measured: readonly Measured[]): string[] {
+  return measured.flatMap(({ peer, result }) =>
+    Object.entries(result.queries).flatMap(([name, query]) =>
+      'wrong' in query ? [`${peer.title}, ${name}: WRONG ANSWER, ${query.wrong}`] : [],
+    ),
+  );
+}
+
+function scaleOf(shape: WorkloadShape): string {
+  return `${shape.devices.toLocaleString('en-US')} devices x ${shape.days} days, ${samplesOf(shape).toLocaleString('en-US')} samples`;
+}
+
+const ofFleet = await runAll(optionsFor(fleet, 'time', fleetQueryNames));
+const ofBusy = await runAll(optionsFor(busy, 'device', oneDeviceQueries));
+const report = [
+  conditions(tmpdir()),
+  `Fleet: ${scaleOf(fleet)}, ${flags['per-day']} a day each, in the order of time, ${flags.batch} samples a request, ${flags.lanes} in flight. No hourly aggregates at the peers.`,
+  tableOf(ofFleet, fleetQueryNames),
+  `One-device queries: ${scaleOf(busy)}, one a minute each, a request for each device; hourly aggregates everywhere but in VictoriaMetrics.`,
+  tableOf(ofBusy, oneDeviceQueries),
+  ...wrongAnswers([...ofFleet, ...ofBusy]),
+  ...failures,
+].join('\n\n');
+console.log(report);
+if (flags.write) writeMeasurement('Fleet and one device side by side', report);

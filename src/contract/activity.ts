@@ -1,0 +1,38 @@
+// API schemas of the activity of workspaces (contract 37).
+import Type from 'typebox';
+import { auditActions } from '../model/audit-entry.ts';
+import { listParameters, listParameter } from './list-parameters.ts';
+import { namedObject } from './named.ts';
+import { id, list, oneOf, orNull, text, time } from './record-fields.ts';
+
+const change = {
+  action: oneOf(auditActions),
+  resourceType: Type.String({ description: 'As in the audit log, such as DEVICE' }),
+};
+
+export const activitySchema = namedObject('Activity', {
+  id,
+  workspaceId: id,
+  requestId: orNull(text),
+  actor: Type.Object({ type: oneOf(['USER', 'API_KEY', 'OAUTH_CLIENT']), id, name: text }),
+  started: time,
+  timestamp: Type.String({ format: 'date-time', description: 'Of the last change' }),
+  total: Type.Integer({ description: 'Changed records' }),
+  changes: list(Type.Object({ ...change, count: Type.Integer() })),
+  records: list(
+    Type.Object(
+      { ...change, resourceId: id, resourceName: orNull(text) },
+      { description: 'The first ten' },
+    ),
+  ),
+});
+
+export const activityQuery = Type.Object({
+  ...listParameters(['timestamp']),
+  organizationId: Type.Optional(Type.String()),
+  workspaceId: listParameter,
+  workspaceIds: listParameter,
+  from: Type.Optional(Type.String({ description: 'ISO-8601 time, inclusive' })),
+  to: Type.Optional(Type.String({ description: 'ISO-8601 time, exclusive' })),
+  actorId: Type.Optional(Type.String()),
+});

@@ -1,0 +1,51 @@
+// API schemas of the search over all records (contract 37).
+import Type from 'typebox';
+import {
+  searchFields,
+  searchKinds,
+  searchLengthMax,
+  searchLimitDefault,
+  searchLimitMax,
+} from '../model/search.ts';
+import { listParameter } from './list-parameters.ts';
+import { namedObject } from './named.ts';
+import { id, list, oneOf, orNull, text } from './record-fields.ts';
+
+export const searchQuery = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    maxLength: searchLengthMax,
+    description:
+      'Words in any order, or an id: of a record, a physical id, an EUI. All words must occur.',
+  }),
+  organizationId: Type.Optional(Type.String()),
+  workspaceId: listParameter,
+  workspaceIds: listParameter,
+  kinds: Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description: `Kinds of records, by default all: ${searchKinds.join(', ')}`,
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: searchLimitMax,
+      description: `Hits of the answer, by default ${searchLimitDefault}`,
+    }),
+  ),
+});
+
+export const searchSchema = namedObject('SearchResult', {
+  hits: list(
+    namedObject('SearchHit', {
+      kind: oneOf(searchKinds),
+      id,
+      name: text,
+      workspaceId: orNull(id),
+      match: Type.Object(
+        { field: oneOf(searchFields), value: text },
+        { description: 'The field that matched, and its value' },
+      ),
+    }),
+  ),
+});

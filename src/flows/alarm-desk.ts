@@ -1,0 +1,153 @@
+// Alarm desk: what people do to alarms, each with its audit entry and messages in one transaction (contract 37).
+import { randomUUID } from 'node:crypto';
+import { change, found, type Step } from '../inventory/record-change.ts';
+import { type Alarm, type AlarmActor, type AlarmEvent, alarmLimits } from '../model/alarm.ts';
+import { acknowledgedAlarm, clearedAlarm, commentedAlarm } from '../model/alarm-transitions.ts';
+import { Problem, problem } from '../model/problem.ts';
+import type { Records } from '../records/records.ts';
+import { insertAlarmComment, removeSourcesOfAlarms } from '../records/rows/alarm-parts.ts';
+import { findAlarms, saveAlarms } from '../records/rows/alarms.ts';
+import type { AlarmEffectParts } from './alarm-effects.ts';
+import { notifyOfAlarms, type ShownAlarmEvent } from './alarm-notifications.ts';
+
+/** Alarms per transaction, so that rules and requests have their turns in between. */
+const alarmsPerStep = 100;
+
+export type AlarmAction =
+  | { readonly action: 'ACKNOWLEDGE' }
+  | { readonly action: 'CLEAR'; readonly reason: string | null };
+
+export interface RefusedAlarm {
+  readonly id: string;
+  readonly reason: string;
+  readonly errorCode: string;
+}
+
+export interface AlarmDesk {
+  /** Resolves when it is durable. A repetition changes nothing. Throws 404, or 409 if cleared. */
+  act(id: string, action: AlarmAction, by: AlarmActor): Promise<void>;
+  /** Throws 404, or 409 for a further comment above the limit. */
+  comment(id: string, text: string, by: AlarmActor): Promise<void>;
+  /** Resolves to the number of changed alarms, and to those that could not be. */
+  actOnMany(
+    ids: readonly string[],
+    action: AlarmAction,
+    by: AlarmActor,
+  ): Promise<{ readonly changed: number; readonly refused: readonly RefusedAlarm[] }>;
+}
+
+export interface AlarmDeskParts extends AlarmEffectParts {
+  readonly records: Records;
+  readonly pause: () => Promise<unknown>;
+}
+
+export function createAlarmDesk(parts: AlarmDeskParts): AlarmDesk {
+  /** One transaction; what `work` returns is published after it. */
+  async function perform(work: (step: Step) => Promise<readonly AlarmEvent[]>): Promise<number> {
+    let events: readonly AlarmEvent[] = [];
+    let shown: readonly ShownAlarmEvent[] = [];
+    await change(parts.records, async (step) => {
+      events = await work(step);
+      shown = await notifyOfAlarms(parts, step.db, events);
+    });
+    parts.changed(events, shown, 0);
+    return events.length;
+  }
+
+  async function actOnSome(
+    ids: readonly string[],
+    action: AlarmAction,
+    by: AlarmActor,
+    refused: RefusedAlarm[],
+  ): Promise<number> {
+    return perform(async (step) => {
+      const alarms = new Map((await findAlarms(step.db, ids)).map((alarm) => [alarm.id, alarm]));
+      const events = ids.flatMap((id) => {
+        try {
+          return acted(found(alarms.get(id), 'alarm', id), action, by, step.now()) ?? [];
+        } catch (error) {
+          refused.push(refusal(id, error));
+          return [];
+        }
+      });
+      await saveActed(step, events);
+      return events;
+    });
+  }
+
+  return {
+    async act(id, action, by) {
+      await perform(async (step) => {
+        const [alarm] = await findAlarms(step.db, [id]);
+        const event = acted(found(alarm, 'alarm', id), action, by, step.now());
+        const events = event === undefined ? [] : [event];
+        await saveActed(step, events);
+        return events;
+      });
+    },
+    async comment(id, text, by) {
+      await perform(async (step) => [await commented(step, id, { text, by })]);
+    },
+    async actOnMany(ids, action, by) {
+      const refused: RefusedAlarm[] = [];
+      let changed = 0;
+      for (let from = 0; from < ids.length; from += alarmsPerStep) {
+        if (from > 0) await parts.pause();
+        changed += await actOnSome(ids.slice(from, from + alarmsPerStep), action, by, refused);
+      }
+      return { changed, refused };
+    },
+  };
+}
+
+/** Undefined when the alarm is already so. Throws 409 for an acknowledgement of a cleared one. */
+function acted(
+  alarm: Alarm,
+  action: AlarmAction,
+  by: AlarmActor,
+  at: number,
+): AlarmEvent | undefined {
+  if (action.action === 'CLEAR') {
+    if (alarm.state === 'CLEARED') return undefined;
+    const cleared = clearedAlarm(alarm, { at, by, reason: action.reason });
+    return { change: 'CLEARED', alarm: cleared, at, hops: 0 };
+  }
+  if (alarm.state === 'CLEARED') throw problem('alarmCleared', { id: alarm.id });
+  if (alarm.state === 'ACKNOWLEDGED') return undefined;
+  return { change: 'ACKNOWLEDGED', alarm: acknowledgedAlarm(alarm, at, by), at, hops: 0 };
+}
+
+async function saveActed(step: Step, events: readonly AlarmEvent[]): Promise<void> {
+  await saveAlarms(
+    step.db,
+    events.map(({ alarm }) => alarm),
+  );
+  const cleared = events.filter((event) => event.change === 'CLEARED');
+  await removeSourcesOfAlarms(
+    step.db,
+    cleared.map(({ alarm }) => alarm.id),
+  );
+  for (const { alarm } of events) step.announce({ kind: 'alarm', id: alarm.id, action: 'updated' });
+}
+
+async function commented(
+  step: Step,
+  id: string,
+  { text, by }: { readonly text: string; readonly by: AlarmActor },
+): Promise<AlarmEvent> {
+  const [known] = await findAlarms(step.db, [id]);
+  const before = found(known, 'alarm', id);
+  const { commentsMax } = alarmLimits;
+  if (before.commentCount >= commentsMax) throw problem('alarmCommentsFull', { id, commentsMax });
+  const alarm = commentedAlarm(before);
+  const at = step.now();
+  await insertAlarmComment(step.db, id, { id: randomUUID(), at, by, text });
+  await saveAlarms(step.db, [alarm]);
+  step.announce({ kind: 'alarm', id, action: 'updated' });
+  return { change: 'COMMENTED', alarm, at, hops: 0 };
+}
+
+function refusal(id: string, error: unknown): RefusedAlarm {
+  if (!(error instanceof Problem)) throw error;
+  return { id, reason: error.message, errorCode: error.code };
+}

@@ -1,0 +1,184 @@
+// Alarm ledger: applies the effects of many runs in their order, so that each alarm is written once (contract 37).
+import {
+  type Alarm,
+  type AlarmClearing,
+  type AlarmEffect,
+  type AlarmEvent,
+  type AlarmKeyEnd,
+  alarmLimits,
+  type AlarmSource,
+  type AlarmSourceEnd,
+  type AlarmTrigger,
+  endlessSource,
+} from '../model/alarm.ts';
+import { clearedAlarm, openedAlarm, triggeredAlarm } from '../model/alarm-transitions.ts';
+import type { AlarmSourceRow } from '../records/rows/alarm-parts.ts';
+
+export interface AlarmLedgerParts {
+  /** The open alarms of the keys and sources of the effects. */
+  readonly alarms: readonly Alarm[];
+  /** The rows of the sources of the effects. */
+  readonly rows: readonly AlarmSourceRow[];
+  /** Alarms that each workspace may still open; unlimited for one without a number. */
+  readonly room: ReadonlyMap<string, number>;
+  readonly newId: () => string;
+}
+
+export interface AlarmLedger {
+  apply(effect: AlarmEffect): void;
+  /** Changed alarms; one that ends is before a new one of its key. */
+  changed(): readonly Alarm[];
+  /** In their order. Further triggers of one alarm are one event. */
+  readonly events: readonly AlarmEvent[];
+  /** Triggers that opened no alarm, because the workspace has too many. */
+  readonly refused: readonly AlarmTrigger[];
+  addedRows(): readonly AlarmSourceRow[];
+  readonly removedRows: readonly AlarmSourceRow[];
+}
+
+interface State {
+  readonly parts: AlarmLedgerParts;
+  readonly byId: Map<string, Alarm>;
+  readonly changed: Set<string>;
+  /** Ids of open alarms. */
+  readonly byKey: Map<string, string>;
+  /** By source, the alarms that it keeps open. */
+  readonly keeping: Map<string, Map<string, AlarmSourceRow>>;
+  readonly room: Map<string, number>;
+  readonly events: AlarmEvent[];
+  /** Place of the last UPDATED event of each alarm. */
+  readonly updates: Map<string, number>;
+  readonly refused: AlarmTrigger[];
+  readonly added: Map<AlarmSourceRow, true>;
+  readonly removed: AlarmSourceRow[];
+}
+
+export function createAlarmLedger(parts: AlarmLedgerParts): AlarmLedger {
+  const state: State = {
+    parts,
+    byId: new Map(parts.alarms.map((alarm) => [alarm.id, alarm])),
+    changed: new Set(),
+    byKey: new Map(parts.alarms.map((alarm) => [keyOf(alarm), alarm.id])),
+    keeping: new Map(),
+    room: new Map(parts.room),
+    events: [],
+    updates: new Map(),
+    refused: [],
+    added: new Map(),
+    removed: [],
+  };
+  for (const row of parts.rows) keepingOf(state, row).set(row.alarmId, row);
+  const isOpen = (id: string) => state.byId.get(id)?.state !== 'CLEARED';
+  return {
+    events: state.events,
+    refused: state.refused,
+    removedRows: state.removed,
+    apply(effect) {
+      if (effect.kind === 'TRIGGER') applyTrigger(state, effect);
+      else if (effect.kind === 'SOURCE_ENDED') endSource(state, effect);
+      else endKey(state, effect);
+    },
+    changed: () => [...state.changed].flatMap((id) => state.byId.get(id) ?? []),
+    addedRows: () => [...state.added.keys()].filter(({ alarmId }) => isOpen(alarmId)),
+  };
+}
+
+function keyOf({ workspaceId, key }: Pick<Alarm, 'workspaceId' | 'key'>): string {
+  return `${workspaceId}\n${key}`;
+}
+
+function keepingOf(
+  { keeping }: State,
+  { ruleId, connectorId, deviceId }: AlarmSource,
+): Map<string, AlarmSourceRow> {
+  const id = `${ruleId}\n${connectorId}\n${deviceId}`;
+  const alarms = keeping.get(id) ?? new Map<string, AlarmSourceRow>();
+  keeping.set(id, alarms);
+  return alarms;
+}
+
+function keep(state: State, alarm: Alarm): void {
+  state.byId.set(alarm.id, alarm);
+  state.changed.add(alarm.id);
+}
+
+function openOf(state: State, key: string): Alarm | undefined {
+  return state.byId.get(state.byKey.get(key) ?? '');
+}
+
+function applyTrigger(state: State, trigger: AlarmTrigger): void {
+  const key = keyOf(trigger);
+  const known = openOf(state, key);
+  const alarm = known === undefined ? open(state, trigger, key) : triggeredAlarm(known, trigger);
+  if (alarm === undefined) return;
+  keep(state, withSource(state, alarm, trigger));
+  if (known !== undefined) update(state, alarm.id, trigger);
+}
+
+/** Undefined when the workspace has no room. */
+function open(state: State, trigger: AlarmTrigger, key: string): Alarm | undefined {
+  const { workspaceId, at, hops } = trigger;
+  const room = state.room.get(workspaceId) ?? Infinity;
+  if (room <= 0) {
+    state.refused.push(trigger);
+    return undefined;
+  }
+  state.room.set(workspaceId, room - 1);
+  const alarm = openedAlarm(state.parts.newId(), trigger);
+  state.byKey.set(key, alarm.id);
+  state.events.push({ change: 'OPENED', alarm, at, hops });
+  return alarm;
+}
+
+function update({ byId, events, updates }: State, id: string, { at, hops }: AlarmTrigger): void {
+  const alarm = byId.get(id);
+  if (alarm === undefined) return;
+  const place = updates.get(id) ?? events.length;
+  updates.set(id, place);
+  events[place] = { change: 'UPDATED', alarm, at, hops };
+}
+
+function withSource(state: State, alarm: Alarm, { source, isEndless }: AlarmTrigger): Alarm {
+  const isFull = alarm.sources >= alarmLimits.sourcesMax;
+  const deviceId = isEndless || isFull ? endlessSource : source.deviceId;
+  const row = { ...source, deviceId, alarmId: alarm.id };
+  const keeping = keepingOf(state, row);
+  if (keeping.has(alarm.id)) return alarm;
+  keeping.set(alarm.id, row);
+  state.added.set(row, true);
+  return { ...alarm, sources: alarm.sources + 1 };
+}
+
+function endSource(state: State, effect: AlarmSourceEnd): void {
+  const keeping = keepingOf(state, effect.source);
+  for (const [alarmId, row] of keeping) {
+    keeping.delete(alarmId);
+    if (!state.added.delete(row)) state.removed.push(row);
+    const alarm = state.byId.get(alarmId);
+    if (alarm === undefined || alarm.state === 'CLEARED') continue;
+    const left = { ...alarm, sources: alarm.sources - 1 };
+    keep(state, left);
+    if (left.sources <= 0) end(state, left, effect, 'RULE_FALSE');
+  }
+}
+
+function endKey(state: State, effect: AlarmKeyEnd): void {
+  const alarm = openOf(state, keyOf(effect));
+  if (alarm !== undefined) end(state, alarm, effect, effect.reason);
+}
+
+/** Its other sources are removed with it. */
+function end(
+  state: State,
+  alarm: Alarm,
+  { at, hops }: Pick<AlarmEffect, 'at' | 'hops'>,
+  reason: NonNullable<AlarmClearing['reason']>,
+): void {
+  const cleared = clearedAlarm(alarm, { at, by: null, reason });
+  keep(state, cleared);
+  state.byKey.delete(keyOf(alarm));
+  state.updates.delete(alarm.id);
+  const room = state.room.get(alarm.workspaceId);
+  if (room !== undefined) state.room.set(alarm.workspaceId, room + 1);
+  state.events.push({ change: 'CLEARED', alarm: cleared, at, hops });
+}

@@ -1,0 +1,102 @@
+// Alarm notifications: messages to the outputs that an alarm output names, in the transaction of the change (contract 37).
+import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-view.ts';
+import type {
+  AlarmChange,
+  AlarmEvent,
+  AlarmNotification,
+  AlarmProperties,
+} from '../model/alarm.ts';
+import type { DeliveryDraft } from '../model/delivery.ts';
+import { formatInstant } from '../model/instant.ts';
+import type { TemplateContext } from '../model/template-context.ts';
+import type { Records, RecordsDb } from '../records/records.ts';
+import { findReadableProperties } from '../records/rows/output-connectors.ts';
+
+/** An event with the alarm as others see it. Values only, so that any part may keep it. */
+export interface ShownAlarmEvent {
+  readonly kind: 'ALARM';
+  readonly change: AlarmChange;
+  readonly alarm: AlarmView;
+  readonly timestamp: string;
+}
+
+export interface AlarmNotificationParts {
+  readonly sealer: Records['sealer'];
+  /** The deliveries are committed or rolled back with the step. */
+  readonly enqueueDeliveries: (
+    deliveries: readonly DeliveryDraft[],
+    step: RecordsDb,
+  ) => Promise<unknown>;
+}
+
+/** Resolves to the events as others see them, once their messages are written. */
+export async function notifyOfAlarms(
+  { sealer, enqueueDeliveries }: AlarmNotificationParts,
+  step: RecordsDb,
+  events: readonly AlarmEvent[],
+): Promise<readonly ShownAlarmEvent[]> {
+  const views = await alarmViews(
+    step,
+    events.map(({ alarm }) => alarm),
+  );
+  const shown = events.map(({ change, at }, place): ShownAlarmEvent => {
+    const alarm = views[place];
+    if (alarm === undefined) throw new Error('An alarm has no view');
+    return { kind: 'ALARM', change, alarm, timestamp: formatInstant(at) };
+  });
+  const isNotified = ({ change }: AlarmEvent) => change !== 'UPDATED' && change !== 'COMMENTED';
+  const connectorIds = new Set(events.filter(isNotified).map(({ alarm }) => alarm.connectorId));
+  const properties = await findReadableProperties({ db: step, sealer }, [...connectorIds]);
+  const drafts = events.flatMap((event, place) => {
+    const own = properties.get(event.alarm.connectorId) as AlarmProperties | undefined;
+    const wanted = (own?.notify ?? []).filter(({ on }) => on === event.change);
+    if (wanted.length === 0) return [];
+    const context = contextOf(event, shown[place]);
+    return wanted.map((one) => draftOf(event, one, context));
+  });
+  if (drafts.length > 0) await enqueueDeliveries(drafts, step);
+  return shown;
+}
+
+function draftOf(
+  { change, alarm, hops }: AlarmEvent,
+  { outputConnectorId }: AlarmNotification,
+  context: TemplateContext,
+): DeliveryDraft {
+  return {
+    idempotencyKey: `alarm:${alarm.id}:${alarm.version}:${change}:${outputConnectorId}`,
+    connectorId: outputConnectorId,
+    organizationId: alarm.organizationId,
+    workspaceId: alarm.workspaceId,
+    deviceId: alarm.orderedBy,
+    correlationId: alarm.correlationId,
+    cause: 'RULE',
+    ruleId: alarm.rule.id,
+    context,
+    ruleHops: hops,
+  };
+}
+
+/** What templates of the output can contain; without a template the whole is sent. */
+function contextOf(
+  { change, alarm }: AlarmEvent,
+  shown: ShownAlarmEvent | undefined,
+): TemplateContext {
+  const { device, rule, workspaceId, correlationId } = alarm;
+  return {
+    data: alarm.data,
+    ...(shown !== undefined && {
+      timestamp: shown.timestamp,
+      alarm: shown.alarm,
+    }),
+    change,
+    correlationId,
+    ...(device !== null && {
+      deviceId: device.deviceId,
+      svcDeviceId: device.id,
+      akenzaDeviceId: device.id,
+      device: { ...device },
+    }),
+    rule: { ruleId: rule.id, name: rule.name, description: null, workspaceId },
+  };
+}

@@ -1,0 +1,103 @@
+// Routes of alarms: lists, and what people do to them (contract 37).
+import type { Static } from 'typebox';
+import type { alarmBulkBody } from '../../contract/alarm.ts';
+import { alarms } from '../../contract/endpoints/alarms.ts';
+import type { AlarmAction, AlarmDesk } from '../../flows/alarm-desk.ts';
+import {
+  type AlarmQuery,
+  changeableAlarmIds,
+  listAlarms,
+  reachableAlarmIds,
+  readAlarm,
+} from '../../inventory/alarms/alarm-lists.ts';
+import type { AlarmActor } from '../../model/alarm.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { resourceRoute, type Route, route } from '../edge/route.ts';
+import { byId, type RecordParts } from './record-parts.ts';
+
+export interface AlarmParts extends RecordParts {
+  readonly desk: AlarmDesk;
+  /** Resolves when the alarms of acknowledged samples can be read, or soon. */
+  readonly settled: (organizationId: string) => Promise<void>;
+}
+
+export function alarmRoutes(parts: AlarmParts): Route[] {
+  const { records, desk, settled } = parts;
+  const place = byId(parts, 'alarm');
+  const acted = async (id: string, action: AlarmAction, principal: Principal) => {
+    await desk.act(id, action, actorOf(principal));
+    return readAlarm(records, id);
+  };
+  return [
+    route(alarms.list, async ({ query }, principal) => {
+      await settled(principal.organizationId);
+      return listAlarms(records, principal, queryOf(query), pageRequestOf(query));
+    }),
+    resourceRoute(alarms.read, place, async ({ params }, principal) => {
+      await settled(principal.organizationId);
+      return readAlarm(records, params.id);
+    }),
+    route(alarms.bulk, ({ body }, principal) => actOnMany(parts, body, principal)),
+    resourceRoute(alarms.acknowledge, place, ({ params }, principal) =>
+      acted(params.id, { action: 'ACKNOWLEDGE' }, principal),
+    ),
+    resourceRoute(alarms.clear, place, ({ params, body }, principal) =>
+      acted(params.id, { action: 'CLEAR', reason: body?.reason ?? null }, principal),
+    ),
+    resourceRoute(alarms.comment, place, async ({ params, body }, principal) => {
+      await desk.comment(params.id, body.text, actorOf(principal));
+      return readAlarm(records, params.id);
+    }),
+  ];
+}
+
+function actorOf({ kind, id, name }: Principal): AlarmActor {
+  return { type: kind, id, name };
+}
+
+interface SentFilter {
+  readonly organizationId?: string | null | undefined;
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
+  readonly search?: string | null | undefined;
+}
+
+function queryOf(sent: SentFilter): AlarmQuery {
+  const organizationId = sent.organizationId ?? undefined;
+  return {
+    ...listScopeOf({ ...sent, organizationId }),
+    states: listOf(sent, 'state'),
+    severities: listOf(sent, 'severity'),
+    deviceIds: listOf(sent, 'deviceId'),
+    ruleIds: listOf(sent, 'ruleId'),
+    from: sent.from ?? undefined,
+    to: sent.to ?? undefined,
+    search: sent.search ?? undefined,
+  };
+}
+
+async function actOnMany(
+  { records, desk }: AlarmParts,
+  { action, ids, filter, reason }: Static<typeof alarmBulkBody>,
+  principal: Principal,
+) {
+  const act: AlarmAction =
+    action === 'CLEAR' ? { action, reason: reason ?? null } : { action: 'ACKNOWLEDGE' };
+  if (Boolean(ids) === Boolean(filter))
+    throw problem('invalidRequest', { reason: 'body: exactly one of ids and filter is required' });
+  if (ids) {
+    const { allowed, unknown } = await reachableAlarmIds(records, principal, ids);
+    const { changed, refused } = await desk.actOnMany(allowed, act, actorOf(principal));
+    return { changed, refused: [...unknown.map(unknownAlarm), ...refused] };
+  }
+  const wanted = await changeableAlarmIds(records, principal, queryOf(filter ?? {}));
+  return desk.actOnMany(wanted, act, actorOf(principal));
+}
+
+/** What is out of reach does not exist for the caller. */
+function unknownAlarm(id: string) {
+  const { message: reason, code: errorCode } = problem('notFound', { what: 'alarm', id });
+  return { id, reason, errorCode };
+}

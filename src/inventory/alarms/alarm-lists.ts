@@ -1,0 +1,132 @@
+// Alarm lists: alarms by many filters, one alarm, and those that a bulk request means (contract 37).
+import {
+  alarmSeverities,
+  type AlarmSeverity,
+  type AlarmState,
+  alarmStates,
+} from '../../model/alarm.ts';
+import { parseInstant } from '../../model/instant.ts';
+import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import type { Verb } from '../../model/permission.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  type AlarmFilter,
+  alarmIdsAfter,
+  listAlarms as listRows,
+} from '../../records/rows/alarm-lists.ts';
+import { findAlarms } from '../../records/rows/alarms.ts';
+import { type ListScope, listReach } from '../list-scope.ts';
+import { found } from '../record-change.ts';
+import { type AlarmView, alarmViews } from './alarm-view.ts';
+
+export interface AlarmQuery extends ListScope {
+  readonly states?: readonly string[] | undefined;
+  readonly severities?: readonly string[] | undefined;
+  readonly deviceIds?: readonly string[] | undefined;
+  readonly ruleIds?: readonly string[] | undefined;
+  /** Times of the last trigger. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly search?: string | undefined;
+}
+
+const idsPerRead = 1_000;
+
+/** Newest trigger first, unless the page asks for another order. Throws 400, 403 or 404. */
+export async function listAlarms(
+  records: Records,
+  principal: Principal,
+  query: AlarmQuery,
+  page: PageRequest,
+): Promise<Page<AlarmView>> {
+  const filter = await filterOf(records, principal, query, 'read');
+  const db = records.elsewhere(filter.organizationId);
+  const { rows, total } = await listRows(db, filter, page);
+  return pageOf(await alarmViews(records.db, rows), total, page);
+}
+
+/** Throws 404. */
+export async function readAlarm(records: Records, id: string): Promise<AlarmView> {
+  const [alarm] = await findAlarms(records.db, [id]);
+  const [view] = await alarmViews(records.db, [found(alarm, 'alarm', id)]);
+  if (view === undefined) throw new Error(`Alarm ${id} has no view`);
+  return view;
+}
+
+async function filterOf(
+  records: Records,
+  principal: Principal,
+  query: AlarmQuery,
+  verb: Verb,
+): Promise<AlarmFilter> {
+  const { deviceIds, ruleIds, search } = query;
+  return {
+    ...(await listReach(records, principal, query, ['rule', verb])),
+    states: known<AlarmState>('state', query.states, alarmStates),
+    severities: known<AlarmSeverity>('severity', query.severities, alarmSeverities),
+    deviceIds,
+    ruleIds,
+    from: boundOf('from', query.from),
+    to: boundOf('to', query.to),
+    search,
+  };
+}
+
+function known<T extends string>(
+  field: string,
+  sent: readonly string[] | undefined,
+  names: readonly T[],
+): readonly T[] | undefined {
+  return sent?.map((value) => {
+    const name = names.find((one) => one === value.toUpperCase());
+    if (name !== undefined) return name;
+    const reason = `${field}: must be one of ${names.join(', ')}`;
+    throw problem('invalidRequest', { reason });
+  });
+}
+
+function boundOf(bound: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const instant = parseInstant(value);
+  if (instant === undefined) throw problem('badBound', { bound, value });
+  return instant;
+}
+
+/** The ids of the alarms that the caller may change and that can change. Throws 400, 403 or 404. */
+export async function changeableAlarmIds(
+  records: Records,
+  principal: Principal,
+  query: AlarmQuery,
+): Promise<readonly string[]> {
+  const filter = await filterOf(records, principal, query, 'update');
+  const db = records.elsewhere(filter.organizationId);
+  const open = { ...filter, states: filter.states ?? ['OPEN', 'ACKNOWLEDGED'] };
+  const ids: string[] = [];
+  for (;;) {
+    const some = await alarmIdsAfter(db, open, ids.at(-1) ?? '', idsPerRead);
+    ids.push(...some);
+    if (some.length < idsPerRead) return ids;
+  }
+}
+
+/** Of named alarms, those that the caller may change, and the others: unknown or out of reach. */
+export async function reachableAlarmIds(
+  { db }: Pick<Records, 'db'>,
+  principal: Principal,
+  ids: readonly string[],
+): Promise<{ readonly allowed: readonly string[]; readonly unknown: readonly string[] }> {
+  const alarms = new Map((await findAlarms(db, ids)).map((alarm) => [alarm.id, alarm]));
+  const allowed: string[] = [];
+  const unknown: string[] = [];
+  for (const id of new Set(ids)) {
+    const alarm = alarms.get(id);
+    const isAllowed =
+      alarm?.organizationId === principal.organizationId &&
+      holds(principal, 'rule', 'update', alarm.workspaceId) &&
+      (principal.workspaces === 'all' || principal.workspaces.has(alarm.workspaceId));
+    (isAllowed ? allowed : unknown).push(id);
+  }
+  return { allowed, unknown };
+}

@@ -1,0 +1,101 @@
+// Alarm transitions: an alarm after a trigger, an acknowledgement, a comment, an escalation or its end (contract 37).
+import {
+  type Alarm,
+  type AlarmActor,
+  type AlarmClearing,
+  alarmLimits,
+  type AlarmTrigger,
+  severityRank,
+} from './alarm.ts';
+import type { EpochMs } from './instant.ts';
+import type { JsonObject } from './json.ts';
+
+export function openedAlarm(id: string, trigger: AlarmTrigger): Alarm {
+  const { organizationId, workspaceId, key, name, severity, source, device, at } = trigger;
+  const { ruleName, correlationId, orderedBy, clearAfterMs, escalateAfterMs } = trigger;
+  return {
+    id,
+    organizationId,
+    workspaceId,
+    name,
+    severity,
+    state: 'OPEN',
+    key,
+    connectorId: source.connectorId,
+    device,
+    rule: { id: source.ruleId, name: ruleName },
+    count: 1,
+    firstTriggered: at,
+    lastTriggered: at,
+    acknowledged: null,
+    cleared: null,
+    escalatedAt: null,
+    data: boundedData(trigger.data),
+    correlationId,
+    clearAt: after(at, clearAfterMs),
+    escalateAt: after(at, escalateAfterMs),
+    sources: 0,
+    commentCount: 0,
+    orderedBy,
+    version: 0,
+  };
+}
+
+/** A further trigger. The severity and the name follow a trigger that is more severe. */
+export function triggeredAlarm(alarm: Alarm, trigger: AlarmTrigger): Alarm {
+  const { name, severity, source, at, data, correlationId, clearAfterMs } = trigger;
+  const rises = severityRank(severity) > severityRank(alarm.severity);
+  return {
+    ...alarm,
+    ...(rises && { severity, name, connectorId: source.connectorId }),
+    count: alarm.count + 1,
+    lastTriggered: Math.max(at, alarm.lastTriggered),
+    data: boundedData(data),
+    correlationId,
+    clearAt: after(at, clearAfterMs),
+    version: alarm.version + 1,
+  };
+}
+
+/** An open alarm, acknowledged. Nothing escalates then. */
+export function acknowledgedAlarm(alarm: Alarm, at: EpochMs, by: AlarmActor): Alarm {
+  return {
+    ...alarm,
+    state: 'ACKNOWLEDGED',
+    acknowledged: { at, by },
+    escalateAt: null,
+    version: alarm.version + 1,
+  };
+}
+
+export function clearedAlarm(alarm: Alarm, cleared: AlarmClearing): Alarm {
+  return {
+    ...alarm,
+    state: 'CLEARED',
+    cleared,
+    clearAt: null,
+    escalateAt: null,
+    sources: 0,
+    version: alarm.version + 1,
+  };
+}
+
+export function escalatedAlarm(alarm: Alarm, at: EpochMs): Alarm {
+  return { ...alarm, escalatedAt: at, escalateAt: null, version: alarm.version + 1 };
+}
+
+export function commentedAlarm(alarm: Alarm): Alarm {
+  return { ...alarm, commentCount: alarm.commentCount + 1, version: alarm.version + 1 };
+}
+
+function after(at: EpochMs, ms: number | null): EpochMs | null {
+  if (ms === null) return null;
+  return at + ms;
+}
+
+/** Data above the limit would be written again with every trigger. */
+function boundedData(data: JsonObject): JsonObject {
+  const characters = JSON.stringify(data).length;
+  if (characters <= alarmLimits.dataCharactersMax) return data;
+  return { omitted: `${characters} characters of data` };
+}

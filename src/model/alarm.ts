@@ -1,0 +1,189 @@
+// Alarm: a state that people must know of, from its first trigger to its end (contract 37).
+import type { Actor } from './actor.ts';
+import { dayMs, type EpochMs } from './instant.ts';
+import type { JsonObject } from './json.ts';
+
+/** From the least to the most severe. */
+export const alarmSeverities = ['INFO', 'WARNING', 'MINOR', 'MAJOR', 'CRITICAL'] as const;
+export type AlarmSeverity = (typeof alarmSeverities)[number];
+
+export const alarmStates = ['OPEN', 'ACKNOWLEDGED', 'CLEARED'] as const;
+export type AlarmState = (typeof alarmStates)[number];
+
+/** The changes that outputs can be notified of. */
+export const notifiedChanges = ['OPENED', 'ACKNOWLEDGED', 'CLEARED', 'ESCALATED'] as const;
+export type NotifiedChange = (typeof notifiedChanges)[number];
+
+/** What can happen to an alarm; UPDATED are further triggers. */
+export const alarmChanges = [...notifiedChanges, 'UPDATED', 'COMMENTED'] as const;
+export type AlarmChange = (typeof alarmChanges)[number];
+
+export const alarmLimits = {
+  /** Alarms of a workspace that are not cleared. Further keys open no alarm. */
+  openPerWorkspaceMax: 10_000,
+  /** Cleared alarms of a workspace; the oldest are removed. */
+  clearedPerWorkspaceMax: 50_000,
+  clearedKeptMs: 90 * dayMs,
+  /** Devices and outputs that one alarm waits for until it is cleared by itself. */
+  sourcesMax: 10_000,
+  commentsMax: 100,
+  commentCharactersMax: 2_000,
+  reasonCharactersMax: 500,
+  nameCharactersMax: 500,
+  keyCharactersMax: 500,
+  /** Of the data of the last trigger, as JSON; larger data is replaced by its size. */
+  dataCharactersMax: 16_384,
+  notificationsMax: 20,
+  bulkIdsMax: 1_000,
+} as const;
+
+/** Who did something by hand. */
+export type AlarmActor = Pick<Actor, 'type' | 'id' | 'name'>;
+
+export interface AlarmComment {
+  readonly id: string;
+  readonly at: EpochMs;
+  readonly by: AlarmActor;
+  readonly text: string;
+}
+
+export interface Alarm {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly severity: AlarmSeverity;
+  readonly state: AlarmState;
+  /** Of a workspace, one alarm of a key is open at most. */
+  readonly key: string;
+  /** The output connector that opened it, or that raised its severity last. */
+  readonly connectorId: string;
+  /** The device and the rule as they were at the first trigger. */
+  readonly device: AlarmDevice | null;
+  readonly rule: { readonly id: string; readonly name: string };
+  /** Triggers since it was opened. */
+  readonly count: number;
+  readonly firstTriggered: EpochMs;
+  readonly lastTriggered: EpochMs;
+  readonly acknowledged: { readonly at: EpochMs; readonly by: AlarmActor } | null;
+  readonly cleared: AlarmClearing | null;
+  readonly escalatedAt: EpochMs | null;
+  /** What triggered last: the data of the sample, or what the script emitted. */
+  readonly data: JsonObject;
+  readonly correlationId: string;
+  /** When it is cleared without a further trigger. */
+  readonly clearAt: EpochMs | null;
+  /** When it is escalated, unless a user acknowledges it. */
+  readonly escalateAt: EpochMs | null;
+  /** Rules, outputs and devices that keep it open. */
+  readonly sources: number;
+  readonly commentCount: number;
+  /** Its notifications keep the order of this device; empty for a key without a device. */
+  readonly orderedBy: string;
+  readonly version: number;
+}
+
+export interface AlarmDevice {
+  readonly id: string;
+  readonly name: string;
+  /** Physical id. */
+  readonly deviceId: string;
+}
+
+export interface AlarmClearing {
+  readonly at: EpochMs;
+  /** Null when the platform did. */
+  readonly by: AlarmActor | null;
+  /** RULE_FALSE, CLEAR_AFTER or SCRIPT, or what a user or a script wrote. */
+  readonly reason: string | null;
+}
+
+/** The stored properties of an output connector of type ALARM. */
+export type AlarmProperties = {
+  /** Templates. */
+  readonly name: string;
+  readonly key: string;
+  readonly severity: AlarmSeverity;
+  readonly clearWhen: 'RULE_FALSE' | 'NEVER';
+  /** ISO-8601 durations. */
+  readonly clearAfter: string | null;
+  readonly escalateAfter: string | null;
+  readonly notify: readonly AlarmNotification[];
+};
+
+/** One output that is notified of one kind of change. */
+export type AlarmNotification = {
+  readonly on: NotifiedChange;
+  readonly outputConnectorId: string;
+};
+
+export const defaultAlarmKey = '{{rule.id}}:{{device.id}}';
+
+/** Who keeps an alarm open: an output of a rule, and the device it is true for. */
+export interface AlarmSource {
+  readonly ruleId: string;
+  readonly connectorId: string;
+  /** Empty for timed runs, `*` for one that no evaluation ends. */
+  readonly deviceId: string;
+}
+
+/** The device of a source that only people, time or scripts end. */
+export const endlessSource = '*';
+
+/** What a run of a rule does to the alarms of its workspace. */
+export type AlarmEffect = AlarmTrigger | AlarmSourceEnd | AlarmKeyEnd;
+
+interface EffectFields {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly at: EpochMs;
+  /** How many rules handed the sample on so far. */
+  readonly hops: number;
+}
+
+export interface AlarmTrigger extends EffectFields {
+  readonly kind: 'TRIGGER';
+  readonly key: string;
+  readonly name: string;
+  readonly severity: AlarmSeverity;
+  readonly source: AlarmSource;
+  /** Whether no evaluation of the rule ends the alarm. */
+  readonly isEndless: boolean;
+  readonly device: AlarmDevice | null;
+  readonly ruleName: string;
+  readonly data: JsonObject;
+  readonly correlationId: string;
+  readonly orderedBy: string;
+  readonly clearAfterMs: number | null;
+  readonly escalateAfterMs: number | null;
+}
+
+/** The rule is not true any longer for the device. */
+export interface AlarmSourceEnd extends EffectFields {
+  readonly kind: 'SOURCE_ENDED';
+  readonly source: AlarmSource;
+}
+
+/** A script asked to clear the alarm of the key. */
+export interface AlarmKeyEnd extends EffectFields {
+  readonly kind: 'KEY_ENDED';
+  readonly key: string;
+  readonly reason: string;
+}
+
+/** A change that is durable, or will be with its transaction. */
+export interface AlarmEvent {
+  readonly change: AlarmChange;
+  readonly alarm: Alarm;
+  readonly at: EpochMs;
+  readonly hops: number;
+}
+
+/** Open alarms of a workspace, for its overview. */
+export type AlarmCounts = {
+  readonly [S in 'open' | 'acknowledged']: Readonly<Record<AlarmSeverity, number>>;
+};
+
+export function severityRank(severity: AlarmSeverity): number {
+  return alarmSeverities.indexOf(severity);
+}

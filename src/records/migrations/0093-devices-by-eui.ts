@@ -1,0 +1,11 @@
+// Version 93: an index that finds devices by the EUI among their LoRa properties.
+import { type Kysely, sql } from 'kysely';
+import type { RecordTables } from '../schema.ts';
+
+/** The expression is that of `jsonSql`, else no query would use the index. */
+export async function up(db: Kysely<RecordTables>): Promise<void> {
+  await sql`
+    create index "devicesByorganizationIddeviceEui"
+    on "devices" ("organizationId", ("loraKeys" ->> '$."deviceEui"'))
+    where "loraKeys" is not null`.execute(db);
+}

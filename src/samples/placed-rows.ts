@@ -1,0 +1,75 @@
+// Placed rows: an entry with its place in the log, and the answer to its append.
+import type { EntryRows } from '../log/entry-encoding.ts';
+import type { LoggedEntry, RowColumns } from '../log/logged-entry.ts';
+import { samplesOfColumns } from '../log/row-columns.ts';
+import { cursorAt, cursorsAt } from '../model/cursor.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { DurableEntry, JournalEntry, SamplesSummary } from '../model/journal-entry.ts';
+import type { StoredSample } from '../model/sample.ts';
+
+export interface PlacedRows extends LoggedEntry {
+  readonly rows: EntryRows | RowColumns;
+  readonly entry: JournalEntry;
+  readonly duplicates: number;
+  readonly storedAt: EpochMs;
+}
+
+export function durableEntryOf(append: PlacedRows): DurableEntry {
+  const { entry, rows, duplicates, position, storedAt } = append;
+  if ('columns' in rows) return new DurableColumns(rows, append);
+  const samples = storedSamples(rows.samples, position, storedAt);
+  return { ...entry, position, samples, duplicates };
+}
+
+const nothing: readonly never[] = Object.freeze([]);
+
+/** The entry of rows in columns, which has nothing else. */
+export function columnEntryOf(deviceId: string, receivedAt: EpochMs): JournalEntry {
+  return { deviceId, receivedAt, notes: nothing, samples: nothing };
+}
+
+/**
+ * The samples are built at their first read, because most bulk entries have no reader. A class,
+ * because a request can bring a thousand of them.
+ */
+class DurableColumns implements DurableEntry {
+  readonly deviceId: string;
+  readonly receivedAt: EpochMs;
+  readonly notes = nothing;
+  readonly position: number;
+  readonly duplicates = 0;
+  readonly summary: SamplesSummary;
+  readonly #rows: RowColumns;
+  readonly #storedAt: EpochMs;
+  #samples: StoredSample[] | undefined;
+
+  constructor(rows: RowColumns, { entry, position, storedAt }: PlacedRows) {
+    const { head, timestamps, from, to } = rows;
+    const { workspaceId } = head;
+    this.deviceId = entry.deviceId;
+    this.receivedAt = entry.receivedAt;
+    this.position = position;
+    this.summary = { count: to - from, workspaceId, oldest: timestamps[from] ?? entry.receivedAt };
+    this.#rows = rows;
+    this.#storedAt = storedAt;
+  }
+
+  get samples(): StoredSample[] {
+    this.#samples ??= storedSamples(samplesOfColumns(this.#rows), this.position, this.#storedAt);
+    return this.#samples;
+  }
+}
+
+function storedSamples(
+  samples: EntryRows['samples'],
+  position: number,
+  storedAt: EpochMs,
+): StoredSample[] {
+  const [single] = samples;
+  if (samples.length === 1 && single !== undefined)
+    return [{ ...single, storedAt, cursor: cursorAt(position, 1) }];
+  const cursorOf = cursorsAt(position);
+  return samples.map(
+    (sample, i): StoredSample => ({ ...sample, storedAt, cursor: cursorOf(i + 1) }),
+  );
+}
