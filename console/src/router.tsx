@@ -8,6 +8,8 @@ import {
 } from '@tanstack/react-router';
 import { answers } from './api/answers.ts';
 import { Refusal } from './api/refusal.ts';
+import { readNewOutput } from './screens/outputs/new-output-search.ts';
+import { readDeliverySearch, readOutputSearch } from './screens/outputs/output-search.ts';
 import { Home } from './screens/home/home.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
 import { account, hasSession, workspacesOf } from './session/session.ts';
@@ -75,9 +77,60 @@ const devices = createRoute({
   component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
 });
 
+const outputs = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs',
+  validateSearch: readOutputSearch,
+  component: lazyRouteComponent(() => import('./screens/outputs/output-list.tsx'), 'Outputs'),
+});
+
+const newOutput = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/new',
+  validateSearch: readNewOutput,
+  component: lazyRouteComponent(() => import('./screens/outputs/new-output.tsx'), 'NewOutput'),
+});
+
+const output = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId',
+  beforeLoad: ({ params }) =>
+    redirect({ to: '/w/$workspaceId/outputs/$outputId/deliveries', params, throw: true }),
+});
+
+const outputDeliveries = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId/deliveries',
+  validateSearch: readDeliverySearch,
+  component: lazyRouteComponent(
+    () => import('./screens/outputs/output-deliveries.tsx'),
+    'OutputDeliveries',
+  ),
+});
+
+const outputSettings = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId/settings',
+  component: lazyRouteComponent(
+    () => import('./screens/outputs/output-settings.tsx'),
+    'OutputSettings',
+  ),
+});
+
 const routeTree = root.addChildren([
   signIn,
-  signedIn.addChildren([start, workspace.addChildren([home, devices])]),
+  signedIn.addChildren([
+    start,
+    workspace.addChildren([
+      home,
+      devices,
+      outputs,
+      newOutput,
+      output,
+      outputDeliveries,
+      outputSettings,
+    ]),
+  ]),
 ]);
 
 export const router = createRouter({
