@@ -1,5 +1,6 @@
 // Bulk over HTTP compared with InfluxDB in one run, by requests of one device and of many devices.
-// node bench/bulk.ts [--samples 1000000] [--devices 1000,100000] [--lanes 4] [--rounds 1] [--only heliograph] [--node-options=--cpu-prof] [--write]
+// node bench/bulk.ts [--samples 1000000] [--devices 1000,100000] [--lanes 4] [--rounds 1] [--only heliograph] [--lines] [--keys] [--node-options=--cpu-prof] [--write]
+import { randomUUID } from 'node:crypto';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -8,7 +9,7 @@ import { inLanes, mustSucceed, openConnections, type HttpTarget } from './load/h
 import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
 import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
-import { bulkRequest, samplesRequest } from './peers/heliograph.ts';
+import { type BulkForm, bulkRequest, samplesRequest } from './peers/heliograph.ts';
 import { encodeLines, startInfluxdb } from './peers/influxdb.ts';
 import {
   deviceOrdered,
@@ -32,6 +33,9 @@ const { values: flags } = parseArgs({
     rounds: { type: 'string', default: '1' },
     only: { type: 'string', default: 'influxdb,heliograph' },
     'node-options': { type: 'string', default: '' },
+    // Bodies of lines, and requests with an Idempotency-Key.
+    lines: { type: 'boolean', default: false },
+    keys: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 });
@@ -80,13 +84,13 @@ const contestants: Readonly<Record<string, readonly Contestant[]>> = {
       title: 'Heliograph, one device a request',
       takes: ({ ofOneDevice }) => ofOneDevice,
       start: startOurs,
-      encode: bulkRequest,
+      encode: (columns, ids) => bulkRequest(columns, ids, bulkForm()),
     },
     {
       title: 'Heliograph, many devices a request',
       takes: () => true,
       start: startOurs,
-      encode: samplesRequest,
+      encode: (columns, ids) => samplesRequest(columns, ids, bulkForm()),
     },
   ],
 };
@@ -125,6 +129,10 @@ const text = [
 ].join('\n\n');
 console.log(text);
 if (flags.write) writeMeasurement('Bulk over HTTP compared with InfluxDB', text);
+
+function bulkForm(): BulkForm {
+  return { isLines: flags.lines, key: flags.keys ? randomUUID() : undefined };
+}
 
 function rowsOf({ title }: Workload, runs: ReadonlyMap<Contestant, readonly Run[]>): string[][] {
   const mean = (of: readonly Run[], value: (run: Run) => number): number =>

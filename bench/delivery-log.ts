@@ -54,7 +54,7 @@ async function measure(): Promise<void> {
     },
     saveNotes: async () => undefined,
     record: (tried) =>
-      recordOutcome(tried, { log, telemetry, recorded: (waiting) => intake.release(waiting) }),
+      recordOutcome(tried, { log, telemetry, recorded: ({ waiting }) => intake.release(waiting) }),
     failed,
     newId: () => 'none',
     now,

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { WebSocket, WebSocketServer } from 'ws';
 import { attachDataStreams } from '../src/http/streams/data-streams.ts';
 import { createFanOut } from '../src/live/fan-out.ts';
+import { createWorkspaceFanOut } from '../src/live/workspace-fan-out.ts';
 import type { StoredSample } from '../src/model/sample.ts';
 import { machineShape, writeMeasurement } from './measure.ts';
 
@@ -167,7 +168,7 @@ async function rawWs(subscribers: number, count: number): Promise<number> {
 }
 
 async function openPlatform() {
-  const fanOut = createFanOut();
+  const fanOut = createFanOut(createWorkspaceFanOut(Date.now));
   const server = createServer();
   const streams = attachDataStreams(server, {
     fanOut,
@@ -181,6 +182,7 @@ async function openPlatform() {
     }),
     findAssets: async (_, ids) => new Set(ids),
     access: { changes: () => 0, check: () => undefined },
+    followable: async () => undefined,
     assetsOfTag: async () => undefined,
     replay: async function* () {
       yield [];

@@ -92,17 +92,42 @@ async function lanesTo(platform: Platform, count: number): Promise<Lane[]> {
   }));
 }
 
+/** How a bulk request is sent: as an array unless as lines, with an Idempotency-Key or without. */
+export interface BulkForm {
+  readonly isLines: boolean;
+  readonly key?: string | undefined;
+}
+
+const plainForm: BulkForm = { isLines: false };
+
 /** The samples of one device as a bulk backfill. */
-export function bulkRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
+export function bulkRequest(
+  batch: SampleColumns,
+  ids: readonly string[],
+  form: BulkForm = plainForm,
+): Buffer {
   const device = batch.device[0]!;
   if (batch.device.some((each) => each !== device))
     throw new Error('a bulk request is for one device');
+  const path = `/v3/devices/${ids[device]!}/backfill/bulk`;
+  return bodyRequest(path, batch, form, () => '');
+}
+
+function bodyRequest(
+  path: string,
+  batch: SampleColumns,
+  { isLines, key }: BulkForm,
+  nameOf: (row: number) => string,
+): Buffer {
   const iso = isoText();
+  const type = isLines ? 'application/x-ndjson' : 'application/json';
+  const own = { ...headers, 'content-type': type, ...(key && { 'idempotency-key': key }) };
   let items = '';
   for (let i = 0; i < batch.length; i++) {
-    items += `${i === 0 ? '[' : ','}{"timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
+    const separator = i === 0 ? '' : isLines ? '\n' : ',';
+    items += `${separator}{${nameOf(i)}"timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
   }
-  return httpRequest('POST', `/v3/devices/${ids[device]!}/backfill/bulk`, headers, `${items}]`);
+  return httpRequest('POST', path, own, isLines ? items : `[${items}]`);
 }
 
 function manyRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
@@ -111,13 +136,13 @@ function manyRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
 }
 
 /** Samples that name their devices. */
-export function samplesRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
-  const iso = isoText();
-  let items = '';
-  for (let i = 0; i < batch.length; i++) {
-    items += `${i === 0 ? '[' : ','}{"deviceId":"${ids[batch.device[i]!]!}","timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
-  }
-  return httpRequest('POST', '/v3/samples/bulk', headers, `${items}]`);
+export function samplesRequest(
+  batch: SampleColumns,
+  ids: readonly string[],
+  form: BulkForm = plainForm,
+): Buffer {
+  const nameOf = (row: number): string => `"deviceId":"${ids[batch.device[row]!]!}",`;
+  return bodyRequest('/v3/samples/bulk', batch, form, nameOf);
 }
 
 function captureRequest(batch: SampleColumns, secret: string): Buffer {

@@ -12,12 +12,11 @@ import { readNewOutput } from './screens/outputs/new-output-search.ts';
 import { readDeliverySearch, readOutputSearch } from './screens/outputs/output-search.ts';
 import { Home } from './screens/home/home.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
+import { lastWorkspace, rememberWorkspace } from './session/last-workspace.ts';
 import { account, hasSession, workspacesOf } from './session/session.ts';
 import { NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 import { NoWorkspace } from './shell/no-workspace.tsx';
-
-const lastWorkspaceKey = 'workspace';
 
 const root = createRootRoute({ notFoundComponent: NotFound });
 
@@ -53,20 +52,55 @@ const start = createRoute({
   beforeLoad: async () => {
     const { organizationId } = await answers.ensureQueryData(account);
     const { content } = await answers.ensureQueryData(workspacesOf(organizationId));
-    const last = localStorage.getItem(lastWorkspaceKey);
-    const chosen = content.find(({ id }) => id === last) ?? content[0];
+    const chosen = content.find(({ id }) => id === lastWorkspace()) ?? content[0];
     if (chosen === undefined) return;
     redirect({ to: '/w/$workspaceId', params: { workspaceId: chosen.id }, throw: true });
   },
   component: NoWorkspace,
 });
 
+const shell = createRoute({ getParentRoute: () => signedIn, id: 'shell', component: Shell });
+
 const workspace = createRoute({
-  getParentRoute: () => signedIn,
+  getParentRoute: () => shell,
   path: '/w/$workspaceId',
-  beforeLoad: ({ params }) => localStorage.setItem(lastWorkspaceKey, params.workspaceId),
-  component: Shell,
+  beforeLoad: ({ params }) => rememberWorkspace(params.workspaceId),
   notFoundComponent: NotFound,
+});
+
+const organization = createRoute({
+  getParentRoute: () => shell,
+  path: '/o/$organizationId/settings',
+  notFoundComponent: NotFound,
+});
+
+const members = createRoute({
+  getParentRoute: () => organization,
+  path: '/members',
+  component: lazyRouteComponent(
+    () => import('./screens/organization/members/members.tsx'),
+    'Members',
+  ),
+});
+
+const keys = createRoute({
+  getParentRoute: () => organization,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./screens/organization/keys/keys.tsx'), 'Keys'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => organization,
+  path: '/audit',
+  validateSearch: ({ page }: Record<string, unknown>): { page?: number } =>
+    Number.isInteger(page) && Number(page) > 0 ? { page: Number(page) } : {},
+  component: lazyRouteComponent(() => import('./screens/organization/audit/audit.tsx'), 'Audit'),
+});
+
+const ownAccount = createRoute({
+  getParentRoute: () => shell,
+  path: '/me',
+  component: lazyRouteComponent(() => import('./screens/account/account.tsx'), 'Account'),
 });
 
 const home = createRoute({ getParentRoute: () => workspace, path: '/', component: Home });
@@ -121,14 +155,18 @@ const routeTree = root.addChildren([
   signIn,
   signedIn.addChildren([
     start,
-    workspace.addChildren([
-      home,
-      devices,
-      outputs,
-      newOutput,
-      output,
-      outputDeliveries,
-      outputSettings,
+    shell.addChildren([
+      workspace.addChildren([
+        home,
+        devices,
+        outputs,
+        newOutput,
+        output,
+        outputDeliveries,
+        outputSettings,
+      ]),
+      organization.addChildren([members, keys, audit]),
+      ownAccount,
     ]),
   ]),
 ]);

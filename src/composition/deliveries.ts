@@ -9,12 +9,16 @@ import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
 import { createConfiguredMails, type MailSender } from '../connectors/mail/mail-sender.ts';
 import { type DeliveryLog, openDeliveryLog } from '../delivery-log/delivery-log.ts';
 import { loadDelivery } from '../deliveries/delivery-records.ts';
-import { createDeliverer, type Deliverer } from '../deliveries/delivery-worker.ts';
-import type { WaitingDelivery } from '../deliveries/waiting-delivery.ts';
+import {
+  createDeliverer,
+  type Deliverer,
+  type TriedDelivery,
+} from '../deliveries/delivery-worker.ts';
 import { createOpenTargets, type OpenTargets } from '../deliveries/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { testConnector } from '../flows/connector-test.ts';
 import { createDeliveryBook } from '../flows/delivery-book.ts';
+import { createDeliveryCounts } from '../flows/delivery-counts.ts';
 import { createDeliveryHandover } from '../flows/delivery-handover.ts';
 import { createDeliveryIntake, type DeliveryIntake } from '../flows/delivery-intake.ts';
 import { recordOutcome, saveFailureNotes } from '../flows/delivery-outcomes.ts';
@@ -62,6 +66,10 @@ export interface Deliveries {
   readonly settled: () => Promise<void>;
   /** Ends the waiting deliveries of deleted devices and removes the others. */
   readonly dropDevices: (deviceIds: ReadonlySet<string>) => Promise<void>;
+  /** Deliveries of the output connector that wait. */
+  readonly waitingOf: (connectorId: string) => number;
+  /** Resolves when the counts of deliveries can be read from the records. */
+  readonly counted: () => Promise<void>;
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -86,7 +94,7 @@ export async function composeDeliveries(
     if (kind === 'outputConnector') targets.forget(id);
   });
   const waiting = await composeWaiting(parts, targets);
-  const { log, deliverer, intake, handover, upkeep, isKnown } = waiting;
+  const { log, deliverer, counts, intake, handover, upkeep, isKnown } = waiting;
   parts.followChanges(({ kind, id, action }) => {
     if (kind === 'outputConnector' && action === 'deleted') upkeep.forgetConnector(id);
   });
@@ -117,10 +125,12 @@ export async function composeDeliveries(
       await deliverer.settled();
     },
     dropDevices: upkeep.dropDevices,
+    waitingOf: deliverer.waitingOf,
+    counted: counts.settled,
     runMaintenance: upkeep.compact,
     close: () =>
       closeInOrder(
-        ...[outputs.close, handover.close, deliverer.close, upkeep.close],
+        ...[outputs.close, handover.close, deliverer.close, upkeep.close, counts.close],
         ...[log.close, targets.close, () => mails?.close()],
       ),
   };
@@ -148,7 +158,13 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   const existing = (ids: readonly string[]) => existingOutputConnectors(records.db, ids);
   const from = journal.followerPosition('outputs') ?? journal.position;
   const recovered = await recoverDeliveries(log, { from, existing });
-  const deliverer = composeDeliverer(parts, targets, log, (waiting) => intake.release(waiting));
+  const counts = createDeliveryCounts({ db, setRepeatingTimer, failed });
+  const recorded = (tried: TriedDelivery) => {
+    intake.release(tried.waiting);
+    counts.tried(tried);
+    parts.liveEvents.delivered(tried);
+  };
+  const deliverer = composeDeliverer(parts, targets, log, recorded);
   const { known } = recovered;
   const knownTo = journal.position;
   const intake = createDeliveryIntake({ log, deliverer, now, from, known, knownTo });
@@ -163,7 +179,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
     follower: 'outputs',
   });
   const isKnown = async (id: string) => (await existing([id])).has(id);
-  return { log, deliverer, intake, handover, upkeep, isKnown };
+  return { log, deliverer, counts, intake, handover, upkeep, isKnown };
 }
 
 function connectorServices(
@@ -191,7 +207,7 @@ function composeDeliverer(
   { records, telemetry, now, newId }: Parts,
   { send }: Pick<OpenTargets, 'send'>,
   log: DeliveryLog,
-  recorded: (waiting: WaitingDelivery) => void,
+  recorded: (tried: TriedDelivery) => void,
 ): Deliverer {
   const { db } = records;
   const deliverer = createDeliverer({

@@ -5,6 +5,8 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { identify } from '../access/authenticator.ts';
 import { createStreamRevocation } from '../access/stream-revocation.ts';
 import type { Parts } from './platform-parts.ts';
+import type { Uplinks } from './uplinks.ts';
+import { createOfflineWatch, type OfflineWatch } from '../flows/offline-watch.ts';
 import { createStreamAccess } from '../flows/stream-access.ts';
 import {
   attachDataStreams,
@@ -15,13 +17,27 @@ import { mqttSocketPath } from '../http/streams/mqtt-socket.ts';
 import { createAccessWatch } from '../live/access-watch.ts';
 import { publishEntry } from '../live/entry-publishing.ts';
 import { createFanOut } from '../live/fan-out.ts';
+import { createWorkspaceWatch } from '../live/workspace-watch.ts';
+import { devicesGoneOffline } from '../records/rows/offline-devices.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { setRepeatingTimer } from '../structures/timers.ts';
 
 /** Serves the data stream on the server's upgrades. */
-export function composeLive(server: Server, parts: Parts): DataStreams {
+export function composeLive(
+  server: Server,
+  parts: Parts,
+  { settled }: Pick<Uplinks, 'settled'>,
+): Pick<DataStreams, 'close'> {
   const { log, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
-  const fanOut = createFanOut();
+  const { workspaceFanOut, liveEvents, alarmFeed } = parts;
+  const fanOut = createFanOut(workspaceFanOut);
   parts.followers.listen('live', (entry) => publishEntry(fanOut, entry, now));
-  const { isReadable: readable, readableOf, devicesOfTag } = createStreamAccess(records);
+  const {
+    isReadable: readable,
+    readableOf,
+    devicesOfTag,
+    followable,
+  } = createStreamAccess(records);
   const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
   const access = createAccessWatch({ fanOut, readable, pause, failed });
   const streams = attachDataStreams(server, {
@@ -30,6 +46,7 @@ export function composeLive(server: Server, parts: Parts): DataStreams {
     authenticate: authenticateWith(parts),
     findAssets: readableOf,
     assetsOfTag: devicesOfTag,
+    followable,
     counts: openCounts,
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => log.replay(start, wanted),
@@ -41,12 +58,37 @@ export function composeLive(server: Server, parts: Parts): DataStreams {
       telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
   followChanges(access.recordChanged);
+  followChanges(createWorkspaceWatch(workspaceFanOut));
+  alarmFeed.follow(liveEvents.alarmChanged);
   followChanges(createStreamRevocation(streams, parts.access.sessions, failed));
   quotaUse.readBy('webSockets', openCounts.webSockets.usedBy);
   quotaUse.readBy('subscriptionItems', openCounts.subscriptionItems.usedBy);
   telemetry.gauge('live_sessions', 'Open connections of the data stream.', () => streams.sessions);
   telemetry.gauge('live_devices', 'Devices with live subscriptions.', () => fanOut.size);
-  return streams;
+  telemetry.gauge(
+    'live_workspaces',
+    'Workspaces with live subscriptions.',
+    () => workspaceFanOut.size,
+  );
+  const offline = composeOfflineWatch(parts, settled);
+  return { close: () => closeInOrder(offline.close, () => streams.close()) };
+}
+
+/** Reports devices that went offline to those who follow their states. */
+function composeOfflineWatch(
+  { workspaceFanOut, liveEvents, records, now, telemetry }: Parts,
+  settled: Uplinks['settled'],
+): OfflineWatch {
+  return createOfflineWatch({
+    followed: () => workspaceFanOut.wanting('DEVICE_STATE'),
+    settled,
+    goneOffline: ({ workspaceId, organizationId }, range) =>
+      devicesGoneOffline(records.elsewhere(organizationId), workspaceId, range),
+    deviceChanged: liveEvents.deviceChanged,
+    now,
+    setRepeatingTimer,
+    failed: (error) => telemetry.backgroundFailed('noticing devices that go offline', error),
+  });
 }
 
 function authenticateWith({ access }: Parts): DataStreamsOptions['authenticate'] {

@@ -4,8 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createOperationRunner, type OperationRunner } from '../flows/operation-runner.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { actorOfOperation } from '../inventory/operations/operation-actor.ts';
-import { runOperationChunk } from '../inventory/operations/operations.ts';
+import { readOperation, runOperationChunk } from '../inventory/operations/operations.ts';
+import type { LiveEvents } from '../flows/live-events.ts';
 import type { Actor } from '../model/actor.ts';
+import type { RecordChange } from '../model/record.ts';
 import { type OpenRecords, refreshStatistics } from '../records/records.ts';
 import { findOperation, unfinishedOperations } from '../records/rows/operations.ts';
 import type { Telemetry } from '../telemetry/events.ts';
@@ -16,11 +18,24 @@ export interface OperationsParts {
   readonly telemetry: Telemetry;
   /** Undefined until network servers are connected. */
   readonly networkServers: () => TellNetworkServer | undefined;
+  readonly liveEvents: Pick<LiveEvents, 'operationMoved'>;
+  /** Whether operations are followed anywhere. */
+  readonly isFollowed: () => boolean;
 }
 
-export function composeOperations(parts: OperationsParts): OperationRunner {
+export interface Operations extends OperationRunner {
+  readonly recordChanged: (change: RecordChange) => void;
+}
+
+export function composeOperations(parts: OperationsParts): Operations {
   const { records, acting, telemetry, networkServers } = parts;
-  return createOperationRunner({
+  const show = async (id: string): Promise<void> => {
+    if (!parts.isFollowed()) return;
+    const operation = await readOperation(records, id);
+    parts.liveEvents.operationMoved(operation.workspaceId, operation);
+  };
+  const failed = (error: unknown) => telemetry.backgroundFailed('showing an operation', error);
+  const runner = createOperationRunner({
     runChunk: async (id, isTimeUp) => {
       const actor = await actorOfOperation(records, id);
       const isDone = await acting.run(actor, () =>
@@ -28,6 +43,7 @@ export function composeOperations(parts: OperationsParts): OperationRunner {
       );
       // Statistics from before many devices were added or deleted mislead the query planner.
       if (isDone) await refreshStatistics(records.db);
+      await show(id).catch(failed);
       return isDone;
     },
     unfinished: () => unfinishedOperations(records.db),
@@ -36,4 +52,10 @@ export function composeOperations(parts: OperationsParts): OperationRunner {
     clock: () => performance.now(),
     pause: (ms) => pause(ms),
   });
+  return {
+    ...runner,
+    recordChanged({ kind, id, action }) {
+      if (kind === 'operation' && action === 'created') show(id).catch(failed);
+    },
+  };
 }

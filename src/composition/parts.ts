@@ -15,10 +15,12 @@ import {
 import { createAlarmFeed } from '../flows/alarm-feed.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
+import { createLiveEvents } from '../flows/live-events.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
+import { createWorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota-count.ts';
 import type { RecordChange } from '../model/record.ts';
@@ -65,7 +67,12 @@ export async function openParts(start: Start): Promise<Parts> {
   changeFollowers.push(directory.recordChanged, access.recordChanged);
   const network: { servers?: TellNetworkServer } = {};
   const networkServers = () => network.servers;
-  const operations = composeOperations({ records, acting, telemetry, networkServers });
+  const workspaceFanOut = createWorkspaceFanOut(now);
+  const liveEvents = createLiveEvents(workspaceFanOut);
+  changeFollowers.push(liveEvents.recordChanged);
+  const live = { liveEvents, isFollowed: () => workspaceFanOut.wanting('OPERATION').length > 0 };
+  const operations = composeOperations({ records, acting, telemetry, networkServers, ...live });
+  changeFollowers.push(operations.recordChanged);
   closers.push('operations', () => operations.close());
   return {
     config,
@@ -81,6 +88,8 @@ export async function openParts(start: Start): Promise<Parts> {
     now,
     newId: randomUUID,
     operations,
+    workspaceFanOut,
+    liveEvents,
     followChanges: (follow) => void changeFollowers.push(follow),
     useNetworkServers: (tell) => void (network.servers = tell),
     alarmFeed: createAlarmFeed(),

@@ -2,6 +2,7 @@
 import type { Access } from './access.ts';
 import type { Config } from '../config.ts';
 import type { AlarmFeed } from '../flows/alarm-feed.ts';
+import type { LiveEvents } from '../flows/live-events.ts';
 import type { Followers } from '../flows/followers.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
@@ -11,6 +12,7 @@ import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import type { Route } from '../http/edge/route.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { OpenRecords } from '../records/records.ts';
+import type { WorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { Samples } from '../samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
@@ -60,6 +62,9 @@ export interface Parts {
   readonly followChanges: (follow: (change: RecordChange) => void) => void;
   /** Durable changes of alarms, as values. */
   readonly alarmFeed: AlarmFeed;
+  /** Those who follow whole workspaces, and what they are sent. */
+  readonly workspaceFanOut: WorkspaceFanOut;
+  readonly liveEvents: LiveEvents;
   /** What organizations use of their quotas. */
   readonly quotaUse: QuotaUse;
   /** What they have open just now, counted in one place for everybody who opens. */

@@ -122,7 +122,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await composeHttpServer(parts, routes);
   closers.push('the HTTP server', () => stopServer(app));
-  const streams = composeLive(app.server, parts);
+  const streams = composeLive(app.server, parts, uplinks);
   closers.push('live connections', () => streams.close());
   // On a full disk nothing is acknowledged before there is room, and the positions of the last run
   // are on disk.

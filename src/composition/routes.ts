@@ -55,6 +55,7 @@ import { tagRoutes } from '../http/routes/tags.ts';
 import { usageRoute } from '../http/routes/usage.ts';
 import { viewRoutes } from '../http/routes/views.ts';
 import { workspaceConfigurationRoutes } from '../http/routes/workspace-configuration.ts';
+import { workspaceOverviewRoute } from '../http/routes/workspace-overview.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
 import type { Route } from '../http/edge/route.ts';
 import { settledRoute } from '../http/edge/settled-route.ts';
@@ -114,6 +115,16 @@ export function composeRoutes(
     runScriptRoute({ runScript: uplinks.runScript }),
     ...recordRoutes(parts, uplinks, device.aliased, extras),
     ...extras.deliveries.routes,
+    settledRoute(
+      async () => {
+        await uplinks.settled();
+        await extras.deliveries.counted();
+      },
+      workspaceOverviewRoute({
+        ...{ records: parts.records, usage: () => store.usage() },
+        waitingOf: extras.deliveries.waitingOf,
+      }),
+    ),
     ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
     ...alarmRoutes({
       ...{ records: parts.records, now, once: uplinks.once, desk: extras.alarms.desk },

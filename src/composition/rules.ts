@@ -116,13 +116,16 @@ function searchedStore({ store, log }: Parts): SearchedStore {
 
 /** What evaluation, scripts and simulation share. */
 function composeRuleState(parts: Parts) {
-  const { records, telemetry, directory, followChanges } = parts;
+  const { records, telemetry, directory, followChanges, workspaceFanOut, liveEvents } = parts;
   const { backgroundFailed } = telemetry;
   const registry = createRuleRegistry(records, searchedStore(parts), (ruleId, error) =>
     backgroundFailed(`reading rule ${ruleId}`, error),
   );
   followChanges((change) => registry.recordChanged(change));
-  const log = createRunLog();
+  const log = createRunLog({
+    wants: (workspaceId) => workspaceFanOut.wants(workspaceId, 'RULE_RUN'),
+    ran: liveEvents.ran,
+  });
   telemetry.counts('rule_runs_total', 'Runs of rules by outcome.', 'outcome', () => log.counts);
   const findRoute = (id: string) => directory.byDevice(id);
   const lookUp = createRuleDeviceLookup({ findRoute, failed: backgroundFailed });

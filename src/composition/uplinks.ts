@@ -49,6 +49,7 @@ import { runScript } from '../scripting/run-script.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import { placesByName } from '../records/rows/named-devices.ts';
 import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
+import { dropOldPeriodCounts } from '../records/rows/period-counts.ts';
 import { dropOldProcessingLog } from '../records/rows/processing-log.ts';
 import { type DeviceNames, createDeviceNames } from '../validate/device-names.ts';
 import { withFutureNote } from '../validate/future-time.ts';
@@ -92,7 +93,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const { telemetry, records, log, followers, now, newId } = parts;
   const { db } = records;
   const scripts = await composeScripts(parts);
-  const status = await openStatusFollower({ db, log, followers, telemetry });
+  const { workspaceFanOut, liveEvents } = parts;
+  const online = {
+    isWatched: (workspaceId: string) => workspaceFanOut.wants(workspaceId, 'DEVICE_STATE'),
+    changed: liveEvents.deviceChanged,
+  };
+  const status = await openStatusFollower({ db, log, followers, telemetry, online });
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
@@ -128,6 +134,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     async runMaintenance() {
       await dropOldProcessingLog(db, now());
       await dropOldKeptAnswers(db, now() - idempotencyKeptMs);
+      await dropOldPeriodCounts(db, now());
     },
     close: () => closeInOrder(intake.drained, scripts.close, status.close, raw.close),
   };

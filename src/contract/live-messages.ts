@@ -1,5 +1,6 @@
 // API schemas of the live stream: every message in both directions (interface 6, contract 30, 35).
 import Type, { type Static } from 'typebox';
+import { type LiveKind, liveKinds } from '../model/live-kind.ts';
 
 const orNull = <T extends Type.TSchema>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -10,10 +11,18 @@ const MessageId = Type.Union([Type.String({ maxLength: 1_000 }), Type.Number()])
 /** A cursor of an earlier `sample_insert`, or an ISO-8601 time of storing. */
 const Since = Type.String({ minLength: 1, maxLength: 200 });
 
+/** `false`: the answer contains the number of open subscriptions instead of all of them. */
+const Echo = Type.Boolean();
+
 export const SubscriptionItem = Type.Object({
-  /** Service device id; exactly one of `assetId` and `tagId` is set. */
+  /** Service device id; exactly one of `assetId`, `tagId` and `workspaceId` is set. */
   assetId: orNull(Type.String()),
   tagId: orNull(Type.String()),
+  /** What happens in a workspace, of these kinds; `unsubscribe` without kinds means all. */
+  workspaceId: orNull(Type.String()),
+  kinds: orNull(Type.Array(Type.Union(liveKinds.map((kind) => Type.Literal(kind))))),
+  /** Samples per second; further ones are omitted and counted. */
+  perSecond: orNull(Type.Integer({ minimum: 1, maximum: 10_000 })),
   /** `default` when absent, `*` for all topics. */
   topic: orNull(Type.String({ maxLength: 256 })),
   since: orNull(Since),
@@ -28,6 +37,7 @@ export const SubscribeMessage = Type.Object({
   accessToken: orNull(Type.String({ maxLength: 16_384 })),
   /** Applies to the items that have no `since` of their own. */
   since: orNull(Since),
+  echo: orNull(Echo),
 });
 export type SubscribeMessage = Static<typeof SubscribeMessage>;
 
@@ -36,6 +46,7 @@ export const UnsubscribeMessage = Type.Object({
   id: orNull(MessageId),
   /** Absent or empty cancels all subscriptions. */
   subscriptions: orNull(Type.Array(SubscriptionItem)),
+  echo: orNull(Echo),
 });
 export type UnsubscribeMessage = Static<typeof UnsubscribeMessage>;
 
@@ -51,6 +62,9 @@ export type ReplyTo = string | number;
 export interface AcknowledgedItem {
   readonly assetId?: string;
   readonly tagId?: string;
+  readonly workspaceId?: string;
+  readonly kinds?: readonly LiveKind[];
+  readonly perSecond?: number;
   readonly topic?: string;
   readonly valid: boolean;
 }
@@ -61,7 +75,7 @@ export interface ConnectedMessage {
   readonly timestamp: string;
 }
 
-/** `subscriptions` are all that are open, sorted by `assetId`. */
+/** `subscriptions` are all that are open, sorted by `assetId`; with `echo: false` the refused ones. */
 export interface AcknowledgementMessage {
   readonly type: 'subscribed' | 'unsubscribed';
   readonly replyTo?: ReplyTo;
@@ -70,6 +84,8 @@ export interface AcknowledgementMessage {
    * With `unsubscribed` that no message asked for: the device was deleted or moved out of reach.
    */
   readonly ended?: readonly AcknowledgedItem[];
+  /** With `echo: false`: the number of open subscriptions. */
+  readonly open?: number;
   readonly timestamp: string;
 }
 
@@ -85,6 +101,17 @@ export interface SampleInsertMessage {
     readonly data: object;
   };
   readonly timestamp: string;
+}
+
+/** What happened in a workspace; the other members depend on the kind (contract 37). */
+export interface EventMessage {
+  readonly type: 'event';
+  readonly kind: LiveKind;
+  readonly workspaceId: string;
+  readonly timestamp: string;
+  /** Events of the kind that were not sent since the last message of this form. */
+  readonly leftOut?: number;
+  readonly [member: string]: unknown;
 }
 
 export interface PongMessage {
@@ -108,5 +135,6 @@ export type ServerMessage =
   | ConnectedMessage
   | AcknowledgementMessage
   | SampleInsertMessage
+  | EventMessage
   | PongMessage
   | ErrorMessage;

@@ -26,8 +26,15 @@ export interface RefusedAlarm {
 export interface AlarmDesk {
   /** Resolves when it is durable. A repetition changes nothing. Throws 404, or 409 if cleared. */
   act(id: string, action: AlarmAction, by: AlarmActor): Promise<void>;
-  /** Throws 404, or 409 for a further comment above the limit. */
-  comment(id: string, text: string, by: AlarmActor): Promise<void>;
+  /**
+   * Comments within `step`: the records, or a transaction of them, after which `afterwards` runs its
+   * task. Throws 404, or 409 for a further comment above the limit.
+   */
+  comment(
+    step: Records,
+    comment: { readonly id: string; readonly text: string; readonly by: AlarmActor },
+    afterwards: (task: () => void) => void,
+  ): Promise<void>;
   /** Resolves to the number of changed alarms, and to those that could not be. */
   actOnMany(
     ids: readonly string[],
@@ -43,14 +50,18 @@ export interface AlarmDeskParts extends AlarmEffectParts {
 
 export function createAlarmDesk(parts: AlarmDeskParts): AlarmDesk {
   /** One transaction; what `work` returns is published after it. */
-  async function perform(work: (step: Step) => Promise<readonly AlarmEvent[]>): Promise<number> {
+  async function perform(
+    work: (step: Step) => Promise<readonly AlarmEvent[]>,
+    records: Records = parts.records,
+    afterwards: (task: () => void) => void = (task) => task(),
+  ): Promise<number> {
     let events: readonly AlarmEvent[] = [];
     let shown: readonly ShownAlarmEvent[] = [];
-    await change(parts.records, async (step) => {
+    await change(records, async (step) => {
       events = await work(step);
       shown = await notifyOfAlarms(parts, step.db, events);
     });
-    parts.changed(events, shown, 0);
+    afterwards(() => parts.changed(events, shown, 0));
     return events.length;
   }
 
@@ -85,8 +96,9 @@ export function createAlarmDesk(parts: AlarmDeskParts): AlarmDesk {
         return events;
       });
     },
-    async comment(id, text, by) {
-      await perform(async (step) => [await commented(step, id, { text, by })]);
+    async comment(records, { id, text, by }, afterwards) {
+      const work = async (step: Step) => [await commented(step, id, { text, by })];
+      await perform(work, records, afterwards);
     },
     async actOnMany(ids, action, by) {
       const refused: RefusedAlarm[] = [];

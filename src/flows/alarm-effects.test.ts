@@ -182,7 +182,12 @@ test('property: in any batches, also repeated after a failure, alarms are those 
 });
 
 test('a storm: 5,000 triggers of one key are one row, one write and two events', async () => {
+  const written = async () =>
+    (await sql<{ n: number }>`select total_changes() as n`.execute(records.db)).rows[0]!.n;
+  const before = await written();
   await apply(Array.from({ length: 5_000 }, (_, at) => trigger({ at })));
+  // The alarm and its source.
+  expect((await written()) - before).toBe(2);
   expect(await stored()).toMatchObject([{ count: 5_000, firstTriggered: 0, lastTriggered: 4_999 }]);
   expect(events.map(({ change, alarm }) => [change, alarm.count])).toEqual([
     ['OPENED', 1],

@@ -26,7 +26,7 @@ import {
 } from './alarm-notifications.ts';
 
 export interface AppliedAlarms {
-  /** Notes of triggers that opened no alarm. */
+  /** Of triggers that opened no alarm, for the processing log. */
   readonly notes: readonly ProcessingLogEntry[];
   /** Call it after the commit. */
   readonly committed: () => void;
@@ -114,7 +114,7 @@ async function saveLedger(step: RecordsDb, ledger: AlarmLedger): Promise<void> {
   await insertAlarmSources(step, ledger.addedRows());
 }
 
-/** One for each rule and device of the batch. */
+/** One for each rule of the batch. */
 function refusalNotes(refused: readonly AlarmTrigger[]): ProcessingLogEntry[] {
   const notes = new Map<string, ProcessingLogEntry>();
   for (const { source, ruleName, at, correlationId } of refused) {

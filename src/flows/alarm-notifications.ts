@@ -1,4 +1,4 @@
-// Alarm notifications: messages to the outputs that an alarm output names, in the transaction of the change (contract 37).
+// Alarm notifications: messages to outputs and notes for devices, in the transaction of the change (contract 37).
 import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-view.ts';
 import type {
   AlarmChange,
@@ -8,9 +8,11 @@ import type {
 } from '../model/alarm.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import { formatInstant } from '../model/instant.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { Records, RecordsDb } from '../records/records.ts';
 import { findReadableProperties } from '../records/rows/output-connectors.ts';
+import { appendProcessingLog } from '../records/rows/processing-log.ts';
 
 /** An event with the alarm as others see it. Values only, so that any part may keep it. */
 export interface ShownAlarmEvent {
@@ -29,7 +31,7 @@ export interface AlarmNotificationParts {
   ) => Promise<unknown>;
 }
 
-/** Resolves to the events as others see them, once their messages are written. */
+/** Resolves to the events as others see them, once their messages and notes are written. */
 export async function notifyOfAlarms(
   { sealer, enqueueDeliveries }: AlarmNotificationParts,
   step: RecordsDb,
@@ -55,6 +57,7 @@ export async function notifyOfAlarms(
     return wanted.map((one) => draftOf(event, one, context));
   });
   if (drafts.length > 0) await enqueueDeliveries(drafts, step);
+  await appendProcessingLog(step, events.flatMap(eventNotes));
   return shown;
 }
 
@@ -99,4 +102,23 @@ function contextOf(
     }),
     rule: { ruleId: rule.id, name: rule.name, description: null, workspaceId },
   };
+}
+
+/** Of an alarm that opened or ended, for its device. */
+function eventNotes({ change, alarm, at }: AlarmEvent): readonly ProcessingLogEntry[] {
+  const { id, name, device, rule, cleared, correlationId, connectorId } = alarm;
+  if (device === null || (change !== 'OPENED' && change !== 'CLEARED')) return [];
+  const end = cleared === null ? 'opened' : `cleared: ${cleared.reason ?? 'without a reason'}`;
+  return [
+    {
+      id: `alarm-${id}-${change}`,
+      deviceId: device.id,
+      timestamp: at,
+      correlationId,
+      level: 'INFO',
+      source: 'RULE',
+      message: `Rule ${rule.name}: alarm ${name} ${end}`,
+      details: { ruleId: rule.id, alarmId: id, outputConnectorId: connectorId },
+    },
+  ];
 }

@@ -48,6 +48,6 @@ test('an outcome is noted, recorded and counted', async () => {
     ['ERROR', 'OUTPUT'],
     ['DEAD', 2.5],
   ]);
-  expect(recorded).toEqual([waiting]);
+  expect(recorded).toMatchObject([{ waiting: { id: 'id' } }]);
   await log.close();
 });

@@ -2,7 +2,6 @@
 import type { DeliveryLog } from '../delivery-log/delivery-log.ts';
 import { recordAttempt } from '../deliveries/delivery-records.ts';
 import type { TriedDelivery } from '../deliveries/delivery-worker.ts';
-import type { WaitingDelivery } from '../deliveries/waiting-delivery.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
@@ -12,8 +11,8 @@ export interface DeliveryOutcomesParts {
   readonly db: RecordsDb;
   readonly log: Pick<DeliveryLog, 'append'>;
   readonly telemetry: Pick<Telemetry, 'deliveryTried' | 'noted'>;
-  /** Called for each delivery that has a record now. */
-  readonly recorded: (waiting: WaitingDelivery) => void;
+  /** Called for each attempt that has a record now. */
+  readonly recorded: (tried: TriedDelivery) => void;
 }
 
 /** Writes all notes or none. After a power cut the attempts they are of may be repeated. */
@@ -31,6 +30,6 @@ export function recordOutcome(
   { log, telemetry, recorded }: Omit<DeliveryOutcomesParts, 'db'>,
 ): void {
   recordAttempt(tried, log);
-  recorded(tried.waiting);
+  recorded(tried);
   telemetry.deliveryTried(tried.outcome.state, tried.tookMs / 1_000);
 }

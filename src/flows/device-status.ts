@@ -1,12 +1,15 @@
 // Device status: writes what uplinks say of their devices into the records: metrics, states, notes.
 // The journal has it all durably, so records are written in batches; the position goes into the
 // same transaction.
+import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
+import { type DurableEntry, type SamplesSummary, summaryOf } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { type UplinkMetrics, withLastKnown } from '../model/uplink-metrics.ts';
+import type { PeriodCount } from '../records/rows/period-counts.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { JournalFollowerParts } from './journal-follower.ts';
+import { createPeriodCounter } from './period-counter.ts';
 import { createStatelessDevices } from './stateless-devices.ts';
 
 /** What one transaction writes. */
@@ -16,6 +19,10 @@ export interface StatusBatch {
   readonly metrics: ReadonlyMap<string, UplinkMetrics>;
   readonly states: ReadonlyMap<string, JsonObject>;
   readonly notes: readonly ProcessingLogEntry[];
+  /** Samples by workspace and minute. */
+  readonly counts: readonly PeriodCount[];
+  /** When data flows brought their last samples. */
+  readonly lastSamples: ReadonlyMap<string, EpochMs>;
 }
 
 export interface StatusRecords {
@@ -45,6 +52,9 @@ export interface DeviceStatus {
   readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
 }
 
+/** Of an entry without samples. */
+const noSamples: SamplesSummary = { count: 0, workspaceId: '', dataFlowId: null, oldest: 0 };
+
 /**
  * The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they
  * call `settled`.
@@ -53,8 +63,10 @@ export const statusFollowing = {
   batchWaitMs: 1_000,
   batch: { entriesMax: 10_000, samplesMax: Number.POSITIVE_INFINITY },
   // The store has the samples, which are perhaps not built yet, and the raw uplinks have the trace.
-  keep: ({ deviceId, receivedAt, notes, state, metrics, position, duplicates }) => {
-    const kept = { deviceId, receivedAt, notes, position, duplicates, samples: [] };
+  keep: (entry) => {
+    const { deviceId, receivedAt, notes, state, metrics, position, duplicates } = entry;
+    const summary = summaryOf(entry) ?? noSamples;
+    const kept = { deviceId, receivedAt, notes, position, duplicates, samples: [], summary };
     if (metrics === undefined) return state === undefined ? kept : { ...kept, state };
     return state === undefined ? { ...kept, metrics } : { ...kept, metrics, state };
   },
@@ -127,12 +139,19 @@ function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
   const metrics = new Map<string, UplinkMetrics>();
   const states = new Map<string, JsonObject>();
   const notes: ProcessingLogEntry[] = [];
+  const counts = createPeriodCounter();
+  const lastSamples = new Map<string, EpochMs>();
   for (const entry of entries) {
     const { deviceId } = entry;
     if (entry.metrics !== undefined)
       metrics.set(deviceId, withLastKnown(entry.metrics, metrics.get(deviceId)));
     if (entry.state !== undefined) states.set(deviceId, entry.state);
     notes.push(...entry.notes);
+    const samples = summaryOf(entry);
+    if (samples === undefined || samples.count === 0) continue;
+    counts.add(samples.workspaceId, 'samples', entry.receivedAt, samples.count);
+    if (samples.dataFlowId !== null) lastSamples.set(samples.dataFlowId, entry.receivedAt);
   }
-  return { position: last.position + 1, metrics, states, notes };
+  const position = last.position + 1;
+  return { position, metrics, states, notes, counts: counts.take(), lastSamples };
 }

@@ -107,8 +107,9 @@ function addNotes(
   const deviceId = runDeviceId(compiled, origin);
   for (const [number, message] of errors.entries())
     write.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message, number }));
-  if (actionIds.length > 0)
-    write.notes.push(ruleNote(compiled, origin, deviceId, firedNote(actionIds)));
+  // Alarms are noted when they open and end, not with each trigger.
+  const sent = actionIds.filter((id) => !compiled.alarms.has(id));
+  if (sent.length > 0) write.notes.push(ruleNote(compiled, origin, deviceId, firedNote(sent)));
 }
 
 /**

@@ -65,7 +65,8 @@ export function firedEffects(
   }
   // Ends follow triggers, so that an alarm with two outputs stays open when one replaces the other.
   alarms.push(...alarmEnds(run, ended));
-  const actionIds = firings.map(({ actionId }) => actionId);
+  // Alarms are noted when they open and end, not with each trigger.
+  const actionIds = deliveries.map(({ connectorId }) => connectorId);
   const noted = actionIds.length > 0 ? notedDevices(compiled, origin) : [];
   return {
     deliveries,

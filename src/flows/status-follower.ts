@@ -1,15 +1,19 @@
 // Status follower: keeps device status in the records up to date with the journal.
 import { isDiskFull } from '../model/disk-full.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
 import {
   findDeviceStates,
   saveDeviceStates,
   saveUplinkMetrics,
 } from '../records/rows/device-status.ts';
+import { placesOfDevices } from '../records/rows/devices.ts';
 import { findFollowerPosition, saveFollowerPosition } from '../records/rows/follower-positions.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import { idsPerStatement } from '../records/rows/padded-ids.ts';
 import { durableMark } from '../records/rows/recorded-positions.ts';
+import { saveLastSamples } from '../records/rows/flow-samples.ts';
+import { addPeriodCounts, type PeriodCount } from '../records/rows/period-counts.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import { createTurnBatches } from '../structures/turn-batches.ts';
@@ -21,6 +25,8 @@ import {
   statusFollowing,
 } from './device-status.ts';
 import type { Followers } from './followers.ts';
+import type { DeviceTransition } from './live-events.ts';
+import { createPeriodCounter } from './period-counter.ts';
 import type { FollowedLog, JournalFollower } from './journal-follower.ts';
 
 const name = 'device-status';
@@ -32,6 +38,11 @@ export interface StatusFollowerParts {
   readonly log: FollowedLog;
   readonly followers: Pick<Followers, 'start'>;
   readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
+  /** Whether the states of devices are followed in a workspace, and who is notified of them. */
+  readonly online?: {
+    readonly isWatched: (workspaceId: string) => boolean;
+    readonly changed: (transition: DeviceTransition) => void;
+  };
 }
 
 export interface StatusFollower extends Pick<DeviceStatus, 'stateOf' | 'setState'> {
@@ -47,7 +58,7 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
   const from = (await findFollowerPosition(db, name)) ?? 0;
   log.setFollowerPosition(name, from);
   let written: number | undefined;
-  const status = createDeviceStatus(statusRecords(db), (position) => {
+  const status = createDeviceStatus(statusRecords(parts), (position) => {
     written = position;
   });
   const follower = parts.followers.start(name, {
@@ -67,17 +78,43 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
   };
 }
 
-function statusRecords(db: RecordsDb): StatusRecords {
+function statusRecords({ db, online }: StatusFollowerParts): StatusRecords {
   return {
-    write: (batch) =>
-      lazyTransaction(db, async (step) => {
-        await saveUplinkMetrics(step, [...batch.metrics.values()]);
+    async write(batch) {
+      const cameOnline = await lazyTransaction(db, async (step) => {
+        const metrics = [...batch.metrics.values()];
+        const changes = await saveUplinkMetrics(step, metrics, online?.isWatched);
         await saveDeviceStates(step, batch.states);
         await appendProcessingLog(step, batch.notes);
+        await addPeriodCounts(step, [
+          ...batch.counts,
+          ...(await scriptErrorCounts(step, batch.notes)),
+        ]);
+        await saveLastSamples(step, batch.lastSamples);
         await saveFollowerPosition(step, name, batch.position);
-      }),
+        return changes;
+      });
+      for (const change of cameOnline) online?.changed({ ...change, state: 'ONLINE' });
+    },
     readState: createTurnBatches((ids) => findDeviceStates(db, ids), idsPerStatement),
   };
+}
+
+/** Failures of scripts, by the workspace of their device. */
+async function scriptErrorCounts(
+  step: RecordsDb,
+  notes: readonly ProcessingLogEntry[],
+): Promise<readonly PeriodCount[]> {
+  const errors = notes.filter(({ level, source }) => level === 'ERROR' && source === 'SCRIPT');
+  if (errors.length === 0) return [];
+  const deviceIds = new Set(errors.map(({ deviceId }) => deviceId));
+  const places = await placesOfDevices(step, [...deviceIds]);
+  const counts = createPeriodCounter();
+  for (const { deviceId, timestamp } of errors) {
+    const workspaceId = places.get(deviceId)?.workspaceId;
+    if (workspaceId !== undefined) counts.add(workspaceId, 'scriptErrors', timestamp, 1);
+  }
+  return counts.take();
 }
 
 /**

@@ -1,6 +1,9 @@
-// Stream access: which devices a principal may subscribe to (contract 6, 36).
-import { authorize } from '../access/authorize.ts';
+// Stream access: which devices and workspaces a principal may subscribe to (contract 6, 36, 37).
+import { authorize, isPermittedAt } from '../access/authorize.ts';
 import { placeOf } from '../inventory/resource-lookup.ts';
+import type { WorkspaceGrant } from '../live/workspace-interest.ts';
+import { type LiveKind, liveKinds } from '../model/live-kind.ts';
+import { type Scope, scopes } from '../model/permission.ts';
 import { type Principal, principalIn } from '../model/principal.ts';
 import { Problem } from '../model/problem.ts';
 import type { Place } from '../model/resource-ref.ts';
@@ -24,7 +27,24 @@ export interface StreamAccess {
     principal: Principal,
     tagId: string,
   ) => Promise<readonly string[] | undefined>;
+  /** Returns undefined for a workspace that does not exist or that the principal cannot read. */
+  readonly followable: (
+    principal: Principal,
+    workspaceId: string,
+  ) => Promise<WorkspaceGrant | undefined>;
 }
+
+/** What a kind of events shows, and so the scope that following it needs, with that of workspaces. */
+const scopeOfKind = {
+  SAMPLE: 'asset',
+  DEVICE_STATE: 'asset',
+  ALARM: 'rule',
+  DELIVERY: 'dataFlow',
+  RULE_RUN: 'rule',
+  OPERATION: 'asset',
+  // Each record needs its own scope in addition.
+  RECORD_CHANGED: 'workspace',
+} as const satisfies Readonly<Record<LiveKind, Scope>>;
 
 export function createStreamAccess(records: OpenRecords): StreamAccess {
   async function readableOf(
@@ -50,6 +70,10 @@ export function createStreamAccess(records: OpenRecords): StreamAccess {
       if (!mayRead(acting, place)) return undefined;
       return deviceIdsOfTag(records.elsewhere(acting.organizationId), tagId);
     },
+    async followable(principal, workspaceId) {
+      const place = await placeOf(records, 'workspace', workspaceId).catch(undefinedIfRejected);
+      return place && grantIn(principal, place);
+    },
   };
 }
 
@@ -61,6 +85,18 @@ function mayRead(principal: Principal, place: Place): boolean {
     undefinedIfRejected(error);
     return false;
   }
+}
+
+function grantIn(principal: Principal, place: Place): WorkspaceGrant | undefined {
+  const { organizationId } = place;
+  const acting = principalIn(principal, organizationId);
+  if (organizationId === null || acting.organizationId !== organizationId) return undefined;
+  const readable = new Set(scopes.filter((scope) => isPermittedAt(acting, [scope, 'read'], place)));
+  if (!readable.has('workspace')) return undefined;
+  const kinds = liveKinds.filter((kind) => readable.has(scopeOfKind[kind]));
+  // Members of several workspaces and keys may read their organization, but not its credentials.
+  readable.delete('organization');
+  return { organizationId, kinds: new Set(kinds), readable };
 }
 
 /** Throws errors of the server itself: a failing disk does not say who may read what. */

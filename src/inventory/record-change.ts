@@ -1,7 +1,8 @@
 // Record changes: one transaction each, with versions checked and an audit entry, announced when durable.
+import type { AuditEntry } from '../model/audit-entry.ts';
 import { formatInstant, formatInstantOrNull } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import type { AuditFields, RecordChange } from '../model/record.ts';
+import type { AuditFields, ChangedRecord, RecordChange } from '../model/record.ts';
 import { insertAuditEntries } from '../records/rows/audit-log.ts';
 import type { Records } from '../records/records.ts';
 import { auditEntriesOf } from './audit/audit.ts';
@@ -27,17 +28,34 @@ export type Step = Records;
 export async function change<T>(records: Records, work: (step: Step) => Promise<T>): Promise<T> {
   if (records.db.isTransaction) return work(records);
   const changes: RecordChange[] = [];
+  const about = new Map<string, ChangedRecord>();
   const actor = records.actor();
   const result = await records.db.transaction().execute(async (db) => {
     const step: Step = { ...records, db, announce: (told) => void changes.push(told) };
     const made = await work(step);
     if (actor !== undefined) {
-      await insertAuditEntries(db, await auditEntriesOf(step, records, changes, actor));
+      const entries = await auditEntriesOf(step, records, changes, actor);
+      await insertAuditEntries(db, entries);
+      for (const entry of entries) about.set(entry.resourceId, changedRecordOf(entry));
     }
     return made;
   });
-  for (const told of changes) records.announce(told);
+  for (const each of changes) {
+    const known = about.get(each.id);
+    records.announce(known === undefined ? each : { ...each, about: known });
+  }
   return result;
+}
+
+function changedRecordOf({ actor, ...entry }: AuditEntry): ChangedRecord {
+  const moved = entry.changes.find(({ field }) => field === 'workspaceId')?.before;
+  return {
+    organizationId: entry.organizationId,
+    workspaceId: entry.workspaceId,
+    leftWorkspaceId: typeof moved === 'string' && moved !== entry.workspaceId ? moved : null,
+    name: entry.resourceName,
+    by: actor,
+  };
 }
 
 /** The audit fields of a new record. */

@@ -1,7 +1,7 @@
 // Live stream resume (contract: decisions and section 35): subscribed, then the replay, then live; no gap, no repetition.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createFanOut, type FanOut } from './fan-out.ts';
+import type { FanOut } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
 import {
   cursorOf,
@@ -9,6 +9,7 @@ import {
   type Received,
   type TestLog,
   testLog,
+  testFanOut,
 } from './testing-session.ts';
 
 const numbersIn = (messages: readonly Received[]) =>
@@ -27,7 +28,7 @@ function insert(
 
 function world(batchSize?: number) {
   const log = testLog(batchSize);
-  const fanOut = createFanOut();
+  const fanOut = testFanOut();
   return Object.assign(openTestSession({ log, fanOut }), { log, fanOut });
 }
 

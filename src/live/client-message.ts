@@ -8,9 +8,12 @@ import type { CatchUp } from './catch-up.ts';
 import type { Coverage } from './coverage.ts';
 import { refusal } from './live-refusal.ts';
 import type { SessionSubscriptions } from './session-subscriptions.ts';
+import type { SessionWorkspaces } from './session-workspaces.ts';
+import type { WorkspaceGrant } from './workspace-interest.ts';
 
 export interface MessageContext {
   readonly subscriptions: SessionSubscriptions;
+  readonly workspaces: SessionWorkspaces;
   readonly catchUp: CatchUp;
   readonly now: () => EpochMs;
   readonly closed: () => boolean;
@@ -25,6 +28,7 @@ export interface MessageContext {
   /** Those of the devices that exist and may be read. */
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly followable: Followable;
   readonly access: AccessChanges;
   /** What a subscription that begins now covers. */
   readonly liveCoverage: (assetId: string) => Coverage;
@@ -53,6 +57,12 @@ export type AssetsOfTag = (
   principal: Principal,
   tagId: string,
 ) => Promise<readonly string[] | undefined>;
+
+/** What the principal may follow in the workspace; undefined if it is unknown or forbidden. */
+export type Followable = (
+  principal: Principal,
+  workspaceId: string,
+) => Promise<WorkspaceGrant | undefined>;
 
 export interface ClientMessageType {
   /** Checks the message against its schema and handles it; throws LiveRefusal. */

@@ -5,6 +5,7 @@ import type { StoredSample } from '../model/sample.ts';
 import { type Coverage, covers } from './coverage.ts';
 import type { Outbox } from './outbox.ts';
 import { sampleFrame } from './text-frame.ts';
+import type { WorkspaceFanOut } from './workspace-fan-out.ts';
 
 export interface Subscription {
   readonly assetId: string;
@@ -58,6 +59,8 @@ export interface FanOut {
   pass(firstCursor: string, lastCursor: string): void;
   add(interest: Interest, subscription: Subscription): void;
   remove(interest: Interest, subscription: Subscription): void;
+  /** Those who follow whole workspaces (contract 37). */
+  readonly workspaces: WorkspaceFanOut;
   /** The interests of all sessions in the device. */
   interestsIn(assetId: string): readonly Interest[];
   /** The first and the last cursor published since the start of the process. */
@@ -73,24 +76,31 @@ interface Audience {
 }
 
 /** An empty index; one per process. */
-export function createFanOut(): FanOut {
+export function createFanOut(workspaces: WorkspaceFanOut): FanOut {
   const audiences = new Map<string, Audience>();
   let firstCursor: string | undefined;
   let lastCursor: string | undefined;
 
   function publishOne(sample: StoredSample, now: EpochMs): void {
+    const frame = publishToDevice(sample, now);
+    if (workspaces.size > 0) workspaces.publishSample(sample, frame);
+  }
+
+  /** Returns the frame, if any session is interested. */
+  function publishToDevice(sample: StoredSample, now: EpochMs): Buffer | undefined {
     const audience = audiences.get(sample.deviceId);
-    if (audience === undefined) return;
+    if (audience === undefined) return undefined;
     const byTopic = audience.byTopic.get(sample.topic);
-    if (byTopic === undefined && audience.wildcard.size === 0) return;
+    if (byTopic === undefined && audience.wildcard.size === 0) return undefined;
     const frame = sampleFrame(sample, now);
     for (const interest of audience.wildcard) deliver(interest, sample, frame, firstCursor);
-    if (byTopic === undefined) return;
-    for (const interest of byTopic)
+    for (const interest of byTopic ?? [])
       if (interest.wildcard === undefined) deliver(interest, sample, frame, firstCursor);
+    return frame;
   }
 
   return {
+    workspaces,
     publish(samples, now) {
       for (const sample of samples) {
         if (!sample.stored) continue;

@@ -1,7 +1,6 @@
 // Rules of the live stream's messages (interface 6 and 5.11, contract 30 and 35), on a session without a socket.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createFanOut } from './fan-out.ts';
 import { standardQuotas } from '../model/quota.ts';
 import { liveLimits } from './live-limits.ts';
 import {
@@ -9,6 +8,7 @@ import {
   openTestSession,
   type Received,
   storedSample,
+  testFanOut,
   testLog,
 } from './testing-session.ts';
 
@@ -202,7 +202,7 @@ describe('unsubscribe', () => {
 
   for (const subscriptions of [undefined, null, []])
     test(`rule 2: unsubscribe with ${JSON.stringify(subscriptions)} cancels all`, async () => {
-      const fanOut = createFanOut();
+      const fanOut = testFanOut();
       const { send, settle } = openTestSession({ fanOut });
       await send({ type: 'subscribe', subscriptions: [one('02a'), one('02b', '*')] });
       expect((await send({ type: 'unsubscribe', subscriptions }))[0]!.subscriptions).toEqual([]);
@@ -225,7 +225,7 @@ describe('unsubscribe', () => {
 
 describe('sample_insert', () => {
   test('carries the sample, its cursor and the time of sending', async () => {
-    const fanOut = createFanOut();
+    const fanOut = testFanOut();
     const { send, settle } = openTestSession({ fanOut });
     await send({ type: 'subscribe', subscriptions: [one('02a')] });
     const sample = {
@@ -249,7 +249,7 @@ describe('sample_insert', () => {
   });
 
   test('contract 35: one message per sample and session, however many subscriptions match', async () => {
-    const fanOut = createFanOut();
+    const fanOut = testFanOut();
     const first = openTestSession({ fanOut });
     const second = openTestSession({ fanOut });
     await first.send({
@@ -266,7 +266,7 @@ describe('sample_insert', () => {
   });
 
   test('interface 1: samples that are only forwarded, not stored, are not streamed', async () => {
-    const fanOut = createFanOut();
+    const fanOut = testFanOut();
     const { send, settle } = openTestSession({ fanOut });
     await send({ type: 'subscribe', subscriptions: [one('02a')] });
     fanOut.publish([{ ...storedSample(1, '02a'), stored: false }], 0);
@@ -274,7 +274,7 @@ describe('sample_insert', () => {
   });
 
   test('a closed session gets nothing and leaves nothing behind', async () => {
-    const fanOut = createFanOut();
+    const fanOut = testFanOut();
     const { send, session, settle } = openTestSession({ fanOut });
     await send({ type: 'subscribe', subscriptions: [one('02a')] });
     session.close();
@@ -284,7 +284,7 @@ describe('sample_insert', () => {
   });
 
   test('a session closed while its subscribe is checked subscribes nothing', async () => {
-    const fanOut = createFanOut();
+    const fanOut = testFanOut();
     const { session, settle } = openTestSession({ fanOut });
     session.receive(JSON.stringify({ type: 'subscribe', subscriptions: [one('02a')] }));
     session.close();

@@ -1,17 +1,26 @@
 // Live session: one connection without its socket. Answers messages in their order, and sends frames through the outbox.
-import type { ReplyTo, ServerMessage } from '../contract/live-messages.ts';
+import type { AcknowledgedItem, ReplyTo, ServerMessage } from '../contract/live-messages.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { QuotaCount } from '../model/quota-count.ts';
-import { type CatchUp, createCatchUp, type Replay } from './catch-up.ts';
-import type { AccessChanges, AssetsOfTag, FindAssets, MessageContext } from './client-message.ts';
+import { createCatchUp, type Replay } from './catch-up.ts';
+import type {
+  AccessChanges,
+  AssetsOfTag,
+  FindAssets,
+  Followable,
+  MessageContext,
+} from './client-message.ts';
 import { clientMessages } from './client-message-table.ts';
-import type { FanOut, Reader } from './fan-out.ts';
+import type { FanOut, Interest, Reader } from './fan-out.ts';
+import { createIncoming, type IncomingMessage } from './incoming-messages.ts';
 import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
-import { createSubscriptions, itemOf, type SessionSubscriptions } from './session-subscriptions.ts';
+import type { WorkspaceReader } from './workspace-interest.ts';
+import { createSubscriptions, itemOf } from './session-subscriptions.ts';
+import { createSessionWorkspaces, workspaceItemOf } from './session-workspaces.ts';
 
 interface SessionOptions {
   /**
@@ -30,6 +39,7 @@ interface SessionOptions {
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly followable: Followable;
   readonly access: AccessChanges;
   readonly replay: Replay;
   /** Ends the connection, because samples that are owed cannot be sent. */
@@ -56,33 +66,12 @@ export interface Session {
 
 /** A session of an authenticated principal (interface 6 and 4.11). */
 export function createSession(options: SessionOptions): Session {
-  const { fanOut, outbox, now, items, organizationId } = options;
-  const { reply, refuse } = createReplies(options);
-  const reader: Reader = {
-    outbox,
-    hold: (sample, frame, interest) => catchUp.hold(sample, frame, interest),
-    spill: () => catchUp.spill(),
-    withdraw(ended) {
-      const open = ended.filter((subscription) => subscription.open);
-      for (const subscription of open) subscriptions.remove(subscription);
-      if (open.length === 0) return;
-      reply({
-        type: 'unsubscribed',
-        ended: open.map((subscription) => ({ ...itemOf(subscription), valid: false })),
-        subscriptions: subscriptions.acknowledged(),
-        timestamp: formatInstant(now()),
-      });
-    },
-  };
-  const subscriptions = createSubscriptions(fanOut, reader, {
-    max: items.max,
-    take: (amount) => items.take(organizationId, amount),
-    give: (amount) => items.give(organizationId, amount),
-  });
-  const { interest, interests } = subscriptions;
-  const { replay, end } = options;
-  const catchUp = createCatchUp({ replay, fanOut, outbox, now, interest, interests, refuse, end });
-  const context = contextOf(options, subscriptions, catchUp, reply);
+  const { outbox, now } = options;
+  const replies = createReplies(options);
+  const { reply, refuse } = replies;
+  const open = createOpenSubscriptions(options, replies);
+  const { subscriptions, workspaces, catchUp } = open;
+  const context = contextOf(options, { ...open, reply });
   const incoming = createIncoming(options, refuse, (message) => handle(message, context, refuse));
 
   return {
@@ -96,28 +85,84 @@ export function createSession(options: SessionOptions): Session {
     tick() {
       outbox.tick();
       catchUp.tick();
+      workspaces.reportOmitted((workspaceId, kind, leftOut) =>
+        reply({ type: 'event', kind, workspaceId, leftOut, timestamp: formatInstant(now()) }),
+      );
     },
     close() {
       outbox.close();
       incoming.clear();
       subscriptions.clear();
+      workspaces.clear();
     },
     get waiting() {
       return incoming.size;
     },
     get subscriptions() {
-      return subscriptions.size;
+      return subscriptions.size + workspaces.size;
     },
   };
+}
+
+/** What the session has subscribed to, and the replays. */
+function createOpenSubscriptions(
+  { fanOut, outbox, now, items, organizationId, replay, end }: SessionOptions,
+  { reply, refuse }: Replies,
+): Pick<MessageContext, 'subscriptions' | 'workspaces' | 'catchUp'> {
+  /** Notifies the client of subscriptions that it did not end. */
+  function replyEnded(ended: readonly AcknowledgedItem[]): void {
+    if (ended.length === 0) return;
+    reply({
+      type: 'unsubscribed',
+      ended: ended.map((item) => ({ ...item, valid: false })),
+      subscriptions: [...subscriptions.acknowledged(), ...workspaces.acknowledged()],
+      timestamp: formatInstant(now()),
+    });
+  }
+
+  const reader: Reader = {
+    outbox,
+    hold: (sample, frame, interest) => catchUp.hold(sample, frame, interest),
+    spill: () => catchUp.spill(),
+    withdraw(ended) {
+      const open = ended.filter((subscription) => subscription.open);
+      for (const subscription of open) subscriptions.remove(subscription);
+      replyEnded(open.map(itemOf));
+    },
+  };
+  const room = {
+    max: items.max,
+    take: (amount: number) => items.take(organizationId, amount),
+    give: (amount: number) => items.give(organizationId, amount),
+  };
+  const subscriptions = createSubscriptions(fanOut, reader, room);
+  const { interest, interests } = subscriptions;
+  const catchUp = createCatchUp({ replay, fanOut, outbox, now, interest, interests, refuse, end });
+  const workspaceReader: WorkspaceReader = {
+    outbox,
+    hasOwn: (deviceId, topic) => hasTopic(interest(deviceId), topic),
+    withdraw(ended) {
+      for (const subscription of ended) workspaces.close(subscription);
+      replyEnded(ended.map(workspaceItemOf));
+    },
+  };
+  const workspaces = createSessionWorkspaces(fanOut.workspaces, workspaceReader, room);
+  return { subscriptions, workspaces, catchUp };
+}
+
+function hasTopic(interest: Interest | undefined, topic: string): boolean {
+  return interest !== undefined && (interest.wildcard !== undefined || interest.topics.has(topic));
 }
 
 type Reply = (message: ServerMessage) => void;
 type Refuse = (thrown: unknown, replyTo: ReplyTo | undefined) => void;
 
-function createReplies({ outbox, newErrorId, failed, now }: SessionOptions): {
+interface Replies {
   readonly reply: Reply;
   readonly refuse: Refuse;
-} {
+}
+
+function createReplies({ outbox, newErrorId, failed, now }: SessionOptions): Replies {
   function reply(message: ServerMessage): void {
     outbox.sendReply(JSON.stringify(message));
   }
@@ -149,86 +194,24 @@ function createReplies({ outbox, newErrorId, failed, now }: SessionOptions): {
 
 function contextOf(
   options: SessionOptions,
-  subscriptions: SessionSubscriptions,
-  catchUp: CatchUp,
-  reply: Reply,
+  parts: Pick<MessageContext, 'subscriptions' | 'workspaces' | 'catchUp' | 'reply'>,
 ): MessageContext {
-  const { authorize, findAssets, assetsOfTag, access, outbox, now, fanOut } = options;
+  const { authorize, findAssets, assetsOfTag, followable, access, outbox, now, fanOut } = options;
   return {
-    subscriptions,
-    catchUp,
+    ...parts,
     now,
     closed: () => outbox.closed,
-    reply,
     replyText: (text) => outbox.sendReply(text),
     authorize,
     findAssets,
     assetsOfTag,
+    followable,
     access,
     liveCoverage(assetId) {
-      const settled = subscriptions.interest(assetId)?.deliveredTo ?? '';
+      const settled = parts.subscriptions.interest(assetId)?.deliveredTo ?? '';
       const { lastCursor = '' } = fanOut;
       const afterCursor = settled > lastCursor ? settled : lastCursor;
       return { ...(afterCursor !== '' && { afterCursor }) };
-    },
-  };
-}
-
-type IncomingMessage = { readonly text: string } | { readonly refused: LiveRefusal };
-
-interface Incoming {
-  readonly size: number;
-  add(message: IncomingMessage): void;
-  clear(): void;
-}
-
-/**
- * Handles one message at a time, and none while the reader has not taken the answers. This limits
- * what is queued.
- */
-function createIncoming(
-  { outbox, idle }: SessionOptions,
-  refuse: Refuse,
-  handleOne: (message: IncomingMessage) => Promise<void>,
-): Incoming {
-  let waiting: IncomingMessage[] = [];
-  let isWorking = false;
-  let unhandledInBatch = 0;
-
-  async function handleBatch(batch: readonly IncomingMessage[]): Promise<void> {
-    for (const [at, message] of batch.entries()) {
-      if (outbox.closed) break;
-      unhandledInBatch = batch.length - at;
-      await handleOne(message);
-      while (!outbox.writable) await outbox.whenWritable();
-    }
-    unhandledInBatch = 0;
-  }
-
-  async function work(): Promise<void> {
-    isWorking = true;
-    while (waiting.length > 0 && !outbox.closed) {
-      const batch = waiting;
-      waiting = [];
-      await handleBatch(batch);
-    }
-    isWorking = false;
-    idle();
-  }
-
-  return {
-    get size() {
-      return waiting.length + unhandledInBatch;
-    },
-    add(message) {
-      if (outbox.closed) return;
-      if (waiting.length >= liveLimits.waitingMessagesMax)
-        return refuse(refusal('TOO_MANY_MESSAGES'), undefined);
-      waiting.push(message);
-      if (!isWorking) void work();
-    },
-    clear() {
-      waiting = [];
     },
   };
 }

@@ -5,17 +5,23 @@ import {
   type ReplyTo,
   SubscribeMessage,
 } from '../contract/live-messages.ts';
-import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
+import { acknowledge } from './acknowledgement.ts';
 import type { ReplayRequest } from './replay-pass.ts';
 import { clientMessage, type MessageContext } from './client-message.ts';
 import { refusal } from './live-refusal.ts';
+import {
+  judgeWorkspaces,
+  openWorkspaces,
+  takeWorkspaceRoom,
+  type WorkspaceVerdict,
+} from './subscribe-workspaces.ts';
 import { type SubscriptionTarget, targetsOf } from './subscription-target.ts';
 
 /** Subscriptions that are opened in one turn of the event loop. */
 const openedPerTurn = 1_000;
-/** Items of an acknowledgement that are written in one turn. */
-const acknowledgedPerTurn = 5_000;
+/** Combinations that are looked up in one turn. */
+const lookedUpPerTurn = 5_000;
 
 interface Allowed {
   readonly target: SubscriptionTarget;
@@ -24,14 +30,18 @@ interface Allowed {
 }
 
 export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo, context) => {
-  const { subscriptions, reply, now } = context;
-  const targets = targetsOf(message.subscriptions ?? [], message.since);
-  if (targets.length === 0) throw refusal('NO_SUBSCRIPTIONS');
+  const { subscriptions } = context;
+  const { targets, workspaces } = targetsOf(message.subscriptions ?? [], message.since);
+  if (targets.length + workspaces.length === 0) throw refusal('NO_SUBSCRIPTIONS');
+  if (workspaces.some(({ kinds }) => kinds.length === 0))
+    throw refusal('INVALID_SUBSCRIPTION', { reason: 'A workspaceId needs kinds' });
   const changesBefore = context.access.changes();
   const principal = await context.authorize(message.accessToken || undefined);
   const allowed = await allowedTargets(targets, principal, context);
+  const verdict = await judgeWorkspaces(workspaces, principal, context);
   if (context.closed()) return;
-  const taken = await takeRoom(allowed, context);
+  const taken = await takeRoomForAll(allowed, verdict, context);
+  openWorkspaces(verdict, principal, context);
   const sizeBefore = subscriptions.opened;
   let requests: readonly ReplayRequest[] | undefined;
   try {
@@ -43,24 +53,30 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   const refused = allowed
     .filter(({ assetIds }) => assetIds === undefined)
     .map(({ target }) => refusedItem(target));
-  const acknowledged = subscriptions.acknowledged(refused);
-  if (acknowledged.length > acknowledgedPerTurn) {
-    context.replyText(await longAcknowledgement(acknowledged, replyTo, now()));
-  } else {
-    const to = replyTo !== undefined && { replyTo };
-    reply({
-      type: 'subscribed',
-      ...to,
-      subscriptions: acknowledged,
-      timestamp: formatInstant(now()),
-    });
-  }
+  const echo = message.echo ?? true;
+  const { refused: refusedWorkspaces } = verdict;
+  await acknowledge('subscribed', { replyTo, echo, context, refused, refusedWorkspaces });
   if (requests.length > 0) context.catchUp.request(requests);
   // A device may have moved between the check and here.
   if (context.access.changes() !== changesBefore) {
     context.access.check(allowed.flatMap(({ assetIds }) => assetIds ?? []));
   }
 });
+
+/** Takes room for workspaces and devices, or for nothing. Returns that of the devices. */
+async function takeRoomForAll(
+  allowed: readonly Allowed[],
+  verdict: WorkspaceVerdict,
+  context: MessageContext,
+): Promise<number> {
+  const taken = takeWorkspaceRoom(verdict, context);
+  try {
+    return await takeRoom(allowed, context);
+  } catch (error) {
+    context.subscriptions.room.give(taken);
+    throw error;
+  }
+}
 
 /** Opens what is allowed. Undefined if the session ended in the meantime. */
 async function openAll(
@@ -83,21 +99,6 @@ async function openAll(
   }
   if (context.closed()) return undefined;
   return requests;
-}
-
-/** The text of `subscribed`, written over several turns of the event loop. */
-async function longAcknowledgement(
-  items: readonly AcknowledgedItem[],
-  replyTo: ReplyTo | undefined,
-  now: EpochMs,
-): Promise<string> {
-  const parts: string[] = [];
-  for (let from = 0; from < items.length; from += acknowledgedPerTurn) {
-    await nextTurn();
-    parts.push(JSON.stringify(items.slice(from, from + acknowledgedPerTurn)).slice(1, -1));
-  }
-  const to = replyTo === undefined ? '' : `"replyTo":${JSON.stringify(replyTo)},`;
-  return `{"type":"subscribed",${to}"subscriptions":[${parts.join(',')}],"timestamp":"${formatInstant(now)}"}`;
 }
 
 async function allowedTargets(
@@ -135,7 +136,7 @@ async function takeRoom(
     const topic = JSON.stringify(target.topic ?? null);
     for (const assetId of assetIds ?? []) {
       if (subscriptions.find(assetId, target.topic) === undefined) fresh.add(topic + assetId);
-      if (++looked % acknowledgedPerTurn === 0) await nextTurn();
+      if (++looked % lookedUpPerTurn === 0) await nextTurn();
     }
   }
   if (!room.take(fresh.size)) throw refusal('TOO_MANY_SUBSCRIPTIONS', { max: room.max });

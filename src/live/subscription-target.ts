@@ -1,10 +1,11 @@
-// What a subscription item means: an asset or a tag, one topic or all, and where its replay begins (interface 6, contract 35).
+// Subscription target: an asset, a tag or a workspace, and where its replay begins (interface 6, contract 35, 37).
 import type { SubscriptionItem } from '../contract/live-messages.ts';
 import { readCursor } from '../model/cursor.ts';
 import { parseInstant } from '../model/instant.ts';
 import { defaultTopic } from '../model/sample.ts';
 import type { ReplayStart } from './coverage.ts';
 import { refusal } from './live-refusal.ts';
+import { inTableOrder, type WorkspaceTarget } from './session-workspaces.ts';
 
 /** Exactly one of `assetId` and `tagId` is set. */
 export interface SubscriptionTarget {
@@ -15,32 +16,64 @@ export interface SubscriptionTarget {
   readonly start: ReplayStart | undefined;
 }
 
+export interface Targets {
+  readonly targets: readonly SubscriptionTarget[];
+  readonly workspaces: readonly WorkspaceTarget[];
+}
+
 /**
- * Reads the items of one message. An item with both or neither of `assetId` and `tagId`, and a
- * `since` that is neither a cursor nor a time, refuse the whole message.
+ * Reads the items of one message. An item without exactly one of `assetId`, `tagId` and
+ * `workspaceId`, and a `since` that is neither a cursor nor a time, refuse the whole message. A
+ * workspace has no replay: the `since` of the message is for the other items.
  */
 export function targetsOf(
   items: readonly SubscriptionItem[],
   sinceOfMessage?: string | null,
-): SubscriptionTarget[] {
+): Targets {
   const startOfMessage = startOf(sinceOfMessage ?? undefined, 'The message');
-  return items.map((item, index) => {
+  const targets: SubscriptionTarget[] = [];
+  const workspaces: WorkspaceTarget[] = [];
+  for (const [index, item] of items.entries()) {
     const what = `Subscription ${index}`;
-    const assetId = item.assetId || undefined;
-    const tagId = item.tagId || undefined;
-    if ((assetId === undefined) === (tagId === undefined)) {
+    const { assetId, tagId, workspaceId } = item;
+    if ([assetId, tagId, workspaceId].filter(Boolean).length !== 1) {
       throw refusal('INVALID_SUBSCRIPTION', {
-        reason: `${what} must have exactly one of assetId and tagId`,
+        reason: `${what} must have exactly one of assetId, tagId and workspaceId`,
       });
     }
-    const topic = item.topic === '*' ? undefined : item.topic || defaultTopic;
-    return {
-      assetId,
-      tagId,
-      topic,
-      start: startOf(item.since ?? undefined, what) ?? startOfMessage,
-    };
-  });
+    if (workspaceId) workspaces.push(workspaceTargetOf(item, workspaceId, what));
+    else targets.push(targetOf(item, what, startOfMessage));
+  }
+  return { targets, workspaces };
+}
+
+function targetOf(
+  item: SubscriptionItem,
+  what: string,
+  startOfMessage: ReplayStart | undefined,
+): SubscriptionTarget {
+  if (item.kinds || item.perSecond)
+    throw refusal('INVALID_SUBSCRIPTION', {
+      reason: `${what} has kinds or perSecond, which belong to a workspaceId`,
+    });
+  return {
+    assetId: item.assetId || undefined,
+    tagId: item.tagId || undefined,
+    topic: item.topic === '*' ? undefined : item.topic || defaultTopic,
+    start: startOf(item.since ?? undefined, what) ?? startOfMessage,
+  };
+}
+
+function workspaceTargetOf(
+  { topic, since, kinds, perSecond }: SubscriptionItem,
+  workspaceId: string,
+  what: string,
+): WorkspaceTarget {
+  if (topic || since)
+    throw refusal('INVALID_SUBSCRIPTION', {
+      reason: `${what} has a topic or since, which a workspaceId cannot have`,
+    });
+  return { workspaceId, kinds: inTableOrder(kinds ?? []), perSecond: perSecond ?? undefined };
 }
 
 function startOf(since: string | undefined, what: string): ReplayStart | undefined {

@@ -11,6 +11,8 @@ import { startsBefore } from './coverage.ts';
 import { createFanOut, type FanOut } from './fan-out.ts';
 import { createFlusher, createOutbox } from './outbox.ts';
 import { createSession, type Session } from './session.ts';
+import { createWorkspaceFanOut } from './workspace-fan-out.ts';
+import type { WorkspaceGrant } from './workspace-interest.ts';
 
 export type Received = Record<string, unknown> & { readonly type: string };
 
@@ -84,6 +86,11 @@ export function storedSample(
 
 export const cursorOf = (n: number) => cursorAt(0, n);
 
+const testNow = () => 1_800_000_000_000;
+
+/** An empty index. */
+export const testFanOut = (now = testNow): FanOut => createFanOut(createWorkspaceFanOut(now));
+
 interface TestSession {
   readonly session: Session;
   readonly received: Received[];
@@ -105,6 +112,8 @@ interface TestWorld {
   readonly log?: TestLog;
   readonly fanOut?: FanOut;
   readonly items?: QuotaCount;
+  readonly grants?: Readonly<Record<string, WorkspaceGrant>>;
+  readonly now?: () => number;
 }
 
 export function openTestSession(world: TestWorld = {}): TestSession {
@@ -112,7 +121,8 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     assets = ['02a', '02b', '02c'],
     tags = {},
     log = testLog(),
-    fanOut = createFanOut(),
+    fanOut = testFanOut(),
+    grants = {},
   } = world;
   const received: Received[] = [];
   const ended: string[] = [];
@@ -164,7 +174,7 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     items: world.items ?? quotaCount(standardQuotas, 'subscriptionItems'),
     fanOut,
     outbox,
-    now: () => 1_800_000_000_000,
+    now: world.now ?? testNow,
     newErrorId: () => `error-${++errors}`,
     authorize: async (token) => {
       tokens.push(token);
@@ -173,6 +183,7 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     },
     findAssets: async (_, ids) => new Set(ids.filter((id) => assets.includes(id))),
     assetsOfTag: async (_, tagId) => tags[tagId],
+    followable: async (_, workspaceId) => grants[workspaceId],
     access: { changes: () => 0, check: () => undefined },
     replay: log.replay,
     end,

@@ -33,7 +33,18 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
 export interface SamplesSummary {
   readonly count: number;
   readonly workspaceId: string;
+  readonly dataFlowId: string | null;
   readonly oldest: EpochMs;
+}
+
+/** Undefined for an entry without samples. */
+export function summaryOf(entry: DurableEntry): SamplesSummary | undefined {
+  const { summary, samples, receivedAt } = entry;
+  if (summary !== undefined) return summary;
+  const [first] = samples;
+  if (first === undefined) return undefined;
+  const { workspaceId, dataFlowId } = first;
+  return { count: samples.length, workspaceId, dataFlowId, oldest: receivedAt };
 }
 
 /** Without making the samples. */

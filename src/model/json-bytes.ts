@@ -8,6 +8,7 @@ export const jsonBytes = {
   closeBracket: 0x5d,
   openBrace: 0x7b,
   closeBrace: 0x7d,
+  newline: 0x0a,
 } as const;
 
 /** Whether JSON allows the byte between its tokens; false after the end. */

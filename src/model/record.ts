@@ -1,4 +1,5 @@
 // Record: the members that nearly all records have, and the notification of a change.
+import type { Actor } from './actor.ts';
 import type { RecordKind } from './ids.ts';
 import type { EpochMs } from './instant.ts';
 
@@ -15,4 +16,16 @@ export interface RecordChange {
   readonly kind: RecordKind;
   readonly id: string;
   readonly action: 'created' | 'updated' | 'deleted';
+  /** Of changes with an author, as the audit log has them. */
+  readonly about?: ChangedRecord;
+}
+
+export interface ChangedRecord {
+  readonly organizationId: string;
+  /** Null for a record of the organization itself. */
+  readonly workspaceId: string | null;
+  /** The workspace that it left with the change. */
+  readonly leftWorkspaceId: string | null;
+  readonly name: string | null;
+  readonly by: Pick<Actor, 'type' | 'id' | 'name'>;
 }

@@ -20,6 +20,9 @@ export interface ConsoleTables {
     changes: JsonText;
     records: JsonText;
   };
+  /** What happened to a record in a period that begins at `start`. */
+  periodCounts: { recordId: string; what: string; start: number; count: number };
+  flowSamples: { dataFlowId: string; lastSampleAt: number };
   views: {
     id: string;
     organizationId: string;

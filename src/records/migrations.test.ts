@@ -173,8 +173,8 @@ test('a database that is up to date is only read, also while another process wri
 });
 
 test('fleet 5: devices and last uplinks of an earlier version are counted', async () => {
-  const { '0080-device-counts': _, ...before } = migrations;
-  await migrate(open(), before);
+  const earlier = Object.entries(migrations).filter(([name]) => name < '0080');
+  await migrate(open(), Object.fromEntries(earlier));
   sqlite((database) => {
     database.exec('pragma foreign_keys = off');
     const device = database.prepare(

@@ -35,6 +35,7 @@ import * as userPreferences from './migrations/0091-user-preferences.ts';
 import * as views from './migrations/0092-views.ts';
 import * as devicesByEui from './migrations/0093-devices-by-eui.ts';
 import * as activity from './migrations/0094-activity.ts';
+import * as periodCounts from './migrations/0096-period-counts.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -69,6 +70,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0092-views': views,
   '0093-devices-by-eui': devicesByEui,
   '0094-activity': activity,
+  '0096-period-counts': periodCounts,
 };
 
 /**

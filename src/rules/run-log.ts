@@ -42,7 +42,13 @@ interface Ring {
   isChanged: boolean;
 }
 
-export function createRunLog(): RunLog {
+/** Notified of runs as they are added. */
+export interface RunListener {
+  readonly wants: (workspaceId: string) => boolean;
+  readonly ran: (compiled: CompiledRule, run: RuleRun) => void;
+}
+
+export function createRunLog(listener?: RunListener): RunLog {
   const rings = new Map<string, Ring>();
   const changed = new Set<string>();
   const counts = Object.fromEntries(runOutcomes.map((outcome) => [outcome, 0])) as Record<
@@ -72,10 +78,13 @@ export function createRunLog(): RunLog {
       counts[run.outcome] += 1;
       const ring = changedRing(compiled.rule.id);
       ring.runs[nextIndex(ring)] = { compiled, run };
+      if (listener?.wants(compiled.rule.workspaceId) === true) listener.ran(compiled, run);
     },
     addEvaluated(run) {
       counts[outcomeOf(run.verdict)] += 1;
-      reuseNext(changedRing(run.compiled.rule.id), run);
+      const { compiled } = run;
+      reuseNext(changedRing(compiled.rule.id), run);
+      if (listener?.wants(compiled.rule.workspaceId) === true) listener.ran(compiled, runOf(run));
     },
     runsOf(ruleId) {
       const ring = rings.get(ruleId);

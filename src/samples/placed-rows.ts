@@ -45,11 +45,12 @@ class DurableColumns implements DurableEntry {
 
   constructor(rows: RowColumns, { entry, position, storedAt }: PlacedRows) {
     const { head, timestamps, from, to } = rows;
-    const { workspaceId } = head;
+    const { workspaceId, dataFlowId } = head;
     this.deviceId = entry.deviceId;
     this.receivedAt = entry.receivedAt;
     this.position = position;
-    this.summary = { count: to - from, workspaceId, oldest: timestamps[from] ?? entry.receivedAt };
+    const oldest = timestamps[from] ?? entry.receivedAt;
+    this.summary = { count: to - from, workspaceId, dataFlowId, oldest };
     this.#rows = rows;
     this.#storedAt = storedAt;
   }

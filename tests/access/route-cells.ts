@@ -382,6 +382,11 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     ['workspace', 'read'],
     (of) => `/v3/workspaces/${of.workspace}/configuration`,
   ),
+  'GET /v3/workspaces/:id/overview': record(
+    'workspace',
+    ['workspace', 'read'],
+    (of) => `/v3/workspaces/${of.workspace}/overview`,
+  ),
   'PUT /v3/workspaces/:id/configuration': record(
     'workspace',
     ['workspace', 'update'],

@@ -55,6 +55,30 @@ describe('people', () => {
     expect(await of(device)).toMatchObject([{ state: 'OPEN', count: 1 }, { id }]);
   });
 
+  test('a comment that is repeated with its Idempotency-Key is one comment', async () => {
+    const other = (await of(device))[0]!;
+    const comment = () =>
+      world.call(
+        'POST',
+        `/v3/alarms/${other.id}/comments`,
+        { text: 'Once' },
+        { 'idempotency-key': 'comment-1' },
+      );
+    expect(await comment()).toMatchObject({ status: 201, body: { comments: [{ text: 'Once' }] } });
+    expect(await comment()).toMatchObject({ status: 201, body: { comments: [{ text: 'Once' }] } });
+  });
+
+  test('the processing log of the device has when they opened and ended', async () => {
+    const { content } = await world.must('GET', `/v3/devices/${device.id}/processing-logs`);
+    const messages = content.map(({ message }: { message: string }) => message);
+    expect(messages.filter((message: string) => message.includes('alarm'))).toEqual([
+      'Rule Too hot: alarm Freezer is hot opened',
+      'Rule Too hot: alarm Freezer is hot cleared: door closed',
+      'Rule Too hot: alarm Freezer is hot opened',
+    ]);
+    expect(messages.filter((message: string) => message.includes('fired'))).toEqual([]);
+  });
+
   test('the audit log has what they did', async () => {
     const { content } = await world.must(
       'GET',

@@ -297,6 +297,7 @@ test('an alarm outlives its rule and its device, and ends with its workspace', a
     ...{ name: 'Gone is hot', state: 'OPEN', rule: { id: rule.id, name: 'Too hot' } },
     device: { id: device.id, name: 'Gone' },
   });
+  expect(await world.must('POST', `${path}/clear`, {})).toMatchObject({ state: 'CLEARED' });
   await world.must('DELETE', `/v3/data-flows/${device.dataFlowId}`);
   await world.must('DELETE', `/v3/device-connectors/${device.connectorId}`);
   await world.must('DELETE', `/v3/workspaces/${workspace.id}`);

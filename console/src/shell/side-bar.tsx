@@ -1,8 +1,9 @@
 // Side bar: the workspace and its places; on a phone a bar at the bottom with the most needed ones.
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { BookOpen, LogOut, SunMoon } from 'lucide-react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { BookOpen, Building2, LogOut, SunMoon, UserRound } from 'lucide-react';
 import { chooseTheme } from '../design/theme.ts';
-import { signOut, useWorkspaces } from '../session/session.ts';
+import { useWorkspaceId } from '../session/last-workspace.ts';
+import { signOut, useAccount, useWorkspaces } from '../session/session.ts';
 import { toastFailure } from '../parts/toasts.tsx';
 import { useWords } from '../words/language.tsx';
 import { type Place, placeGroups } from './navigation.ts';
@@ -34,6 +35,7 @@ export function SideBar() {
         <PlaceGroupLinks key={group.word ?? ''} group={group} />
       ))}
       <span className="grow" />
+      <AccountLinks />
       <a className={styles['place']} href="/docs/">
         <BookOpen aria-hidden="true" />
         {words.reference}
@@ -47,6 +49,28 @@ export function SideBar() {
         {words.signOut}
       </button>
     </nav>
+  );
+}
+
+function AccountLinks() {
+  const words = useWords(shellWords);
+  const { organizationId } = useAccount();
+  const className = styles['place'] ?? '';
+  return (
+    <>
+      <Link
+        className={className}
+        to="/o/$organizationId/settings/members"
+        params={{ organizationId }}
+      >
+        <Building2 aria-hidden="true" />
+        {words.organization}
+      </Link>
+      <Link className={className} to="/me">
+        <UserRound aria-hidden="true" />
+        {words.account}
+      </Link>
+    </>
   );
 }
 
@@ -83,11 +107,11 @@ interface PlaceLinkProps {
 
 function PlaceLink({ place: { path, word, icon: Icon }, className }: PlaceLinkProps) {
   const words = useWords(shellWords);
-  const { workspaceId } = useParams({ strict: false });
+  const workspaceId = useWorkspaceId();
   return (
     <Link
       to={(path === '' ? home : `${home}/${path}`) as typeof home}
-      params={{ workspaceId: workspaceId ?? '' }}
+      params={{ workspaceId }}
       activeOptions={{ exact: path === '', includeSearch: false }}
       {...(className === undefined ? {} : { className })}
     >
@@ -100,13 +124,13 @@ function PlaceLink({ place: { path, word, icon: Icon }, className }: PlaceLinkPr
 function WorkspaceSwitch() {
   const words = useWords(shellWords);
   const workspaces = useWorkspaces();
-  const { workspaceId } = useParams({ strict: false });
+  const workspaceId = useWorkspaceId();
   const navigate = useNavigate();
   return (
     <label className={styles['workspace']}>
       <span className="sr">{words.workspace}</span>
       <select
-        value={workspaceId ?? ''}
+        value={workspaceId}
         onChange={(event) =>
           void navigate({ to: '/w/$workspaceId', params: { workspaceId: event.target.value } })
         }

@@ -1,5 +1,6 @@
 // Endpoints of workspaces, and of those that a credential may use (contract 3).
 import { endpoint } from '../endpoint.ts';
+import { idParams } from '../record-fields.ts';
 import { pageSchema } from '../page-envelope.ts';
 import {
   workspaceAccessQuery,
@@ -9,6 +10,7 @@ import {
   workspaceSchema,
   workspaceUpdate,
 } from '../workspace.ts';
+import { workspaceOverviewSchema } from '../workspace-overview.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 
 const tag = 'Workspaces';
@@ -28,6 +30,16 @@ export const workspaces = {
     read: { summary: 'One workspace' },
     update: { summary: 'Change a workspace', body: workspaceUpdate },
     remove: { summary: 'Delete an empty workspace' },
+  }),
+  overview: endpoint({
+    method: 'GET',
+    path: '/v3/workspaces/:id/overview',
+    summary:
+      'Figures of a workspace: devices, samples, deliveries, alarms and what needs attention',
+    tag,
+    access: { scope: 'workspace', verb: 'read', resource: 'path' },
+    params: idParams,
+    response: workspaceOverviewSchema,
   }),
   access: endpoint({
     method: 'GET',

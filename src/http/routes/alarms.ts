@@ -15,6 +15,7 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
+import { createdOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
 export interface AlarmParts extends RecordParts {
@@ -46,9 +47,18 @@ export function alarmRoutes(parts: AlarmParts): Route[] {
     resourceRoute(alarms.clear, place, ({ params, body }, principal) =>
       acted(params.id, { action: 'CLEAR', reason: body?.reason ?? null }, principal),
     ),
-    resourceRoute(alarms.comment, place, async ({ params, body }, principal) => {
-      await desk.comment(params.id, body.text, actorOf(principal));
-      return readAlarm(records, params.id);
+    resourceRoute(alarms.comment, place, (input, principal) => {
+      const { id } = input.params;
+      const comment = { id, text: input.body.text, by: actorOf(principal) };
+      return createdOnce(
+        parts,
+        { input, principal },
+        async (step, afterwards) => {
+          await desk.comment(step, comment, afterwards);
+          return readAlarm(step, id);
+        },
+        (known) => readAlarm(records, known),
+      );
     }),
   ];
 }

@@ -10,7 +10,7 @@ import type { Attempt, Once } from '../../flows/idempotency.ts';
 import type { OnceStreamed } from '../../flows/streamed-idempotency.ts';
 import { jsonArrayGroups } from '../../ingest/http/json-array.ts';
 import { jsonLineGroups } from '../../ingest/http/json-lines.ts';
-import { sampleGroups } from '../../ingest/http/sample-groups.ts';
+import { sampleGroups, sampleLineGroups } from '../../ingest/http/sample-groups.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -78,7 +78,7 @@ function bulkRoutes(parts: BackfillParts): Route[] {
       const call = callOf({ headers, path }, principal);
       // A part of a request with a key is named by its parsed elements.
       if (call === undefined) {
-        const groups = isNdjson(headers) ? jsonLineGroups(body) : sampleGroups(body);
+        const groups = isNdjson(headers) ? sampleLineGroups(body) : sampleGroups(body);
         return await store({ groups, receivedAt: parts.now() });
       }
       const answer = await parts.onceStreamed(call, body, async (bytes, attempt) =>

@@ -4,7 +4,7 @@ import { createServer, request, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { createFanOut, type FanOut } from '../../live/fan-out.ts';
+import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
 import {
   type Received,
@@ -12,6 +12,7 @@ import {
   type TestLog,
   testLog,
   testPrincipal,
+  testFanOut,
 } from '../../live/testing-session.ts';
 import { problem } from '../../model/problem.ts';
 import { attachDataStreams, type DataStreams, dataStreamLimits } from './data-streams.ts';
@@ -36,7 +37,7 @@ async function authenticate({ apiKey, accessToken, cookie }: StreamCredentials) 
 
 beforeEach(async () => {
   server = createServer();
-  fanOut = createFanOut();
+  fanOut = testFanOut();
   log = testLog(100);
   revoked = false;
   failures.length = 0;
@@ -45,6 +46,7 @@ beforeEach(async () => {
     authenticate,
     findAssets: async (_, ids) => new Set(ids.filter((id) => id.startsWith('02'))),
     access: { changes: () => 0, check: () => undefined },
+    followable: async () => undefined,
     assetsOfTag: async () => undefined,
     replay: log.replay,
     now: () => 1_800_000_000_000,

@@ -3,7 +3,12 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Replay } from '../../live/catch-up.ts';
-import type { AccessChanges, AssetsOfTag, FindAssets } from '../../live/client-message.ts';
+import type {
+  AccessChanges,
+  AssetsOfTag,
+  FindAssets,
+  Followable,
+} from '../../live/client-message.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
 import { createFlusher, type Flusher } from '../../live/outbox.ts';
@@ -26,6 +31,7 @@ export interface DataStreamsOptions {
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly followable: Followable;
   readonly access: AccessChanges;
   /** The sample store's `replay`. */
   readonly replay: Replay;

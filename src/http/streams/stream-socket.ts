@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Replay } from '../../live/catch-up.ts';
-import type { AccessChanges, AssetsOfTag, FindAssets } from '../../live/client-message.ts';
+import type {
+  AccessChanges,
+  AssetsOfTag,
+  FindAssets,
+  Followable,
+} from '../../live/client-message.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
 import { createOutbox, type Flusher } from '../../live/outbox.ts';
@@ -36,6 +41,7 @@ interface StreamSocketOptions {
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly followable: Followable;
   readonly access: AccessChanges;
   readonly counts: OpenCounts;
   readonly replay: Replay;

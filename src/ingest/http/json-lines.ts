@@ -17,13 +17,21 @@ import {
 export async function* jsonLineGroups(
   chunks: AsyncIterable<Uint8Array>,
   limits: JsonGroupLimits = jsonGroupLimits,
+  start: LinesStart = { index: 0, byte: 0, line: 0 },
 ): AsyncGenerator<readonly Json[]> {
-  const reader = new LineReader(limits);
+  const reader = new LineReader(limits, start);
   for await (const chunk of chunks) {
     reader.add(chunk);
     yield* groupsOf(() => reader.next());
   }
   yield* groupsOf(() => reader.end());
+}
+
+/** Where the lines are in their body: the values, bytes and lines before them. */
+interface LinesStart {
+  readonly index: number;
+  readonly byte: number;
+  readonly line: number;
 }
 
 function* groupsOf(read: () => Json[] | undefined): Generator<readonly Json[]> {
@@ -52,8 +60,11 @@ class LineReader {
   #broken: BrokenJson | undefined;
   #ended = false;
 
-  constructor(limits: JsonGroupLimits) {
+  constructor(limits: JsonGroupLimits, { index, byte, line }: LinesStart) {
     this.#limits = limits;
+    this.#given = index;
+    this.#dropped = byte;
+    this.#linesBefore = line;
   }
 
   add(chunk: Uint8Array): void {

@@ -6,7 +6,8 @@ import { isJsonObject, type Json } from '../../model/json.ts';
 import { jsonArrayGroups } from './json-array.ts';
 import { BrokenJson } from './json-groups.ts';
 import { elementsOf } from './sample-elements.ts';
-import { isColumns, sampleGroups, type SampleGroup } from './sample-groups.ts';
+import { jsonLineGroups } from './json-lines.ts';
+import { isColumns, sampleGroups, type SampleGroup, sampleLineGroups } from './sample-groups.ts';
 
 const limits = { groupBytes: 400, groupElementsMax: 5, elementBytesMax: 300, depthMax: 8 };
 
@@ -21,15 +22,19 @@ async function* cut(body: Buffer, sizes: readonly number[]): AsyncGenerator<Uint
 /** All elements, with times as numbers, and how the body breaks. */
 async function readAll(
   groups: AsyncIterable<SampleGroup>,
-): Promise<{ all: Json[]; broken: unknown }> {
+): Promise<{ all: Json[]; broken: unknown; inColumns: number }> {
   const all: Json[] = [];
+  let inColumns = 0;
   try {
-    for await (const group of groups) all.push(...(isColumns(group) ? elementsOf(group) : group));
+    for await (const group of groups) {
+      all.push(...(isColumns(group) ? elementsOf(group) : group));
+      if (isColumns(group)) inColumns += group.length;
+    }
   } catch (error) {
     if (!(error instanceof BrokenJson)) throw error;
-    return { all, broken: { ...error.place, message: error.message } };
+    return { all, broken: { ...error.place, message: error.message }, inColumns };
   }
-  return { all, broken: undefined };
+  return { all, broken: undefined, inColumns };
 }
 
 /** With times as numbers and members in one order; that of data keys stays. */
@@ -90,6 +95,55 @@ test('property: the same elements and the same breaks, however the body is cut',
     ),
     { numRuns: 3_000 },
   );
+});
+
+const blank = fc.constantFrom('', ' ', '\t\r', '\r', '\n\n');
+const lineBreak = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom('\n', '\r\n') },
+  { weight: 1, arbitrary: blank.map((line) => `\n${line}\n`) },
+  { weight: 1, arbitrary: fc.constantFrom(',', '\r', ' ', '\nx\n') },
+);
+const longLine = { timestamp: 1, data: { label: 'x'.repeat(limits.elementBytesMax) } };
+const line = fc.oneof(
+  { weight: 30, arbitrary: element.map((value) => JSON.stringify(value)) },
+  // Not one line, in spite of all brackets.
+  { weight: 1, arbitrary: element.map((value) => JSON.stringify(value, undefined, 1)) },
+  { weight: 1, arbitrary: fc.constant(JSON.stringify(longLine)) },
+);
+
+test('property: lines give the same elements and the same breaks, however the body is cut', async () => {
+  let asColumns = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.array(line, { maxLength: 12 }),
+        alike.map((all) => all.map((one) => JSON.stringify(one))),
+      ),
+      fc.array(lineBreak, { minLength: 1, maxLength: 12 }),
+      fc.record({
+        head: fc.constantFrom('', '', '\ufeff', '\n', ' \r\n'),
+        tail: fc.constantFrom('', '\n', '\r\n', '\n\n', ' ', '\nx', '{'),
+        within: fc.oneof({ weight: 3, arbitrary: fc.constant('') }, spoiled, blank),
+      }),
+      fc.record({
+        sizes: fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 4 }),
+        place: fc.nat(),
+      }),
+      async (lines, breaks, { head, tail, within }, { sizes, place }) => {
+        const text = lines.reduce((all, one, i) => all + breaks[i % breaks.length]! + one, '');
+        const whole = text.slice(lines.length > 0 ? breaks[0]!.length : 0);
+        const at = place % (whole.length + 1);
+        const body = Buffer.from(`${head}${whole.slice(0, at)}${within}${whole.slice(at)}${tail}`);
+        const expected = await readAll(jsonLineGroups(cut(body, sizes), limits));
+        const found = await readAll(sampleLineGroups(cut(body, sizes), limits));
+        expect(comparable(found.all)).toBe(comparable(expected.all));
+        expect(found.broken).toEqual(expected.broken);
+        asColumns += found.inColumns;
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+  expect(asColumns).toBeGreaterThan(3_000);
 });
 
 test('samples of one form come as columns, in groups as large as those of parsed elements', async () => {

@@ -1,9 +1,15 @@
-// Sample groups: the elements of a JSON array, samples of one form as columns, all others parsed as they arrive.
+// Sample groups: the elements of an array or of lines, samples of one form as columns, all others parsed.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { Json } from '../../model/json.ts';
 import { jsonArrayGroups } from './json-array.ts';
 import { BrokenJson, byteOrderMark, type JsonGroupLimits, jsonGroupLimits } from './json-groups.ts';
-import { createSampleScanner, type SampleColumns } from './sample-scanner.ts';
+import { jsonLineGroups } from './json-lines.ts';
+import {
+  type BodyForm,
+  createSampleScanner,
+  type SampleColumns,
+  type SampleScanner,
+} from './sample-scanner.ts';
 
 export type SampleGroup = SampleColumns | readonly Json[];
 
@@ -11,7 +17,7 @@ export function isColumns(group: SampleGroup): group is SampleColumns {
   return 'timestamps' in group;
 }
 
-const { comma, openBracket, closeBracket } = jsonBytes;
+const { openBracket } = jsonBytes;
 
 /**
  * As `jsonArrayGroups`, but groups of samples of one form come as columns. From the first element
@@ -21,37 +27,72 @@ export async function* sampleGroups(
   chunks: AsyncIterable<Uint8Array>,
   limits: JsonGroupLimits = jsonGroupLimits,
 ): AsyncGenerator<SampleGroup> {
-  const reader = new ColumnReader(limits);
+  const reader = new ColumnReader('array', limits);
   const body = chunks[Symbol.asyncIterator]();
-  for (let isEnded = false; !isEnded && !reader.isOther && !reader.hasEnd; ) {
+  yield* columnGroups(reader, body);
+  if (reader.isLast) await passEnd(reader, body);
+  else yield* jsonArrayGroups(reader.rest(body), limits, reader.place);
+}
+
+/** The same for `jsonLineGroups`. */
+export async function* sampleLineGroups(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: JsonGroupLimits = jsonGroupLimits,
+): AsyncGenerator<SampleGroup> {
+  const reader = new ColumnReader('lines', limits);
+  const body = chunks[Symbol.asyncIterator]();
+  yield* columnGroups(reader, body);
+  if (!reader.isLast) yield* jsonLineGroups(reader.rest(body), limits, reader.place);
+}
+
+type Chunks = AsyncIterator<Uint8Array>;
+
+async function* columnGroups(reader: ColumnReader, body: Chunks): AsyncGenerator<SampleColumns> {
+  for (let isEnded = false; !isEnded && !reader.isOther && !reader.isLast; ) {
     const next = await body.next();
     isEnded = next.done === true;
     if (next.done !== true) reader.add(next.value);
     for (let group = reader.next(isEnded); group !== undefined; group = reader.next(isEnded))
       yield group;
   }
-  if (reader.hasEnd) await reader.passEnd(body);
-  else yield* jsonArrayGroups(reader.rest(body), limits, reader.place);
 }
+
+/** Throws BrokenJson when there is more behind the array. */
+async function passEnd(reader: ColumnReader, body: Chunks): Promise<void> {
+  reader.passByte();
+  while (!reader.hasMore) {
+    const next = await body.next();
+    if (next.done === true) return;
+    reader.add(next.value);
+  }
+  throw new BrokenJson('there is more behind the array', reader.moreAt);
+}
+
+/** Bytes beyond those of a group before a scan, so that the last sample of the group is complete. */
+const moreBytesShare = 1 / 8;
 
 // A class, because the scan keeps its place between chunks.
 class ColumnReader {
   /** The scanner does not take what comes next. */
   isOther = false;
-  /** The bracket that ends the array is what comes next. */
-  hasEnd = false;
+  /** The bracket that ends the array comes next, or nothing. */
+  isLast = false;
+  readonly #form: BodyForm;
   readonly #limits: JsonGroupLimits;
-  readonly #scanner = createSampleScanner();
+  readonly #scanner: SampleScanner;
   #held: Buffer = Buffer.alloc(0);
-  /** Behind the bracket or the comma before the next element. */
+  /** Behind the bracket or the separator before the next element. */
   #at = 0;
   #isInside = false;
   /** Bytes of the body before those held. */
   #dropped = 0;
   #given = 0;
+  #lines = 0;
 
-  constructor(limits: JsonGroupLimits) {
+  constructor(form: BodyForm, limits: JsonGroupLimits) {
+    this.#form = form;
     this.#limits = limits;
+    this.#scanner = createSampleScanner(form, limits);
   }
 
   add(chunk: Uint8Array): void {
@@ -64,74 +105,80 @@ class ColumnReader {
 
   /** The next group; undefined when more bytes are needed or the scanner does not take them. */
   next(isEnded: boolean): SampleColumns | undefined {
-    if (this.isOther || this.hasEnd || (!this.#isInside && !this.#findStart())) return undefined;
-    const { groupElementsMax, groupBytes, elementBytesMax } = this.#limits;
+    if (this.isOther || this.isLast || !this.#findStart(isEnded)) return undefined;
+    const { groupBytes, elementBytesMax } = this.#limits;
     const held = this.#held.length - this.#at;
-    // A group is as large as one of parsed elements.
-    if (!isEnded && held < groupBytes) return undefined;
-    const found = this.#scanner.scan(this.#held, this.#at, groupElementsMax);
+    if (!isEnded && held < groupBytes * (1 + moreBytesShare)) return undefined;
+    const found = this.#scanner.scan(this.#held, this.#at, isEnded);
     if (found === undefined) {
       // The element may continue in the next chunk.
       this.isOther = isEnded || held > elementBytesMax;
       return undefined;
     }
     this.#given += found.samples.length;
-    this.#passSeparator(found.end);
+    this.#lines += found.lines;
+    this.#at = found.end;
+    this.isLast = found.isLast;
     return found.samples;
   }
 
   /** The first element that `rest` begins with, and where. */
-  get place(): { readonly index: number; readonly byte: number } {
-    return { index: this.#given, byte: this.#isInside ? this.#dropped + this.#at - 1 : 0 };
+  get place() {
+    const byte = this.#isInside ? this.#dropped + this.#at - this.#opening.length : 0;
+    return { index: this.#given, byte, line: this.#lines };
   }
 
-  /** What was not taken, as a separate array. */
-  async *rest(body: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-    if (this.#isInside) yield Buffer.from('[');
+  /** What was not taken, as a separate body. */
+  async *rest(body: Chunks): AsyncGenerator<Uint8Array> {
+    if (this.#isInside) yield this.#opening;
     yield this.#held.subarray(this.#at);
     for (let next = await body.next(); next.done !== true; next = await body.next())
       yield next.value;
   }
 
-  /** Throws BrokenJson when there is more behind the array. */
-  async passEnd(body: AsyncIterator<Uint8Array>): Promise<void> {
+  passByte(): void {
     this.#at++;
-    for (;;) {
-      this.#at = this.#passWhitespace(this.#at);
-      if (this.#at < this.#held.length) {
-        const place = { index: this.#given, byte: this.#dropped + this.#at };
-        throw new BrokenJson('there is more behind the array', place);
-      }
-      const next = await body.next();
-      if (next.done === true) return;
-      this.add(next.value);
-    }
   }
 
-  #findStart(): boolean {
-    let at = this.#dropped === 0 && this.#startsMarked() ? byteOrderMark.length : 0;
-    while (isJsonWhitespace(this.#held[at])) at++;
-    if (at === this.#held.length) return false;
-    this.isOther = this.#held[at] !== openBracket;
-    if (this.isOther) return false;
-    this.#at = at + 1;
+  /** Whether anything but white space is held. */
+  get hasMore(): boolean {
+    while (isJsonWhitespace(this.#held[this.#at])) this.#at++;
+    return this.#at < this.#held.length;
+  }
+
+  get moreAt() {
+    return { index: this.#given, byte: this.#dropped + this.#at };
+  }
+
+  get #opening(): Uint8Array {
+    return this.#form === 'array' ? Buffer.from('[') : Buffer.alloc(0);
+  }
+
+  #findStart(isEnded: boolean): boolean {
+    if (this.#isInside) return true;
+    const start = this.#form === 'array' ? this.#arrayStart() : this.#lineStart(isEnded);
+    if (start === undefined) return false;
+    this.#at = start;
     this.#isInside = true;
     return true;
   }
 
+  #arrayStart(): number | undefined {
+    let at = this.#dropped === 0 && this.#startsMarked() ? byteOrderMark.length : 0;
+    while (isJsonWhitespace(this.#held[at])) at++;
+    if (at === this.#held.length) return undefined;
+    this.isOther = this.#held[at] !== openBracket;
+    return this.isOther ? undefined : at + 1;
+  }
+
+  /** A byte order mark, which few clients send before lines, is left to the parser. */
+  #lineStart(isEnded: boolean): number | undefined {
+    if (this.#held.length < byteOrderMark.length && !isEnded) return undefined;
+    this.isOther = this.#startsMarked();
+    return this.isOther ? undefined : 0;
+  }
+
   #startsMarked(): boolean {
     return byteOrderMark.every((byte, i) => this.#held[i] === byte);
-  }
-
-  #passSeparator(end: number): void {
-    this.#at = this.#passWhitespace(end);
-    this.hasEnd = this.#held[this.#at] === closeBracket;
-    if (this.#held[this.#at] === comma) this.#at++;
-  }
-
-  #passWhitespace(from: number): number {
-    let at = from;
-    while (isJsonWhitespace(this.#held[at])) at++;
-    return at;
   }
 }

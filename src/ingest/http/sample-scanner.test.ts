@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseInstant } from '../../model/instant.ts';
+import { jsonGroupLimits } from './json-groups.ts';
 import { createSampleScanner, type SampleColumns } from './sample-scanner.ts';
 
 /** The samples as objects again, with the data's values in the order of the example's keys. */
@@ -36,20 +37,18 @@ function expected(samples: readonly unknown[]): unknown[] {
   });
 }
 
-function scanAll(text: string): { samples: unknown[]; end: number; calls: number } {
+function scanAll(text: string): { samples: unknown[]; calls: number } {
   const bytes = Buffer.from(text);
-  const scanner = createSampleScanner();
+  const scanner = createSampleScanner('array', jsonGroupLimits);
   const samples: unknown[] = [];
-  let end = 1;
   let calls = 0;
-  for (let from = 1; ; from = end + 1) {
-    const found = scanner.scan(bytes, from, 100);
-    if (found === undefined) return { samples, end, calls };
+  for (let from = 1; ; ) {
+    const found = scanner.scan(bytes, from, true);
+    if (found === undefined) return { samples, calls };
     calls++;
     samples.push(...samplesOf(found.samples));
-    end = found.end;
-    while (bytes[end] === 0x20 || bytes[end] === 0x0a) end++;
-    if (bytes[end] !== 0x2c) return { samples, end, calls };
+    from = found.end;
+    if (found.isLast) return { samples, calls };
   }
 }
 
@@ -151,12 +150,14 @@ test.each([
   ['a control character in a text', '{"timestamp":1,"data":{"v":"\u0001"}}'],
   ['an unknown escape', '{"timestamp":1,"data":{"v":"\\x"}}'],
   ['a word', '{"timestamp":1,"data":{"v":tru}}'],
+  ['a deep member', '{"timestamp":1,"data":{"a":{"b":{"c":{"d":{"e":{"f":1}}}}}}}'],
   ['no end', '{"timestamp":1,"data":{"v":1}'],
   ['something behind', '{"timestamp":1,"data":{"v":1}}x'],
 ])('%s is left to the parser', (_, element) => {
   const found = scanAll(`[${good},${element}]`);
   expect(found.samples).toHaveLength(1);
-  expect(createSampleScanner().scan(Buffer.from(`${element}]`), 0, 10)).toBeUndefined();
+  const scanner = createSampleScanner('array', jsonGroupLimits);
+  expect(scanner.scan(Buffer.from(`${element}]`), 0, true)).toBeUndefined();
 });
 
 test('what is cut off anywhere is left for later', () => {

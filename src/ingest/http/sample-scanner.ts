@@ -3,6 +3,7 @@ import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { missing } from '../../structures/missing.ts';
 import { ByteCursor } from './byte-cursor.ts';
+import type { JsonGroupLimits } from './json-groups.ts';
 import { BooleanSlot, NumberSlot } from './number-slot.ts';
 import { learnTemplate, type SampleTemplate, type Slot, type SlotKind } from './sample-template.ts';
 import type { SlotReader } from './slot-reader.ts';
@@ -27,64 +28,98 @@ export interface SampleColumns {
 
 export interface ScannedSamples {
   readonly samples: SampleColumns;
-  /** Offset behind the last sample. White space may precede the comma or bracket that follows. */
+  /** Offset behind the separator of the last sample, or of the bracket that ends the array. */
   readonly end: number;
+  /** Lines that ended, or elements. */
+  readonly lines: number;
+  /** Whether the array or the body ends at `end`. */
+  readonly isLast: boolean;
 }
+
+/** The elements of an array, or one on each line. */
+export type BodyForm = 'array' | 'lines';
 
 export interface SampleScanner {
   /**
-   * Reads samples from `from` on, up to `max` and to the first that differs, is incomplete, or is not
-   * followed by a comma or a closing bracket; the parser reads the rest. Undefined without any.
+   * Reads samples from `from` on, as many as a group has, up to the first that differs, is incomplete
+   * or has no separator behind it; the parser reads the rest. `isEnded` when no bytes follow: then the
+   * last line needs no separator. Undefined without any sample.
    */
-  readonly scan: (bytes: Buffer, from: number, max: number) => ScannedSamples | undefined;
+  readonly scan: (bytes: Buffer, from: number, isEnded: boolean) => ScannedSamples | undefined;
 }
 
-const { comma, closeBracket } = jsonBytes;
+const { comma, closeBracket, newline } = jsonBytes;
 /** Forms that are learned from one body: a body of ever new forms goes the general way. */
 const templatesMax = 16;
 
 /** For one body: it keeps the form of the samples before. */
-export function createSampleScanner(): SampleScanner {
+export function createSampleScanner(form: BodyForm, limits: JsonGroupLimits): SampleScanner {
   let template: SampleTemplate | undefined;
   let learned = 0;
 
   return {
-    scan: (bytes, from, max) => {
-      const found = template === undefined ? undefined : scanWith(template, bytes, from, max);
+    scan: (bytes, from, isEnded) => {
+      const context = { form, limits, from, isEnded };
+      const found = template === undefined ? undefined : scanWith(template, bytes, context);
       if (found !== undefined || learned >= templatesMax) return found;
-      const fresh = learnTemplate(bytes, skipWhitespace(bytes, from));
+      const fresh = learnTemplate(...firstElement(bytes, from, form));
       if (fresh === undefined) return undefined;
       learned++;
       template = fresh;
-      return scanWith(fresh, bytes, from, max);
+      return scanWith(fresh, bytes, context);
     },
   };
 }
 
+/** The bytes that have the first element, and where it begins; a line has no newline within. */
+function firstElement(bytes: Buffer, from: number, form: BodyForm): [Buffer, number] {
+  let at = from;
+  while (isJsonWhitespace(bytes[at])) at++;
+  const end = form === 'lines' ? bytes.indexOf(newline, at) : -1;
+  return [end < 0 ? bytes : bytes.subarray(0, end), at];
+}
+
+interface ScanContext {
+  readonly form: BodyForm;
+  readonly limits: JsonGroupLimits;
+  readonly from: number;
+  readonly isEnded: boolean;
+}
+
+/** A group ends where one of parsed elements does, unless the samples of the form end before. */
 function scanWith(
   template: SampleTemplate,
   bytes: Buffer,
-  from: number,
-  max: number,
+  { form, limits, from, isEnded }: ScanContext,
 ): ScannedSamples | undefined {
-  const rowsMax = Math.min(max, Math.ceil((bytes.length - from) / template.bytesMin));
+  const { groupElementsMax, groupBytes, elementBytesMax } = limits;
+  const isLines = form === 'lines';
+  const rowsMax = Math.min(groupElementsMax, Math.ceil((bytes.length - from) / template.bytesMin));
   const reader = new SampleReader(template, bytes, rowsMax);
-  let end = from;
-  for (let at = from; reader.row < rowsMax; ) {
-    if (!reader.readSample(skipWhitespace(bytes, at))) break;
-    const behind = skipWhitespace(bytes, reader.end);
-    const isLast = bytes[behind] === closeBracket;
-    if (!(isLast || bytes[behind] === comma) || !reader.take()) break;
-    end = reader.end;
-    if (isLast) break;
-    at = behind + 1;
+  let at = from;
+  let lines = 0;
+  let isLast = false;
+  while (reader.row < rowsMax && lines < groupElementsMax && at - from < groupBytes && !isLast) {
+    const start = skipWhitespace(bytes, at, isLines);
+    const isBlank = isLines && bytes[start] === newline;
+    if (!isBlank && !reader.readSample(start)) break;
+    const behind = isBlank ? start : skipWhitespace(bytes, reader.end, isLines);
+    if (behind - at > elementBytesMax) break;
+    isLast = isLines ? isEnded && behind === bytes.length : bytes[behind] === closeBracket;
+    const isSeparated = isLast || bytes[behind] === (isLines ? newline : comma);
+    if (!isSeparated || (!isBlank && !reader.take())) {
+      isLast = false;
+      break;
+    }
+    at = isLast ? behind : behind + 1;
+    lines++;
   }
-  return reader.row === 0 ? undefined : { samples: reader.columns(), end };
+  return reader.row === 0 ? undefined : { samples: reader.columns(), end: at, lines, isLast };
 }
 
-function skipWhitespace(bytes: Uint8Array, from: number): number {
+function skipWhitespace(bytes: Uint8Array, from: number, isLines: boolean): number {
   let at = from;
-  while (isJsonWhitespace(bytes[at])) at++;
+  while (isJsonWhitespace(bytes[at]) && !(isLines && bytes[at] === newline)) at++;
   return at;
 }
 

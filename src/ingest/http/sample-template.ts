@@ -30,6 +30,8 @@ const { quote, comma, backslash, openBracket, openBrace, closeBrace } = jsonByte
 const colon = 0x3a;
 /** Samples with more values than this go the general way. */
 const slotsMax = 64;
+/** Deeper samples too: the parser has a limit for them. */
+const levelsMax = 6;
 const members: ReadonlySet<string> = new Set(['data', 'timestamp', 'topic', 'deviceId']);
 
 /**
@@ -105,6 +107,7 @@ function readParts(bytes: Buffer, from: number): SampleParts | undefined {
   for (let depth = 0; at < bytes.length; ) {
     const byte = bytes[at]!;
     if (byte === openBrace) {
+      if (depth === levelsMax) return undefined;
       if (depth++ > 0) path.push(key ?? '');
       key = undefined;
       at++;

@@ -85,7 +85,7 @@ async function addIndexes(schema: Schema): Promise<void> {
     .createIndex('alarmsOpen')
     .on('alarms')
     .columns(['workspaceId', 'state', 'severity'])
-    .where(sql.ref('openKey'), 'is not', null)
+    .where(sql.ref('state'), '<>', sql.lit('CLEARED'))
     .execute();
   for (const column of ['clearAt', 'escalateAt', 'clearedAt'])
     await schema

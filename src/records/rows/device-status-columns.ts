@@ -9,4 +9,6 @@ export interface DeviceStatusColumns {
   workspaceId: string | null;
   /** Null for a device that its network server does not know. */
   onlineUntil: number | null;
+  /** That of the metrics, for the index of low batteries. */
+  batteryLevel: number | null;
 }

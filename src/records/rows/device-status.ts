@@ -1,5 +1,6 @@
 // What is known of each device's last uplink, and the state its decoder keeps.
 import { type Selectable, sql } from 'kysely';
+import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type UplinkMetrics, withLastKnown } from '../../model/uplink-metrics.ts';
 import { fromJsonText, toJsonText } from '../columns.ts';
@@ -11,34 +12,48 @@ import { padded } from './padded-ids.ts';
 // to be quick.
 const rowsPerStatement = 100;
 
+/** A device that was not online before an uplink. */
+export interface CameOnline {
+  readonly workspaceId: string;
+  readonly deviceId: string;
+  /** UNKNOWN before the first uplink. */
+  readonly previousState: 'OFFLINE' | 'UNKNOWN';
+  readonly lastUplinkAt: EpochMs;
+}
+
 /**
- * Keeps the newest metrics of each device; older ones and repetitions change nothing. The
- * transaction is the caller's.
+ * Keeps the newest metrics of each device; older ones and repetitions change nothing. Returns the
+ * devices of the watched workspaces that came online. The transaction is the caller's.
  */
 export async function saveUplinkMetrics(
   step: RecordsDb,
   metrics: readonly UplinkMetrics[],
-): Promise<void> {
+  isWatched: (workspaceId: string) => boolean = () => false,
+): Promise<readonly CameOnline[]> {
+  const cameOnline: CameOnline[] = [];
   for (let from = 0; from < metrics.length; from += rowsPerStatement) {
     const some = metrics.slice(from, from + rowsPerStatement);
-    // What a device told earlier of its battery and signal stays until it tells it anew.
-    const untold = some.filter(
-      ({ sqi, batteryLevel }) => sqi === undefined || batteryLevel === undefined,
-    );
-    const earlier = await findUplinkMetrics(
+    // What a device reported earlier stays until it reports it again.
+    const earlier = await findStatuses(
       step,
-      untold.map(({ deviceId }) => deviceId),
+      some.map(({ deviceId }) => deviceId),
     );
     const devices = await devicesOf(
       step,
       some.filter(({ deviceId }) => !earlier.has(deviceId)),
     );
+    for (const newest of some) {
+      const { deviceId } = newest;
+      const change = onlineChange(newest, earlier.get(deviceId), devices.get(deviceId));
+      if (change !== undefined && isWatched(change.workspaceId)) cameOnline.push(change);
+    }
     const rows = some
-      .map((told) => withLastKnown(told, earlier.get(told.deviceId)))
+      .map((newest) => withLastKnown(newest, metricsOfRow(earlier.get(newest.deviceId))))
       .map((known) => ({
         deviceId: known.deviceId,
         lastUplinkAt: known.timestamp,
         uplinkMetrics: toJsonText(known),
+        batteryLevel: known.batteryLevel ?? null,
         ...onlineColumns(known, devices.get(known.deviceId)),
       }));
     await step
@@ -50,6 +65,7 @@ export async function saveUplinkMetrics(
           .doUpdateSet(({ ref }) => ({
             lastUplinkAt: ref('excluded.lastUplinkAt'),
             uplinkMetrics: ref('excluded.uplinkMetrics'),
+            batteryLevel: ref('excluded.batteryLevel'),
             // The time-out is the difference of both columns.
             onlineUntil: sql<number>`${ref('deviceStatus.onlineUntil')} + ${ref('excluded.lastUplinkAt')} - ${ref('deviceStatus.lastUplinkAt')}`,
           }))
@@ -57,6 +73,29 @@ export async function saveUplinkMetrics(
       )
       .execute();
   }
+  return cameOnline;
+}
+
+type StatusRow = Selectable<RecordTables['deviceStatus']>;
+
+/** Undefined unless the uplink makes the device online. */
+function onlineChange(
+  { deviceId, timestamp }: UplinkMetrics,
+  earlier: StatusRow | undefined,
+  device: DeviceColumns | undefined,
+): CameOnline | undefined {
+  if (earlier === undefined) {
+    if (device === undefined || device.registered === 0) return undefined;
+    const { workspaceId } = device;
+    return { workspaceId, deviceId, previousState: 'UNKNOWN', lastUplinkAt: timestamp };
+  }
+  const { workspaceId, onlineUntil } = earlier;
+  if (workspaceId === null || onlineUntil === null || onlineUntil > timestamp) return undefined;
+  return { workspaceId, deviceId, previousState: 'OFFLINE', lastUplinkAt: timestamp };
+}
+
+function metricsOfRow(row: StatusRow | undefined): UplinkMetrics | undefined {
+  return row && fromJsonText<UplinkMetrics>(row.uplinkMetrics);
 }
 
 type DeviceColumns = Pick<
@@ -98,13 +137,23 @@ export async function findUplinkMetrics(
   db: RecordsDb,
   deviceIds: readonly string[],
 ): Promise<Map<string, UplinkMetrics>> {
+  const rows = await findStatuses(db, deviceIds);
+  return new Map(
+    [...rows].map(([id, row]) => [id, fromJsonText<UplinkMetrics>(row.uplinkMetrics)]),
+  );
+}
+
+async function findStatuses(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, StatusRow>> {
   if (deviceIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('deviceStatus')
     .selectAll()
     .where('deviceId', 'in', [...deviceIds])
     .execute();
-  return new Map(rows.map((row) => [row.deviceId, fromJsonText<UplinkMetrics>(row.uplinkMetrics)]));
+  return new Map(rows.map((row) => [row.deviceId, row]));
 }
 
 /**

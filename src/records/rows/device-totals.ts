@@ -150,6 +150,14 @@ async function stateTotal(
   return total + (isOffline ? offline : registeredHeard - offline);
 }
 
+/** Devices of the workspace by state. Those that are deregistered are offline. */
+export async function stateCounts(db: RecordsDb, workspaceId: string, now: EpochMs) {
+  const { devices: total } = await deviceCounts(db, [workspaceId]);
+  const online = await stateTotal(db, [workspaceId], new Set(['ONLINE']), now);
+  const unknown = await stateTotal(db, [workspaceId], new Set(['UNKNOWN']), now);
+  return { total, online, offline: total - online - unknown, unknown };
+}
+
 async function deregisteredCounts(
   db: RecordsDb,
   workspaceIds: WorkspaceIds,

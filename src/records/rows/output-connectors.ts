@@ -127,6 +127,18 @@ export async function findReadableProperties(
   return found;
 }
 
+/** The ids of all in the workspace. */
+export async function connectorIdsOf(
+  db: RecordsDb,
+  workspaceId: string,
+): Promise<readonly string[]> {
+  const query = db
+    .selectFrom('outputConnectors')
+    .select('id')
+    .where('workspaceId', '=', workspaceId);
+  return (await query.execute()).map(({ id }) => id);
+}
+
 /** Those of a type in the workspace, without those that cannot be read. */
 export async function findReadableConnectors(
   { db, sealer }: Store,

@@ -21,7 +21,7 @@ import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
 import { typeNameOf, typeWords } from './type-words.ts';
 
-const route = '/signed-in/w/$workspaceId/outputs/new';
+const route = '/signed-in/shell/w/$workspaceId/outputs/new';
 
 export function NewOutput() {
   const words = useWords(outputsWords);

@@ -18,7 +18,7 @@ import { type DeliverySearch, deliveryStates } from './output-search.ts';
 import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
 
-const route = '/signed-in/w/$workspaceId/outputs/$outputId/deliveries';
+const route = '/signed-in/shell/w/$workspaceId/outputs/$outputId/deliveries';
 
 export function OutputDeliveries() {
   const { workspaceId, outputId } = useParams({ from: route });

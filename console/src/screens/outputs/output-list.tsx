@@ -22,7 +22,7 @@ import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
 import { typeNameOf, typeWords } from './type-words.ts';
 
-const route = '/signed-in/w/$workspaceId/outputs';
+const route = '/signed-in/shell/w/$workspaceId/outputs';
 
 export function Outputs() {
   const words = useWords(outputsWords);

@@ -19,7 +19,7 @@ import { outputOf } from './output-requests.ts';
 import type { OutputConnector } from './output-types.ts';
 import styles from './outputs.module.css';
 
-const route = '/signed-in/w/$workspaceId/outputs/$outputId/settings';
+const route = '/signed-in/shell/w/$workspaceId/outputs/$outputId/settings';
 
 export function OutputSettings() {
   const { workspaceId, outputId } = useParams({ from: route });

@@ -1,0 +1,66 @@
+// Data table: a short list with headers, for what fits on a page.
+import type { ReactNode } from 'react';
+import styles from './data-table.module.css';
+import { Bone } from './states.tsx';
+
+export interface DataColumn<T> {
+  readonly key: string;
+  /** Hidden from sight when `isQuiet`, for columns of buttons. */
+  readonly header: string;
+  readonly isQuiet?: boolean;
+  readonly cell: (row: T) => ReactNode;
+}
+
+interface DataTableProps<T> {
+  readonly label: string;
+  readonly columns: readonly DataColumn<T>[];
+  readonly rows: readonly T[];
+  readonly keyOf: (row: T) => string;
+}
+
+export function DataTable<T>({ label, columns, rows, keyOf }: DataTableProps<T>) {
+  return (
+    <div className={styles['scroll']} role="region" aria-label={label} tabIndex={0}>
+      <table className={styles['table']}>
+        <thead>
+          <tr>
+            {columns.map(({ key, header, isQuiet = false }) => (
+              <th key={key} scope="col">
+                {isQuiet ? <span className="sr">{header}</span> : header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ key, cell }) => (
+                <td key={key}>{cell(row)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The shape of a table while its rows are on the way. */
+export function TableSkeleton({ rows = 4 }: { readonly rows?: number }) {
+  return (
+    <table className={styles['table']} aria-hidden="true">
+      <tbody>
+        {Array.from({ length: rows }, (_, at) => (
+          <tr key={at}>
+            <td>
+              <Bone width="14em" />
+            </td>
+            <td>
+              <Bone width="8em" />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,46 @@
+// Words of the own account.
+import { plural, wordSet } from '../../words/word-set.ts';
+
+export const accountWords = wordSet(
+  {
+    title: 'Your account',
+    appearance: 'Appearance',
+    theme: 'Theme',
+    themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+    language: 'Language',
+    password: 'Password',
+    currentPassword: 'Current password',
+    newPassword: 'New password',
+    passwordHint: 'At least ten characters that are not easily guessed. Several words are good.',
+    change: 'Change the password',
+    changed: 'The password is changed',
+    sessions: 'Sessions',
+    sessionsNote: 'Signs out every browser of yours, this one too.',
+    endAll: 'Sign out everywhere',
+    ended: (count: number) => `${count} ${plural(count, 'session', 'sessions')} ended`,
+    organizations: 'Organizations',
+    here: 'here',
+    switchTo: (name: string) => `Go to ${name}`,
+  },
+  {
+    title: 'Ihr Konto',
+    appearance: 'Aussehen',
+    theme: 'Farben',
+    themes: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel' },
+    language: 'Sprache',
+    password: 'Passwort',
+    currentPassword: 'Jetziges Passwort',
+    newPassword: 'Neues Passwort',
+    passwordHint:
+      'Mindestens zehn Zeichen, die nicht leicht zu raten sind. Mehrere Wörter sind gut.',
+    change: 'Passwort ändern',
+    changed: 'Das Passwort ist geändert',
+    sessions: 'Sitzungen',
+    sessionsNote: 'Meldet jeden Ihrer Browser ab, auch diesen.',
+    endAll: 'Überall abmelden',
+    ended: (count: number) => `${count} ${plural(count, 'Sitzung', 'Sitzungen')} beendet`,
+    organizations: 'Organisationen',
+    here: 'hier',
+    switchTo: (name: string) => `Zu ${name}`,
+  },
+);

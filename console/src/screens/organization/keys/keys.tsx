@@ -1,0 +1,124 @@
+// API keys: what programs may do here, each key with its permissions and its workspaces.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { KeyRound, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import type { components } from '../../../../generated/interface-types.ts';
+import { ask, platform } from '../../../api/platform.ts';
+import { Ago } from '../../../parts/ago.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { Sheet } from '../../../parts/card.tsx';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
+import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-table.tsx';
+import { Answered, Empty } from '../../../parts/states.tsx';
+import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { useAccount } from '../../../session/session.ts';
+import { useWords } from '../../../words/language.tsx';
+import { OrganizationPage } from '../organization-page.tsx';
+import { organizationWords } from '../organization-words.ts';
+import { NewKeyDialog } from './new-key-dialog.tsx';
+
+type ApiKey = components['schemas']['ApiKey'];
+
+export function Keys() {
+  const words = useWords(organizationWords);
+  const { organizationId } = useAccount();
+  const [isCreating, setCreating] = useState(false);
+  const [removed, setRemoved] = useState<ApiKey>();
+  const path = `/v3/api-keys?organizationId=${organizationId}`;
+  const keys = useQuery({
+    queryKey: ['keys', organizationId],
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/api-keys', { signal, params: { query: { organizationId } } })),
+  });
+  const createButton = (
+    <Button look="primary" onClick={() => setCreating(true)}>
+      <KeyRound aria-hidden="true" />
+      {words.createKey}
+    </Button>
+  );
+  return (
+    <OrganizationPage tab="keys" actions={createButton}>
+      <Sheet>
+        <Answered answer={keys} curl={{ path }} skeleton={<TableSkeleton />}>
+          {({ content }) =>
+            content.length === 0 ? (
+              <Empty title={words.noKeys} note={words.noKeysNote} curl={{ path }} />
+            ) : (
+              <KeyTable keys={content} remove={setRemoved} />
+            )
+          }
+        </Answered>
+      </Sheet>
+      {isCreating && (
+        <NewKeyDialog organizationId={organizationId} close={() => setCreating(false)} />
+      )}
+      {removed !== undefined && <RemoveKey apiKey={removed} close={() => setRemoved(undefined)} />}
+    </OrganizationPage>
+  );
+}
+
+interface KeyTableProps {
+  readonly keys: readonly ApiKey[];
+  readonly remove: (key: ApiKey) => void;
+}
+
+function KeyTable({ keys, remove }: KeyTableProps) {
+  const words = useWords(organizationWords);
+  const columns: readonly DataColumn<ApiKey>[] = [
+    { key: 'name', header: words.name, cell: ({ name }) => name },
+    {
+      key: 'prefix',
+      header: words.begins,
+      cell: ({ secretPrefix }) => <span className="mono">{secretPrefix}…</span>,
+    },
+    {
+      key: 'workspaces',
+      header: words.workspaces,
+      cell: ({ allWorkspaces, workspaces }) =>
+        allWorkspaces ? words.every : words.workspaceCount(workspaces.length),
+    },
+    { key: 'created', header: words.since, cell: ({ created }) => <Ago at={created} /> },
+    {
+      key: 'actions',
+      header: words.actions,
+      isQuiet: true,
+      cell: (key) => (
+        <Button
+          look="ghost"
+          isIcon
+          aria-label={words.deleteKey(key.name)}
+          onClick={() => remove(key)}
+        >
+          <Trash2 aria-hidden="true" />
+        </Button>
+      ),
+    },
+  ];
+  return <DataTable label={words.keys} columns={columns} rows={keys} keyOf={({ id }) => id} />;
+}
+
+function RemoveKey({ apiKey, close }: { readonly apiKey: ApiKey; readonly close: () => void }) {
+  const words = useWords(organizationWords);
+  const queries = useQueryClient();
+  const { id, name } = apiKey;
+  const remove = useMutation({
+    mutationFn: () => ask(platform.DELETE('/v3/api-keys/{id}', { params: { path: { id } } })),
+    onSuccess: async () => {
+      toast(words.removed(name));
+      close();
+      await queries.invalidateQueries({ queryKey: ['keys'] });
+    },
+    onError: toastFailure,
+  });
+  return (
+    <ConfirmDialog
+      title={words.deleteKey(name)}
+      note={words.deleteKeyNote}
+      confirmLabel={words.remove}
+      cancelLabel={words.cancel}
+      isBusy={remove.isPending}
+      confirm={() => remove.mutate()}
+      close={close}
+    />
+  );
+}

@@ -1,0 +1,18 @@
+// Last workspace: where the links lead on pages that belong to no workspace.
+import { useParams } from '@tanstack/react-router';
+
+const key = 'workspace';
+
+export function lastWorkspace(): string | undefined {
+  return localStorage.getItem(key) ?? undefined;
+}
+
+export function rememberWorkspace(id: string): void {
+  localStorage.setItem(key, id);
+}
+
+/** The workspace of the address, else the last one that was open. */
+export function useWorkspaceId(): string {
+  const { workspaceId } = useParams({ strict: false });
+  return workspaceId ?? lastWorkspace() ?? '';
+}

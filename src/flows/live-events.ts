@@ -1,0 +1,121 @@
+// Live events: what happens in workspaces, as those see it who follow it (contract 37).
+import type { TriedDelivery } from '../deliveries/delivery-worker.ts';
+import type { ShownAlarmEvent } from './alarm-notifications.ts';
+import type { WorkspaceFanOut } from '../live/workspace-fan-out.ts';
+import type { RecordKind } from '../model/ids.ts';
+import { type EpochMs, formatInstant, formatInstantOrNull } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Scope } from '../model/permission.ts';
+import type { ChangedRecord, RecordChange } from '../model/record.ts';
+import type { CompiledRule } from '../rules/compiled-rule.ts';
+import { type RuleRun, runView } from '../rules/rule-run.ts';
+
+/** A device that came online, or went offline. */
+export interface DeviceTransition {
+  readonly workspaceId: string;
+  readonly deviceId: string;
+  readonly state: 'ONLINE' | 'OFFLINE';
+  /** UNKNOWN before the first uplink. */
+  readonly previousState: 'ONLINE' | 'OFFLINE' | 'UNKNOWN';
+  readonly lastUplinkAt: EpochMs;
+}
+
+export interface LiveEvents {
+  readonly recordChanged: (change: RecordChange) => void;
+  readonly deviceChanged: (transition: DeviceTransition) => void;
+  readonly alarmChanged: (event: ShownAlarmEvent) => void;
+  readonly delivered: (tried: TriedDelivery) => void;
+  readonly ran: (compiled: CompiledRule, run: RuleRun) => void;
+  /** `operation` is shown as answers show it. */
+  readonly operationMoved: (workspaceId: string, operation: object) => void;
+}
+
+/** The kinds of records whose changes are shown, and the scope that reading them needs. */
+const scopeOfRecord: Partial<Readonly<Record<RecordKind, Scope>>> = {
+  workspace: 'workspace',
+  device: 'asset',
+  tag: 'asset',
+  customFieldMeta: 'asset',
+  deviceConfiguration: 'asset',
+  deviceType: 'deviceType',
+  deviceConnector: 'dataFlow',
+  outputConnector: 'dataFlow',
+  dataFlow: 'dataFlow',
+  integration: 'integration',
+  rule: 'rule',
+  customLogic: 'customLogic',
+  deviceCredential: 'deviceCredential',
+  dashboard: 'dashboard',
+  dashboardGroup: 'dashboard.group',
+  blob: 'blob',
+};
+
+const pastTense = { created: 'CREATED', updated: 'UPDATED', deleted: 'DELETED' } as const;
+
+export function createLiveEvents(fanOut: WorkspaceFanOut): LiveEvents {
+  return {
+    recordChanged(change) {
+      const scope = scopeOfRecord[change.kind];
+      if (change.about === undefined || scope === undefined || fanOut.size === 0) return;
+      const content = recordContent(change, change.about);
+      for (const workspaceId of workspacesOf(change.about, fanOut))
+        fanOut.publish({ workspaceId, kind: 'RECORD_CHANGED', scope, content });
+    },
+    deviceChanged({ workspaceId, lastUplinkAt, ...device }) {
+      const content = () => ({ ...device, lastUplink: formatInstant(lastUplinkAt) });
+      fanOut.publish({ workspaceId, kind: 'DEVICE_STATE', content });
+    },
+    alarmChanged({ change, alarm }) {
+      const { workspaceId } = alarm;
+      fanOut.publish({ workspaceId, kind: 'ALARM', content: () => ({ change, alarm }) });
+    },
+    delivered(tried) {
+      const { workspaceId } = tried.waiting;
+      const content = () => ({ delivery: deliveryContent(tried) });
+      fanOut.publish({ workspaceId, kind: 'DELIVERY', content });
+    },
+    ran(compiled, run) {
+      const { id, name, workspaceId } = compiled.rule;
+      const content = () => ({ rule: { id, name }, run: runView(compiled, run) });
+      fanOut.publish({ workspaceId, kind: 'RULE_RUN', content });
+    },
+    operationMoved(workspaceId, operation) {
+      fanOut.publish({ workspaceId, kind: 'OPERATION', content: () => ({ operation }) });
+    },
+  };
+}
+
+/** A record of the organization concerns all of its workspaces. */
+function workspacesOf(
+  { organizationId, workspaceId, leftWorkspaceId }: ChangedRecord,
+  { inOrganization }: WorkspaceFanOut,
+): readonly string[] {
+  if (workspaceId === null) return inOrganization(organizationId);
+  if (leftWorkspaceId === null) return [workspaceId];
+  return [workspaceId, leftWorkspaceId];
+}
+
+function recordContent(
+  { kind, id, action }: RecordChange,
+  { name, by, workspaceId: recordWorkspaceId }: ChangedRecord,
+): () => JsonObject {
+  const { type, id: actorId, name: actorName } = by;
+  const resourceType = kind.replace(/[a-z](?=[A-Z])/g, '$&_').toUpperCase();
+  return () => ({
+    action: pastTense[action],
+    record: { type: resourceType, id, name, workspaceId: recordWorkspaceId },
+    by: { type, id: actorId, name: actorName },
+  });
+}
+
+function deliveryContent({ waiting, delivery, outcome }: TriedDelivery): JsonObject {
+  const { id, connectorId, deviceId, cause, ruleId, correlationId } = delivery;
+  const isPending = outcome.state === 'PENDING';
+  return {
+    ...{ id, outputConnectorId: connectorId, deviceId, state: outcome.state },
+    ...{ tries: outcome.tries, created: formatInstant(waiting.created) },
+    updated: formatInstant(outcome.updated),
+    nextTry: formatInstantOrNull(isPending ? outcome.nextAt : null),
+    ...{ cause, ruleId: ruleId ?? null, correlationId, reason: outcome.reason },
+  };
+}

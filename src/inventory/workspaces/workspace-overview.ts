@@ -1,0 +1,75 @@
+// Workspace overview: the figures of a workspace, from counters and indexes (contract 37).
+import { dayMs, type EpochMs, formatInstant, hourMs, minuteMs } from '../../model/instant.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import type { Records, RecordsDb } from '../../records/records.ts';
+import { countAlarms } from '../../records/rows/alarms.ts';
+import { lowBatteries, silentDevices } from '../../records/rows/device-attention.ts';
+import { stateCounts } from '../../records/rows/device-totals.ts';
+import { connectorIdsOf } from '../../records/rows/output-connectors.ts';
+import { periodCountsOf, periodOf, sumPeriodCounts } from '../../records/rows/period-counts.ts';
+import type { WorkspaceUsage } from '../../samples/sample-store.ts';
+
+export interface OverviewSources {
+  /** By workspace. */
+  readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
+  /** Deliveries of the output connector that wait. */
+  readonly waitingOf: (connectorId: string) => number;
+}
+
+/** Devices in each list. */
+const shownMax = 10;
+const minutes = 60;
+const ofDay = ['delivered', 'failed', 'scriptErrors'] as const;
+
+/** Devices are listed only for those who may read them. */
+export async function readOverview(
+  records: Records,
+  principal: Principal,
+  workspaceId: string,
+  { usage, waitingOf }: OverviewSources,
+) {
+  const { organizationId } = principal;
+  const db = records.elsewhere(organizationId);
+  const now = records.now();
+  const mayList = holds(principal, 'asset', 'read', workspaceId);
+  const max = mayList ? shownMax : 0;
+  const from = periodOf('delivered', now - dayMs + 1);
+  const sum = await sumPeriodCounts(db, [workspaceId], ofDay, from);
+  const { samples = 0, bytes = 0 } = (await usage()).get(workspaceId) ?? {};
+  const low = await lowBatteries(db, workspaceId, max);
+  const silent = await silentDevices(db, workspaceId, max);
+  const connectorIds = await connectorIdsOf(db, workspaceId);
+  return {
+    devices: await stateCounts(db, workspaceId, now),
+    samplesPerMinute: await samplesPerMinute(db, workspaceId, now),
+    samples,
+    bytes,
+    deliveries: {
+      delivered: sum(workspaceId, 'delivered'),
+      waiting: connectorIds.reduce((waiting, id) => waiting + waitingOf(id), 0),
+      failed: sum(workspaceId, 'failed'),
+    },
+    alarms: await countAlarms(db, workspaceId),
+    scriptErrors: sum(workspaceId, 'scriptErrors'),
+    lowBattery: low.map(({ batteryAt, ...device }) => ({
+      ...device,
+      batteryTimestamp: formatInstant(batteryAt),
+    })),
+    silent: silent.map(({ lastUplinkAt, onlineUntil, ...device }) => ({
+      ...device,
+      lastUplink: formatInstant(lastUplinkAt),
+      online: onlineUntil !== null && onlineUntil > now,
+    })),
+  };
+}
+
+async function samplesPerMinute(
+  db: RecordsDb,
+  workspaceId: string,
+  now: EpochMs,
+): Promise<number[]> {
+  const last = periodOf('samples', now);
+  const from = last - hourMs + minuteMs;
+  const counts = await periodCountsOf(db, workspaceId, 'samples', from);
+  return Array.from({ length: minutes }, (_, minute) => counts.get(from + minute * minuteMs) ?? 0);
+}

@@ -1,0 +1,95 @@
+// Period counts: how often something happened to a record in a minute or ten, for overviews (contract 37).
+import { type EpochMs, hourMs, minuteMs } from '../../model/instant.ts';
+import { isOneOf } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+
+/** What is counted: the length of a period, and how long it is kept. */
+export const periodKinds = {
+  samples: { periodMs: minuteMs, keptMs: 2 * hourMs },
+  scriptErrors: { periodMs: 10 * minuteMs, keptMs: 25 * hourMs },
+  delivered: { periodMs: 10 * minuteMs, keptMs: 25 * hourMs },
+  failed: { periodMs: 10 * minuteMs, keptMs: 25 * hourMs },
+  fired: { periodMs: 10 * minuteMs, keptMs: 25 * hourMs },
+} as const;
+export type PeriodKind = keyof typeof periodKinds;
+
+export interface PeriodCount {
+  /** A workspace, rule or output connector. */
+  readonly recordId: string;
+  readonly what: PeriodKind;
+  /** The first instant of the period. */
+  readonly start: EpochMs;
+  readonly count: number;
+}
+
+/** The start of the period that contains the instant. */
+export function periodOf(what: PeriodKind, at: EpochMs): EpochMs {
+  const { periodMs } = periodKinds[what];
+  return at - (at % periodMs);
+}
+
+// Few enough parameters for every engine.
+const rowsPerStatement = 100;
+
+/** Adds to what was counted. The transaction is the caller's. */
+export async function addPeriodCounts(
+  step: RecordsDb,
+  counts: readonly PeriodCount[],
+): Promise<void> {
+  for (let from = 0; from < counts.length; from += rowsPerStatement)
+    await step
+      .insertInto('periodCounts')
+      .values(counts.slice(from, from + rowsPerStatement))
+      .onConflict((conflict) =>
+        conflict.columns(['recordId', 'what', 'start']).doUpdateSet(({ eb, ref }) => ({
+          count: eb(ref('periodCounts.count'), '+', ref('excluded.count')),
+        })),
+      )
+      .execute();
+}
+
+/** Sums by record and kind, of the periods that begin at `from` or later. */
+export async function sumPeriodCounts(
+  db: RecordsDb,
+  recordIds: readonly string[],
+  kinds: readonly PeriodKind[],
+  from: EpochMs,
+): Promise<(recordId: string, what: PeriodKind) => number> {
+  const rows = await db
+    .selectFrom('periodCounts')
+    .select(({ fn }) => ['recordId', 'what', fn.sum<number>('count').as('count')])
+    .where(isOneOf('recordId', recordIds))
+    .where(isOneOf('what', kinds))
+    .where('start', '>=', from)
+    .groupBy(['recordId', 'what'])
+    .execute();
+  const sums = new Map(rows.map(({ recordId, what, count }) => [recordId + what, Number(count)]));
+  return (recordId, what) => sums.get(recordId + what) ?? 0;
+}
+
+/** The counts of one record by the start of their period. */
+export async function periodCountsOf(
+  db: RecordsDb,
+  recordId: string,
+  what: PeriodKind,
+  from: EpochMs,
+): Promise<ReadonlyMap<EpochMs, number>> {
+  const rows = await db
+    .selectFrom('periodCounts')
+    .select(['start', 'count'])
+    .where('recordId', '=', recordId)
+    .where('what', '=', what)
+    .where('start', '>=', from)
+    .execute();
+  return new Map(rows.map(({ start, count }) => [start, count]));
+}
+
+/** Drops what is older than it is kept. */
+export async function dropOldPeriodCounts(db: RecordsDb, now: EpochMs): Promise<void> {
+  for (const [what, { keptMs }] of Object.entries(periodKinds))
+    await db
+      .deleteFrom('periodCounts')
+      .where('what', '=', what)
+      .where('start', '<', now - keptMs)
+      .execute();
+}
