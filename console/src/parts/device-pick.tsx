@@ -69,6 +69,7 @@ export function DevicePick({ workspaceId, label, chosen = '', choose }: DevicePi
             key={device.id}
             id={`${id}-${at}`}
             role="option"
+            tabIndex={-1}
             aria-selected={at === current}
             // The press would take the focus from the field, which closes the list.
             onMouseDown={(event) => event.preventDefault()}
