@@ -46,8 +46,8 @@ export async function runDemo(options: DemoOptions): Promise<void> {
 
 async function run(options: DemoOptions): Promise<never> {
   const { baseUrl, publicUrl = baseUrl, apiKey, organizationId, signal, now, print } = options;
-  const platform = connectPlatform({ baseUrl, apiKey, signal });
-  const workspace = await setUpDemo(platform, organizationId, deviceKinds);
+  const platform = connectPlatform({ baseUrl, headers: { 'x-api-key': apiKey }, signal });
+  const workspace = await setUpDemo(platform, { organizationId }, deviceKinds);
   const { devices, uplinkSecret } = workspace;
 
   const to = now();

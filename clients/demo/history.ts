@@ -93,7 +93,7 @@ export async function historyStart(
  * Loads through `POST /v3/capture`: one request in flight per device, so each device keeps its
  * order.
  */
-export function loadOverHttp(platform: Platform): LoadUplinks {
+export function loadOverHttp(platform: Platform, lanes = lanesMax): LoadUplinks {
   return async (batch) => {
     const queues = [...Map.groupBy(batch, (uplink) => uplink.deviceId).values()];
     const lane = async () => {
@@ -104,6 +104,6 @@ export function loadOverHttp(platform: Platform): LoadUplinks {
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(lanesMax, queues.length) }, lane));
+    await Promise.all(Array.from({ length: Math.min(lanes, queues.length) }, lane));
   };
 }

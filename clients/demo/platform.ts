@@ -15,7 +15,10 @@ export interface DemoUplink {
 
 export interface PlatformOptions {
   readonly baseUrl: string;
-  readonly apiKey: string;
+  /** The credential of every request except captures. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** By default over few connections to `baseUrl`. */
+  readonly send?: Send;
   /** Ends every wait and request. */
   readonly signal: AbortSignal;
   /** Waits between tries; the default is a timer that the signal ends. */
@@ -58,8 +61,8 @@ interface HttpRequest {
  * when tries are used up.
  */
 export function connectPlatform(options: PlatformOptions): Platform {
-  const connection: Connection = { ...options, send: keepAlive(options.baseUrl, options.signal) };
-  const headers = { 'x-api-key': options.apiKey };
+  const { headers, send = keepAlive(options.baseUrl, options.signal) } = options;
+  const connection: Connection = { ...options, send };
   return {
     get: (path, query = {}) => {
       const search = new URLSearchParams(query).toString();

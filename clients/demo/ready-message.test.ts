@@ -15,6 +15,7 @@ const text = startText({
   workspace: {
     id: '2900000000000001',
     uplinkSecret: 'up&link',
+    deviceTypeIds: [],
     tagId: '7100000000000001',
     devices,
   },

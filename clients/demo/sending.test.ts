@@ -61,7 +61,12 @@ function client(baseUrl: string) {
   return {
     pauses,
     stop,
-    platform: connectPlatform({ baseUrl, apiKey: 'key', signal: stop.signal, pause }),
+    platform: connectPlatform({
+      baseUrl,
+      headers: { 'x-api-key': 'key' },
+      signal: stop.signal,
+      pause,
+    }),
   };
 }
 

@@ -21,6 +21,14 @@ export interface DemoWorkspace {
   readonly devices: readonly EnrolledDevice[];
   /** The tag that every device of the demo has. */
   readonly tagId: string;
+  /** Device types that did not exist before. */
+  readonly deviceTypeIds: readonly string[];
+}
+
+interface DemoPlace {
+  readonly organizationId: string;
+  /** By default the one that was marked before, or a new one. */
+  readonly workspaceId?: string;
 }
 
 const workspaceName = 'Demo';
@@ -45,15 +53,17 @@ interface RecordPage<T> {
  */
 export async function setUpDemo(
   platform: Platform,
-  organizationId: string,
+  place: DemoPlace,
   kinds: readonly DeviceKind[],
 ): Promise<DemoWorkspace> {
-  const workspaceId = await demoWorkspace(platform, organizationId);
+  const { organizationId } = place;
+  const workspaceId = place.workspaceId ?? (await demoWorkspace(platform, organizationId));
   const uplinkSecret = await deviceConnector(platform, workspaceId);
   const tagIds = await namedTags(platform, workspaceId, kinds);
   const { connectorId } = uplinkSecret;
   const owner = { organizationId, workspaceId, connectorId };
-  const flowIds = await dataFlows(platform, owner, kinds);
+  const deviceTypeIds: string[] = [];
+  const flowIds = await dataFlows(platform, owner, kinds, (id) => void deviceTypeIds.push(id));
   const known = await platform.get<RecordPage<{ id: string; deviceId: string }>>('/v3/assets', {
     workspaceId,
     size: listSize,
@@ -83,6 +93,7 @@ export async function setUpDemo(
     uplinkSecret: uplinkSecret.secret,
     devices,
     tagId: tagIds.get(everyDeviceTag)!,
+    deviceTypeIds,
   };
 }
 
@@ -188,6 +199,7 @@ async function dataFlows(
     readonly connectorId: string;
   },
   kinds: readonly DeviceKind[],
+  typeCreated: (id: string) => void,
 ): Promise<ReadonlyMap<DeviceKind, string>> {
   const { organizationId, workspaceId, connectorId } = owner;
   const flowIds = new Map<DeviceKind, string>();
@@ -199,7 +211,7 @@ async function dataFlows(
         name: kind.flowName,
         workspaceId,
         deviceConnector: { id: connectorId },
-        deviceType: { id: await deviceType(platform, organizationId, kind) },
+        deviceType: { id: await deviceType(platform, organizationId, kind, typeCreated) },
         outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
         isPassThrough: false,
       }));
@@ -212,6 +224,7 @@ async function deviceType(
   platform: Platform,
   organizationId: string,
   kind: DeviceKind,
+  typeCreated: (id: string) => void,
 ): Promise<string> {
   const draft = await readDeviceType(join(demoDeviceTypes, kind.folder));
   const found = await byName(
@@ -221,7 +234,9 @@ async function deviceType(
     draft.name,
   );
   if (found !== undefined) return found.id;
-  return (await platform.post<NamedRecord>('/v3/device-types', { ...draft, organizationId })).id;
+  const { id } = await platform.post<NamedRecord>('/v3/device-types', { ...draft, organizationId });
+  typeCreated(id);
+  return id;
 }
 
 async function byName<T extends NamedRecord = NamedRecord>(

@@ -8,9 +8,11 @@ import {
 } from '@tanstack/react-router';
 import { answers } from './api/answers.ts';
 import { Refusal } from './api/refusal.ts';
+import { readDeviceSearch } from './screens/devices/device-search.ts';
+import { Home } from './screens/home/home.tsx';
+import { readPage, readRuleSearch, readSimulationSearch } from './screens/rules/rule-search.ts';
 import { readNewOutput } from './screens/outputs/new-output-search.ts';
 import { readDeliverySearch, readOutputSearch } from './screens/outputs/output-search.ts';
-import { Home } from './screens/home/home.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
 import { lastWorkspace, rememberWorkspace } from './session/last-workspace.ts';
 import { account, hasSession, workspacesOf } from './session/session.ts';
@@ -108,6 +110,7 @@ const home = createRoute({ getParentRoute: () => workspace, path: '/', component
 const devices = createRoute({
   getParentRoute: () => workspace,
   path: '/devices',
+  validateSearch: readDeviceSearch,
   component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
 });
 
@@ -151,6 +154,46 @@ const outputSettings = createRoute({
   ),
 });
 
+const rules = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules',
+  validateSearch: readRuleSearch,
+  component: lazyRouteComponent(() => import('./screens/rules/rule-list.tsx'), 'Rules'),
+});
+
+const newRule = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/new',
+  component: lazyRouteComponent(() => import('./screens/rules/new-rule.tsx'), 'NewRule'),
+});
+
+const rule = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId',
+  beforeLoad: ({ params }) =>
+    redirect({ to: '/w/$workspaceId/rules/$ruleId/edit', params, throw: true }),
+});
+
+const ruleEdit = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/edit',
+  component: lazyRouteComponent(() => import('./screens/rules/rule-edit.tsx'), 'RuleEdit'),
+});
+
+const ruleRuns = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/runs',
+  validateSearch: readPage,
+  component: lazyRouteComponent(() => import('./screens/rules/rule-runs.tsx'), 'RuleRuns'),
+});
+
+const ruleSimulate = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/simulate',
+  validateSearch: readSimulationSearch,
+  component: lazyRouteComponent(() => import('./screens/rules/rule-simulate.tsx'), 'RuleSimulate'),
+});
+
 const routeTree = root.addChildren([
   signIn,
   signedIn.addChildren([
@@ -164,6 +207,12 @@ const routeTree = root.addChildren([
         output,
         outputDeliveries,
         outputSettings,
+        rules,
+        newRule,
+        rule,
+        ruleEdit,
+        ruleRuns,
+        ruleSimulate,
       ]),
       organization.addChildren([members, keys, audit]),
       ownAccount,

@@ -3,6 +3,7 @@ import type { Scope, Verb } from '../model/permission.ts';
 import type { Place } from '../model/resource-ref.ts';
 import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
+import type { SharedDashboard } from '../model/shared-dashboard.ts';
 
 /**
  * Throws 404 for a place of another organization, because such rows do not exist for the principal,
@@ -24,11 +25,33 @@ export function authorize(principal: Principal, scope: Scope, verb: Verb, place?
   ) {
     throw problem('notFound', { what: place.what, id: place.id });
   }
+  if (principal.share !== undefined) {
+    if (isShared(principal.share, [scope, verb], place)) return;
+    throw problem('permissionDenied');
+  }
   const isPermitted =
     place === undefined
       ? holds(principal, scope, verb)
       : isPermittedAt(principal, [scope, verb], place);
   if (!isPermitted) throw problem('permissionDenied');
+}
+
+/**
+ * Whether the token of a shared dashboard reads the place. Without a place only scope and verb
+ * count: the handler then checks each device.
+ */
+function isShared(
+  share: SharedDashboard,
+  [scope, verb]: readonly [Scope, Verb],
+  place: Place | undefined,
+): boolean {
+  if (verb !== 'read') return false;
+  if (place === undefined) return scope === 'asset';
+  if (place.workspaceId !== share.workspaceId) return false;
+  if (scope === 'dashboard') return place.what === 'dashboard' && place.id === share.dashboardId;
+  if (scope !== 'asset') return false;
+  if (place.what === 'device') return share.deviceIds.has(place.id);
+  return place.what === 'tag' && share.tagIds.has(place.id);
 }
 
 type Where = Pick<Place, 'organizationId' | 'workspaceId'>;

@@ -11,6 +11,7 @@ import {
   type BearerAuthenticator,
   createBearerAuthenticator,
 } from '../access/bearer-authenticator.ts';
+import { createShareAuthenticator, type ShareAuthenticator } from '../access/dashboard-shares.ts';
 import { type NamedIds, namedOrganization } from '../access/named-organization.ts';
 import { createRequestLimit } from '../access/rate-limit.ts';
 import {
@@ -39,6 +40,8 @@ export interface Access {
   readonly tokens: TokenService;
   readonly attempts: Attempts;
   readonly authenticators: readonly Authenticator[];
+  /** Tokens of shared dashboards count for requests, not for the live stream. */
+  readonly shares: ShareAuthenticator;
   readonly actAs: <T>(actor: Actor, work: () => T) => T;
   readonly organizationOf: (named: NamedIds) => Promise<string | undefined>;
   /** Call for every record change. */
@@ -71,6 +74,7 @@ export function composeAccess(
     tokens,
     attempts: createAttempts(now),
     authenticators: [apiKeys, bearer, sessions],
+    shares: createShareAuthenticator({ db, now }),
     actAs: (actor, work) => acting.run(actor, work),
     organizationOf: (named) => namedOrganization(db, named),
     recordChanged(change) {
@@ -88,12 +92,13 @@ export function composeAccess(
 
 /** The checks of every request. */
 export function guardOf(
-  { authenticators, actAs, organizationOf: findOrganization }: Access,
+  { authenticators, shares, actAs, organizationOf: findOrganization }: Access,
   config: Config,
   now: () => number,
 ): Guard {
   return {
-    identify: (headers, method) => identify(authenticators, headers, method),
+    identify: (headers, method) =>
+      shares.authenticate(headers) ?? identify(authenticators, headers, method),
     authorize,
     organizationOf: findOrganization,
     limit: createRequestLimit(config.rateLimitPerSecond, now),

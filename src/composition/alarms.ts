@@ -36,6 +36,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   const grown = new Set<string>();
   const effectParts: AlarmEffectParts = {
     sealer,
+    pause,
     enqueueDeliveries,
     changed(events, shown, refused) {
       counts.REFUSED += refused;
@@ -48,7 +49,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
       alarmFeed.publish(shown);
     },
   };
-  const runDue = () => runDueAlarms({ ...effectParts, db, now, pause });
+  const runDue = () => runDueAlarms({ ...effectParts, db, now });
   const timers = createRuleTimers({
     nextTime: () => nextAlarmTime(db),
     runDue,
@@ -59,7 +60,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   timers.changed();
   return {
     applyAlarms: createApplyAlarms(effectParts),
-    desk: createAlarmDesk({ ...effectParts, records, pause }),
+    desk: createAlarmDesk({ ...effectParts, records }),
     countsOf: (workspaceId) => countAlarms(db, workspaceId),
     runDue,
     async runMaintenance() {

@@ -4,6 +4,7 @@ import { bootstrap, ownerPasswordWeakness } from '../access/bootstrap.ts';
 import { composeAlarms } from './alarms.ts';
 import { composeCoap } from './coap.ts';
 import { composeDeliveries } from './deliveries.ts';
+import { composeDemoWorkspaces } from './demo-workspaces.ts';
 import { composeDuplicates } from './duplicate-filter.ts';
 import { composeHttpServer } from './http-server.ts';
 import { composeLive } from './live.ts';
@@ -117,11 +118,14 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   const { config, log, telemetry } = parts;
   const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules } = flows;
   const { pushConfiguration } = mqtt;
+  const demos = composeDemoWorkspaces(parts);
   const publicHolidays = openPublicHolidays();
-  const extras = { publicHolidays, pushConfiguration, deliveries, alarms, rules };
+  const extras = { publicHolidays, pushConfiguration, deliveries, alarms, rules, demos };
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await composeHttpServer(parts, routes);
+  demos.useServer(app);
   closers.push('the HTTP server', () => stopServer(app));
+  closers.push('the demo workspaces', () => demos.close());
   const streams = composeLive(app.server, parts, uplinks);
   closers.push('live connections', () => streams.close());
   // On a full disk nothing is acknowledged before there is room, and the positions of the last run

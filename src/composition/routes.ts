@@ -8,6 +8,7 @@ import type { Parts } from './platform-parts.ts';
 import type { Lora } from './lorawan.ts';
 import type { Uplinks } from './uplinks.ts';
 import { dropSamplesOf } from '../flows/deleted-devices.ts';
+import type { DemoWorkspaces } from '../flows/demo-workspaces.ts';
 import { createDevicePlaces } from '../flows/device-places.ts';
 import { alarmRoutes } from '../http/routes/alarms.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
@@ -43,6 +44,7 @@ import { deviceConfigurationRoutes } from '../http/routes/device-configurations.
 import { deviceConnectorRoutes } from '../http/routes/device-connectors.ts';
 import { deviceCredentialRoutes } from '../http/routes/device-credentials.ts';
 import { deviceFileRoutes } from '../http/routes/device-files.ts';
+import { demoWorkspaceRoute } from '../http/routes/demo-workspace.ts';
 import { deviceTypeImportRoute } from '../http/routes/device-type-import.ts';
 import { deviceTypeRoutes } from '../http/routes/device-types.ts';
 import { deviceRoutes } from '../http/routes/devices.ts';
@@ -74,6 +76,7 @@ export interface RouteExtras {
   readonly alarms: Alarms;
   readonly rules: Rules;
   readonly pushConfiguration: PushConfiguration;
+  readonly demos: Pick<DemoWorkspaces, 'start'>;
 }
 
 export function composeRoutes(
@@ -205,14 +208,19 @@ function recordRoutes(
   { config, records, store, telemetry, now, operations, quotaUse }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
-  { pushConfiguration: push, deliveries: { availableOutputs } }: RouteExtras,
+  {
+    pushConfiguration: push,
+    deliveries: { availableOutputs },
+    demos: { start: startDemo },
+  }: RouteExtras,
 ): Route[] {
   const parts = { records, now, once };
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
   const dropSamples = (deviceId: string) => dropSamplesOf(deviceId, { store, telemetry });
   return [
     ...organizationRoutes(parts),
-    ...workspaceRoutes(parts),
+    ...workspaceRoutes({ ...parts, dropSamples }),
+    demoWorkspaceRoute({ records, startDemo }),
     ...workspaceConfigurationRoutes({ ...parts, availableOutputs }),
     usageRoute({ records, usage: () => store.usage(), quotas: quotaUse.of }),
     ...tagRoutes(parts),
@@ -222,7 +230,7 @@ function recordRoutes(
     ...deviceCredentialRoutes(parts),
     ...deviceConfigurationRoutes({ ...parts, push }),
     ...blobRoutes(parts),
-    ...dashboardRoutes(parts),
+    ...dashboardRoutes({ ...parts, publicUrl: config.publicUrl }),
     ...dashboardGroupRoutes(parts),
     ...viewRoutes(parts),
     searchRoute(parts),

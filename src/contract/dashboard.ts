@@ -4,13 +4,16 @@ import { commonSortFields, workspaceListParameters } from './list-parameters.ts'
 import {
   auditFields,
   id,
+  list,
   name,
   object,
   optional,
   orNull,
   text,
+  time,
   updateFields,
 } from './record-fields.ts';
+import { dashboardConfiguration } from './dashboard-configuration.ts';
 import { namedObject } from './named.ts';
 
 const groupFields = {
@@ -45,19 +48,51 @@ export const dashboardSchema = namedObject('Dashboard', {
   groupId: orNull(id),
   configuration: object,
 });
-export const dashboardDraft = namedObject('DashboardDraft', {
+export const dashboardDraft = Type.Object({
   workspaceId: id,
   name,
   ...draftFields,
 });
-export const dashboardUpdate = namedObject('DashboardUpdate', {
+export const dashboardUpdate = Type.Object({
   ...updateFields,
   name: Type.Optional(name),
   ...draftFields,
+});
+
+const shownConfiguration = {
+  configuration: Type.Optional(
+    Type.Union([dashboardConfiguration, object], {
+      description:
+        'With the declared schema it is checked; any other object is stored as it was sent',
+    }),
+  ),
+};
+export const dashboardDraftShown = namedObject('DashboardDraft', {
+  ...dashboardDraft.properties,
+  ...shownConfiguration,
+});
+export const dashboardUpdateShown = namedObject('DashboardUpdate', {
+  ...dashboardUpdate.properties,
+  ...shownConfiguration,
 });
 
 export const dashboardGroupListQuery = Type.Object(workspaceListParameters());
 export const dashboardListQuery = Type.Object({
   ...workspaceListParameters([...commonSortFields, 'groupId']),
   groupId: Type.Optional(Type.String()),
+});
+
+const expires = orNull(
+  Type.String({ format: 'date-time', description: 'Null: valid until it is revoked' }),
+);
+export const shareBody = namedObject('DashboardShareBody', {
+  expires: optional(Type.String({ description: 'ISO-8601 time in the future; never by default' })),
+});
+export const newShareSchema = namedObject('NewDashboardShare', {
+  url: Type.String({ description: 'With the token behind the number sign' }),
+  token: Type.String({ description: 'Shown only here; to be sent as a bearer token' }),
+  expires,
+});
+export const sharesSchema = namedObject('DashboardShares', {
+  shares: list(Type.Object({ created: time, expires })),
 });

@@ -62,6 +62,12 @@ const uplinkMetricsSchema = namedObject('UplinkMetrics', {
   batteryLevel: number,
   batteryTimestamp: orNull(time),
   batteryLevelStatus: orNull(oneOf(['GOOD', 'MEDIUM', 'LOW'])),
+  knownAt: Type.Optional(
+    Type.Record(Type.String(), Type.String({ format: 'date-time' }), {
+      description:
+        'By metric, when it was reported, for those that are older than the last uplink; absent without one',
+    }),
+  ),
 });
 
 const nestedFlowSchema = namedObject('DeviceDataFlow', {

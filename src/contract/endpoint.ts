@@ -66,6 +66,11 @@ export interface Endpoint {
   readonly access: EndpointAccess;
   /** What the permission of `access` does not cover, as sentences for the interface reference. */
   readonly needsAlso?: string;
+  /**
+   * Whether the token of a shared dashboard may call it, for that dashboard and the devices and tags
+   * that it names; other endpoints refuse such tokens.
+   */
+  readonly takesShares?: true;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;

@@ -79,6 +79,11 @@ export const workspaceDraft = namedObject('WorkspaceDraft', {
   organizationId: id,
   ...draftFields,
 });
+export const demoWorkspaceBody = namedObject('DemoWorkspaceBody', {
+  organizationId: Type.Optional(
+    Type.Union([id, Type.Null()], { description: 'By default that of the caller' }),
+  ),
+});
 export const workspaceUpdate = namedObject('WorkspaceUpdate', {
   ...updateFields,
   name: Type.Optional(name),

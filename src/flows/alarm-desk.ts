@@ -45,7 +45,6 @@ export interface AlarmDesk {
 
 export interface AlarmDeskParts extends AlarmEffectParts {
   readonly records: Records;
-  readonly pause: () => Promise<unknown>;
 }
 
 export function createAlarmDesk(parts: AlarmDeskParts): AlarmDesk {

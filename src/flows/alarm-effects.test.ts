@@ -43,6 +43,7 @@ let events: AlarmEvent[] = [];
 async function apply(effects: readonly AlarmEffect[], fails = false) {
   const applyAlarms = createApplyAlarms({
     sealer: records.sealer,
+    pause: async () => undefined,
     enqueueDeliveries: async () => undefined,
     changed: (changed) => void events.push(...changed),
   });
@@ -63,6 +64,7 @@ async function apply(effects: readonly AlarmEffect[], fails = false) {
 function trigger(more: Partial<AlarmTrigger> = {}): AlarmTrigger {
   return {
     kind: 'TRIGGER',
+    times: 1,
     ...place,
     at: 0,
     hops: 0,

@@ -1,5 +1,6 @@
 // Alarm effects: what rules do to alarms, written in the transaction of the rules' state (contract 37).
 import {
+  type Alarm,
   type AlarmEffect,
   type AlarmEvent,
   alarmLimits,
@@ -12,6 +13,7 @@ import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RecordsDb } from '../records/records.ts';
 import {
   type AlarmSourceRow,
+  findAlarmSourceRows,
   findAlarmSources,
   insertAlarmSources,
   removeAlarmSources,
@@ -47,13 +49,19 @@ export interface AlarmEffectParts extends AlarmNotificationParts {
   ) => void;
 }
 
+/** Effects that are applied before others have their turn. */
+const effectsPerTurn = 500;
+
 const nothing: AppliedAlarms = { notes: [], committed: () => undefined };
 
 export function createApplyAlarms(parts: AlarmEffectParts): ApplyAlarms {
   return async (step, effects) => {
     if (effects.length === 0) return nothing;
     const ledger = await openLedger(step, effects);
-    for (const effect of effects) ledger.apply(effect);
+    for (const [place, effect] of effects.entries()) {
+      ledger.apply(effect);
+      if (place % effectsPerTurn === effectsPerTurn - 1) await parts.pause();
+    }
     await saveLedger(step, ledger);
     const { events, refused } = ledger;
     const shown = await notifyOfAlarms(parts, step, events);
@@ -66,19 +74,17 @@ export function createApplyAlarms(parts: AlarmEffectParts): ApplyAlarms {
 
 async function openLedger(step: RecordsDb, effects: readonly AlarmEffect[]): Promise<AlarmLedger> {
   const keys = new Map<string, { readonly workspaceId: string; readonly key: string }>();
-  const sources = new Map<string, AlarmSource>();
+  const ending = new Map<string, AlarmSource>();
   for (const effect of effects) {
     const { workspaceId } = effect;
-    if ('key' in effect)
-      keys.set(`${workspaceId}\n${effect.key}`, { workspaceId, key: effect.key });
-    if ('source' in effect)
-      for (const source of sourcesOf(effect))
-        sources.set(`${source.ruleId}\n${source.connectorId}\n${source.deviceId}`, source);
+    if ('key' in effect) keys.set(keyOf(effect), { workspaceId, key: effect.key });
+    else ending.set(Object.values(effect.source).join('\n'), effect.source);
   }
   const open = await findOpenAlarms(step, [...keys.values()]);
-  const rows = await findAlarmSources(step, [...sources.values()]);
-  const alarms = [...open, ...(await alarmsOfRows(step, rows, new Set(open.map(({ id }) => id))))];
-  const known = new Set(alarms.map(({ workspaceId, key }) => `${workspaceId}\n${key}`));
+  const ended = await findAlarmSources(step, [...ending.values()]);
+  const rows = [...ended, ...(await rowsOfTriggers(step, effects, open))];
+  const alarms = [...open, ...(await alarmsOfRows(step, ended, new Set(open.map(({ id }) => id))))];
+  const known = new Set(alarms.map(keyOf));
   const opening = new Set<string>();
   for (const [id, { workspaceId }] of keys) if (!known.has(id)) opening.add(workspaceId);
   const room = new Map<string, number>();
@@ -87,10 +93,28 @@ async function openLedger(step: RecordsDb, effects: readonly AlarmEffect[]): Pro
   return createAlarmLedger({ alarms, rows, room, newId: () => newId('alarm') });
 }
 
-function sourcesOf(effect: Extract<AlarmEffect, { source: AlarmSource }>): AlarmSource[] {
-  const { source } = effect;
-  if (effect.kind === 'SOURCE_ENDED') return [source];
-  return [source, { ...source, deviceId: endlessSource }];
+function keyOf({ workspaceId, key }: { readonly workspaceId: string; readonly key: string }) {
+  return `${workspaceId}\n${key}`;
+}
+
+/** Which sources of the triggers keep the open alarm of their key open already. */
+async function rowsOfTriggers(
+  step: RecordsDb,
+  effects: readonly AlarmEffect[],
+  open: readonly Alarm[],
+): Promise<readonly AlarmSourceRow[]> {
+  const ids = new Map(open.map((alarm) => [keyOf(alarm), alarm.id]));
+  const wanted = new Map<string, AlarmSourceRow>();
+  for (const effect of effects) {
+    if (effect.kind !== 'TRIGGER') continue;
+    const alarmId = ids.get(keyOf(effect));
+    if (alarmId === undefined) continue;
+    for (const deviceId of [effect.source.deviceId, endlessSource]) {
+      const row = { ...effect.source, deviceId, alarmId };
+      wanted.set(Object.values(row).join('\n'), row);
+    }
+  }
+  return findAlarmSourceRows(step, [...wanted.values()]);
 }
 
 async function alarmsOfRows(

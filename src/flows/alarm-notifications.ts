@@ -22,7 +22,12 @@ export interface ShownAlarmEvent {
   readonly timestamp: string;
 }
 
+/** Events that are shown and noted before others have their turn. */
+const eventsPerTurn = 200;
+
 export interface AlarmNotificationParts {
+  /** Lets others have their turn. */
+  readonly pause: () => Promise<unknown>;
   readonly sealer: Records['sealer'];
   /** The deliveries are committed or rolled back with the step. */
   readonly enqueueDeliveries: (
@@ -33,19 +38,24 @@ export interface AlarmNotificationParts {
 
 /** Resolves to the events as others see them, once their messages and notes are written. */
 export async function notifyOfAlarms(
+  parts: AlarmNotificationParts,
+  step: RecordsDb,
+  events: readonly AlarmEvent[],
+): Promise<readonly ShownAlarmEvent[]> {
+  const shown: ShownAlarmEvent[] = [];
+  for (let from = 0; from < events.length; from += eventsPerTurn) {
+    if (from > 0) await parts.pause();
+    shown.push(...(await notifyOfSome(parts, step, events.slice(from, from + eventsPerTurn))));
+  }
+  return shown;
+}
+
+async function notifyOfSome(
   { sealer, enqueueDeliveries }: AlarmNotificationParts,
   step: RecordsDb,
   events: readonly AlarmEvent[],
 ): Promise<readonly ShownAlarmEvent[]> {
-  const views = await alarmViews(
-    step,
-    events.map(({ alarm }) => alarm),
-  );
-  const shown = events.map(({ change, at }, place): ShownAlarmEvent => {
-    const alarm = views[place];
-    if (alarm === undefined) throw new Error('An alarm has no view');
-    return { kind: 'ALARM', change, alarm, timestamp: formatInstant(at) };
-  });
+  const shown = await shownEvents(step, events);
   const isNotified = ({ change }: AlarmEvent) => change !== 'UPDATED' && change !== 'COMMENTED';
   const connectorIds = new Set(events.filter(isNotified).map(({ alarm }) => alarm.connectorId));
   const properties = await findReadableProperties({ db: step, sealer }, [...connectorIds]);
@@ -59,6 +69,16 @@ export async function notifyOfAlarms(
   if (drafts.length > 0) await enqueueDeliveries(drafts, step);
   await appendProcessingLog(step, events.flatMap(eventNotes));
   return shown;
+}
+
+async function shownEvents(step: RecordsDb, events: readonly AlarmEvent[]) {
+  const alarms = events.map(({ alarm }) => alarm);
+  const views = await alarmViews(step, alarms);
+  return events.map(({ change, at }, place): ShownAlarmEvent => {
+    const alarm = views[place];
+    if (alarm === undefined) throw new Error('An alarm has no view');
+    return { kind: 'ALARM', change, alarm, timestamp: formatInstant(at) };
+  });
 }
 
 function draftOf(

@@ -1,5 +1,5 @@
 // Backfill batches: the journal entries of a group of samples, one for each device, and their way to the disk.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type BackfillSample,
   isRefusal,
@@ -66,6 +66,8 @@ export function backfillDevice(route: UplinkRoute, correlationId: string): Backf
 }
 
 interface Group {
+  /** Place in the request of the first element of the whole group, of which these can be some. */
+  readonly groupStart: number;
   readonly elements: readonly Json[];
   /** For each element its device, or why it is rejected. */
   readonly devices: readonly FoundDevice[];
@@ -76,7 +78,7 @@ interface Group {
 }
 
 /** A batch of a request with an Idempotency-Key. */
-interface Part {
+export interface Part {
   readonly attempt: Attempt;
   readonly name: string;
   readonly contentHash: string;
@@ -104,15 +106,14 @@ export async function batchesOf(
   progress: BackfillProgress,
   on: BatchStages,
 ): Promise<Batch[]> {
-  const groupStart = progress.read;
-  const { receivedAt, attempt } = group;
+  const { groupStart, receivedAt, attempt } = group;
   const byDevice = readGroup(group, progress, on);
   return Promise.all(
     [...byDevice.values()].map(async (samples): Promise<Batch> => {
       const { device, elements, checked } = samples;
       const admitted = await on.admit(device.id, checked);
       const entry = entryOf(admitted, samples, { receivedAt, progress, on });
-      const part = attempt && partOf(elements, `${groupStart}.${device.id}`, attempt);
+      const part = attempt && partOf(elements, { groupStart, deviceId: device.id, attempt });
       return { entry, part };
     }),
   );
@@ -199,9 +200,20 @@ function addNotes(
   progress.notes.set(device.id, count);
 }
 
-function partOf(elements: readonly Json[], name: string, attempt: Attempt): Part {
-  const contentHash = createHash('sha256').update(JSON.stringify(elements)).digest('base64url');
-  return { attempt, name, contentHash };
+/** The part of a request that the elements of one device in a group are. */
+export interface PartPlace extends Pick<Group, 'groupStart'> {
+  readonly deviceId: string;
+  readonly attempt: Attempt;
+}
+
+export function partNameOf({ groupStart, deviceId }: Omit<PartPlace, 'attempt'>): string {
+  return `${groupStart}.${deviceId}`;
+}
+
+/** Keys hold across an upgrade: names and hashes stay as they are. */
+export function partOf(elements: readonly Json[], place: PartPlace): Part {
+  const contentHash = hash('sha256', JSON.stringify(elements), 'base64url');
+  return { attempt: place.attempt, name: partNameOf(place), contentHash };
 }
 
 /**

@@ -1,10 +1,22 @@
 // Backfill columns: unchanged samples of one form, stored without an object for each.
+import { elementsOf } from '../ingest/http/sample-elements.ts';
 import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import { type EpochMs, isInstant } from '../model/instant.ts';
 import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
+import type { Json } from '../model/json.ts';
+import { durablePart } from '../model/request-part.ts';
+import { missing } from '../structures/missing.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';
-import type { BackfillDevice, BackfillProgress, BatchStages } from './backfill-batches.ts';
+import {
+  type BackfillDevice,
+  type BackfillProgress,
+  type BatchStages,
+  partNameOf,
+  type PartPlace,
+  partOf,
+} from './backfill-batches.ts';
+import type { Attempt } from './idempotency.ts';
 import {
   type DeviceRows,
   type RowDevices,
@@ -32,6 +44,7 @@ interface PartToStore {
   };
   readonly from: number;
   readonly to: number;
+  readonly trace?: { readonly duplicateKey: string } | undefined;
 }
 
 interface PlacedParts {
@@ -50,20 +63,22 @@ export interface StoredColumns {
   readonly left: readonly number[];
 }
 
-interface ColumnsOfDevices {
+interface ColumnsOfDevices extends Pick<PartPlace, 'groupStart'> {
   readonly samples: SampleColumns;
   /** Samples without a device are skipped. */
   readonly devices: RowDevices;
   readonly receivedAt: EpochMs;
+  /** Of a request with an Idempotency-Key: the samples have the bytes that they were read from. */
+  readonly attempt?: Attempt | undefined;
 }
 
 /**
  * Begins to store the samples. Those of a device are left when one of them is not later than the one
- * before or than all that is stored, or when the device does not take their topic and keys. Undefined,
- * and nothing is stored, when one of the samples would be changed or noted.
+ * before or than all that is stored, when the device does not take their topic and keys, or when an
+ * earlier try of the request stored them. Undefined, and nothing is stored, when one of the samples would be changed or noted.
  */
 export async function storeColumns(
-  { samples, devices, receivedAt }: ColumnsOfDevices,
+  { samples, devices, receivedAt, groupStart, attempt }: ColumnsOfDevices,
   progress: BackfillProgress,
   on: ColumnStages,
 ): Promise<StoredColumns | undefined> {
@@ -75,9 +90,14 @@ export async function storeColumns(
   const validated = on.validate(sample);
   if (validated.sample !== sample || validated.notes.length > 0) return undefined;
   const { timestamps, columns, parts, place } = rowsByDevice(samples, devices);
-  const left: DeviceRows[] = [];
-  const taken = await takenParts(parts, validated, left, on);
-  const heads = taken.map(({ device: { id: deviceId, origin }, from, to }) => {
+  const keys = attempt && keysOf(samples, place, { groupStart, attempt });
+  const isStored = (part: DeviceRows): boolean => keys?.isStored(part) === true;
+  const left = parts.filter(isStored);
+  const fresh = parts.filter((part) => !isStored(part));
+  const taken = await takenParts(fresh, validated, left, on);
+  const heads = taken.map((part) => {
+    const { device, from, to } = part;
+    const { id: deviceId, origin } = device;
     const { organizationId, workspaceId, dataFlowId, correlationId } = origin;
     const stored = true;
     const head = {
@@ -89,13 +109,33 @@ export async function storeColumns(
       topic,
       stored,
     };
-    return { head, from, to };
+    return { head, from, to, trace: keys && { duplicateKey: keys.of(part) } };
   });
   const entries = { receivedAt, parts: heads, timestamps, columns, texts, example };
   const placed = await on.appendColumns(entries);
   if (placed === undefined) return undefined;
   for (const part of placed.left) left.push(...taken.slice(part, part + 1));
-  return { done: announced(placed.outcome, progress, on), left: rowsOf(left, place) };
+  const done = announced(placed.outcome, { progress, attempt }, on);
+  return { done, left: rowsOf(left, place) };
+}
+
+/** The duplicate keys of the parts of a group. */
+function keysOf(
+  samples: SampleColumns,
+  place: RowsByDevice['place'],
+  group: Omit<PartPlace, 'deviceId'>,
+) {
+  const elements = elementsOf(samples);
+  const ofRow = (row: number): Json => elements[row] ?? missing('element');
+  return {
+    isStored: ({ device }: DeviceRows) =>
+      group.attempt.isStored(partNameOf({ ...group, deviceId: device.id })),
+    of(part: DeviceRows): string {
+      const own = rowsOf([part], place).map(ofRow);
+      const { name, contentHash } = partOf(own, { ...group, deviceId: part.device.id });
+      return group.attempt.duplicateKey(name, contentHash);
+    },
+  };
 }
 
 /** The parts whose devices take the sample as it is; the others are added to `left`. */
@@ -128,11 +168,21 @@ async function takenParts(
 
 async function announced(
   outcome: PlacedParts['outcome'],
-  progress: BackfillProgress,
+  {
+    progress,
+    attempt,
+  }: Pick<ColumnsOfDevices, 'attempt'> & { readonly progress: BackfillProgress },
   { announce }: Pick<ColumnStages, 'announce'>,
 ): Promise<void> {
   const { entries, failure } = await outcome;
   for (const durable of entries) {
+    const { receivedAt, trace } = durable;
+    const part = attempt && durablePart.fromDuplicateKey(trace?.duplicateKey ?? '');
+    if (part !== undefined) {
+      const { part: name, contentHash } = part;
+      const stored = { receivedAt, correlationId: null, samples: sampleCountOf(durable) };
+      attempt?.done({ part: name, contentHash, ...stored });
+    }
     announce(durable);
     progress.accepted += sampleCountOf(durable);
   }

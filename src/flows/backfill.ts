@@ -159,43 +159,47 @@ async function storeGroup(
   on: BackfillStages,
 ): Promise<void> {
   const { group } = input;
+  const groupStart = progress.read;
   const devices = isColumns(group) ? await of.ofColumns(group) : undefined;
   if (isColumns(group) && devices !== undefined) {
-    const left = await storeFound({ ...input, samples: group, devices }, progress, on);
+    const found = { ...input, groupStart, samples: group, devices };
+    const left = await storeFound(found, progress, on);
     if (left === undefined) return;
-    await storeElements({ ...input, ...left }, progress, on);
+    await storeElements({ ...input, groupStart, ...left }, progress, on);
     return;
   }
   const elements = isColumns(group) ? elementsOf(group) : group;
   const found = await of.ofElements(elements);
-  await storeElements({ ...input, elements, devices: found }, progress, on);
+  await storeElements({ ...input, groupStart, elements, devices: found }, progress, on);
 }
 
 type ElementGroup = Parameters<typeof batchesOf>[0];
 
-interface FoundColumns extends Pick<GroupToStore, 'receivedAt' | 'begin'> {
+interface FoundColumns
+  extends Pick<GroupToStore, 'receivedAt' | 'attempt' | 'begin'>,
+    Pick<ElementGroup, 'groupStart'> {
   readonly samples: SampleColumns;
   readonly devices: RowDevices;
 }
 
 /** Begins to store the samples; returns those that must be handled as elements. */
 async function storeFound(
-  { samples, devices, begin, receivedAt }: FoundColumns,
+  { begin, ...found }: FoundColumns,
   progress: BackfillProgress,
   on: BackfillStages,
 ): Promise<Pick<ElementGroup, 'elements' | 'devices' | 'indices'> | undefined> {
-  const first = progress.read;
-  const stored = await storeColumns({ samples, devices, receivedAt }, progress, on);
+  const { samples, devices, groupStart } = found;
+  const stored = await storeColumns(found, progress, on);
   if (stored !== undefined) {
     begin(stored.done);
     progress.read += samples.length;
     for (const [row, refusal] of refusalsOf(devices))
-      progress.rejected.push({ index: first + row, ...refusal });
+      progress.rejected.push({ index: groupStart + row, ...refusal });
     if (stored.left.length === 0) return undefined;
   }
   const rows = stored?.left ?? [...samples.timestamps.keys()];
   const ofRows = rows.map((row) => deviceOfRow(devices, row));
-  const indices = stored && rows.map((row) => first + row);
+  const indices = stored && rows.map((row) => groupStart + row);
   return { elements: elementsOf(samples, rows), devices: ofRows, ...(indices && { indices }) };
 }
 

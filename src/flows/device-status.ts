@@ -5,7 +5,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type DurableEntry, type SamplesSummary, summaryOf } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import { type UplinkMetrics, withLastKnown } from '../model/uplink-metrics.ts';
+import { type DeviceMetrics, withLastKnown } from '../model/uplink-metrics.ts';
 import type { PeriodCount } from '../records/rows/period-counts.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { JournalFollowerParts } from './journal-follower.ts';
@@ -16,7 +16,7 @@ import { createStatelessDevices } from './stateless-devices.ts';
 export interface StatusBatch {
   /** The follower's next position, once the batch is written. */
   readonly position: number;
-  readonly metrics: ReadonlyMap<string, UplinkMetrics>;
+  readonly metrics: ReadonlyMap<string, DeviceMetrics>;
   readonly states: ReadonlyMap<string, JsonObject>;
   readonly notes: readonly ProcessingLogEntry[];
   /** Samples by workspace and minute. */
@@ -136,7 +136,7 @@ export function createDeviceStatus(
 function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
   const last = entries.at(-1);
   if (last === undefined) return undefined;
-  const metrics = new Map<string, UplinkMetrics>();
+  const metrics = new Map<string, DeviceMetrics>();
   const states = new Map<string, JsonObject>();
   const notes: ProcessingLogEntry[] = [];
   const counts = createPeriodCounter();

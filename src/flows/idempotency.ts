@@ -67,6 +67,8 @@ export interface Attempt {
    * content.
    */
   readonly stored: (part: string, contentHash?: string) => DurablePart | undefined;
+  /** Whether an earlier try made something durable of this part. */
+  readonly isStored: (part: string) => boolean;
   /** The duplicate key of the part's journal entry. */
   readonly duplicateKey: (part: string, contentHash?: string) => string;
   /** To be told when the part is durable. */
@@ -228,6 +230,7 @@ function attemptOf(
         throw problem('idempotencyKeyReused');
       return stored;
     },
+    isStored: (part) => parts.has(part),
     duplicateKey: (part, contentHash = '') => durablePart.toDuplicateKey({ id, part, contentHash }),
     done: (part) => void durable.push(part),
   };

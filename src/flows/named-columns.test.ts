@@ -1,184 +1,41 @@
 // Samples of many devices in columns give the answers, the samples and the announcements of parsed elements.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { jsonArrayGroups } from '../ingest/http/json-array.ts';
-import { sampleGroups, type SampleGroup } from '../ingest/http/sample-groups.ts';
-import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
-import { everyPermission } from '../model/permission.ts';
-import type { Principal } from '../model/principal.ts';
-import { Problem, problem } from '../model/problem.ts';
-import { allSamples } from '../samples/conformance/sample-entries.ts';
-import { openTestSamples, type TestSamples } from '../samples/testing-samples.ts';
-import { createDeviceNames } from '../validate/device-names.ts';
-import { withFutureNote } from '../validate/future-time.ts';
-import { validateSample } from '../validate/sample-validation.ts';
-import { backfillNamed, type BackfillStages } from './backfill.ts';
-import type { DevicePlace } from '../records/rows/named-devices.ts';
-import type { NamedDeviceStages } from './named-devices.ts';
+import { sampleGroups } from '../ingest/http/sample-groups.ts';
+import {
+  bodyOf,
+  closePlatforms,
+  limits,
+  platform,
+  requestElements,
+  send,
+  stateOf,
+} from './testing-backfill.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'heliograph-named-columns-'));
-const opened: TestSamples[] = [];
-afterAll(async () => {
-  for (const store of opened) await store.close();
-  rmSync(root, { recursive: true, force: true });
-});
-
-const principal = {
-  kind: 'API_KEY',
-  id: 'k1',
-  name: 'k1',
-  organizationId: 'o1',
-  workspaces: new Set(['w1']),
-  permissions: everyPermission,
-} satisfies Principal;
-
-/** The ids of the devices of a run end in its number. */
-const deviceIds = ['d0', 'd1', 'd2', 'd3'];
-
-/** `w2` is out of reach. */
-function placeOf(name: string): DevicePlace | undefined {
-  const [, kind, number, run] = /^([dp])([0-3])(-\d+)$/.exec(name) ?? [];
-  if (kind === undefined || (kind === 'p' && Number(number) > 1)) return undefined;
-  return { id: `d${number}${run}`, workspaceId: number === '2' ? 'w2' : 'w1' };
-}
-
-const now = Date.UTC(2026, 0, 5);
+afterAll(closePlatforms);
 let runs = 0;
-
-/** A platform without records: the flow, the validation and a store. */
-async function platform(name: string) {
-  const directory = join(root, name);
-  const limits = { chunkRowsMin: 6, instantRowsMax: 4, rowsMax: 40, memtableRowsMax: 50 };
-  const store = await openTestSamples({ directory, now: () => now, limits });
-  opened.push(store);
-  let ids = 0;
-  const announced: DurableEntry[] = [];
-  const { admit } = createDeviceNames({ topics: 3, dataKeys: 6 }, async () => new Map());
-  const on: BackfillStages & NamedDeviceStages = {
-    findRoute: (id) => routeOf(id),
-    cached: (_, name) => (name.startsWith('d1') ? routeOf(name) : undefined),
-    placesByName: async (_, names) =>
-      new Map(names.flatMap((name) => (placeOf(name) ? [[name, placeOf(name)!]] : []))),
-    authorizeWrite(_, { workspaceId }) {
-      if (workspaceId !== 'w1') throw problem('permissionDenied');
-    },
-    validate: (sample) => withFutureNote(validateSample(sample), now),
-    admit,
-    append: (entry) => store.append(entry),
-    appendColumns: (entries) => store.appendColumns(entries),
-    announce: (entry) => void announced.push(entry),
-    stopping: () => false,
-    newId: () => `id${ids++}`,
-  };
-  return { store, announced, on };
-}
-
-function routeOf(id: string): UplinkRoute {
-  const device = { id, organizationId: 'o1', workspaceId: placeOf(id)!.workspaceId };
-  // One device stores only one topic.
-  const topic = id.startsWith('d3') ? 'alarm' : '*';
-  const outputs = [{ connector: { type: 'DATABASE' }, topic }];
-  return { device, flow: { id: 'f1' }, outputs } as unknown as UplinkRoute;
-}
-
-type Platform = Awaited<ReturnType<typeof platform>>;
-
-async function send({ on }: Platform, groups: AsyncIterable<SampleGroup>): Promise<unknown> {
-  try {
-    return await backfillNamed({ principal, groups, receivedAt: 7 }, on);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { problem: error.problem, details: error.details, message: error.message };
-  }
-}
-
-async function stateOf({ store, announced }: Platform, run: number) {
-  const samples: unknown[] = [];
-  const ids = deviceIds.map((id) => `${id}-${run}`);
-  for (const id of ids)
-    for (const { timestamp, topic, data, meta } of await allSamples(store, id))
-      samples.push([id, timestamp, topic, JSON.stringify(data), meta]);
-  // Entries of several devices are in any order, those of one device in the order sent.
-  const told = ids.map((id) => {
-    const own = announced.filter((entry) => entry.deviceId === id);
-    return {
-      notes: own.flatMap(({ notes }) => notes.map(({ message, details }) => [message, details])),
-      samples: own.flatMap((entry) =>
-        entry.samples.map((sample) => [
-          [sample.timestamp, sample.topic, JSON.stringify(sample.data), sample.stored],
-          Object.keys(sample).toSorted(),
-        ]),
-      ),
-    };
-  });
-  announced.length = 0;
-  return { samples, told };
-}
-
-const deviceId = fc.constantFrom('d0', 'd0', 'd1', 'd1', 'p0', 'p1', 'd3', 'd2', 'nobody', '');
-const data = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ t: fc.integer({ min: -3, max: 3 }), on: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ label: fc.constantFrom('x', 'é"', '') }) },
-  { weight: 1, arbitrary: fc.constantFrom({ 'bad key!': 1 }, { t: null }, { list: [1] }, {}) },
-);
-const time = fc.oneof(fc.nat(5), fc.nat(50), fc.constant(now + 3 * 86_400_000));
-const element = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ deviceId, timestamp: time, data }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      deviceId,
-      timestamp: time.map((ms) => new Date(ms).toISOString()),
-      topic: fc.constantFrom('alarm', 'state', 'not a topic!'),
-      data,
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(
-      3,
-      { data: { t: 1 }, timestamp: 1 },
-      { deviceId: 'd0', data: { t: 1 }, timestamp: 1, meta: { by: 'hand' } },
-      { deviceId: 'd0', data: { t: 1 }, timestamp: 1e17 },
-      { deviceId: 'd0', data: 1 },
-    ),
-  },
-);
-/** Samples in the order of time across devices, as fleets send them. */
-const inTime = fc
-  .record({ count: fc.nat(30), start: fc.nat(60), devices: fc.array(deviceId, { minLength: 1 }) })
-  .map(({ count, start, devices }) =>
-    Array.from({ length: count }, (_, i) => ({
-      deviceId: devices[i % devices.length]!,
-      timestamp: start + Math.floor(i / devices.length),
-      data: { t: i, on: i % 2 === 0 },
-    })),
-  );
-const body = fc.oneof(fc.array(element, { maxLength: 14 }), inTime);
 
 async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
 test('property: two requests give the same answers, samples and announcements, in columns or not', async () => {
-  const limits = { groupBytes: 900, groupElementsMax: 8, elementBytesMax: 500, depthMax: 8 };
   const byColumns = await platform('columns');
   const byElements = await platform('elements');
   await fc.assert(
     fc.asyncProperty(
-      fc.array(body, { minLength: 1, maxLength: 3 }),
+      fc.array(requestElements, { minLength: 1, maxLength: 3 }),
       fc.constantFrom('', 'x', ','),
       async (bodies, spoiled) => {
         const run = runs++;
         for (const elements of bodies) {
-          const whole = JSON.stringify(elements).replaceAll(/"deviceId":"\w+/g, `$&-${run}`);
+          const whole = bodyOf(elements, run);
           const text = `${whole.slice(0, -1)}${spoiled}]`;
           const expected = await send(byElements, jsonArrayGroups(chunksOf(text), limits));
-          expect(await send(byColumns, sampleGroups(chunksOf(text), limits))).toEqual(expected);
+          expect(await send(byColumns, sampleGroups(chunksOf(text), 'free', limits))).toEqual(
+            expected,
+          );
         }
         expect(await stateOf(byColumns, run)).toEqual(await stateOf(byElements, run));
       },

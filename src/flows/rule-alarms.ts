@@ -18,6 +18,8 @@ interface Run {
   readonly compiled: CompiledRule;
   readonly origin: Pick<Origin, 'deviceId' | 'correlationId' | 'hops' | 'at'>;
   readonly context: TemplateContext;
+  /** Equal triggers that the run represents; 1 by default. */
+  readonly times?: number;
 }
 
 function placeOf({ compiled: { rule }, origin }: Pick<Run, 'compiled' | 'origin'>) {
@@ -36,6 +38,7 @@ export function alarmTrigger(run: Run, output: AlarmOutput, connectorId: string)
   const { name, key, device } = renderAlarm(templates, context);
   return {
     kind: 'TRIGGER',
+    times: run.times ?? 1,
     ...placeOf(run),
     key,
     name,

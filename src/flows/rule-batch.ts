@@ -7,11 +7,14 @@ import type { RuleRegistry } from '../rules/rule-registry.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 import { createRunFailures, isolated, type RunFailures } from './rule-failures.ts';
+import { createTriggerList, type TriggerEntry } from './rule-trigger-list.ts';
 import { firedEffects, waitingRun } from './rule-triggers.ts';
 import { type CollectedWrite, emptyWrite } from './rule-writes.ts';
 
 /** Waiting script runs of one rule. Further runs are reported and dropped. */
 const waitingRunsMax = 1_000;
+/** Work on effects without a pause. */
+const effectsSliceMs = 5;
 
 export interface RuleBatchParts {
   readonly log: RunLog;
@@ -20,6 +23,9 @@ export interface RuleBatchParts {
   /** Waiting script runs of the rule, without those of the batch. */
   readonly waiting: { count(ruleId: string): number };
   readonly now: () => EpochMs;
+  /** Milliseconds since any fixed moment. */
+  readonly clock: () => number;
+  readonly pause: (ms: number) => Promise<void>;
   readonly newId: () => string;
   /**
    * Called for a rule that failed, once per batch. The failure is noted and the other rules
@@ -34,8 +40,8 @@ export interface RuleBatch {
   /** Keeps a triggered rule until `addEffects` builds its effects. */
   addTriggered(triggered: Triggered, origin: Origin): void;
   /**
-   * Builds deliveries and notes of firings, and waiting runs of scripts. Rejects when the records
-   * cannot be read.
+   * Builds deliveries, alarms and notes of firings, and waiting runs of scripts, in slices. Rejects
+   * when the records cannot be read.
    */
   addEffects(): Promise<void>;
   /**
@@ -59,16 +65,17 @@ export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleB
   if (position !== undefined) write.position = position;
   const failures = createRunFailures(write, parts);
   const { alarmSources } = parts.registry;
-  const triggers: { readonly triggered: Triggered; readonly origin: Origin }[] = [];
+  const triggers = createTriggerList();
   const addedRuns = new Map<string, number>();
 
   function hasRoom(ruleId: string): boolean {
     return parts.waiting.count(ruleId) + (addedRuns.get(ruleId) ?? 0) < waitingRunsMax;
   }
 
-  async function addFirings(triggered: Triggered, origin: Origin, lookUp: LookUpDevice) {
+  async function addFirings(entry: TriggerEntry, lookUp: LookUpDevice) {
+    const { triggered, origin, times } = entry;
     const context = await ruleContext(triggered, origin, lookUp);
-    const { deliveries, alarms, notes } = firedEffects(triggered, origin, context);
+    const { deliveries, alarms, notes } = firedEffects(triggered, origin, context, times);
     write.deliveries.push(...deliveries);
     write.alarms.push(...alarms);
     write.notes.push(...notes);
@@ -79,7 +86,8 @@ export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleB
     write.triggers.push({ ruleId: rule.id, activation: rule.activation, trigger });
   }
 
-  async function addEffectsOf(triggered: Triggered, origin: Origin): Promise<void> {
+  async function addEffectsOf(entry: TriggerEntry): Promise<void> {
+    const { triggered, origin } = entry;
     const { compiled, places, verdict } = triggered;
     if (verdict === undefined && !hasRoom(compiled.rule.id)) {
       failures.dropped(triggered, origin, waitingRunsMax);
@@ -92,7 +100,7 @@ export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleB
       failures.failed(compiled, origin, places, error);
     };
     await isolated(parts.lookUp, failed, async (lookUp) => {
-      if (verdict !== undefined) await addFirings(triggered, origin, lookUp);
+      if (verdict !== undefined) await addFirings(entry, lookUp);
       else addWaitingRun(triggered, await waitingRun(triggered, origin, lookUp));
     });
   }
@@ -100,11 +108,15 @@ export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleB
   return {
     write,
     failures,
-    addTriggered(triggered, origin) {
-      triggers.push({ triggered, origin });
-    },
+    addTriggered: triggers.add,
     async addEffects() {
-      for (const { triggered, origin } of triggers) await addEffectsOf(triggered, origin);
+      let sliceEndMs = parts.clock() + effectsSliceMs;
+      for (const entry of triggers.all()) {
+        await addEffectsOf(entry);
+        if (parts.clock() < sliceEndMs) continue;
+        await parts.pause(1);
+        sliceEndMs = parts.clock() + effectsSliceMs;
+      }
     },
     addTimerRun({ compiled, origin, timerMeta, evaluate }) {
       const failed = (error: unknown): void => failures.failed(compiled, origin, [], error);

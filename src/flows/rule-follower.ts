@@ -84,7 +84,8 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     const startedMs = parts.clock();
     await writeBatch(parts, batch);
     done = last.position;
-    await pacing.restAfterWrite(batch.write.holds.length, parts.clock() - startedMs);
+    const { holds, alarms } = batch.write;
+    await pacing.restAfterWrite(Math.max(holds.length, alarms.length), parts.clock() - startedMs);
   }
 
   return {

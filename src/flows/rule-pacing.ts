@@ -11,7 +11,8 @@ const pacingLimits = {
   busyShare: 2,
   busyPauseMsMax: 10,
   /**
-   * A write of this many condition states is followed by a rest of `restShare` times its duration.
+   * A write of this many condition states, or effects on alarms, is followed by a rest of
+   * `restShare` times its duration.
    */
   restStates: 100,
   restShare: 8,

@@ -84,7 +84,7 @@ export async function runScript(
   log.add(compiled, {
     ...{ at, cause, deviceId, correlationId, places, actionIds },
     samples: samples.map((sample) => sample ?? undefined),
-    ...resultOf(outcome, errors, actionIds),
+    ...resultOf(run, errors, actionIds),
   });
 }
 
@@ -112,6 +112,12 @@ function addNotes(
   if (sent.length > 0) write.notes.push(ruleNote(compiled, origin, deviceId, firedNote(sent)));
 }
 
+/** Without actions that clear an alarm, which mean something only to rules with an output of alarms. */
+function firingActions({ alarms }: CompiledRule, { actions }: ScriptOutcome) {
+  if (alarms.size === 0) return actions;
+  return actions.filter((action) => !clearsAlarm(action));
+}
+
 /**
  * Adds the deliveries and alarms of the emitted actions. Returns the ids of the actions, one per
  * delivery or trigger.
@@ -126,10 +132,11 @@ function fire(
   const { activation } = rule;
   const before = held.get(origin.deviceId)?.holds ?? parts.holds.get(rule.id, origin.deviceId);
   const fired: string[] = [];
+  const firing = firingActions(compiled, outcome);
   for (const actionId of logic.actionIds) {
     const isConsecutive = consecutive.get(actionId);
     if (isConsecutive === undefined) continue;
-    const results = actionsFor(outcome.actions, isConsecutive, before === '1');
+    const results = actionsFor(firing, isConsecutive, before === '1');
     const output = alarms.get(actionId);
     if (output !== undefined) {
       const run = { compiled, origin, context, outcome, results };
@@ -145,7 +152,7 @@ function fire(
       fired.push(actionId);
     }
   }
-  const holds = String(Number(outcome.actions.some((action) => !clearsAlarm(action))));
+  const holds = String(Number(firing.length > 0));
   if (holds !== before && !(before === '' && holds === '0')) {
     const { deviceId } = origin;
     held.set(deviceId, { ...activationOf(compiled), deviceId, holds });
@@ -179,21 +186,20 @@ interface WaitingRun {
   readonly places: readonly number[];
 }
 
-function notFired(clearings: number): string {
-  return clearings === 0 ? 'the script emitted no action' : 'the script cleared its alarm';
-}
-
 function resultOf(
-  { actions }: ScriptOutcome,
+  { compiled, outcome }: Run,
   errors: readonly string[],
   actionIds: readonly string[],
 ) {
+  const { actions } = outcome;
   const [error] = errors;
   if (error !== undefined) return { outcome: 'FAILED', reason: error } as const;
   if (actionIds.length > 0)
     return { outcome: 'FIRED', reason: `the script emitted ${actions.length} actions` } as const;
-  if (actions.every(clearsAlarm))
-    return { outcome: 'NOT_FIRED', reason: notFired(actions.length) } as const;
+  if (actions.length === 0)
+    return { outcome: 'NOT_FIRED', reason: 'the script emitted no action' } as const;
+  if (firingActions(compiled, outcome).length === 0)
+    return { outcome: 'NOT_FIRED', reason: 'the script cleared its alarm' } as const;
   return {
     outcome: 'SUPPRESSED',
     reason: 'the previous run emitted an action too; actions fire after a run without one',

@@ -47,15 +47,19 @@ export async function waitingRun(
   } as unknown as JsonObject;
 }
 
-/** Returns the deliveries and alarms of the firings of a verdict, and a note of them. */
+/**
+ * Returns the deliveries and alarms of the firings of a verdict, and a note of them. `times` is the
+ * number of equal triggers of alarms.
+ */
 export function firedEffects(
   { compiled, verdict, ended = [] }: Triggered,
   origin: Origin,
   context: TemplateContext,
+  times = 1,
 ) {
   const { activation, id: ruleId } = compiled.rule;
   const firings = verdict?.firings ?? [];
-  const run = { compiled, origin, context };
+  const run = { compiled, origin, context, times };
   const alarms: AlarmEffect[] = [];
   const deliveries: (RuleDelivery & ActivationRef)[] = [];
   for (const firing of firings) {

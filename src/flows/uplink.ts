@@ -24,7 +24,7 @@ export interface Decoded {
 export interface Validated {
   readonly sample: Sample;
   readonly notes: readonly Note[];
-  readonly metrics: Partial<Pick<UplinkMetrics, 'sqi' | 'batteryLevel'>>;
+  readonly metrics: Partial<Pick<UplinkMetrics, 'sqi' | 'batteryLevel' | 'latitude' | 'longitude'>>;
 }
 
 export interface UplinkStages {
@@ -103,8 +103,7 @@ function validatedEntryOf(
 ): JournalEntry {
   const { device } = uplink;
   if (state !== undefined) on.setState(device.id, state);
-  const metrics = metricsOf(uplink);
-  for (const one of validated) Object.assign(metrics, one.metrics);
+  const metrics = withReported(metricsOf(uplink), validated);
   const notes = [...ofScript, ...validated.flatMap((one) => one.notes)];
   const entry = {
     deviceId: device.id,
@@ -115,6 +114,15 @@ function validatedEntryOf(
     trace: traceOf(uplink, { ...times, processingEnd: on.now() }),
   };
   return state === undefined ? entry : { ...entry, state };
+}
+
+/** Positions that samples report win over that of the network, whose radius is then not theirs. */
+function withReported(metrics: UplinkMetrics, validated: readonly Validated[]): UplinkMetrics {
+  for (const one of validated) Object.assign(metrics, one.metrics);
+  if (metrics.locationRadius === undefined) return metrics;
+  if (validated.every((one) => one.metrics.latitude === undefined)) return metrics;
+  const { locationRadius: _, ...others } = metrics;
+  return others;
 }
 
 type StartTimes = Omit<ProcessingTimes, 'processingEnd'>;

@@ -85,9 +85,9 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
   }
 
   function encodeColumns({ receivedAt, rows, firstOrder }: ColumnsToEncode): EncodedEntry {
-    const { head, shape, from, to: end } = rows;
+    const { head, shape, from, to: end, trace } = rows;
     begin();
-    to.byte(0);
+    to.byte(trace === undefined ? 0 : entryFlags.trace);
     writeId(to, head.deviceId);
     writeTime(to, receivedAt, 0);
     to.varint(0);
@@ -95,6 +95,10 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
     to.varint(end - from);
     writeId(to, head.correlationId);
     writeColumns(to, rows, texts, receivedAt);
+    if (trace !== undefined) {
+      const { deviceId, correlationId } = head;
+      traceCodec.write(to, trace, { deviceId, receivedAt, correlationId, data: undefined });
+    }
     return { payload: to.written(), definitions: [kindOf(head, shape)] };
   }
 

@@ -1,4 +1,5 @@
 // Logged entry: an entry as the sample store gets it, with rows split into shapes and values.
+import type { EntryTrace } from '../model/entry-trace.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { SampleEntry } from '../model/sample.ts';
 import { type DataShape, dataOf } from './data-shape.ts';
@@ -35,6 +36,8 @@ export interface RowColumns {
   /** For each leaf of the shape: numbers, booleans as 0 and 1, or indices in `texts`. */
   readonly columns: readonly Float64Array[];
   readonly texts: readonly string[];
+  /** Of the entry that the rows become. */
+  readonly trace?: Pick<EntryTrace, 'duplicateKey'> | undefined;
 }
 
 export interface LoggedEntry {

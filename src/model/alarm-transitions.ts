@@ -24,7 +24,7 @@ export function openedAlarm(id: string, trigger: AlarmTrigger): Alarm {
     connectorId: source.connectorId,
     device,
     rule: { id: source.ruleId, name: ruleName },
-    count: 1,
+    count: trigger.times,
     firstTriggered: at,
     lastTriggered: at,
     acknowledged: null,
@@ -48,7 +48,7 @@ export function triggeredAlarm(alarm: Alarm, trigger: AlarmTrigger): Alarm {
   return {
     ...alarm,
     ...(rises && { severity, name, connectorId: source.connectorId }),
-    count: alarm.count + 1,
+    count: alarm.count + trigger.times,
     lastTriggered: Math.max(at, alarm.lastTriggered),
     data: boundedData(data),
     correlationId,

@@ -143,6 +143,8 @@ interface EffectFields {
 
 export interface AlarmTrigger extends EffectFields {
   readonly kind: 'TRIGGER';
+  /** Triggers that this represents: the last ones of a batch, of which the last one is described. */
+  readonly times: number;
   readonly key: string;
   readonly name: string;
   readonly severity: AlarmSeverity;

@@ -1,5 +1,6 @@
 // Principal: the holder of the credential of a request, and the records in its reach (interface 5).
 import type { Permissions, Scope, Verb } from './permission.ts';
+import type { SharedDashboard } from './shared-dashboard.ts';
 
 export interface Principal {
   readonly kind: 'USER' | 'API_KEY' | 'OAUTH_CLIENT';
@@ -19,6 +20,11 @@ export interface Principal {
    * organization alone.
    */
   readonly inOrganizations?: ReadonlyMap<string, Principal>;
+  /**
+   * What the token of a shared dashboard reads: nothing else, and only by the endpoints that take
+   * such tokens.
+   */
+  readonly share?: SharedDashboard;
 }
 
 /**

@@ -1,4 +1,4 @@
-// Uplink metrics: the known values of the last uplink of a device (interface 2.3 and 2.11, contract 4).
+// Uplink metrics: the last known values of a device, and those of one uplink (interface 2.3, 2.11, contract 4, 37).
 import type { EpochMs } from './instant.ts';
 
 export interface UplinkMetrics {
@@ -31,25 +31,45 @@ export interface UplinkMetrics {
   readonly batteryTimestamp?: EpochMs;
 }
 
+/** The last known metrics of a device; the other members are those of the last uplink. */
+export interface DeviceMetrics extends UplinkMetrics {
+  /**
+   * When the metrics were reported that an earlier uplink than the last one had; `sqi` and
+   * `batteryLevel` have their own members.
+   */
+  readonly knownAt?: Readonly<Partial<Record<KnownField, EpochMs>>>;
+}
+
 /** What a network tells of an uplink beyond its payload. */
 export type RadioMetrics = Partial<Omit<UplinkMetrics, 'uplinkId' | 'deviceId' | 'timestamp'>>;
 
 /**
- * The metrics with battery level and signal quality as the device told them last, and when
- * (contract 36).
+ * The metrics, and of those that are absent the last known values with their times (contract 36,
+ * 37). A position without a radius does not get that of an earlier position.
  */
 export function withLastKnown(
-  metrics: UplinkMetrics,
-  earlier: UplinkMetrics | undefined,
-): UplinkMetrics {
-  // Most devices report neither.
-  if (!isReporting(metrics) && (earlier === undefined || !isReporting(earlier))) return metrics;
-  return { ...metrics, ...(earlier && reportedBy(earlier)), ...reportedBy(metrics) };
+  metrics: DeviceMetrics,
+  earlier: DeviceMetrics | undefined,
+): DeviceMetrics {
+  const known: Changeable<DeviceMetrics> = { ...metrics, ...reportedBy(metrics) };
+  if (earlier === undefined) return known;
+  const knownAt: Changeable<NonNullable<DeviceMetrics['knownAt']>> = { ...metrics.knownAt };
+  const hasPosition = metrics.latitude !== undefined;
+  for (const field of knownFields) {
+    const value = earlier[field];
+    if (value === undefined || metrics[field] !== undefined) continue;
+    if (hasPosition && positionFields.has(field)) continue;
+    known[field] = value;
+    const { sqiTimestamp, batteryTimestamp, timestamp } = earlier;
+    if (field === 'sqi') known.sqiTimestamp = sqiTimestamp ?? timestamp;
+    else if (field === 'batteryLevel') known.batteryTimestamp = batteryTimestamp ?? timestamp;
+    else knownAt[field] = earlier.knownAt?.[field] ?? timestamp;
+  }
+  if (Object.keys(knownAt).length > 0) known.knownAt = knownAt;
+  return known;
 }
 
-function isReporting({ sqi, batteryLevel }: UplinkMetrics): boolean {
-  return sqi !== undefined || batteryLevel !== undefined;
-}
+type Changeable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** From which percentage on a battery is good or medium; below it is low (contract 4). */
 export const batteryPercents = { good: 70, medium: 40 } as const;
@@ -73,6 +93,15 @@ export const metricFields = [
   'batteryLevel',
 ] as const satisfies readonly (keyof UplinkMetrics)[];
 export type MetricField = (typeof metricFields)[number];
+
+/** The metrics whose last known value is kept: all but the size of the last uplink. */
+type KnownField = Exclude<MetricField, 'uplinkSize'>;
+const knownFields = metricFields.filter((field) => field !== 'uplinkSize');
+const positionFields: ReadonlySet<KnownField> = new Set([
+  'latitude',
+  'longitude',
+  'locationRadius',
+]);
 
 function reportedBy({
   sqi,

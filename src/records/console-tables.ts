@@ -4,6 +4,13 @@
 type JsonText = string;
 
 export interface ConsoleTables {
+  dashboardShares: {
+    tokenHash: string;
+    dashboardId: string;
+    created: number;
+    expiresAt: number | null;
+  };
+  demoWorkspaces: { workspaceId: string; organizationId: string; deviceTypeIds: JsonText };
   userPreferences: { userId: string; content: JsonText; updated: number };
   activities: {
     id: string;

@@ -35,7 +35,9 @@ import * as userPreferences from './migrations/0091-user-preferences.ts';
 import * as views from './migrations/0092-views.ts';
 import * as devicesByEui from './migrations/0093-devices-by-eui.ts';
 import * as activity from './migrations/0094-activity.ts';
+import * as demoWorkspaces from './migrations/0095-demo-workspaces.ts';
 import * as periodCounts from './migrations/0096-period-counts.ts';
+import * as dashboardShares from './migrations/0097-dashboard-shares.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -70,7 +72,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0092-views': views,
   '0093-devices-by-eui': devicesByEui,
   '0094-activity': activity,
+  '0095-demo-workspaces': demoWorkspaces,
   '0096-period-counts': periodCounts,
+  '0097-dashboard-shares': dashboardShares,
 };
 
 /**

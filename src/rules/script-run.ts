@@ -176,16 +176,14 @@ export function clearsAlarm({ alarm }: JsonObject): boolean {
 
 /**
  * Returns the emitted actions for an action of the rule. An action that does not fire in
- * consecutive runs gets the first one, and only after a run without one (contract 35). Those that
- * clear an alarm are for outputs of alarms only.
+ * consecutive runs gets the first one, and only after a run without one (contract 35).
  */
 export function actionsFor(
   actions: readonly JsonObject[],
   isConsecutive: boolean,
   heldBefore: boolean,
 ): readonly JsonObject[] {
-  const firing = actions.filter((action) => !clearsAlarm(action));
-  if (isConsecutive) return firing;
+  if (isConsecutive) return actions;
   if (heldBefore) return [];
-  return firing.slice(0, 1);
+  return actions.slice(0, 1);
 }

@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 
 /** The rows of one device among those of others: each is later than the one before. */
-export type DevicePart = Pick<RowColumns, 'head' | 'from' | 'to'>;
+export type DevicePart = Pick<RowColumns, 'head' | 'from' | 'to' | 'trace'>;
 
 /** Samples of one form. Each part has another device, and becomes an entry. */
 export interface ColumnEntries extends Pick<RowColumns, 'timestamps' | 'columns' | 'texts'> {
@@ -27,7 +27,7 @@ export function rowColumnsOf(
       kind === leafKinds.number || kind === leafKinds.boolean || kind === leafKinds.string,
   );
   if (!isFlat || shape.leaves.length !== columns.length) return undefined;
-  return parts.map(({ head, from, to }) => ({
+  return parts.map(({ head, from, to, trace }) => ({
     head,
     shape,
     from,
@@ -35,5 +35,6 @@ export function rowColumnsOf(
     timestamps,
     columns,
     texts,
+    trace,
   }));
 }

@@ -39,18 +39,21 @@ class DurableColumns implements DurableEntry {
   readonly position: number;
   readonly duplicates = 0;
   readonly summary: SamplesSummary;
+  declare readonly trace?: NonNullable<RowColumns['trace']>;
   readonly #rows: RowColumns;
   readonly #storedAt: EpochMs;
   #samples: StoredSample[] | undefined;
 
   constructor(rows: RowColumns, { entry, position, storedAt }: PlacedRows) {
-    const { head, timestamps, from, to } = rows;
+    const { head, timestamps, from, to, trace } = rows;
     const { workspaceId, dataFlowId } = head;
     this.deviceId = entry.deviceId;
     this.receivedAt = entry.receivedAt;
     this.position = position;
     const oldest = timestamps[from] ?? entry.receivedAt;
     this.summary = { count: to - from, workspaceId, dataFlowId, oldest };
+    // Absent without a trace, as in other entries.
+    if (trace !== undefined) this.trace = trace;
     this.#rows = rows;
     this.#storedAt = storedAt;
   }

@@ -10,15 +10,20 @@ export interface AlarmTemplates {
   readonly key: Template;
   /** Whether alarms of different devices have different keys. */
   readonly isByDevice: boolean;
+  /** Whether all samples of a device give the same key. */
+  readonly isSteady: boolean;
 }
 
 /** Throws Problem `templateInvalid`. */
 export function alarmTemplates({ name, key }: AlarmProperties): AlarmTemplates {
   const keyTemplate = parseTemplate(key, 'text');
-  const isByDevice = keyTemplate.parts.some(
-    (part) => typeof part !== 'string' && devicePaths.has(part.path),
-  );
-  return { name: parseTemplate(name, 'text'), key: keyTemplate, isByDevice };
+  const paths = keyTemplate.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.path]));
+  return {
+    name: parseTemplate(name, 'text'),
+    key: keyTemplate,
+    isByDevice: paths.some((path) => devicePaths.has(path)),
+    isSteady: paths.every((path) => devicePaths.has(path) || /^(rule|device)\./.test(path)),
+  };
 }
 
 /** Values that no two devices of a workspace share. */

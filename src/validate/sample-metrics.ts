@@ -2,16 +2,27 @@
 import type { JsonObject } from '../model/json.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 
-export type SampleMetrics = Pick<UplinkMetrics, 'sqi' | 'batteryLevel'>;
+export type SampleMetrics = Pick<UplinkMetrics, 'sqi' | 'batteryLevel' | 'latitude' | 'longitude'>;
 
 const noMetrics: SampleMetrics = Object.freeze({});
 
 /**
- * Signal quality (1, 2 or 3; of `sqi`, `signalQuality`, `signalQualityIndicator` the first with
+ * Position (`latitude` and `longitude` in degrees), signal quality (1, 2 or 3; of `sqi`, `signalQuality`, `signalQualityIndicator` the first with
  * such a value) and battery level (0 to 100 percent). Values outside or of another type are
  * measured values like any other, and no metrics.
  */
 export function sampleMetrics(data: JsonObject): SampleMetrics {
+  const metrics = signalAndBattery(data);
+  const { latitude, longitude } = data;
+  if (!isDegrees(latitude, 90) || !isDegrees(longitude, 180)) return metrics;
+  return { ...metrics, latitude, longitude };
+}
+
+function isDegrees(value: unknown, max: number): value is number {
+  return typeof value === 'number' && value >= -max && value <= max;
+}
+
+function signalAndBattery(data: JsonObject): SampleMetrics {
   const sqi =
     quality(data.sqi) ?? quality(data.signalQuality) ?? quality(data.signalQualityIndicator);
   const level = data.batteryLevel;

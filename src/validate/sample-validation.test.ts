@@ -258,6 +258,14 @@ describe('interface 2.3 metrics', () => {
     [{ batteryLevel: '50' }, {}],
     [{ batteryLevel: Number.NaN }, {}],
     [{ nested: { sqi: 1 } }, {}],
+    [
+      { latitude: -90, longitude: 180 },
+      { latitude: -90, longitude: 180 },
+    ],
+    [{ latitude: 47.4 }, {}],
+    [{ latitude: 90.1, longitude: 8 }, {}],
+    [{ latitude: 47, longitude: 181 }, {}],
+    [{ latitude: '47', longitude: 8, sqi: 1 }, { sqi: 1 }],
   ] as const)
     test(JSON.stringify(data), () =>
       expect(validateSample(sampleOf(data)).metrics).toEqual(metrics),

@@ -7,6 +7,7 @@ const own: Cell = { who: 'anyUser', level: 'none', path: () => preferences };
 const reads = ['workspace', 'read'] as const;
 const view: Paths = (of) => `/v3/views/${of.view}`;
 
+const shareOf: Paths = (of) => `/v3/dashboards/${of.dashboard}/share`;
 const hour = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
 const manySeries = '/v3/devices/query/batch/time-series';
 
@@ -25,6 +26,31 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
       interval: hour,
       series: [{ deviceId: of.device, topic: 'default', dataKey: 'a', accumulators: ['MAX'] }],
     }),
+  },
+  'GET /v3/dashboards/:id/share': record('workspace', ['dashboard', 'read'], shareOf),
+  'POST /v3/dashboards/:id/share': {
+    ...record('workspace', ['dashboard', 'update'], shareOf),
+    also: [['asset', 'read']],
+  },
+  'DELETE /v3/dashboards/:id/share': record('workspace', ['dashboard', 'update'], shareOf),
+  'POST /v3/workspaces/demo': {
+    ...record(
+      'organization',
+      ['workspace', 'create'],
+      () => '/v3/workspaces/demo',
+      (of) => ({ organizationId: of.organization }),
+    ),
+    also: [
+      ['asset', 'create'],
+      ['asset', 'read'],
+      ['dataFlow', 'create'],
+      ['dataFlow', 'read'],
+      ['dataFlow', 'update'],
+      ['deviceType', 'create'],
+      ['deviceType', 'read'],
+      ['rule', 'create'],
+      ['rule', 'read'],
+    ],
   },
   'GET /v3/activity': {
     needs: reads,

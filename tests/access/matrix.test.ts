@@ -161,6 +161,7 @@ async function connected(fixtures: Fixtures): Promise<Fixtures> {
 function triggerOf({ organization, workspace, rule }: Fixtures, connectorId: string): AlarmTrigger {
   return {
     kind: 'TRIGGER',
+    times: 1,
     organizationId: organization,
     workspaceId: workspace,
     at: 0,

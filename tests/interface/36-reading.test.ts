@@ -35,6 +35,27 @@ test('review behaviour 17: battery level and signal quality remain until the nex
   });
 });
 
+test('contract 37: each metric remains until the next report, and positions of samples count', async () => {
+  const device = await world.device();
+  const metrics = async () => (await world.must('GET', `/v3/devices/${device.id}`)).uplinkMetrics;
+  await world.capture(device, { latitude: 47.4, longitude: 8.5, port: 3 });
+  const first = await metrics();
+  expect(first).toMatchObject({ latitude: 47.4, longitude: 8.5, port: 3 });
+  expect(first).not.toHaveProperty('knownAt');
+  await world.capture(device, { temperature: 1 });
+  await world.capture(device, { latitude: 91, longitude: 0 });
+  await world.capture(device, { latitude: 1, longitude: '2', port: 4 });
+  const { timestamp } = first;
+  expect(await metrics()).toMatchObject({
+    ...{ latitude: 47.4, longitude: 8.5, port: 4 },
+    knownAt: { latitude: timestamp, longitude: timestamp },
+  });
+  await world.capture(device, { latitude: -33.9, longitude: 151.2 });
+  const moved = await metrics();
+  expect(moved).toMatchObject({ latitude: -33.9, longitude: 151.2, port: 4 });
+  expect(Object.keys(moved.knownAt)).toEqual(['port']);
+});
+
 test('review behaviour 12: declared topics come first, stored ones fill up to 50', async () => {
   const device = await world.device({
     schemas: {

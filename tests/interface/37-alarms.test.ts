@@ -95,6 +95,34 @@ describe('one open alarm of a key', () => {
     expect(await open()).toMatchObject([{ state: 'CLEARED', cleared: { reason: 'RULE_FALSE' } }]);
   });
 
+  test('a storm of samples counts each of them, before and after an end', async () => {
+    const device = await world.device({ name: 'Storm' });
+    const both = [await output(), await output({ key: 'storm of {{data.k}}' })] as const;
+    for (const connector of both) await hotRule(device, [[20, connector]]);
+    const samples = Array.from({ length: 1_001 }, (_, n) => ({
+      deviceId: device.id,
+      timestamp: new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString(),
+      data: { temperature: n === 600 ? 10 : 30, k: n % 2, n },
+    }));
+    await world.must('POST', '/v3/samples/bulk', samples);
+    const alarms = await of(device);
+    const shown = alarms.map((alarm) => {
+      const { state, count, key, data } = alarm as unknown as {
+        readonly [name: string]: string;
+        readonly data: never;
+      };
+      return [state, count, key?.startsWith('storm') ? key : 'own', data['n']];
+    });
+    expect(shown.sort((a, b) => String(a).localeCompare(String(b)))).toEqual([
+      ['CLEARED', 300, 'storm of 0', 598],
+      ['CLEARED', 300, 'storm of 1', 599],
+      ['CLEARED', 600, 'own', 599],
+      ['OPEN', 200, 'storm of 0', 1_000],
+      ['OPEN', 200, 'storm of 1', 999],
+      ['OPEN', 400, 'own', 1_000],
+    ]);
+  });
+
   test('clearWhen NEVER waits for people; a sample without the value ends nothing', async () => {
     const [stays, unknown] = [await world.device(), await world.device()];
     await hotRule(stays, [[20, await output({ clearWhen: 'NEVER' })]]);

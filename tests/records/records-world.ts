@@ -212,7 +212,9 @@ function routesOf(
     customLogicRoutes,
     ruleRoutes,
   ];
-  const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
+  const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) =>
+    of({ ...parts, publicUrl: 'http://localhost' }),
+  );
   const bulk = [
     ...operationRoutes(parts),
     ...deviceFileRoutes(parts),

@@ -33,6 +33,11 @@ export function useDraft<T>(key: string, saved: T): Draft<T> {
   };
 }
 
+/** Whether this tab keeps edits under the key. */
+export function hasDraft(key: string): boolean {
+  return sessionStorage.getItem(`draft ${key}`) !== null;
+}
+
 function kept<T>(place: string): T | undefined {
   const stored = sessionStorage.getItem(place);
   return stored === null ? undefined : (JSON.parse(stored) as T);

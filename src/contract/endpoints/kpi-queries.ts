@@ -13,6 +13,7 @@ import {
 } from '../queries.ts';
 
 const tag = 'Data';
+const takesShares = true;
 const ofResource = { scope: 'asset', verb: 'read', resource: 'path' } as const;
 const ofDevices = { scope: 'asset', verb: 'read', resource: 'handler' } as const;
 
@@ -32,6 +33,7 @@ function kpiEndpoints(path: string, source: string) {
       path: `/v3/devices/:deviceId/query/${path}/kpi`,
       summary: `One number of a device, from ${source}`,
       tag,
+      takesShares,
       access: ofResource,
       params: deviceParams,
       body: kpiBody,
@@ -42,6 +44,7 @@ function kpiEndpoints(path: string, source: string) {
       path: `/v3/tags/:tagId/query/${path}/kpi`,
       summary: `One number per device of a tag, from ${source}`,
       tag,
+      takesShares,
       access: ofResource,
       params: tagParams,
       query: kpiPageQuery,
@@ -53,6 +56,7 @@ function kpiEndpoints(path: string, source: string) {
       path: `/v3/tags/:tagId/query/${path}/accumulated-kpi`,
       summary: `One number summed over the devices of a tag, from ${source}`,
       tag,
+      takesShares,
       access: ofResource,
       params: tagParams,
       body: kpiBody,
@@ -64,6 +68,7 @@ function kpiEndpoints(path: string, source: string) {
       path: `/v3/devices/query/batch/${path}/accumulated-kpi`,
       summary: `One number summed over a list of devices, from ${source}`,
       tag,
+      takesShares,
       access: ofDevices,
       body: batchKpiBody,
       response: batchKpiSchema,
@@ -77,6 +82,7 @@ function batchEndpoint(path: string, source: string) {
     path,
     summary: `One number per device of a list, from ${source}`,
     tag,
+    takesShares,
     access: ofDevices,
     query: kpiPageQuery,
     body: batchKpiBody,

@@ -15,6 +15,7 @@ import {
 } from '../queries.ts';
 
 const tag = 'Data';
+const takesShares = true;
 const access = { scope: 'asset', verb: 'read', resource: 'path' } as const;
 const params = deviceParams;
 const response = Type.Array(sampleSchema);
@@ -25,6 +26,7 @@ export const samples = {
     path: '/v3/devices/:deviceId/query',
     summary: 'Samples of a device, newest first',
     tag,
+    takesShares,
     access,
     params,
     body: sampleQueryBody,
@@ -35,6 +37,7 @@ export const samples = {
     path: '/v3/devices/:deviceId/query',
     summary: 'Samples of a device, newest first',
     tag,
+    takesShares,
     access,
     params,
     query: sampleQueryParameters,
@@ -45,6 +48,7 @@ export const samples = {
     path: '/v3/devices/:deviceId/query/topics',
     summary: 'Topics that a device has samples of',
     tag,
+    takesShares,
     access,
     params,
     response: Type.Array(Type.String()),
@@ -54,6 +58,7 @@ export const samples = {
     path: '/v3/devices/:deviceId/query/latest-sample',
     summary: 'The newest sample of a device; 404 when it has none',
     tag,
+    takesShares,
     access,
     params,
     query: topicParameter,
@@ -64,6 +69,7 @@ export const samples = {
     path: '/v3/devices/query/latest',
     summary: 'The newest sample of each topic of many devices',
     tag,
+    takesShares,
     access: { ...access, resource: 'handler' },
     needsAlso:
       'The permission is checked for every named device, for the workspace, or for the workspace of the tag.',

@@ -17,6 +17,7 @@ import {
 import { list } from '../record-fields.ts';
 
 const tag = 'Data';
+const takesShares = true;
 const ofResource = { scope: 'asset', verb: 'read', resource: 'path' } as const;
 
 export type SeriesEndpoints = ReturnType<typeof seriesEndpoints>;
@@ -32,6 +33,7 @@ export const metricSeries = {
     path: '/v3/devices/query/batch/time-series',
     summary: 'Several numbers per bucket for many devices, topics and keys',
     tag,
+    takesShares,
     access: { scope: 'asset', verb: 'read', resource: 'handler' },
     needsAlso: 'The permission is checked for every device.',
     body: manySeriesBody,
@@ -45,6 +47,7 @@ export const olderSeries = {
     path: '/v3/devices/:deviceId/query/time-series',
     summary: 'Values of one key with their times, oldest first (older form)',
     tag,
+    takesShares,
     access: ofResource,
     params: deviceParams,
     body: rawSeriesBody,
@@ -58,6 +61,7 @@ export const olderSeries = {
     path: '/v3/devices/:deviceId/query/time-series/aggregation',
     summary: 'One number per bucket, from samples (older form)',
     tag,
+    takesShares,
     access: ofResource,
     params: deviceParams,
     body: aggregationBody,
@@ -72,6 +76,7 @@ function seriesEndpoints(path: string, source: string) {
       path: `/v3/devices/:deviceId/query/${path}/time-series`,
       summary: `One number per bucket, from ${source}`,
       tag,
+      takesShares,
       access: ofResource,
       params: deviceParams,
       body: seriesBody,
@@ -82,6 +87,7 @@ function seriesEndpoints(path: string, source: string) {
       path: `/v3/devices/query/batch/${path}/time-series`,
       summary: `One time series per device of a list, from ${source}`,
       tag,
+      takesShares,
       access: { scope: 'asset', verb: 'read', resource: 'handler' },
       body: batchSeriesBody,
       response: list(seriesSchema),
@@ -91,6 +97,7 @@ function seriesEndpoints(path: string, source: string) {
       path: `/v3/tags/:tagId/query/${path}/time-series`,
       summary: `One time series per device of a tag, from ${source}`,
       tag,
+      takesShares,
       access: ofResource,
       params: tagParams,
       query: kpiPageQuery,

@@ -1,8 +1,10 @@
 // Endpoints of workspaces, and of those that a credential may use (contract 3).
+import Type from 'typebox';
 import { endpoint } from '../endpoint.ts';
 import { idParams } from '../record-fields.ts';
 import { pageSchema } from '../page-envelope.ts';
 import {
+  demoWorkspaceBody,
   workspaceAccessQuery,
   workspaceAccessSchema,
   workspaceDraft,
@@ -29,7 +31,32 @@ export const workspaces = {
     create: { summary: 'Make a workspace', body: workspaceDraft },
     read: { summary: 'One workspace' },
     update: { summary: 'Change a workspace', body: workspaceUpdate },
-    remove: { summary: 'Delete an empty workspace' },
+    remove: { summary: 'Delete an empty workspace, or one of the demo with all that is in it' },
+  }),
+  demo: endpoint({
+    method: 'POST',
+    path: '/v3/workspaces/demo',
+    summary: 'A workspace of simulated devices; the one of the organization when it exists',
+    tag,
+    access: {
+      scope: 'workspace',
+      verb: 'create',
+      also: [
+        ['asset', 'create'],
+        ['asset', 'read'],
+        ['dataFlow', 'create'],
+        ['dataFlow', 'read'],
+        ['dataFlow', 'update'],
+        ['deviceType', 'create'],
+        ['deviceType', 'read'],
+        ['rule', 'create'],
+        ['rule', 'read'],
+      ],
+      resource: 'body',
+    },
+    body: Type.Optional(demoWorkspaceBody),
+    status: 201,
+    response: workspaceSchema,
   }),
   overview: endpoint({
     method: 'GET',

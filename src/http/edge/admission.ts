@@ -44,6 +44,8 @@ export async function admit(
   const access = guardedAccess(route);
   const principal = await guard.identify(request.headers, request.method);
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);
+  if (principal.share !== undefined && route.takesShares !== true)
+    throw problem('permissionDenied');
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
   if ('scope' in access && access.resource === 'path') {
     const place = await resourceOf(route, request.params, principal);

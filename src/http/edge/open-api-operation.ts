@@ -39,11 +39,12 @@ export function documentPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function permissionText({ access, needsAlso }: Endpoint): string {
+function permissionText({ access, needsAlso, takesShares }: Endpoint): string {
   const sentences = [`Needs ${neededFor(access)}.`];
   if ('userOnly' in access)
     sentences.push('Only for signed-in users, not for API keys and tokens.');
   if (needsAlso !== undefined) sentences.push(needsAlso);
+  if (takesShares) sentences.push('Also with the token of a shared dashboard.');
   return sentences.join(' ');
 }
 

@@ -8,8 +8,6 @@ import {
 } from '../../flows/backfill.ts';
 import type { Attempt, Once } from '../../flows/idempotency.ts';
 import type { OnceStreamed } from '../../flows/streamed-idempotency.ts';
-import { jsonArrayGroups } from '../../ingest/http/json-array.ts';
-import { jsonLineGroups } from '../../ingest/http/json-lines.ts';
 import { sampleGroups, sampleLineGroups } from '../../ingest/http/sample-groups.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
@@ -71,21 +69,18 @@ function bulkRoutes(parts: BackfillParts): Route[] {
     principal: Principal,
     store: (grouped: GroupedBody) => Promise<BackfillReceipt>,
   ): Promise<BackfillReceipt> {
-    const groupsOf = isNdjson(headers) ? jsonLineGroups : jsonArrayGroups;
+    const groupsOf = isNdjson(headers) ? sampleLineGroups : sampleGroups;
     if (inProgress >= backfillLimits.requestsMax) throw problem('intakeFull');
     inProgress++;
     try {
       const call = callOf({ headers, path }, principal);
-      // A part of a request with a key is named by its parsed elements.
-      if (call === undefined) {
-        const groups = isNdjson(headers) ? sampleLineGroups(body) : sampleGroups(body);
-        return await store({ groups, receivedAt: parts.now() });
-      }
-      const answer = await parts.onceStreamed(call, body, async (bytes, attempt) =>
-        answerOf(
-          await store({ groups: groupsOf(bytes), receivedAt: attempt.firstSeenAt, attempt }),
-        ),
-      );
+      if (call === undefined)
+        return await store({ groups: groupsOf(body), receivedAt: parts.now() });
+      const answer = await parts.onceStreamed(call, body, async (bytes, attempt) => {
+        // Parts of the request are named by their groups: a repetition must have the same ones.
+        const groups = groupsOf(bytes, 'fixed');
+        return answerOf(await store({ groups, receivedAt: attempt.firstSeenAt, attempt }));
+      });
       return answer.body as unknown as BackfillReceipt;
     } finally {
       inProgress--;

@@ -1,9 +1,9 @@
 // Routes of workspaces, and of those that a credential may use (contract 3).
 import { workspaces } from '../../contract/endpoints/workspaces.ts';
+import { deleteWorkspaceOrDemo } from '../../inventory/workspaces/demo-workspace.ts';
 import { ownOrganization } from '../../inventory/list-scope.ts';
 import {
   createWorkspace,
-  deleteWorkspace,
   listWorkspaces,
   readWorkspace,
   updateWorkspace,
@@ -17,7 +17,12 @@ import { type Route, route } from '../edge/route.ts';
 import { byOrganization, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
-export function workspaceRoutes(parts: RecordParts): Route[] {
+export interface WorkspaceParts extends RecordParts {
+  /** Deletes the samples of a deleted device. */
+  readonly dropSamples: (deviceId: string) => Promise<void>;
+}
+
+export function workspaceRoutes(parts: WorkspaceParts): Route[] {
   const { records } = parts;
   return [
     ...recordRoutes(parts, workspaces, {
@@ -32,7 +37,10 @@ export function workspaceRoutes(parts: RecordParts): Route[] {
         await checkHolidayRegion(body.settings);
         return updateWorkspace(records, id, body);
       },
-      remove: (id) => deleteWorkspace(records, id),
+      async remove(id, _input, principal) {
+        const deviceIds = await deleteWorkspaceOrDemo(records, principal, id);
+        for (const deviceId of deviceIds) await parts.dropSamples(deviceId);
+      },
     }),
     route(workspaces.access, ({ query }, principal) => {
       ownOrganization(principal, query.organizationId);

@@ -1,12 +1,41 @@
 // Sample elements: samples that were read as columns, as the elements of the request that they were.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { missing } from '../../structures/missing.ts';
-import type { SampleColumns } from './sample-scanner.ts';
+import type { SampleColumns, WrittenSamples } from './sample-scanner.ts';
 
-/** The samples of the rows, or all, as elements of a request. */
+/**
+ * The samples of the rows, or all, as elements of a request: exactly those that were sent when their
+ * bytes were kept.
+ */
 export function elementsOf(
+  samples: SampleColumns,
+  rows: Iterable<number> = samples.timestamps.keys(),
+): Json[] {
+  if (samples.written === undefined) return elementsOfColumns(samples, rows);
+  const elements = parsed(samples.written);
+  return Array.from(rows, (row) => elements[row] ?? missing('element'));
+}
+
+function parsed({ form, bytes }: WrittenSamples): Json[] {
+  const written = bytes.toString();
+  const elements = form === 'array' ? withoutComma(written) : joinedLines(written);
+  return JSON.parse(`[${elements}]`) as Json[];
+}
+
+function withoutComma(written: string): string {
+  return written.endsWith(',') ? written.slice(0, -1) : written;
+}
+
+function joinedLines(written: string): string {
+  return written
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .join(',');
+}
+
+function elementsOfColumns(
   { timestamps, topic, example, ...rest }: SampleColumns,
-  rows: Iterable<number> = timestamps.keys(),
+  rows: Iterable<number>,
 ): Json[] {
   return Array.from(rows, (row) => ({
     timestamp: timestamps[row] ?? missing('time'),

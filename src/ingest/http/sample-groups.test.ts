@@ -22,19 +22,22 @@ async function* cut(body: Buffer, sizes: readonly number[]): AsyncGenerator<Uint
 /** All elements, with times as numbers, and how the body breaks. */
 async function readAll(
   groups: AsyncIterable<SampleGroup>,
-): Promise<{ all: Json[]; broken: unknown; inColumns: number }> {
+): Promise<{ all: Json[]; broken: unknown; inColumns: number; groups: string[] }> {
   const all: Json[] = [];
+  const found: string[] = [];
   let inColumns = 0;
   try {
     for await (const group of groups) {
-      all.push(...(isColumns(group) ? elementsOf(group) : group));
+      const elements = isColumns(group) ? elementsOf(group) : group;
+      all.push(...elements);
+      found.push(JSON.stringify(elements));
       if (isColumns(group)) inColumns += group.length;
     }
   } catch (error) {
     if (!(error instanceof BrokenJson)) throw error;
-    return { all, broken: { ...error.place, message: error.message }, inColumns };
+    return { all, broken: { ...error.place, message: error.message }, inColumns, groups: found };
   }
-  return { all, broken: undefined, inColumns };
+  return { all, broken: undefined, inColumns, groups: found };
 }
 
 /** With times as numbers and members in one order; that of data keys stays. */
@@ -88,7 +91,7 @@ test('property: the same elements and the same breaks, however the body is cut',
         const at = place % (text.length + 1);
         const body = Buffer.from(`${head}${text.slice(0, at)}${within}${text.slice(at)}${tail}`);
         const expected = await readAll(jsonArrayGroups(cut(body, sizes), limits));
-        const found = await readAll(sampleGroups(cut(body, sizes), limits));
+        const found = await readAll(sampleGroups(cut(body, sizes), 'free', limits));
         expect(comparable(found.all)).toBe(comparable(expected.all));
         expect(found.broken).toEqual(expected.broken);
       },
@@ -135,7 +138,7 @@ test('property: lines give the same elements and the same breaks, however the bo
         const at = place % (whole.length + 1);
         const body = Buffer.from(`${head}${whole.slice(0, at)}${within}${whole.slice(at)}${tail}`);
         const expected = await readAll(jsonLineGroups(cut(body, sizes), limits));
-        const found = await readAll(sampleLineGroups(cut(body, sizes), limits));
+        const found = await readAll(sampleLineGroups(cut(body, sizes), 'free', limits));
         expect(comparable(found.all)).toBe(comparable(expected.all));
         expect(found.broken).toEqual(expected.broken);
         asColumns += found.inColumns;
@@ -146,10 +149,46 @@ test('property: lines give the same elements and the same breaks, however the bo
   expect(asColumns).toBeGreaterThan(3_000);
 });
 
+test('property: fixed groups are those of parsed elements, however the body is cut', async () => {
+  let asColumns = 0;
+  const plain = alike.map((all) => all.map((one) => ({ ...one, deviceId: `d${one.timestamp}` })));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(plain, alike, fc.array(element, { maxLength: 12 })),
+      fc.constantFrom(undefined, 1),
+      fc.constantFrom('', '', 'x', ','),
+      fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 4 }),
+      async (elements, spaces, broken, sizes) => {
+        const array = JSON.stringify(elements, undefined, spaces);
+        const lines = elements
+          .map((one) => JSON.stringify(one))
+          .join(spaces === 1 ? ' \r\n' : '\n');
+        for (const [text, parsed, scanned] of [
+          [`${array.slice(0, -1)}${broken}]`, jsonArrayGroups, sampleGroups],
+          [`${lines}\n${broken}`, jsonLineGroups, sampleLineGroups],
+        ] as const) {
+          const whole = Buffer.from(text);
+          const expected = await readAll(parsed(cut(whole, [whole.length]), limits));
+          const found = await readAll(scanned(cut(whole, sizes), 'fixed', limits));
+          expect(found.groups).toEqual(expected.groups);
+          expect(found.broken).toEqual(expected.broken);
+          asColumns += found.inColumns;
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+  expect(asColumns).toBeGreaterThan(5_000);
+});
+
 test('samples of one form come as columns, in groups as large as those of parsed elements', async () => {
   const elements = Array.from({ length: 12 }, (_, i) => ({ timestamp: i, data: { n: i / 10 } }));
   const groups: SampleGroup[] = [];
-  for await (const group of sampleGroups(cut(Buffer.from(JSON.stringify(elements)), [50]), limits))
+  for await (const group of sampleGroups(
+    cut(Buffer.from(JSON.stringify(elements)), [50]),
+    'free',
+    limits,
+  ))
     groups.push(group);
   expect(groups.map((group) => [isColumns(group), group.length])).toEqual([
     [true, 5],

@@ -20,14 +20,21 @@ export function isColumns(group: SampleGroup): group is SampleColumns {
 const { openBracket } = jsonBytes;
 
 /**
+ * Free groups of columns also end where the form of the samples or a chunk does. Fixed ones are those
+ * of parsed elements, for any chunks, and have the bytes of their samples.
+ */
+export type Grouping = 'free' | 'fixed';
+
+/**
  * As `jsonArrayGroups`, but groups of samples of one form come as columns. From the first element
  * on that the scanner does not take, all are parsed. Throws BrokenJson.
  */
 export async function* sampleGroups(
   chunks: AsyncIterable<Uint8Array>,
+  grouping: Grouping = 'free',
   limits: JsonGroupLimits = jsonGroupLimits,
 ): AsyncGenerator<SampleGroup> {
-  const reader = new ColumnReader('array', limits);
+  const reader = new ColumnReader('array', grouping, limits);
   const body = chunks[Symbol.asyncIterator]();
   yield* columnGroups(reader, body);
   if (reader.isLast) await passEnd(reader, body);
@@ -37,9 +44,10 @@ export async function* sampleGroups(
 /** The same for `jsonLineGroups`. */
 export async function* sampleLineGroups(
   chunks: AsyncIterable<Uint8Array>,
+  grouping: Grouping = 'free',
   limits: JsonGroupLimits = jsonGroupLimits,
 ): AsyncGenerator<SampleGroup> {
-  const reader = new ColumnReader('lines', limits);
+  const reader = new ColumnReader('lines', grouping, limits);
   const body = chunks[Symbol.asyncIterator]();
   yield* columnGroups(reader, body);
   if (!reader.isLast) yield* jsonLineGroups(reader.rest(body), limits, reader.place);
@@ -78,6 +86,7 @@ class ColumnReader {
   /** The bracket that ends the array comes next, or nothing. */
   isLast = false;
   readonly #form: BodyForm;
+  readonly #isFixed: boolean;
   readonly #limits: JsonGroupLimits;
   readonly #scanner: SampleScanner;
   #held: Buffer = Buffer.alloc(0);
@@ -89,8 +98,9 @@ class ColumnReader {
   #given = 0;
   #lines = 0;
 
-  constructor(form: BodyForm, limits: JsonGroupLimits) {
+  constructor(form: BodyForm, grouping: Grouping, limits: JsonGroupLimits) {
     this.#form = form;
+    this.#isFixed = grouping === 'fixed';
     this.#limits = limits;
     this.#scanner = createSampleScanner(form, limits);
   }
@@ -106,20 +116,24 @@ class ColumnReader {
   /** The next group; undefined when more bytes are needed or the scanner does not take them. */
   next(isEnded: boolean): SampleColumns | undefined {
     if (this.isOther || this.isLast || !this.#findStart(isEnded)) return undefined;
-    const { groupBytes, elementBytesMax } = this.#limits;
+    const { groupBytes } = this.#limits;
     const held = this.#held.length - this.#at;
     if (!isEnded && held < groupBytes * (1 + moreBytesShare)) return undefined;
-    const found = this.#scanner.scan(this.#held, this.#at, isEnded);
-    if (found === undefined) {
+    const from = this.#at;
+    const found = this.#scanner.scan(this.#held, from, isEnded);
+    if (found === undefined || (this.#isFixed && !found.isWhole)) {
       // The element may continue in the next chunk.
-      this.isOther = isEnded || held > elementBytesMax;
+      const left = held - ((found?.end ?? from) - from);
+      this.isOther = isEnded || left > groupBytes;
       return undefined;
     }
     this.#given += found.samples.length;
     this.#lines += found.lines;
     this.#at = found.end;
     this.isLast = found.isLast;
-    return found.samples;
+    if (!this.#isFixed) return found.samples;
+    const bytes = this.#held.subarray(from, found.end);
+    return { ...found.samples, written: { form: this.#form, bytes } };
   }
 
   /** The first element that `rest` begins with, and where. */

@@ -24,6 +24,14 @@ export interface SampleColumns {
   /** For each value of the data: numbers, booleans as 0 and 1, or indices in `texts`. */
   readonly columns: readonly Float64Array[];
   readonly texts: readonly string[];
+  /** Where the samples were written; undefined unless asked for. */
+  readonly written?: WrittenSamples;
+}
+
+/** Elements or lines with what separates them. */
+export interface WrittenSamples {
+  readonly form: BodyForm;
+  readonly bytes: Buffer;
 }
 
 export interface ScannedSamples {
@@ -34,6 +42,8 @@ export interface ScannedSamples {
   readonly lines: number;
   /** Whether the array or the body ends at `end`. */
   readonly isLast: boolean;
+  /** Whether a group of parsed elements that begins there has the same elements. */
+  readonly isWhole: boolean;
 }
 
 /** The elements of an array, or one on each line. */
@@ -114,7 +124,10 @@ function scanWith(
     at = isLast ? behind : behind + 1;
     lines++;
   }
-  return reader.row === 0 ? undefined : { samples: reader.columns(), end: at, lines, isLast };
+  if (reader.row === 0) return undefined;
+  isLast ||= isLines && isEnded && at === bytes.length;
+  const isWhole = isLast || lines === groupElementsMax || at - from >= groupBytes;
+  return { samples: reader.columns(), end: at, lines, isLast, isWhole };
 }
 
 function skipWhitespace(bytes: Uint8Array, from: number, isLines: boolean): number {

@@ -6,7 +6,7 @@ import { type Device, onlineStateOf } from '../../model/device.ts';
 import type { Integration } from '../../model/integration.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import type { Tag } from '../../model/tag.ts';
-import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
+import type { DeviceMetrics } from '../../model/uplink-metrics.ts';
 import { customFieldsOfDevices } from '../../records/rows/custom-fields.ts';
 import { findDataFlows } from '../../records/rows/data-flows.ts';
 import type { Records } from '../../records/records.ts';
@@ -32,7 +32,7 @@ interface DeviceContext {
   readonly integration: Integration | undefined;
   readonly tags: readonly Tag[];
   readonly customFields: readonly CustomFieldValue[];
-  readonly metrics: UplinkMetrics | undefined;
+  readonly metrics: DeviceMetrics | undefined;
 }
 
 /** The devices in full, in their order; `now` decides who is online. */

@@ -1,10 +1,10 @@
 // Uplink metrics in answers: every member is present, and the device id has all the names that clients read (contract 4).
 import { formatInstant } from '../../model/instant.ts';
-import { batteryPercents, type UplinkMetrics } from '../../model/uplink-metrics.ts';
+import { batteryPercents, type DeviceMetrics } from '../../model/uplink-metrics.ts';
 
 const signalQualities = ['BAD', 'MEDIUM', 'GOOD'] as const;
 
-export function uplinkMetricsView(metrics: UplinkMetrics | undefined) {
+export function uplinkMetricsView(metrics: DeviceMetrics | undefined) {
   if (metrics === undefined) return null;
   const { deviceId } = metrics;
   return {
@@ -29,10 +29,18 @@ export function uplinkMetricsView(metrics: UplinkMetrics | undefined) {
     esp: metrics.esp ?? null,
     ...signalView(metrics),
     ...batteryView(metrics),
+    ...knownAtView(metrics),
   };
 }
 
-function signalView({ sqi, sqiTimestamp, timestamp }: UplinkMetrics) {
+/** Absent when the last uplink reported all metrics, as clients have always read it. */
+function knownAtView({ knownAt }: DeviceMetrics) {
+  if (knownAt === undefined) return {};
+  const times = Object.entries(knownAt).map(([field, at]) => [field, formatInstant(at)] as const);
+  return { knownAt: Object.fromEntries(times) };
+}
+
+function signalView({ sqi, sqiTimestamp, timestamp }: DeviceMetrics) {
   if (sqi === undefined) return { sqi: null, sqiTimestamp: null, signalQuality: null };
   return {
     sqi,
@@ -41,7 +49,7 @@ function signalView({ sqi, sqiTimestamp, timestamp }: UplinkMetrics) {
   };
 }
 
-function batteryView({ batteryLevel, batteryTimestamp, timestamp }: UplinkMetrics) {
+function batteryView({ batteryLevel, batteryTimestamp, timestamp }: DeviceMetrics) {
   if (batteryLevel === undefined)
     return { batteryLevel: null, batteryTimestamp: null, batteryLevelStatus: null };
   return {

@@ -33,6 +33,30 @@ export async function findAlarmSources(
   return found;
 }
 
+/** Those of the rows that exist. */
+export async function findAlarmSourceRows(
+  db: RecordsDb,
+  rows: readonly AlarmSourceRow[],
+): Promise<AlarmSourceRow[]> {
+  const found: AlarmSourceRow[] = [];
+  for (const some of chunks(rows)) {
+    const query = sql<AlarmSourceRow>`
+      select * from "alarmSources"
+      where ("ruleId", "deviceId", "connectorId", "alarmId") in (values ${rowValues(some)})`;
+    found.push(...(await query.execute(db)).rows);
+  }
+  return found;
+}
+
+function rowValues(rows: readonly AlarmSourceRow[]) {
+  return sql.join(
+    rows.map(
+      ({ ruleId, deviceId, connectorId, alarmId }) =>
+        sql`(${ruleId}, ${deviceId}, ${connectorId}, ${alarmId})`,
+    ),
+  );
+}
+
 /** Those of the rules, which the rules read when they start. */
 export async function findAlarmSourcesOfRules(
   db: RecordsDb,
@@ -67,13 +91,9 @@ export async function removeAlarmSources(
   rows: readonly AlarmSourceRow[],
 ): Promise<void> {
   for (const some of chunks(rows)) {
-    const values = some.map(
-      ({ ruleId, deviceId, connectorId, alarmId }) =>
-        sql`(${ruleId}, ${deviceId}, ${connectorId}, ${alarmId})`,
-    );
     await sql`
       delete from "alarmSources"
-      where ("ruleId", "deviceId", "connectorId", "alarmId") in (values ${sql.join(values)})`.execute(
+      where ("ruleId", "deviceId", "connectorId", "alarmId") in (values ${rowValues(some)})`.execute(
       step,
     );
   }

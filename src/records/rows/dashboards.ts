@@ -64,6 +64,7 @@ export async function saveDashboard(db: RecordsDb, record: Dashboard): Promise<v
 }
 
 export async function removeDashboard(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('dashboardShares').where('dashboardId', '=', id).execute();
   await db.deleteFrom('dashboards').where('id', '=', id).execute();
 }
 

@@ -2,7 +2,11 @@
 import { type Selectable, sql } from 'kysely';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { type UplinkMetrics, withLastKnown } from '../../model/uplink-metrics.ts';
+import {
+  type DeviceMetrics,
+  type UplinkMetrics,
+  withLastKnown,
+} from '../../model/uplink-metrics.ts';
 import { fromJsonText, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
@@ -27,7 +31,7 @@ export interface CameOnline {
  */
 export async function saveUplinkMetrics(
   step: RecordsDb,
-  metrics: readonly UplinkMetrics[],
+  metrics: readonly DeviceMetrics[],
   isWatched: (workspaceId: string) => boolean = () => false,
 ): Promise<readonly CameOnline[]> {
   const cameOnline: CameOnline[] = [];
@@ -94,8 +98,8 @@ function onlineChange(
   return { workspaceId, deviceId, previousState: 'OFFLINE', lastUplinkAt: timestamp };
 }
 
-function metricsOfRow(row: StatusRow | undefined): UplinkMetrics | undefined {
-  return row && fromJsonText<UplinkMetrics>(row.uplinkMetrics);
+function metricsOfRow(row: StatusRow | undefined): DeviceMetrics | undefined {
+  return row && fromJsonText<DeviceMetrics>(row.uplinkMetrics);
 }
 
 type DeviceColumns = Pick<
@@ -136,10 +140,10 @@ function onlineColumns(
 export async function findUplinkMetrics(
   db: RecordsDb,
   deviceIds: readonly string[],
-): Promise<Map<string, UplinkMetrics>> {
+): Promise<Map<string, DeviceMetrics>> {
   const rows = await findStatuses(db, deviceIds);
   return new Map(
-    [...rows].map(([id, row]) => [id, fromJsonText<UplinkMetrics>(row.uplinkMetrics)]),
+    [...rows].map(([id, row]) => [id, fromJsonText<DeviceMetrics>(row.uplinkMetrics)]),
   );
 }
 

@@ -87,7 +87,13 @@ export async function saveWorkspace(db: RecordsDb, record: Workspace): Promise<v
 }
 
 export async function removeWorkspace(db: RecordsDb, id: string): Promise<void> {
-  for (const table of ['workspaceMembers', 'operations', 'views', 'activities'] as const) {
+  for (const table of [
+    'workspaceMembers',
+    'operations',
+    'views',
+    'activities',
+    'demoWorkspaces',
+  ] as const) {
     await db
       .deleteFrom(table as 'operations')
       .where('workspaceId', '=', id)

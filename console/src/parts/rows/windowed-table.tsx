@@ -2,154 +2,191 @@
 import {
   type CSSProperties,
   type KeyboardEvent,
+  memo,
   type ReactNode,
+  type RefObject,
   useEffect,
+  useId,
   useRef,
   useState,
 } from 'react';
 import styles from './rows.module.css';
+import { isTableKey, nextRow } from './table-keys.ts';
 import type { Window } from './use-pages.ts';
+import { useView } from './use-view.ts';
 
-const rowPx = 40;
+const standardRowPx = 40;
 const headerPx = 34;
-/** Rows before and after those in view, so that slow scrolling meets no gap. */
-const spareRows = 8;
 
 export interface Column<T> {
   readonly key: string;
   readonly header: ReactNode;
+  readonly sort?: 'ascending' | 'descending';
   /** A track of the grid, such as `minmax(120px, 1fr)`. */
   readonly width: string;
-  readonly cell: (row: T) => ReactNode;
+  readonly cell: (row: T, index: number) => ReactNode;
+  /** In place of the cell while its row is on the way. */
+  readonly bone?: ReactNode;
 }
 
 interface WindowedTableProps<T> {
   readonly label: string;
+  /** The same array until a cell would show something else: it draws all rows again. */
   readonly columns: readonly Column<T>[];
   readonly total: number;
   readonly rowAt: (index: number) => T | undefined;
   /** Called with the rows in view when they change. */
   readonly onView: (window: Window) => void;
   readonly isSelected?: (row: T) => boolean;
-  readonly toggle?: (row: T) => void;
+  /** Selects or not; with Shift all rows since the last one. */
+  readonly toggle?: (row: T, index: number, isExtending: boolean) => void;
   readonly open?: (row: T) => void;
+  /** What further keys do with the current row. */
+  readonly keys?: Readonly<Record<string, (row: T) => void>>;
+  readonly rowPx?: number;
+  readonly hasHeader?: boolean;
+  /** Least width of a row in pixels; the table scrolls sideways below it. */
+  readonly leastPx?: number;
+  readonly box?: RefObject<HTMLDivElement | null>;
 }
 
 export function WindowedTable<T>(props: WindowedTableProps<T>) {
-  const { label, columns, total, onView } = props;
-  const box = useRef<HTMLDivElement>(null);
+  const { label, columns, total, rowAt, onView, isSelected, hasHeader = true } = props;
+  const { rowPx = standardRowPx } = props;
+  const ownBox = useRef<HTMLDivElement>(null);
+  const box = props.box ?? ownBox;
+  const id = useId();
+  const { from, to } = useView(box, total, rowPx);
   const [current, setCurrent] = useState(-1);
-  const view = useView(box, total);
-  useEffect(() => onView(view), [view, onView]);
-  const tracks = { '--columns': columns.map(({ width }) => width).join(' ') } as CSSProperties;
-  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    const next = nextRow(event, current, total);
-    if (next !== undefined) {
-      event.preventDefault();
-      setCurrent(next);
-      reveal(box.current, next);
-    } else act(event, current, props);
+  useEffect(() => onView({ from, to }), [from, to, onView]);
+  const move = (index: number) => {
+    setCurrent(index);
+    reveal(box.current, index * rowPx, rowPx, hasHeader ? headerPx : 0);
   };
   return (
+    // oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- a grid has one stop, its rows follow by arrow keys
     <div
       ref={box}
       className={styles['table']}
-      style={tracks}
+      style={sizesOf(props, rowPx)}
       role="grid"
       aria-label={label}
       aria-rowcount={total + 1}
+      aria-multiselectable={isSelected !== undefined}
+      aria-activedescendant={current >= from && current < to ? `${id}${current}` : undefined}
       tabIndex={0}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => onKey(event, current, move, props)}
     >
-      <div className={styles['header']} role="row" aria-rowindex={1}>
-        {columns.map(({ key, header }) => (
-          <span key={key} role="columnheader" className={styles['cell']}>
-            {header}
-          </span>
-        ))}
-      </div>
+      <Header columns={columns} isHidden={!hasHeader} />
       <div className={styles['space']} role="rowgroup" style={{ height: total * rowPx }}>
-        {Array.from({ length: view.to - view.from }, (_, at) => (
-          <Row key={view.from + at} index={view.from + at} current={current} {...props} />
-        ))}
+        {Array.from({ length: to - from }, (_, at) => {
+          const index = from + at;
+          const row = rowAt(index);
+          return (
+            <Row
+              key={index}
+              id={`${id}${index}`}
+              index={index}
+              row={row}
+              columns={columns as readonly Column<unknown>[]}
+              topPx={index * rowPx}
+              isCurrent={index === current}
+              isSelected={row !== undefined && isSelected?.(row) === true}
+            />
+          );
+        })}
       </div>
     </div>
   );
 }
 
-interface RowProps<T> extends WindowedTableProps<T> {
-  readonly index: number;
-  readonly current: number;
+function sizesOf<T>({ columns, total, leastPx, hasHeader }: WindowedTableProps<T>, rowPx: number) {
+  return {
+    '--columns': columns.map(({ width }) => width).join(' '),
+    '--row-height': `${rowPx}px`,
+    '--rows-height': `${total * rowPx + (hasHeader === false ? 0 : headerPx)}px`,
+    ...(leastPx === undefined ? {} : { '--least-width': `${leastPx}px` }),
+  } as CSSProperties;
 }
 
-function Row<T>({ index, current, columns, rowAt, isSelected }: RowProps<T>) {
-  const row = rowAt(index);
+interface HeaderProps<T> {
+  readonly columns: readonly Column<T>[];
+  readonly isHidden: boolean;
+}
+
+function Header<T>({ columns, isHidden }: HeaderProps<T>) {
   return (
-    <div
-      className={styles['row']}
-      role="row"
-      aria-rowindex={index + 2}
-      data-current={index === current}
-      data-selected={row !== undefined && isSelected?.(row) === true}
-      style={{ transform: `translateY(${index * rowPx}px)` }}
-    >
-      {columns.map(({ key, cell }) => (
-        <span key={key} role="gridcell" className={styles['cell']}>
-          {row === undefined ? null : cell(row)}
+    <div className={isHidden ? 'sr' : styles['header']} role="row" aria-rowindex={1}>
+      {columns.map(({ key, header, sort }) => (
+        <span key={key} role="columnheader" className={styles['cell']} aria-sort={sort}>
+          {header}
         </span>
       ))}
     </div>
   );
 }
 
-/** The rows in view, and a few around them. */
-function useView(box: { readonly current: HTMLDivElement | null }, total: number): Window {
-  const [place, setPlace] = useState({ top: 0, height: 600 });
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const look = () => setPlace({ top: element.scrollTop, height: element.clientHeight });
-    const sizes = new ResizeObserver(look);
-    sizes.observe(element);
-    element.addEventListener('scroll', look, { passive: true });
-    return () => {
-      sizes.disconnect();
-      element.removeEventListener('scroll', look);
-    };
-  }, [box]);
-  const from = Math.max(0, Math.floor(place.top / rowPx) - spareRows);
-  const to = Math.min(total, Math.ceil((place.top + place.height) / rowPx) + spareRows);
-  const [view, setView] = useState<Window>({ from: 0, to: 0 });
-  if (view.from !== from || view.to !== to) setView({ from, to: Math.max(from, to) });
-  return view;
+interface RowProps {
+  readonly id: string;
+  readonly index: number;
+  readonly row: unknown;
+  readonly columns: readonly Column<unknown>[];
+  readonly topPx: number;
+  readonly isCurrent: boolean;
+  readonly isSelected: boolean;
 }
 
-function nextRow({ key }: KeyboardEvent, current: number, total: number): number | undefined {
-  const steps: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
-  const step = steps[key];
-  if (step === undefined || total === 0) return undefined;
-  return Math.min(total - 1, Math.max(0, current + step));
-}
+// Rows that stay in view while the list scrolls are not drawn again.
+const Row = memo(function Row(props: RowProps) {
+  const { id, index, row, columns, topPx, isCurrent, isSelected } = props;
+  return (
+    <div
+      id={id}
+      className={styles['row']}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      data-current={isCurrent}
+      data-selected={isSelected}
+      style={{ transform: `translateY(${topPx}px)` }}
+    >
+      {columns.map(({ key, cell, bone }) => (
+        <span key={key} role="gridcell" className={styles['cell']}>
+          {row === undefined ? bone : cell(row, index)}
+        </span>
+      ))}
+    </div>
+  );
+});
 
-function act<T>(event: KeyboardEvent, current: number, props: WindowedTableProps<T>): void {
-  if (event.target !== event.currentTarget) return;
-  const row = current < 0 ? undefined : props.rowAt(current);
+function onKey<T>(
+  event: KeyboardEvent,
+  current: number,
+  move: (index: number) => void,
+  props: WindowedTableProps<T>,
+): void {
+  if (!isTableKey(event)) return;
+  const { toggle, open, keys, rowAt, total } = props;
+  const next = nextRow(event.key, current, total);
+  if (next !== undefined) {
+    event.preventDefault();
+    move(next);
+    const row = event.shiftKey ? rowAt(next) : undefined;
+    if (row !== undefined) toggle?.(row, next, true);
+    return;
+  }
+  const row = current < 0 ? undefined : rowAt(current);
   if (row === undefined) return;
-  const acts: Readonly<Record<string, ((row: T) => void) | undefined>> = {
-    x: props.toggle,
-    ' ': props.toggle,
-    Enter: props.open,
-  };
-  const does = acts[event.key];
+  const select = (one: T) => toggle?.(one, current, event.shiftKey);
+  const does = { x: select, X: select, ' ': select, Enter: open, ...keys }[event.key];
   if (does === undefined) return;
   event.preventDefault();
   does(row);
 }
 
-function reveal(box: HTMLDivElement | null, index: number): void {
+function reveal(box: HTMLElement | null, topPx: number, rowPx: number, aboveRows: number): void {
   if (box === null) return;
-  const [top, bottom] = [index * rowPx, (index + 1) * rowPx];
-  const height = box.clientHeight - headerPx;
-  if (top < box.scrollTop) box.scrollTop = top;
-  else if (bottom > box.scrollTop + height) box.scrollTop = bottom - height;
+  const height = box.clientHeight - aboveRows;
+  if (topPx < box.scrollTop) box.scrollTop = topPx;
+  else if (topPx + rowPx > box.scrollTop + height) box.scrollTop = topPx + rowPx - height;
 }

@@ -1,64 +1,60 @@
-// Device list: its filters in the address, and the requests that they mean.
-import { useQuery } from '@tanstack/react-query';
+// Device list: its rows, asked for page by page.
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { pageRows } from '../../parts/rows/use-pages.ts';
+import type { listBody } from './device-search.ts';
 
-export type Device = components['schemas']['Device'];
+type WholeDevice = components['schemas']['Device'];
 
-export const deviceStates = ['online', 'silent', 'never'] as const;
-export type DeviceState = (typeof deviceStates)[number];
+/** Members of a row: a whole device is three times the size. */
+const rowFields = [
+  'id',
+  'deviceId',
+  'name',
+  'connectivity',
+  'onlineTimeout',
+  'onlineState',
+  'dataFlowId',
+  'dataFlow',
+  'tags',
+  'customFields',
+  'uplinkMetrics',
+] as const satisfies readonly (keyof WholeDevice)[];
 
-/** What the address of the list says. */
-export interface DeviceSearch {
-  readonly q?: string;
-  readonly state?: DeviceState;
-  /** `seen` is the newest first, `-seen` the oldest. */
-  readonly sort?: 'seen' | '-seen';
+export type Device = Pick<WholeDevice, (typeof rowFields)[number]>;
+
+export interface ListRequest {
+  readonly body: ReturnType<typeof listBody>;
+  readonly sort: string;
 }
 
-export function readDeviceSearch(search: Record<string, unknown>): DeviceSearch {
-  const state = deviceStates.find((one) => one === search['state']);
-  const sort = (['seen', '-seen'] as const).find((one) => one === search['sort']);
-  return {
-    ...(typeof search['q'] === 'string' && search['q'] !== '' ? { q: search['q'] } : {}),
-    ...(state === undefined ? {} : { state }),
-    ...(sort === undefined ? {} : { sort }),
-  };
+/** One page of `POST /v3/assets/list`; pages count from 0. */
+export function fetchDevices(
+  { body, sort }: ListRequest,
+  page: number,
+  { signal, size = pageRows }: { readonly signal?: AbortSignal; readonly size?: number },
+) {
+  const query = { page, size, sort, fields: rowFields.join() };
+  const stop = signal === undefined ? {} : { signal };
+  return ask(platform.POST('/v3/assets/list', { ...stop, params: { query }, body }));
 }
 
-const stateNames = { online: 'ONLINE', silent: 'OFFLINE', never: 'UNKNOWN' } as const;
-const sorts = { seen: 'uplinkMetrics.timestamp,desc', '-seen': 'uplinkMetrics.timestamp,asc' };
-
-/** Query of `GET /v3/assets`, without page and size. */
-export function assetQuery(workspaceId: string, { q, state, sort }: DeviceSearch) {
-  return {
-    workspaceId,
-    ...(q === undefined ? {} : { search: q }),
-    ...(state === undefined ? {} : { state: stateNames[state] }),
-    sort: sort === undefined ? 'name,asc' : sorts[sort],
-  };
+/** How many devices the list would have. */
+export async function countDevices(
+  body: ListRequest['body'],
+  signal: AbortSignal,
+): Promise<number> {
+  const query = { size: 1, fields: 'id' };
+  const answer = platform.POST('/v3/assets/list', { signal, params: { query }, body });
+  return (await ask(answer)).totalElements;
 }
 
-export function fetchDevices(query: ReturnType<typeof assetQuery>) {
-  return (page: number, signal: AbortSignal) =>
-    ask(
-      platform.GET('/v3/assets', { signal, params: { query: { ...query, page, size: pageRows } } }),
-    );
+export function typeNameOf({ dataFlow }: Device): string | undefined {
+  return dataFlow.deviceType?.name;
 }
 
-export type LatestSamples = components['schemas']['DeviceLatestSamplesPage']['content'][number];
-
-/** Newest samples of the devices of one page, by device id. */
-export function useLatestSamples(deviceIds: readonly string[]) {
-  return useQuery({
-    queryKey: ['latest', deviceIds],
-    enabled: deviceIds.length > 0,
-    placeholderData: (before) => before,
-    queryFn: async ({ signal }) => {
-      const body = { deviceIds: [...deviceIds] };
-      const { content } = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
-      return new Map(content.map((latest) => [latest.deviceId, latest]));
-    },
-  });
+/** The value of the custom field with the name. */
+export function fieldOf({ customFields }: Device, name: string): unknown {
+  const field = customFields.find(({ fieldMetaName }) => fieldMetaName === name);
+  return field?.[field.meta.type as keyof typeof field];
 }

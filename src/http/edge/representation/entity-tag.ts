@@ -6,7 +6,7 @@ export function entityTagOf(json: string): string {
   return `W/"${hash('sha256', json, 'base64url').slice(0, 27)}"`;
 }
 
-/** Whether `If-None-Match` names the tag; `*` stands for every tag. */
+/** Whether `If-None-Match` names the tag; `*` means every tag. */
 export function namesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   const opaque = withoutWeakness(tag);

@@ -1,0 +1,121 @@
+// Many devices in a real browser: scrolling keeps pace with an idle page, rows stay few and fill soon.
+import process from 'node:process';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { describeWith } from '../../tests/servers/server-tests.ts';
+import { startWorld, type World } from '../../tests/world/world.ts';
+import { type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+
+// oxlint-disable-next-line node/no-process-env -- the long run of 10,000 devices is asked for by hand
+const devices = Number(process.env['SCROLL_DEVICES'] ?? '500');
+const isLong = devices > 500;
+const frames = isLong ? 400 : 120;
+const stepPx = 36;
+/**
+ * Of the 95th percentile above that of the idle page. Only the long run checks it: beside other
+ * tests the frames wait for a processor.
+ */
+const slowerMs = 20;
+/** Of the page's thread in one frame: all that 60 frames a second leave. */
+const frameWorkMs = 16;
+
+describeWith(chromiumProgram, `scrolling ${devices} devices`, () => {
+  let world: World;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    await makeDevices(world);
+    browser = await openBrowser(world.base);
+    await signIn(browser.page, world.base);
+  }, 240_000);
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+  });
+
+  test('frames are as even as those of the idle page', async () => {
+    const { page } = browser;
+    await page.goto(`${world.base}/w/${world.workspaceId}/devices`);
+    await page.getByText('Device 00003').waitFor();
+    const idle = await scroll(page, 0);
+    const scrolled = await scroll(page, stepPx);
+    const jumped = await fillTime(page);
+    const rows = await page.getByRole('row').count();
+    console.log(`frames of ${devices} devices in ms`, { idle, scrolled, jumped, rows });
+    expect(scrolled.workMs - idle.workMs).toBeLessThan(frameWorkMs);
+    if (isLong) expect(scrolled.p95).toBeLessThan(idle.p95 + slowerMs);
+    expect(rows).toBeLessThan(60);
+    expect(browser.complaints).toEqual([]);
+  }, 60_000);
+
+  /** Milliseconds from a jump to three quarters of the list until its rows are filled. */
+  async function fillTime(page: Page): Promise<number> {
+    const at = Math.floor(devices * 0.75);
+    const startedAt = performance.now();
+    await page.getByRole('grid').evaluate((grid, top) => (grid.scrollTop = top), at * 40);
+    await page.getByText(nameOf(at + 1)).waitFor();
+    return Math.round(performance.now() - startedAt);
+  }
+});
+
+const nameOf = (at: number) => `Device ${String(at).padStart(5, '0')}`;
+
+async function makeDevices(world: World): Promise<void> {
+  const { dataFlowId } = await world.device({ name: 'Device 00000' });
+  const { id } = await world.must('POST', '/v3/devices/bulk/create', {
+    workspaceId: world.workspaceId,
+    devices: Array.from({ length: devices - 1 }, (_, at) => ({
+      name: nameOf(at + 1),
+      deviceId: `many-${at + 1}`,
+      dataFlowId,
+    })),
+  });
+  const isDone = async () => {
+    const { succeeded } = await world.must('GET', `/v3/operations/${id}?actions=none`);
+    expect(succeeded).toBe(true);
+  };
+  await vi.waitFor(isDone, { timeout: 200_000, interval: 200 });
+}
+
+/** Times of frames, and how long the page's thread worked for one, both in milliseconds. */
+async function scroll(page: Page, step: number) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const worked = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1_000;
+  };
+  const before = await worked();
+  const times = await frameTimes(page, step);
+  const workMs = Math.round((((await worked()) - before) / times.length) * 10) / 10;
+  await session.detach();
+  return { ...percentiles(times), workMs };
+}
+
+/** Times between frames in milliseconds, while the list moves by `step` pixels in each. */
+function frameTimes(page: Page, step: number): Promise<number[]> {
+  return page.getByRole('grid').evaluate(
+    (grid, { count, px }) =>
+      new Promise<number[]>((resolve) => {
+        const times: number[] = [];
+        let last = performance.now();
+        const next = (now: number) => {
+          times.push(now - last);
+          last = now;
+          grid.scrollTop += px;
+          if (times.length < count) requestAnimationFrame(next);
+          else resolve(times);
+        };
+        requestAnimationFrame(next);
+      }),
+    { count: frames, px: step },
+  );
+}
+
+function percentiles(times: readonly number[]) {
+  const sorted = times.toSorted((one, other) => one - other);
+  const at = (part: number) =>
+    Math.round((sorted[Math.floor(part * sorted.length)] ?? 0) * 10) / 10;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}

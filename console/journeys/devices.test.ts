@@ -1,0 +1,165 @@
+// List of devices in a real browser: find, sort, select, tag, undo, export, delete, by mouse and keyboard.
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describeWith } from '../../tests/servers/server-tests.ts';
+import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+
+describeWith(chromiumProgram, 'devices', () => {
+  let world: World;
+  let browser: Browser;
+  let heard: TestDevice;
+  const listed = () => `${world.base}/w/${world.workspaceId}/devices`;
+  const row = (name: string) => browser.page.getByRole('row').filter({ hasText: name });
+
+  beforeAll(async () => {
+    world = await startWorld();
+    heard = await world.device({ name: 'Boiler room' });
+    await world.device({ name: 'Attic' });
+    await world.device({ name: 'Cellar' });
+    for (const temperature of [20.5, 21.5])
+      expect((await world.capture(heard, { temperature, batteryLevel: 21 })).status).toBe(201);
+    await vi.waitFor(async () => {
+      const { uplinkMetrics } = await world.must('GET', `/v3/devices/${heard.id}`);
+      expect(uplinkMetrics).not.toBeNull();
+    });
+    browser = await openBrowser(world.base);
+    browser.page.setDefaultTimeout(10_000);
+    await signIn(browser.page, world.base);
+  });
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+  });
+
+  test('shows state, id, age and newest value of each device', async () => {
+    const { page } = browser;
+    await page.goto(listed());
+    await row('Boiler room').getByText('21.5').waitFor();
+    expect(await page.getByText('3 devices').isVisible()).toBe(true);
+    expect(await row('Boiler room').innerText()).toMatch(/online[\s\S]*ago|now/);
+    expect(await row('Attic').innerText()).toContain('no uplink yet');
+    const id = row('Attic').getByText(/^physical-/);
+    expect(await id.evaluate((it) => it.scrollWidth <= it.clientWidth + 1)).toBe(true);
+    await row('Attic').hover();
+    await row('Attic')
+      .getByRole('button', { name: /^Copy / })
+      .click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toBe(await id.innerText());
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test('search, state and order are in the address and survive a reload', async () => {
+    const { page } = browser;
+    await page.goto(listed());
+    await page.getByRole('button', { name: 'Never heard' }).click();
+    await page.getByText('2 devices').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('cell');
+    await page.getByText('1 device', { exact: true }).waitFor();
+    await page.waitForURL(/state=never.*q=cell|q=cell.*state=never/);
+    await page.reload();
+    await page.getByText('1 device', { exact: true }).waitFor();
+    await page.getByLabel('Name or id').fill('boiler');
+    await page.getByText('No device matches').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Without “boiler”: 2 devices' }).click();
+    await row('Cellar').waitFor();
+    await page.goto(listed());
+    await page.getByRole('button', { name: 'Last seen' }).click();
+    await page.waitForURL(/sort=seen/);
+    const first = page.getByRole('row').nth(1);
+    await expect.poll(() => first.innerText()).toContain('Boiler room');
+  });
+
+  test('keys select and tag; undo takes the tag back', async () => {
+    const { page } = browser;
+    await page.goto(listed());
+    await row('Attic').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.keyboard.press('Shift+J');
+    await page.getByText('2 selected').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Tag', exact: true }).click();
+    await page.getByLabel('Tag to add').fill('Basel');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Make and add tag' }).click();
+    await page.getByText('2 tagged Basel').waitFor();
+    expect(await taggedNames()).toEqual(['Attic', 'Boiler room']);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone').waitFor();
+    expect(await taggedNames()).toEqual([]);
+  });
+
+  async function taggedNames(): Promise<string[]> {
+    const { content } = await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}`);
+    return (content as { name: string; tags: unknown[] }[])
+      .filter(({ tags }) => tags.length > 0)
+      .map(({ name }) => name)
+      .sort();
+  }
+
+  test('exports what is shown', async () => {
+    const { page } = browser;
+    await page.goto(`${listed()}?q=boiler`);
+    await row('Boiler room').getByText('21.5').waitFor();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const path = await (await saving).path();
+    const [head, line] = readFileSync(path, 'utf8').split('\r\n');
+    expect(head).toBe('Device,Device id,id,State,Last seen,Type,Tags,Value,Unit,Battery');
+    expect(line).toContain(`Boiler room,${heard.deviceId},${heard.id},online,`);
+    expect(line).toContain(',21.5,,21');
+  });
+
+  describe('what cannot be done says why', () => {
+    test('a refused move names each device', async () => {
+      const { page } = browser;
+      await page.goto(listed());
+      await row('Cellar').getByRole('checkbox').click();
+      const doomed = (
+        await world.must('GET', `/v3/assets?search=Cellar&workspaceId=${world.workspaceId}`)
+      ).content[0] as { id: string };
+      await world.must('DELETE', `/v3/devices/${doomed.id}`);
+      await page.getByRole('button', { name: 'Move', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Data flow').selectOption({ label: 'Attic' });
+      expect(await axeFindings(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+      await page.getByRole('heading', { name: '1 not changed' }).waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+    });
+
+    test('a filter that the platform refuses shows its message and the request', async () => {
+      const { page } = browser;
+      const filter = btoa('{"field":"moon","predicate":"EQUALS","values":["1"]}');
+      await page.goto(`${listed()}?filter=${filter.replace(/=+$/, '')}`);
+      await page.getByText('That did not work').waitFor();
+      expect(await page.getByRole('alert').innerText()).toMatch(
+        /unknown field moon[\s\S]*Request /,
+      );
+      expect(await axeFindings(page)).toEqual([]);
+      // The browser itself reports the refused request.
+      expect(browser.complaints.splice(0).every((one) => one.includes('400'))).toBe(true);
+    });
+  });
+
+  test('deletes all that match, after asking', async () => {
+    const { page } = browser;
+    await page.goto(listed());
+    await row('Attic').getByRole('checkbox').click();
+    await page.getByRole('button', { name: 'Select all 2 that match' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('button', { name: 'Delete 2 devices' }).click();
+    await page.getByText('2 deleted').waitFor();
+    await page.getByText('No device yet').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,30 @@
+// Keys of a windowed table: which row they lead to, and what they do with the current one.
+import type { KeyboardEvent } from 'react';
+
+/** Rows of PageUp and PageDown. */
+const leapRows = 10;
+
+const steps: Readonly<Record<string, number>> = {
+  j: 1,
+  J: 1,
+  ArrowDown: 1,
+  k: -1,
+  K: -1,
+  ArrowUp: -1,
+  PageDown: leapRows,
+  PageUp: -leapRows,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};
+
+/** The row to which the key leads; undefined for a key that leads nowhere. */
+export function nextRow(key: string, current: number, total: number): number | undefined {
+  const step = steps[key];
+  if (step === undefined || total === 0) return undefined;
+  return Math.min(total - 1, Math.max(0, current + step));
+}
+
+/** Keys pressed in a control of a row are that control's own, and so are those of the browser. */
+export function isTableKey(event: KeyboardEvent): boolean {
+  return event.target === event.currentTarget && !event.ctrlKey && !event.metaKey && !event.altKey;
+}

@@ -1,0 +1,105 @@
+// Bulk work: an operation of the platform on the selected devices, followed until it is complete.
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback, useState } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
+import { toastFailure } from '../../parts/toasts.tsx';
+import type { FilterExpression } from './device-search.ts';
+
+export type Operation = components['schemas']['Operation'];
+
+/** The devices of a bulk request: single ones, or all that match. */
+export interface BulkSelection {
+  readonly workspaceId: string;
+  readonly deviceIds?: string[];
+  readonly search?: string;
+  readonly expression?: FilterExpression;
+}
+
+/** The platform asks for an expression: this one holds for all devices. */
+export const everyDevice: FilterExpression = { operator: 'AND', expressions: [] };
+
+const pollMs = 400;
+
+export interface Progress {
+  /** What is being done, such as `Tagging`. */
+  readonly what: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface FailedDevice {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export interface BulkWork {
+  readonly progress: Progress | undefined;
+  readonly failed: readonly FailedDevice[];
+  readonly forgetFailed: () => void;
+  /**
+   * Follows the operation that `begin` starts. `done` gets it with all of its actions, after the
+   * list was asked for again.
+   */
+  readonly run: (
+    what: string,
+    begin: () => Promise<Operation>,
+    done: (operation: Operation) => void,
+  ) => Promise<void>;
+}
+
+export function useBulkWork(): BulkWork {
+  const client = useQueryClient();
+  const [progress, setProgress] = useState<Progress>();
+  const [failed, setFailed] = useState<readonly FailedDevice[]>([]);
+  const follow = useCallback(
+    async (what: string, begin: () => Promise<Operation>) => {
+      let operation = await begin();
+      while (operation.completed === null) {
+        const { actionsCompleted: done, totalActionsRequired: total } = operation;
+        setProgress({ what, done, total });
+        await wait(pollMs);
+        operation = await readOperation(operation.id, 'none');
+      }
+      const whole = await readOperation(operation.id, 'all');
+      await client.invalidateQueries({ queryKey: ['devices'] });
+      setFailed(failedOf(whole));
+      return whole;
+    },
+    [client],
+  );
+  const run = useCallback<BulkWork['run']>(
+    async (what, begin, done) => {
+      setProgress({ what, done: 0, total: 0 });
+      try {
+        done(await follow(what, begin));
+      } catch (error) {
+        toastFailure(error as Error);
+      } finally {
+        setProgress(undefined);
+      }
+    },
+    [follow],
+  );
+  return { progress, failed, forgetFailed: () => setFailed([]), run };
+}
+
+function readOperation(id: string, actions: 'all' | 'none'): Promise<Operation> {
+  const params = { path: { id }, query: { actions } };
+  return ask(platform.GET('/v3/operations/{id}', { params }));
+}
+
+function failedOf({ actions }: Operation): FailedDevice[] {
+  return actions
+    .filter(({ state }) => state === 'FAILED')
+    .map(({ data }) => ({ name: data.name, reason: data.error ?? '' }));
+}
+
+/** Ids of the devices that the operation changed. */
+export function changedIds({ actions }: Operation): string[] {
+  return actions.filter(({ state }) => state === 'SUCCEEDED').flatMap(({ data }) => data.id ?? []);
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,104 @@
+// Search of the device list: what its address says, and the request that this means.
+
+export const deviceStates = ['online', 'silent', 'never'] as const;
+export type DeviceState = (typeof deviceStates)[number];
+export const deviceSorts = ['-name', 'seen', '-seen'] as const;
+
+/** What the address of the list says. */
+export interface DeviceSearch {
+  readonly q?: string;
+  readonly state?: DeviceState;
+  /** A filter expression of the platform (interface 2.9) as base64url. */
+  readonly filter?: string;
+  /** `seen` is the newest first, `-seen` the oldest; by name without it. */
+  readonly sort?: (typeof deviceSorts)[number];
+  /** Keys of the columns, separated by commas; the standard ones without it. */
+  readonly cols?: string;
+}
+
+export function readDeviceSearch(search: Record<string, unknown>): DeviceSearch {
+  const [q, filter, cols] = [search['q'], search['filter'], search['cols']].map((one) =>
+    typeof one === 'string' && one !== '' ? one : undefined,
+  );
+  const state = deviceStates.find((one) => one === search['state']);
+  const sort = deviceSorts.find((one) => one === search['sort']);
+  return {
+    ...(q === undefined ? {} : { q }),
+    ...(state === undefined ? {} : { state }),
+    ...(filter === undefined || decodeFilter(filter) === undefined ? {} : { filter }),
+    ...(sort === undefined ? {} : { sort }),
+    ...(cols === undefined ? {} : { cols }),
+  };
+}
+
+export interface FilterLeaf {
+  readonly field: string;
+  readonly customFieldName?: string;
+  readonly predicate: string;
+  readonly values?: readonly unknown[];
+}
+
+export interface FilterGroup {
+  readonly operator: 'AND' | 'OR';
+  readonly expressions: readonly FilterExpression[];
+}
+
+export type FilterExpression = FilterLeaf | FilterGroup;
+
+export function isGroup(expression: FilterExpression): expression is FilterGroup {
+  return 'expressions' in expression;
+}
+
+export function encodeFilter(expression: FilterExpression): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(expression));
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''));
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Undefined for anything but an expression; the platform checks its fields and values. */
+export function decodeFilter(filter: string): FilterExpression | undefined {
+  try {
+    const binary = atob(filter.replaceAll('-', '+').replaceAll('_', '/'));
+    const bytes = Uint8Array.from(binary, (character) => character.codePointAt(0) ?? 0);
+    const sent: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isExpression(sent) ? sent : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isExpression(sent: unknown): sent is FilterExpression {
+  if (typeof sent !== 'object' || sent === null) return false;
+  if ('expressions' in sent)
+    return Array.isArray(sent.expressions) && sent.expressions.every(isExpression);
+  return 'field' in sent && typeof sent.field === 'string' && 'predicate' in sent;
+}
+
+const stateNames = { online: 'ONLINE', silent: 'OFFLINE', never: 'UNKNOWN' } as const;
+const sortOrders = {
+  '-name': 'name,desc',
+  seen: 'uplinkMetrics.timestamp,desc',
+  '-seen': 'uplinkMetrics.timestamp,asc',
+} as const;
+
+export function sortOf({ sort }: DeviceSearch): string {
+  return sort === undefined ? 'name,asc' : sortOrders[sort];
+}
+
+/** What the devices of the list have in common; undefined for all devices. */
+export function expressionOf({ state, filter }: DeviceSearch): FilterExpression | undefined {
+  const asked = filter === undefined ? undefined : decodeFilter(filter);
+  if (state === undefined) return asked;
+  const leaf = { field: 'onlineState', predicate: 'EQUALS', values: [stateNames[state]] };
+  return asked === undefined ? leaf : { operator: 'AND', expressions: [leaf, asked] };
+}
+
+/** Body of `POST /v3/assets/list`. */
+export function listBody(workspaceId: string, search: DeviceSearch) {
+  const expression = expressionOf(search);
+  return {
+    workspaceIds: [workspaceId],
+    ...(search.q === undefined ? {} : { search: search.q }),
+    ...(expression === undefined ? {} : { expression }),
+  };
+}

@@ -1,0 +1,88 @@
+// Table of the device list, or in its place: nothing yet, nothing that matches, or an error.
+import { useNavigate } from '@tanstack/react-router';
+import type { RefObject } from 'react';
+import type { CurlRequest } from '../../api/curl.ts';
+import type { Pages } from '../../parts/rows/use-pages.ts';
+import { useNarrow } from '../../parts/rows/use-narrow.ts';
+import { WindowedTable } from '../../parts/rows/windowed-table.tsx';
+import { Empty, Failure } from '../../parts/states.tsx';
+import { useWords } from '../../words/language.tsx';
+import { columnKeysOf } from './column-keys.ts';
+import { deviceAddress } from './device-cells.tsx';
+import { useDeviceColumns } from './device-columns.tsx';
+import type { Device, ListRequest } from './device-list.ts';
+import type { DeviceSearch } from './device-search.ts';
+import { useDeviceValues } from './device-values.ts';
+import { devicesWords } from './devices-words.ts';
+import { NoMatch } from './no-match.tsx';
+import type { Selection } from './use-selection.ts';
+
+const skeletonRows = 12;
+const narrowRowPx = 76;
+/** The device and the select box; every further column adds its share. */
+const leastPx = { base: 400, column: 130 } as const;
+
+export interface ListPlace {
+  readonly workspaceId: string;
+  readonly search: DeviceSearch;
+}
+
+interface DeviceTableProps {
+  readonly place: ListPlace;
+  readonly change: (search: DeviceSearch) => void;
+  readonly request: ListRequest;
+  readonly pages: Pages<Device>;
+  readonly selection: Selection;
+  readonly box: RefObject<HTMLDivElement | null>;
+}
+
+export function DeviceTable(props: DeviceTableProps) {
+  const { place, change, request, pages, selection, box } = props;
+  const { workspaceId, search } = place;
+  const words = useWords(devicesWords);
+  const navigate = useNavigate();
+  const isNarrow = useNarrow();
+  const values = useDeviceValues(pages.loaded);
+  const columns = useDeviceColumns({ search, change, values, selection, isNarrow });
+  const curl = { method: 'POST', path: `/v3/assets/list?sort=${request.sort}`, body: request.body };
+  if (pages.total === undefined && pages.error !== null)
+    return <Failure error={pages.error} retry={pages.refetch} curl={curl as CurlRequest} />;
+  if (pages.total === 0) return <NoDevices place={place} change={change} />;
+  const sizes = isNarrow ? { rowPx: narrowRowPx, hasHeader: false } : {};
+  return (
+    <WindowedTable
+      label={words.title}
+      columns={columns}
+      total={pages.total ?? skeletonRows}
+      rowAt={pages.rowAt}
+      onView={pages.onView}
+      isSelected={selection.has}
+      toggle={selection.toggle}
+      open={({ id }) => void navigate({ to: deviceAddress(workspaceId, id) as '/' })}
+      leastPx={isNarrow ? 0 : leastPx.base + leastPx.column * columnKeysOf(search).length}
+      box={box}
+      {...sizes}
+    />
+  );
+}
+
+function NoDevices({ place, change }: Pick<DeviceTableProps, 'place' | 'change'>) {
+  const words = useWords(devicesWords);
+  const { workspaceId, search } = place;
+  const hasCondition = [search.q, search.state, search.filter].some((one) => one !== undefined);
+  if (hasCondition) return <NoMatch place={place} change={change} />;
+  const body = {
+    workspaceId,
+    name: 'Room 1',
+    deviceId: 'room-1',
+    dataFlowId: words.flowPlaceholder,
+    connectivity: 'HTTP',
+  };
+  return (
+    <Empty
+      title={words.empty}
+      note={words.emptyNote}
+      curl={{ method: 'POST', path: '/v3/devices', body }}
+    />
+  );
+}

@@ -1,0 +1,256 @@
+// Device values: the newest samples of the rows in view, and the course of their main value over 24 hours.
+import { queryOptions, useQueries } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { answers } from '../../api/answers.ts';
+import { ask, platform } from '../../api/platform.ts';
+import type { Device } from './device-list.ts';
+
+interface Property {
+  readonly title?: string;
+  readonly type?: string;
+  readonly unit?: string;
+  readonly hideFromKpis?: boolean;
+}
+
+/** By topic, what `infer-schema` says of the values of a device type. */
+type TypeSchema = Readonly<
+  Record<string, { readonly properties?: Readonly<Record<string, Property>> }>
+>;
+
+export interface ValueKey {
+  readonly topic: string;
+  readonly key: string;
+  readonly title: string;
+  readonly unit?: string;
+}
+
+interface Sample {
+  readonly topic: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface DeviceValues {
+  /** The value that represents the device; undefined when it sent no number. */
+  readonly mainOf: (device: Device) => ValueKey | undefined;
+  readonly valueOf: (device: Device, topic: string, key: string) => unknown;
+  /** Hourly averages of the main value, oldest first; null for hours without a sample. */
+  readonly lineOf: (device: Device) => readonly (number | null)[] | undefined;
+  /** All values that the types in view declare or have sent. */
+  readonly keys: readonly ValueKey[];
+}
+
+const hourMs = 3_600_000;
+const dayHours = 24;
+const latestMs = 15_000;
+const linesMs = 300_000;
+
+/** `pages` are those in view; values of a page are asked for in one request each. */
+export function useDeviceValues(pages: readonly (readonly Device[])[]): DeviceValues {
+  const schemas = useSchemas(pages);
+  const latest = useLatest(pages);
+  const mains = useMemo(() => mainsOf(pages.flat(), schemas, latest), [pages, schemas, latest]);
+  const lines = useLines(pages, mains);
+  return useMemo(
+    () => valuesOf({ schemas, latest, mains, lines }),
+    [schemas, latest, mains, lines],
+  );
+}
+
+/** Schemas by device type. */
+function useSchemas(pages: readonly (readonly Device[])[]): ReadonlyMap<string, TypeSchema> {
+  return useQueries({
+    queries: speakersOf(pages.flat()).map(schemaQuery),
+    combine: mapOfPairs,
+  });
+}
+
+interface Speaker {
+  readonly typeId: string;
+  readonly deviceId: string;
+}
+
+/** One device speaks for all of its type. */
+function speakersOf(devices: readonly Device[]): readonly Speaker[] {
+  const speakers = new Map<string, Speaker>();
+  for (const { id, dataFlow } of devices) {
+    const typeId = dataFlow.deviceType?.id;
+    if (typeId !== undefined && !speakers.has(typeId))
+      speakers.set(typeId, { typeId, deviceId: id });
+  }
+  return [...speakers.values()];
+}
+
+const schemaQuery = ({ typeId, deviceId }: Speaker) =>
+  queryOptions({
+    queryKey: ['type-values', typeId],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => {
+      const params = { path: { deviceId } };
+      const path = '/v3/devices/{deviceId}/infer-schema';
+      const schema = await ask(platform.GET(path, { signal, params }));
+      return [typeId, schema] as const;
+    },
+  });
+
+async function fetchLatest(deviceIds: string[], signal?: AbortSignal) {
+  const stop = signal === undefined ? {} : { signal };
+  const body = { deviceIds };
+  const { content } = await ask(platform.POST('/v3/devices/query/latest', { ...stop, body }));
+  return content.map(({ deviceId, samples }) => [deviceId, samples as readonly Sample[]] as const);
+}
+
+/** The newest values of at most 1,000 devices, without lines. */
+export async function fetchValues(devices: readonly Device[]): Promise<DeviceValues> {
+  const asked = speakersOf(devices).map((one) => answers.ensureQueryData(schemaQuery(one)));
+  const schemas = new Map(await Promise.all(asked));
+  const latest = new Map(
+    devices.length === 0 ? [] : await fetchLatest(devices.map(({ id }) => id)),
+  );
+  const mains = mainsOf(devices, schemas, latest);
+  return valuesOf({ schemas, latest, mains, lines: new Map() });
+}
+
+interface KnownValues {
+  readonly schemas: ReadonlyMap<string, TypeSchema>;
+  readonly latest: ReadonlyMap<string, readonly Sample[]>;
+  readonly mains: ReadonlyMap<string, ValueKey>;
+  readonly lines: ReadonlyMap<string, readonly (number | null)[]>;
+}
+
+function valuesOf({ schemas, latest, mains, lines }: KnownValues): DeviceValues {
+  return {
+    mainOf: ({ id }) => mains.get(id),
+    valueOf: ({ id }, topic, key) =>
+      latest.get(id)?.find((sample) => sample.topic === topic)?.data[key],
+    lineOf: ({ id }) => lines.get(id),
+    keys: [...new Map([...schemas.values()].flatMap(keysOf)).values()],
+  };
+}
+
+function useLatest(pages: readonly (readonly Device[])[]): ReadonlyMap<string, readonly Sample[]> {
+  return useQueries({
+    queries: pages.map((devices) => {
+      const deviceIds = devices.map(({ id }) => id);
+      return {
+        queryKey: ['latest', deviceIds],
+        enabled: deviceIds.length > 0,
+        refetchInterval: latestMs,
+        queryFn: ({ signal }: { readonly signal: AbortSignal }) => fetchLatest(deviceIds, signal),
+      };
+    }),
+    combine: mapOfLists,
+  });
+}
+
+function useLines(
+  pages: readonly (readonly Device[])[],
+  mains: ReadonlyMap<string, ValueKey>,
+): ReadonlyMap<string, readonly (number | null)[]> {
+  return useQueries({
+    queries: pages.map((devices) => {
+      const series = devices.flatMap(({ id }) => {
+        const main = mains.get(id);
+        if (main === undefined) return [];
+        return [{ deviceId: id, topic: main.topic, dataKey: main.key, accumulators: ['AVG'] }];
+      });
+      return {
+        queryKey: ['day-lines', series],
+        enabled: series.length > 0,
+        staleTime: linesMs,
+        refetchInterval: linesMs,
+        queryFn: ({ signal }: { readonly signal: AbortSignal }) => fetchLines(series, signal),
+      };
+    }),
+    combine: mapOfLists,
+  });
+}
+
+interface WantedLine {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly dataKey: string;
+  readonly accumulators: string[];
+}
+
+async function fetchLines(series: readonly WantedLine[], signal: AbortSignal) {
+  const end = (Math.floor(Date.now() / hourMs) + 1) * hourMs;
+  const from = new Date(end - dayHours * hourMs).toISOString();
+  const body = {
+    series: [...series],
+    interval: { from, to: new Date(end).toISOString() },
+    bucketInterval: 'PT1H',
+    source: 'hourly' as const,
+  };
+  const path = '/v3/devices/query/batch/time-series';
+  const lines = await ask(platform.POST(path, { signal, body }));
+  return lines.map(({ deviceId, dataPoints }) => [deviceId, dataPoints['AVG'] ?? []] as const);
+}
+
+interface Answered<T> {
+  readonly data?: T | undefined;
+}
+
+function mapOfPairs<V>(answers: readonly Answered<readonly [string, V]>[]): ReadonlyMap<string, V> {
+  return new Map(answers.flatMap(({ data }) => (data === undefined ? [] : [data])));
+}
+
+function mapOfLists<V>(
+  answers: readonly Answered<readonly (readonly [string, V])[]>[],
+): ReadonlyMap<string, V> {
+  return new Map(answers.flatMap(({ data }) => data ?? []));
+}
+
+function mainsOf(
+  devices: readonly Device[],
+  schemas: ReadonlyMap<string, TypeSchema>,
+  latest: ReadonlyMap<string, readonly Sample[]>,
+): ReadonlyMap<string, ValueKey> {
+  const mains = new Map<string, ValueKey>();
+  for (const device of devices) {
+    const schema = schemas.get(device.dataFlow.deviceType?.id ?? '');
+    const main = declaredMain(schema) ?? sentMain(latest.get(device.id) ?? []);
+    if (main !== undefined) mains.set(device.id, main);
+  }
+  return mains;
+}
+
+/** The first number that the type declares, of its default topic if that has one. */
+function declaredMain(schema: TypeSchema | undefined): ValueKey | undefined {
+  if (schema === undefined) return undefined;
+  return keysOf(schema)
+    .map(([, key]) => key)
+    .find(({ topic, key }) => {
+      const property = schema[topic]?.properties?.[key];
+      return isNumber(property) && property?.hideFromKpis !== true;
+    });
+}
+
+function isNumber(property: Property | undefined): boolean {
+  return property?.type === 'number' || property?.type === 'integer';
+}
+
+function sentMain(samples: readonly Sample[]): ValueKey | undefined {
+  for (const { topic, data } of samples) {
+    const key = Object.keys(data).find((name) => typeof data[name] === 'number');
+    if (key !== undefined) return { topic, key, title: key };
+  }
+  return undefined;
+}
+
+function keysOf(schema: TypeSchema): [string, ValueKey][] {
+  const topics = Object.keys(schema).sort((one, other) => topicRank(one) - topicRank(other));
+  return topics.flatMap((topic) =>
+    Object.entries(schema[topic]?.properties ?? {}).map(([key, { title, unit }]) => {
+      const shown = unit === undefined ? {} : { unit };
+      return [`${topic} ${key}`, { topic, key, title: title ?? key, ...shown }] as [
+        string,
+        ValueKey,
+      ];
+    }),
+  );
+}
+
+function topicRank(topic: string): number {
+  return topic === 'default' ? 0 : 1;
+}

@@ -1,0 +1,119 @@
+// Tag dialog: gives the selected devices a tag, and creates it if it does not exist.
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { ask, platform } from '../../api/platform.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { addTag, bulkSelection, tagNamed, untag } from './bulk-requests.ts';
+import { type BulkWork, changedIds } from './bulk-work.ts';
+import type { ListPlace } from './device-table.tsx';
+import { devicesWords } from './devices-words.ts';
+import type { Selection } from './use-selection.ts';
+
+const tagsMax = 1_000;
+
+export const tagsOf = (workspaceId: string) =>
+  queryOptions({
+    queryKey: ['tags', workspaceId],
+    queryFn: ({ signal }) => {
+      const query = { workspaceId, size: tagsMax, sort: 'name,asc' };
+      return ask(platform.GET('/v3/tags', { signal, params: { query } }));
+    },
+  });
+
+export interface WorkDialogProps {
+  readonly place: ListPlace;
+  readonly selection: Selection;
+  readonly work: BulkWork;
+  readonly close: () => void;
+}
+
+export function TagDialog({ place, selection, work, close }: WorkDialogProps) {
+  const words = useWords(devicesWords);
+  const tags = useQuery(tagsOf(place.workspaceId)).data?.content ?? [];
+  const start = useTagging({ place, selection, work, close });
+  const [name, setName] = useState('');
+  const [form, list] = [useId(), useId()];
+  const isNew = name.trim() !== '' && !tags.some((tag) => tag.name === name.trim());
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    start(name.trim(), tags);
+  };
+  return (
+    <Dialog
+      title={words.addTag}
+      close={close}
+      footer={
+        <>
+          <Button onClick={close}>{words.cancel}</Button>
+          <Button look="primary" type="submit" form={form} disabled={name.trim() === ''}>
+            {isNew ? words.makeTag : words.addTag}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} onSubmit={submit}>
+        <TextField
+          label={words.chooseTag}
+          hint={words.tagHint}
+          list={list}
+          value={name}
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the only field of a dialog that was asked for
+          autoFocus
+          autoComplete="off"
+          onChange={(event) => setName(event.target.value)}
+        />
+        <datalist id={list}>
+          {tags.map((tag) => (
+            <option key={tag.id} value={tag.name}>
+              {tag.name}
+            </option>
+          ))}
+        </datalist>
+      </form>
+    </Dialog>
+  );
+}
+
+type KnownTags = readonly { readonly id: string; readonly name: string }[];
+
+function useTagging({ place, selection, work, close }: WorkDialogProps) {
+  const words = useWords(devicesWords);
+  const formats = useFormats();
+  const client = useQueryClient();
+  return (name: string, known: KnownTags) => {
+    close();
+    const tagged = new Set(
+      selection.devices
+        .filter((device) => device.tags.some((tag) => tag.name === name))
+        .map(({ id }) => id),
+    );
+    if (!selection.isAll && tagged.size === selection.count) {
+      toast(words.allTagged(name));
+      return;
+    }
+    let tagId = '';
+    void work.run(
+      words.tagging,
+      async () => {
+        tagId = await tagNamed(place.workspaceId, name, known);
+        void client.invalidateQueries({ queryKey: ['tags'] });
+        const chosen = bulkSelection(place.workspaceId, place.search, selection);
+        return addTag(chosen, tagId, tagged);
+      },
+      (operation) => {
+        const undo = () =>
+          void work.run(
+            words.untagging,
+            () => untag(operation, tagId),
+            () => toast(words.undone),
+          );
+        toast(words.tagged(formats.count(changedIds(operation).length), name), undo);
+        selection.clear();
+      },
+    );
+  };
+}

@@ -1,0 +1,143 @@
+// Demo workspace: created once in an organization, and deleted with all that is in it (contract 37).
+import type { Scope } from '../../model/permission.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import { Problem, problem } from '../../model/problem.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  contentsInOrder,
+  type DemoContent,
+  demoDeviceTypes,
+  demoWorkspaceOf,
+  insertDemoWorkspace,
+  saveDemoDeviceTypes,
+} from '../../records/rows/demo-workspaces.ts';
+import { deleteCustomField } from '../devices/custom-fields.ts';
+import { deleteDevice } from '../devices/devices.ts';
+import { deleteTag } from '../devices/tags.ts';
+import { deleteDataFlow } from '../flows/data-flows.ts';
+import { deleteDeviceConnector } from '../flows/device-connectors.ts';
+import { deleteDeviceType } from '../flows/device-types.ts';
+import { deleteIntegration } from '../flows/integrations.ts';
+import { deleteOutputConnector } from '../flows/output-connectors.ts';
+import { change } from '../record-change.ts';
+import { deleteRule } from '../rules/rules.ts';
+import { deleteBlob } from './blobs.ts';
+import { deleteDashboardGroup } from './dashboard-groups.ts';
+import { deleteDashboard } from './dashboards.ts';
+import { createWorkspace, deleteWorkspace } from './workspaces.ts';
+
+/** A workspace with more of one kind is not deleted by one request. */
+const contentsMax = 1_000;
+
+/** What is deleted with the workspace; the caller must be able to delete each by itself. */
+const contentScopes: readonly Scope[] = [
+  'rule',
+  'asset',
+  'dataFlow',
+  'integration',
+  'dashboard',
+  'dashboard.group',
+  'blob',
+];
+
+const deletions: Readonly<Record<DemoContent, (step: Records, id: string) => Promise<unknown>>> = {
+  rule: deleteRule,
+  device: deleteDevice,
+  dataFlow: deleteDataFlow,
+  outputConnector: deleteOutputConnector,
+  integration: deleteIntegration,
+  deviceConnector: deleteConnectorIfLeft,
+  tag: deleteTag,
+  customFieldMeta: (step, id) => deleteCustomField(step, id, true),
+  dashboard: deleteDashboard,
+  dashboardGroup: deleteDashboardGroup,
+  blob: deleteBlob,
+};
+
+const office = [{ from: '07:00', to: '19:00' }];
+const demoDraft = {
+  name: 'Demo',
+  description: 'A campus of simulated devices whose raw payloads go through real decoders',
+  settings: {
+    timezone: 'Europe/Zurich',
+    workingHours: {
+      enabled: true,
+      days: {
+        MONDAY: office,
+        TUESDAY: office,
+        WEDNESDAY: office,
+        THURSDAY: office,
+        FRIDAY: office,
+      },
+    },
+  },
+} as const;
+
+/** The demo workspace of the organization, created if it does not exist. */
+export async function ensureDemoWorkspace(
+  records: Records,
+  organizationId: string,
+): Promise<string> {
+  return change(records, async (step) => {
+    const known = await demoWorkspaceOf(step.db, organizationId);
+    if (known !== undefined) return known;
+    const { id } = await createWorkspace(step, { organizationId, ...demoDraft });
+    await insertDemoWorkspace(step.db, { workspaceId: id, organizationId });
+    return id;
+  });
+}
+
+/** Notes which device types go with the workspace. */
+export async function keepDemoDeviceTypes(
+  { db }: Pick<Records, 'db'>,
+  workspaceId: string,
+  created: readonly string[],
+): Promise<void> {
+  const known = (await demoDeviceTypes(db, workspaceId)) ?? [];
+  if (created.length > 0)
+    await saveDemoDeviceTypes(db, workspaceId, [...new Set([...known, ...created])]);
+}
+
+/**
+ * Deletes a workspace, one of the demo with all that is in it; returns the ids of its devices,
+ * whose samples the caller drops. Throws 409 for any other workspace that is not empty.
+ */
+export async function deleteWorkspaceOrDemo(
+  records: Records,
+  principal: Principal,
+  id: string,
+): Promise<readonly string[]> {
+  return change(records, async (step) => {
+    const deviceTypeIds = await demoDeviceTypes(step.db, id);
+    if (deviceTypeIds === undefined) {
+      await deleteWorkspace(step, id);
+      return [];
+    }
+    if (!contentScopes.every((scope) => holds(principal, scope, 'delete', id)))
+      throw problem('permissionDenied');
+    const contents = await contentsInOrder(step.db, id, contentsMax);
+    for (const { kind, ids } of contents) for (const one of ids) await deletions[kind](step, one);
+    // The refusal names what exceeds the limit, and nothing is deleted.
+    await deleteWorkspace(step, id);
+    for (const typeId of deviceTypeIds) await deleteUnusedType(step, typeId);
+    return contents.find(({ kind }) => kind === 'device')?.ids ?? [];
+  });
+}
+
+/** A connector of an integration went with it. */
+async function deleteConnectorIfLeft(step: Records, id: string): Promise<void> {
+  await unless('notFound', deleteDeviceConnector(step, id));
+}
+
+/** Flows of other workspaces may use the type by now, and users may have deleted it. */
+async function deleteUnusedType(step: Records, id: string): Promise<void> {
+  await unless('inUse', unless('notFound', deleteDeviceType(step, id)));
+}
+
+async function unless(expected: Problem['problem'], work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.problem !== expected) throw error;
+  }
+}

@@ -1,0 +1,226 @@
+// Contract 37: the token of a shared dashboard reads that dashboard and the data of its devices, and nothing else.
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { allEndpoints } from '../../src/contract/endpoints/endpoint-table.ts';
+import {
+  type AccessWorld,
+  type Acting,
+  actingBy,
+  type Fixtures,
+  makeFixtures,
+  startAccessWorld,
+} from '../access/access-world.ts';
+import type { TestDevice } from '../world/world.ts';
+
+let at: AccessWorld;
+let own: Fixtures;
+let shown: TestDevice;
+let hidden: TestDevice;
+let elsewhere: TestDevice;
+let foreign: Fixtures;
+let dashboard: { readonly id: string };
+let reader: Acting;
+let token: string;
+
+const day = { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };
+const metric = { topic: 'default', dataKey: 'a', accumulator: 'MAX', interval: day };
+
+beforeAll(async () => {
+  at = await startAccessWorld();
+  const { world, owner } = at;
+  own = await makeFixtures(owner, world.workspaceId, 'own');
+  foreign = await makeFixtures(at.otherOwner, at.otherWorkspaceId, 'foreign');
+  shown = await world.device({ tags: [{ id: own.tag }] });
+  hidden = await world.device();
+  elsewhere = await world.device({ workspaceId: at.secondWorkspaceId });
+  await world.must(
+    'POST',
+    '/v3/samples/bulk',
+    [shown, hidden, elsewhere].map(({ id }) => ({
+      deviceId: id,
+      timestamp: '2026-03-01T10:00:00Z',
+      data: { a: 1 },
+    })),
+  );
+  // It names a device of another workspace and one of another organization too.
+  dashboard = await owner.must('POST', '/v3/dashboards', {
+    name: 'Shown',
+    workspaceId: world.workspaceId,
+    configuration: {
+      tiles: [{ kind: 'value', device: shown.id }, { of: [elsewhere.id, foreign.device] }],
+      tag: own.tag,
+      anything: { [own.device]: true },
+    },
+  });
+  const share = await owner.must('POST', `/v3/dashboards/${dashboard.id}/share`);
+  ({ token } = share);
+  expect(share).toEqual({
+    url: expect.stringMatching(new RegExp(`/shared/dashboards/${dashboard.id}#${token}$`)),
+    token: expect.stringMatching(/^share_[\w-]{43}$/),
+    expires: null,
+  });
+  reader = actingBy(at.base, { authorization: `Bearer ${token}` });
+}, 30_000);
+afterAll(() => at.close());
+
+const queriesOf = (id: string): [string, string, object?][] => [
+  ['POST', `/v3/devices/${id}/query`, { topic: 'default' }],
+  ['GET', `/v3/devices/${id}/query`],
+  ['GET', `/v3/devices/${id}/query/topics`],
+  ['GET', `/v3/devices/${id}/query/latest-sample`],
+  ['POST', `/v3/devices/${id}/query/raw/kpi`, metric],
+  ['POST', `/v3/devices/${id}/query/aggregated/hourly/time-series`, metric],
+  ['POST', '/v3/devices/query/latest', { deviceIds: [id] }],
+  ['POST', '/v3/devices/query/batch/raw/kpi', { ...metric, deviceIds: [id] }],
+  ['POST', '/v3/devices/query/batch/raw/time-series', { ...metric, deviceIds: [id] }],
+  [
+    'POST',
+    '/v3/devices/query/batch/time-series',
+    {
+      interval: day,
+      series: [{ deviceId: id, topic: 'default', dataKey: 'a', accumulators: ['MAX'] }],
+    },
+  ],
+];
+
+describe('reads', () => {
+  test('the dashboard and the data of its devices and tags', async () => {
+    const { configuration } = await reader.must('GET', `/v3/dashboards/${dashboard.id}`);
+    expect(configuration.tag).toBe(own.tag);
+    for (const [method, path, body] of queriesOf(shown.id))
+      expect((await reader.call(method, path, body)).status, path).toBe(200);
+    const byTag = await reader.must('POST', `/v3/tags/${own.tag}/query/raw/kpi`, metric);
+    expect(byTag.content).toContainEqual(expect.objectContaining({ deviceId: shown.id, kpi: 1 }));
+  });
+
+  test.each([
+    ['a device that it does not name', () => hidden.id, 403],
+    ['a named device of another workspace', () => elsewhere.id, 403],
+    ['a named device of another organization', () => foreign.device, 404],
+  ])('not %s', async (_, id, status) => {
+    for (const [method, path, body] of queriesOf(id()))
+      expect((await reader.call(method, path, body)).status, path).toBe(status);
+  });
+
+  test('no lists, and no other device together with a named one', async () => {
+    const path = '/v3/devices/query/latest';
+    const { workspaceId } = at.world;
+    const mixed = { deviceIds: [shown.id, hidden.id] };
+    for (const body of [mixed, { workspaceId }, { tagId: own.tag }])
+      expect((await reader.call('POST', path, body)).status).toBe(403);
+    const other = await at.owner.must('POST', '/v3/dashboards', { name: 'x', workspaceId });
+    expect((await reader.call('GET', `/v3/dashboards/${other.id}`)).status).toBe(403);
+    expect((await reader.call('GET', `/v3/dashboards/${foreign.dashboard}`)).status).toBe(404);
+  });
+});
+
+test('every other endpoint that needs a credential refuses it', async () => {
+  const ids: Record<string, string> = { id: dashboard.id, deviceId: shown.id, tagId: own.tag };
+  const refused = allEndpoints.filter(
+    ({ access, takesShares }) => !('open' in access) && !takesShares,
+  );
+  expect(refused.length).toBeGreaterThan(150);
+  for (const { method, path } of refused) {
+    for (const id of [dashboard.id, shown.id]) {
+      const filled = path.replace(/:(\w+)/g, (_, name: string) => ({ ...ids, id })[name] ?? 'x');
+      const url = `${filled}?workspaceId=${own.workspace}&q=own&scope=ASSET&verb=READ`;
+      const answer = await fetch(at.base + url, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(method !== 'GET' && { body: '{}' }),
+      });
+      expect([403], `${method} ${path}`).toContain(answer.status);
+      await answer.arrayBuffer();
+    }
+  }
+});
+
+test('the live stream, MQTT credentials and a second credential refuse it', async () => {
+  const socket = new WebSocket(`${at.base.replace('http', 'ws')}/v3/data-streams`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const [, response] = (await Promise.race([
+    once(socket, 'unexpected-response'),
+    once(socket, 'open').then(() => [undefined, { statusCode: 101 }]),
+  ])) as [unknown, { statusCode: number }];
+  expect(response.statusCode).toBe(401);
+  socket.on('error', () => undefined);
+  socket.terminate();
+  const both = { authorization: `Bearer ${token}`, 'x-api-key': at.world.apiKey };
+  const path = `/v3/dashboards/${dashboard.id}`;
+  expect((await actingBy(at.base, both).call('GET', path)).status).toBe(401);
+  for (const wrong of [`${token}x`, token.slice(0, -1), 'share_', 'share_x'])
+    expect(
+      (await actingBy(at.base, { authorization: `Bearer ${wrong}` }).call('GET', path)).status,
+    ).toBe(401);
+});
+
+describe('sharing', () => {
+  const make = (body: object = {}) =>
+    at.owner.must('POST', '/v3/dashboards', {
+      name: 'x',
+      workspaceId: own.workspace,
+      configuration: { device: shown.id },
+      ...body,
+    });
+  const statusOf = async (shared: string) => {
+    const acting = actingBy(at.base, { authorization: `Bearer ${shared}` });
+    return (await acting.call('GET', `/v3/devices/${shown.id}/query/topics`)).status;
+  };
+
+  test('follows the configuration, whose change then needs to read devices', async () => {
+    const { id } = await make({ configuration: {} });
+    const path = `/v3/dashboards/${id}`;
+    const { token: shared } = await at.owner.must('POST', `${path}/share`);
+    expect(await statusOf(shared)).toBe(403);
+    const writer = await at.key({ permissions: { dashboard: ['read', 'update'] } });
+    const configuration = { device: shown.id };
+    expect((await writer.call('PUT', path, { configuration })).status).toBe(403);
+    expect((await writer.call('POST', `${path}/share`, {})).status).toBe(403);
+    await writer.must('PUT', path, { name: 'Renamed' });
+    await at.owner.must('PUT', path, { configuration });
+    expect(await statusOf(shared)).toBe(200);
+    await at.owner.must('PUT', path, { configuration: {} });
+    expect(await statusOf(shared)).toBe(403);
+  });
+
+  test('ends by revocation, with its time and with the dashboard', async () => {
+    const { id } = await make();
+    const path = `/v3/dashboards/${id}/share`;
+    const expires = new Date(Date.now() + 1_500).toISOString();
+    const ending = await at.owner.must('POST', path, { expires });
+    const lasting = await at.owner.must('POST', path, {});
+    expect(ending.expires).toBe(expires);
+    const { shares } = await at.owner.must('GET', path);
+    expect(shares.map((one: { expires: string | null }) => one.expires)).toEqual([expires, null]);
+    expect(JSON.stringify(shares)).not.toContain('share_');
+    expect(await statusOf(ending.token)).toBe(200);
+    await expect.poll(() => statusOf(ending.token), { timeout: 5_000 }).toBe(401);
+    expect(await statusOf(lasting.token)).toBe(200);
+    await at.owner.must('DELETE', path);
+    expect(await statusOf(lasting.token)).toBe(401);
+    expect((await at.owner.must('GET', path)).shares).toEqual([]);
+    const last = await at.owner.must('POST', path);
+    await at.owner.must('DELETE', `/v3/dashboards/${id}`);
+    expect(await statusOf(last.token)).toBe(401);
+  });
+
+  test.each(['yesterday', '2001-01-01T00:00:00Z'])('an end of %s is refused', async (expires) => {
+    const path = `/v3/dashboards/${dashboard.id}/share`;
+    expect((await at.owner.call('POST', path, { expires })).status).toBe(400);
+  });
+
+  test('a dashboard has at most 20 links, and the audit log has no token', async () => {
+    const { id } = await make();
+    const path = `/v3/dashboards/${id}/share`;
+    const tokens: string[] = [];
+    for (let n = 0; n < 20; n++) tokens.push((await at.owner.must('POST', path)).token);
+    expect((await at.owner.call('POST', path)).status).toBe(409);
+    const log = JSON.stringify(
+      await at.owner.must('GET', `/v3/audit-logs?resourceId=${id}&size=100`),
+    );
+    for (const shared of tokens) expect(log).not.toContain(shared);
+    expect(log).toContain('UPDATE');
+  });
+});
