@@ -56,12 +56,13 @@ export function ConditionForm(props: ConditionProps) {
       />
       <datalist id={`${lists}-topics`}>
         {[...new Set(known.map(([topic]) => topic))].map((topic) => (
-          <option key={topic} value={topic} />
+          <option key={topic} value={topic} label={topic} />
         ))}
       </datalist>
       <datalist id={`${lists}-keys`}>
         {known.map(
-          ([topic, key]) => topic === source.dataTopic && <option key={key} value={key} />,
+          ([topic, key]) =>
+            topic === source.dataTopic && <option key={key} value={key} label={key} />,
         )}
       </datalist>
       <Comparison {...props} valueType={source.valueType} edit={edit} />
@@ -193,9 +194,7 @@ function useKnownKeys({ inputs }: RuleDraft): ReadonlyMap<string, ValueType> {
       );
       const keys = new Map<string, ValueType>();
       for (const [topic, { properties }] of Object.entries(topics))
-        for (const [key, { type = '' }] of Object.entries(
-          properties as Readonly<Record<string, { readonly type?: string }>>,
-        ))
+        for (const [key, { type = '' }] of Object.entries<{ readonly type?: string }>(properties))
           keys.set(`${topic} ${key}`, typesOf[type] ?? 'STRING');
       return keys;
     },

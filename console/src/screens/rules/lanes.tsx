@@ -35,7 +35,7 @@ export function Lanes(props: LanesProps) {
       onKeyDown={(event) => onKey(event, box.current)}
     >
       <div ref={box} className={styles['lanes']}>
-        <Wires box={box} rule={props.rule} open={open} />
+        <Wires box={box} rule={props.rule} />
         <WhenLane {...lane} />
         <IfLane {...lane} />
         <ThenLane {...lane} />

@@ -19,7 +19,7 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
   const [isAdding, setAdding] = useState(false);
   return (
     <div data-lane>
-      <h2>{words.then}</h2>
+      <h2>{words.thenDo}</h2>
       <ul>
         {rule.actions.map(({ id, name, type }) => (
           <NodeCard

@@ -6,22 +6,21 @@ import styles from './rules.module.css';
 interface WiresProps {
   readonly box: RefObject<HTMLDivElement | null>;
   readonly rule: RuleDraft;
-  /** Changes the height of a card. */
-  readonly open: string | undefined;
 }
 
 /** Drawn again whenever a card moves or changes its size. */
-export function Wires({ box, rule, open }: WiresProps) {
+export function Wires({ box, rule }: WiresProps) {
   const [paths, setPaths] = useState<readonly string[]>([]);
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
     const draw = () => setPaths(wiresOf(rule).flatMap(([from, to]) => pathOf(element, from, to)));
     const sizes = new ResizeObserver(draw);
+    for (const card of element.querySelectorAll('[data-wire]')) sizes.observe(card);
     sizes.observe(element);
     draw();
     return () => sizes.disconnect();
-  }, [box, rule, open]);
+  }, [box, rule]);
   return (
     <svg className={styles['wires']} aria-hidden="true">
       {paths.map((path) => (
