@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { answers } from './api/answers.ts';
 import { Refusal } from './api/refusal.ts';
+import { readPageSearch } from './screens/device/device-search.ts';
 import { readDeviceSearch } from './screens/devices/device-search.ts';
 import { Home } from './screens/home/home.tsx';
 import { readPage, readRuleSearch, readSimulationSearch } from './screens/rules/rule-search.ts';
@@ -114,6 +115,45 @@ const devices = createRoute({
   component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
 });
 
+const device = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/$deviceId',
+  validateSearch: readPageSearch,
+  component: lazyRouteComponent(() => import('./screens/device/device.tsx'), 'Device'),
+});
+
+const devicePages = [
+  createRoute({
+    getParentRoute: () => device,
+    path: '/',
+    beforeLoad: ({ params, search }) =>
+      redirect({ to: '/w/$workspaceId/devices/$deviceId/overview', params, search, throw: true }),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/overview',
+    component: lazyRouteComponent(
+      () => import('./screens/device/overview/overview.tsx'),
+      'Overview',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/live',
+    component: lazyRouteComponent(() => import('./screens/device/live/live.tsx'), 'Live'),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/uplinks',
+    component: lazyRouteComponent(() => import('./screens/device/uplinks/uplinks.tsx'), 'Uplinks'),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/log',
+    component: lazyRouteComponent(() => import('./screens/device/log/log.tsx'), 'Log'),
+  }),
+] as const;
+
 const outputs = createRoute({
   getParentRoute: () => workspace,
   path: '/outputs',
@@ -202,6 +242,7 @@ const routeTree = root.addChildren([
       workspace.addChildren([
         home,
         devices,
+        device.addChildren(devicePages),
         outputs,
         newOutput,
         output,

@@ -7,7 +7,7 @@ import { useLanguage } from '../words/language.tsx';
 import { createPlot, type PlotLine } from './line-plot.ts';
 import styles from './line-chart.module.css';
 
-export type { PlotLine } from './line-plot.ts';
+export type { PlotLine, PlotValue } from './line-plot.ts';
 
 interface LineChartProps {
   /** Epoch seconds, rising. */
@@ -20,15 +20,25 @@ interface LineChartProps {
   readonly label: string;
   /** Called with the range that was dragged over, in epoch seconds. */
   readonly zoom?: (from: number, to: number) => void;
+  /** Called on a double click. */
+  readonly zoomBack?: () => void;
 }
 
-export function LineChart({ times, lines, zone, height = 280, label, zoom }: LineChartProps) {
+export function LineChart({
+  times,
+  lines,
+  zone,
+  height = 280,
+  label,
+  zoom,
+  zoomBack,
+}: LineChartProps) {
   const { language } = useLanguage();
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
-  const onZoom = useRef(zoom);
+  const latest = useRef({ zoom, zoomBack });
   useEffect(() => {
-    onZoom.current = zoom;
+    latest.current = { zoom, zoomBack };
   });
   useEffect(() => {
     const [element, note] = [box.current, tip.current];
@@ -36,7 +46,7 @@ export function LineChart({ times, lines, zone, height = 280, label, zoom }: Lin
     let plot: uPlot | undefined;
     const make = () => {
       plot?.destroy();
-      const zoomed = (from: number, to: number) => onZoom.current?.(from, to);
+      const zoomed = (from: number, to: number) => latest.current.zoom?.(from, to);
       plot = createPlot({ element, note, times, lines, zone, height, language, zoomed });
     };
     make();
@@ -44,9 +54,12 @@ export function LineChart({ times, lines, zone, height = 280, label, zoom }: Lin
     sizes.observe(element);
     // Colors are read when a plot is made.
     addEventListener(themeEvent, make);
+    const back = () => latest.current.zoomBack?.();
+    element.addEventListener('dblclick', back);
     return () => {
       sizes.disconnect();
       removeEventListener(themeEvent, make);
+      element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
   }, [times, lines, zone, height, language]);

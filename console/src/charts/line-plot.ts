@@ -4,16 +4,19 @@ import { tokenValue } from '../design/theme.ts';
 import { formatsOf } from '../words/formats.ts';
 import type { Language } from '../words/word-set.ts';
 
+export type PlotValue = number | null | undefined;
+
 export interface PlotLine {
   readonly label: string;
   readonly unit?: string;
   /** Token of the palette, such as `--c1`. */
   readonly color: `--${string}`;
-  readonly values: readonly (number | null)[];
+  /** A line crosses `undefined` and has a gap at `null`. */
+  readonly values: readonly PlotValue[];
   /** Least and greatest values around the line, drawn as a band. */
   readonly band?: {
-    readonly least: readonly (number | null)[];
-    readonly greatest: readonly (number | null)[];
+    readonly least: readonly PlotValue[];
+    readonly greatest: readonly PlotValue[];
   };
   readonly isDashed?: boolean;
 }
@@ -34,7 +37,7 @@ const axisWidthPx = 52;
 
 export function createPlot(parts: PlotParts): uPlot {
   const { element, times, lines, height, zone } = parts;
-  const data: (readonly (number | null)[])[] = [times];
+  const data: (readonly PlotValue[])[] = [times];
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
   for (const line of lines) {
@@ -64,17 +67,31 @@ export function createPlot(parts: PlotParts): uPlot {
   return new uPlot(options, data as uPlot.AlignedData, element);
 }
 
-function lineSeries({ color, label, isDashed = false }: PlotLine, isOnly: boolean): uPlot.Series {
+function lineSeries(
+  { color, label, values, isDashed = false }: PlotLine,
+  isOnly: boolean,
+): uPlot.Series {
   const stroke = tokenValue(color);
   return {
     label,
     stroke,
     width: 1.75,
     spanGaps: false,
-    points: { show: false },
+    points: { show: true, size: 5, fill: stroke, filter: () => isolatedPoints(values) },
     ...(isDashed ? { dash: [5, 4] } : {}),
     ...(isOnly ? { fill: (plot) => fading(plot, stroke) } : {}),
   };
+}
+
+/** A value between two gaps has no line, so it is a point. */
+function isolatedPoints(values: readonly PlotValue[]): number[] {
+  const isKnown = (value: PlotValue) => value !== null && value !== undefined;
+  const known = values.flatMap((value, at) => (isKnown(value) ? [at] : []));
+  return known.filter((at, i) => {
+    const [before, after] = [known[i - 1], known[i + 1]];
+    const isAfterGap = before === undefined || values.slice(before + 1, at).includes(null);
+    return isAfterGap && (after === undefined || values.slice(at + 1, after).includes(null));
+  });
 }
 
 const edgeSeries: uPlot.Series = { width: 0, points: { show: false } };
@@ -124,12 +141,26 @@ function timeTicks(zone: string, language: Language) {
     });
 }
 
+/** The index nearest to one under the pointer at which any line has a value; -1 in a gap. */
+function knownNear(lines: readonly PlotLine[], at: number): number {
+  const valuesAt = (index: number) => lines.map(({ values }) => values[index] ?? undefined);
+  const isKnown = (index: number) => valuesAt(index).some((value) => value !== undefined);
+  const isGap = (index: number) => lines.every(({ values }) => values[index] === null);
+  const count = lines[0]?.values.length ?? 0;
+  if (at < 0 || isGap(at)) return -1;
+  for (let far = 0; far < count; far++) {
+    if (isKnown(at - far)) return at - far;
+    if (isKnown(at + far)) return at + far;
+  }
+  return -1;
+}
+
 function showTip(plot: uPlot, { note, lines, zone, language }: PlotParts): void {
-  const at = plot.cursor.idx;
-  const time = at === null || at === undefined ? undefined : plot.data[0][at];
+  const at = knownNear(lines, plot.cursor.idx ?? -1);
+  const time = plot.data[0][at];
   const formats = formatsOf(language);
   const said = lines.flatMap(({ label, unit = '', values }) => {
-    const value = at === null || at === undefined ? null : values[at];
+    const value = values[at];
     if (value === null || value === undefined) return [];
     const name = lines.length === 1 ? '' : `${label} `;
     return [{ value, words: `${name}${formats.value(value)} ${unit}`.trim() }];

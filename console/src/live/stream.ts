@@ -25,6 +25,8 @@ export type Interest =
     };
 
 export interface Listener {
+  /** From here on nothing is missed; what was asked for earlier can lack samples. */
+  readonly onJoin?: () => void;
   readonly onSample?: (sample: LiveSample) => void;
   readonly onEvent?: (event: LiveEvent) => void;
 }
@@ -44,6 +46,8 @@ interface Followed {
 interface ServerMessage {
   readonly type: string;
   readonly cursor?: string;
+  /** Of the platform's clock. */
+  readonly timestamp?: string;
   readonly sample?: LiveSample & { readonly workspaceId?: string };
 }
 
@@ -141,6 +145,12 @@ function planRetry(): void {
 
 function receive(message: ServerMessage): void {
   if (message.cursor !== undefined) cursor = message.cursor;
+  if (message.type === 'subscribed') {
+    // Before the first sample there is no cursor; the time of joining serves as one.
+    cursor ??= message.timestamp;
+    for (const { listeners } of followed.values())
+      for (const listener of listeners) listener.onJoin?.();
+  }
   if (message.type === 'sample_insert' && message.sample !== undefined)
     for (const { interest, listeners } of followed.values())
       if (concerns(interest, message.sample))

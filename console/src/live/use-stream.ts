@@ -19,6 +19,7 @@ export function useStream(interest: Interest | undefined, listener: Listener): v
   useEffect(() => {
     if (key === undefined) return undefined;
     return follow(JSON.parse(key) as Interest, {
+      onJoin: () => latest.current.onJoin?.(),
       onSample: (sample) => latest.current.onSample?.(sample),
       onEvent: (event) => latest.current.onEvent?.(event),
     });

@@ -22,7 +22,7 @@ import { useExport } from './use-export.ts';
 import { useListKeys } from './use-list-keys.ts';
 import { useSelection } from './use-selection.ts';
 
-const route = getRouteApi('/signed-in/w/$workspaceId/devices');
+const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices');
 const listMs = 15_000;
 
 export function Devices() {

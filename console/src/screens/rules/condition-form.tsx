@@ -56,13 +56,19 @@ export function ConditionForm(props: ConditionProps) {
       />
       <datalist id={`${lists}-topics`}>
         {[...new Set(known.map(([topic]) => topic))].map((topic) => (
-          <option key={topic} value={topic} label={topic} />
+          <option key={topic} value={topic}>
+            {topic}
+          </option>
         ))}
       </datalist>
       <datalist id={`${lists}-keys`}>
         {known.map(
           ([topic, key]) =>
-            topic === source.dataTopic && <option key={key} value={key} label={key} />,
+            topic === source.dataTopic && (
+              <option key={key} value={key}>
+                {key}
+              </option>
+            ),
         )}
       </datalist>
       <Comparison {...props} valueType={source.valueType} edit={edit} />

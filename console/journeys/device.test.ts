@@ -1,0 +1,221 @@
+// Device in a real browser: values, chart, live samples, a cut connection, and its first reading.
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../tests/servers/server-tests.ts';
+import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { type Cable, layCable } from './cable.ts';
+import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    temperature: { title: 'Temperature', type: 'number', unit: '°C' },
+    humidity: { title: 'Humidity', type: 'number', unit: '%' },
+  },
+};
+const script = `function consume(event) {
+  if (event.data.temperature === 'warm') throw new Error('The temperature is not a number');
+  emit('sample', { data: event.data, topic: 'default' });
+}`;
+const minuteMs = 60_000;
+
+describeWith(chromiumProgram, 'device', () => {
+  let world: World;
+  let cable: Cable;
+  let browser: Browser;
+  let device: TestDevice;
+  let quiet: TestDevice;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    cable = await layCable(world.base);
+    device = await world.device({
+      name: 'Room 1',
+      script,
+      schemas: { default: JSON.stringify(schema) },
+    });
+    quiet = await world.device({ name: 'Attic' });
+    const now = Date.now();
+    const samples = Array.from({ length: 240 }, (_, at) => ({
+      deviceId: device.id,
+      timestamp: new Date(now - (at + 5) * 6 * minuteMs).toISOString(),
+      data: { temperature: 20 + Math.sin(at / 12) * 3, humidity: 40 + (at % 9), mode: 'auto' },
+    }));
+    // Two hours of silence, which must stay a gap.
+    await world.must(
+      'POST',
+      '/v3/samples/bulk',
+      samples.filter((_, at) => at < 60 || at > 80),
+    );
+    await world.capture(device, { temperature: 21.5, humidity: 44, mode: 'auto' });
+    browser = await openBrowser(cable.base);
+    browser.page.setDefaultTimeout(12_000);
+    await signIn(browser.page, cable.base);
+  });
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await cable.close();
+    await world.close();
+  });
+
+  const address = (id: string, page = '') =>
+    `${cable.base}/w/${world.workspaceId}/devices/${id}${page}`;
+  const look = async (name: string) => {
+    const { page } = browser;
+    for (const theme of ['dark', 'light']) {
+      await page.evaluate((chosen) => {
+        document.documentElement.dataset['theme'] = chosen;
+        dispatchEvent(new Event('themechange'));
+      }, theme);
+      if (process.env['PICTURES'] !== undefined)
+        await page.screenshot({ path: `.tmp/${name}-${theme}.png` });
+      expect(await axeFindings(page)).toEqual([]);
+    }
+  };
+
+  test('shows state, values with units and a chart, which a tile chooses', async () => {
+    const { page } = browser;
+    await page.goto(address(device.id));
+    await page.waitForURL(/\/overview$/);
+    await page.getByRole('heading', { name: 'Room 1', level: 1 }).waitFor();
+    await page.getByText('Online', { exact: true }).waitFor();
+    const tiles = page.getByRole('group', { name: 'Values' });
+    await tiles.getByRole('button', { name: /Temperature 21.5 ?°C/ }).waitFor();
+    await page.getByRole('img', { name: 'Chart of Temperature in °C' }).waitFor();
+    await tiles.getByRole('button', { name: /Humidity/ }).click();
+    await page.getByRole('img', { name: 'Chart of Humidity in %' }).waitFor();
+    expect(page.url()).toContain('key=humidity');
+    await page.locator('canvas').waitFor();
+    await look('device-overview');
+  });
+
+  test('zooms by dragging and back, and shows a custom range', async () => {
+    const { page } = browser;
+    const box = await page.locator('.u-over').boundingBox();
+    if (box === null) throw new Error('no plot');
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * 0.6, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.8, y, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForURL(/from=/);
+    await page.getByText(/average per 30 s/).waitFor();
+    await page.getByRole('button', { name: 'Zoom back' }).click();
+    await page.getByText(/average per 2 min/).waitFor();
+    await page.getByRole('button', { name: 'Custom' }).click();
+    await page.getByLabel('From', { exact: true }).fill('2026-03-01T10:00');
+    await page.getByLabel('To', { exact: true }).fill('2026-03-01T11:00');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByText('Nothing was measured in this range').waitFor();
+    await page.getByRole('button', { name: '24h' }).click();
+    await page.locator('canvas').waitFor();
+    await page.getByLabel('Times in the zone of').selectOption('mine');
+    await page.getByText(/· Europe\/Zurich/).waitFor();
+  });
+
+  test('a sample appears in tile and tail, which pauses, filters and shows its JSON', async () => {
+    const { page } = browser;
+    const tail = page.getByRole('list', { name: 'Samples as they arrive' });
+    await world.capture(device, { temperature: 22.25, humidity: 45, mode: 'auto' });
+    await tail.getByText('temperature 22.25').waitFor();
+    await page.getByRole('button', { name: /Temperature 22.25 ?°C/ }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await world.capture(device, { temperature: 22.5, humidity: 46, mode: 'manual' });
+    await page.getByText('1 waiting').waitFor();
+    expect(await tail.getByText('mode "manual"').count()).toBe(0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('manual');
+    await tail.getByText('mode "manual"').click();
+    expect(await tail.getByRole('listitem').count()).toBe(1);
+    await tail.getByText('"topic": "default"').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('');
+  });
+
+  test('after a cut the tail and the chart are complete, in their order', async () => {
+    const { page } = browser;
+    await page.getByRole('navigation', { name: 'Pages of the device' }).getByText('Live').click();
+    await page.waitForURL(/\/live/);
+    const tail = page.getByRole('list', { name: 'Samples as they arrive' });
+    await tail.getByText('mode "manual"').waitFor();
+    cable.cut();
+    await page.getByText(/Connection lost at/).waitFor();
+    for (const temperature of [31, 32, 33]) await world.capture(device, { temperature });
+    cable.repair();
+    await page.getByRole('button', { name: 'Try now' }).click();
+    await tail.getByText('temperature 33').waitFor();
+    const rows = await tail.getByRole('listitem').allInnerTexts();
+    const temperatures = rows.map((row) => Number(/temperature ([\d.]+)/.exec(row)?.[1]));
+    expect(temperatures.slice(0, 5)).toEqual([33, 32, 31, 22.5, 22.25]);
+    await look('device-live');
+    await page.getByText('Overview', { exact: true }).click();
+    await page.getByRole('button', { name: /Temperature 33 ?°C/ }).waitFor();
+    browser.complaints.splice(0);
+  });
+
+  test('a cut before the first sample loses nothing', async () => {
+    const { page } = browser;
+    await page.goto(address(quiet.id, '/live'));
+    await page.getByText('The next sample shows here by itself.').waitFor();
+    cable.cut();
+    await page.getByText(/Connection lost at/).waitFor();
+    await world.capture(quiet, { temperature: 1 });
+    cable.repair();
+    await page.getByRole('button', { name: 'Try now' }).click();
+    await page.getByText('temperature 1').waitFor();
+    browser.complaints.splice(0);
+  });
+
+  test('a device without samples shows how it sends its first one', async () => {
+    const { page } = browser;
+    const silent = await world.device({ name: 'Cellar' });
+    await page.goto(address(silent.id));
+    await page.getByText('Never heard from Cellar').waitFor();
+    await page.getByText(`deviceId=${silent.deviceId}`).waitFor();
+    await page.getByText(`secret=${silent.secret}`).waitFor();
+    await look('device-never');
+    await world.capture(silent, { temperature: 19 });
+    await page.getByRole('button', { name: /temperature.* 19/ }).waitFor();
+    await page.getByText('Online', { exact: true }).waitFor();
+  });
+
+  test('the log by level, and an uplink that is decoded again', async () => {
+    const { page } = browser;
+    await world.capture(device, { temperature: 34 });
+    await world.capture(device, { temperature: 'warm' });
+    await page.goto(address(device.id, '/log'));
+    const log = page.getByRole('list', { name: 'Processing log' });
+    await log.getByText('The temperature is not a number', { exact: true }).waitFor();
+    await look('device-log');
+    await page.getByRole('button', { name: 'Warnings' }).click();
+    await page.getByText('Nothing was noted').waitFor();
+    expect(page.url()).toContain('level=WARN');
+    await page.getByRole('button', { name: 'Errors' }).click();
+    await log.getByText('The temperature is not a number', { exact: true }).click();
+    await log.getByRole('link', { name: 'Go to the uplink' }).click();
+    await page.waitForURL(/uplinks\?.*at=/);
+    const uplinks = page.getByRole('list', { name: 'Raw uplinks' });
+    await uplinks.getByText('{"temperature":34}').click();
+    await page.getByRole('button', { name: 'Decode again' }).click();
+    await page.getByText('Same samples as stored').waitFor();
+    await look('device-uplinks');
+    await page.getByRole('link', { name: 'Show the newest' }).click();
+    await uplinks.getByText('{"temperature":"warm"}').waitFor();
+  });
+
+  test('an unknown device and a phone', async () => {
+    const { page } = browser;
+    await page.goto(address('02ffffffffffffff'));
+    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    browser.complaints.splice(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(address(device.id, '/overview'));
+    await page.locator('canvas').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await look('device-phone');
+  });
+});

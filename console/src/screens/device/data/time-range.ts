@@ -1,0 +1,63 @@
+// Time ranges: the interval that the address means, and buckets of a length that a chart can show.
+import type { DeviceSearch, RangeName } from '../device-search.ts';
+
+export interface Interval {
+  /** Epoch milliseconds; `to` is exclusive. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface Bucket {
+  /** As requests name it. */
+  readonly iso: string;
+  readonly seconds: number;
+}
+
+const secondMs = 1_000;
+const hourMs = 3_600 * secondMs;
+const dayMs = 24 * hourMs;
+
+const spansMs: Readonly<Record<RangeName, number>> = {
+  '1h': hourMs,
+  '24h': dayMs,
+  '7d': 7 * dayMs,
+  '30d': 30 * dayMs,
+};
+export const rangeDefault: RangeName = '24h';
+/** What a chart shows well (interface 8). */
+const bucketsMax = 730;
+
+const buckets: readonly Bucket[] = [
+  { iso: 'PT1S', seconds: 1 },
+  { iso: 'PT5S', seconds: 5 },
+  { iso: 'PT10S', seconds: 10 },
+  { iso: 'PT30S', seconds: 30 },
+  { iso: 'PT1M', seconds: 60 },
+  { iso: 'PT2M', seconds: 120 },
+  { iso: 'PT5M', seconds: 300 },
+  { iso: 'PT15M', seconds: 900 },
+  { iso: 'PT30M', seconds: 1_800 },
+  { iso: 'PT1H', seconds: 3_600 },
+  { iso: 'PT3H', seconds: 10_800 },
+  { iso: 'PT6H', seconds: 21_600 },
+  { iso: 'P1D', seconds: 86_400 },
+];
+const longest: Bucket = { iso: 'P1W', seconds: 604_800 };
+
+/** A custom range is fixed; the others end now. */
+export function intervalOf({ from, to, range }: DeviceSearch, nowMs: number): Interval {
+  if (from !== undefined && to !== undefined)
+    return { fromMs: Date.parse(from), toMs: Date.parse(to) };
+  return { fromMs: nowMs - spansMs[range ?? rangeDefault], toMs: nowMs };
+}
+
+/** The shortest bucket with which the interval has at most `bucketsMax` of them. */
+export function bucketFor({ fromMs, toMs }: Interval): Bucket {
+  const seconds = (toMs - fromMs) / secondMs;
+  return buckets.find((one) => seconds / one.seconds <= bucketsMax) ?? longest;
+}
+
+/** The interval as requests have it. */
+export function isoInterval({ fromMs, toMs }: Interval): { from: string; to: string } {
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+}

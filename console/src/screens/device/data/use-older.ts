@@ -1,0 +1,46 @@
+// Older rows: pages of a list that is newest first, one after the other.
+import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
+
+interface PageOf<T> {
+  readonly content: readonly T[];
+  readonly number: number;
+  readonly last: boolean;
+  readonly totalElements: number;
+}
+
+/** The pages that are shown are asked for again in this interval. */
+const refreshMs = 10_000;
+/** A long list does not change while it is read. */
+const refreshedPages = 2;
+
+export const olderRows = 50;
+
+/** `fetchPage` asks for one page of `olderRows` rows; pages count from 0. */
+export function useOlder<T extends { readonly id: string }>(
+  queryKey: QueryKey,
+  fetchPage: (page: number, signal: AbortSignal) => Promise<PageOf<T>>,
+) {
+  const answer = useInfiniteQuery({
+    queryKey,
+    initialPageParam: 0,
+    queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
+    getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
+    refetchInterval: ({ state }) =>
+      (state.data?.pages.length ?? 0) > refreshedPages ? false : refreshMs,
+  });
+  // A row that arrives moves the others to the next page, where they are a second time.
+  const rows = new Map(
+    answer.data?.pages.flatMap((page) => page.content.map((row) => [row.id, row])),
+  );
+  return {
+    answer: {
+      data: answer.data && [...rows.values()],
+      error: answer.error,
+      refetch: answer.refetch,
+    },
+    total: answer.data?.pages[0]?.totalElements,
+    hasOlder: answer.hasNextPage,
+    isLoadingOlder: answer.isFetchingNextPage,
+    older: () => void answer.fetchNextPage(),
+  };
+}

@@ -1,0 +1,38 @@
+// Zones of a device's times: its own, that of its workspace, and the browser's.
+import { useWorkspaces } from '../../../session/session.ts';
+import type { ZoneName } from '../device-search.ts';
+import type { Device } from './device-queries.ts';
+
+/** Of a workspace that has none set (interface 4.7). */
+const zoneDefault = 'UTC';
+
+type Zones = Partial<Readonly<Record<ZoneName, string>>>;
+
+export function useZones(device: Device | undefined): Zones {
+  const workspaces = useWorkspaces();
+  const workspace = workspaces.data?.content.find(({ id }) => id === device?.workspaceId);
+  const own = deviceZone(device);
+  return {
+    ...(own === undefined ? {} : { device: own }),
+    workspace: workspace?.settings.timezone ?? zoneDefault,
+    mine: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  };
+}
+
+/** The zone in `properties.timeZone`; a name that the browser does not know would break its dates. */
+export function deviceZone(device: Device | undefined): string | undefined {
+  const properties: Readonly<Record<string, unknown>> = device?.properties ?? {};
+  const zone = properties['timeZone'];
+  if (typeof zone !== 'string') return undefined;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The zone that is shown: as the address has it, else the device's, else the workspace's. */
+export function zoneShown(zones: Zones, wanted: ZoneName | undefined): ZoneName {
+  const known = (['device', 'workspace', 'mine'] as const).filter((one) => one in zones);
+  return known.find((one) => one === wanted) ?? known[0] ?? 'mine';
+}

@@ -1,0 +1,90 @@
+// About a device: where it belongs, how it connects, and its last measures of itself.
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ask, platform } from '../../../api/platform.ts';
+import { Refusal } from '../../../api/refusal.ts';
+import { Card } from '../../../parts/card.tsx';
+import { Chip } from '../../../parts/chip.tsx';
+import { Bone } from '../../../parts/states.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
+import type { Device } from '../data/device-queries.ts';
+import { useDeviceFrame } from '../device-frame.ts';
+import { deviceWords } from '../device-words.ts';
+import styles from './overview.module.css';
+
+export function AboutDevice() {
+  const words = useWords(deviceWords);
+  const formats = useFormats();
+  const { device, zone } = useDeviceFrame();
+  const { dataFlow, uplinkMetrics: metrics } = device;
+  const signal = metrics?.signalQuality ?? null;
+  return (
+    <Card title={words.about}>
+      <dl className={styles['facts']}>
+        <Fact name={words.description} value={device.description} />
+        <Fact name={words.connection} value={device.connectivity} />
+        <Fact name={words.flow} value={dataFlow.name} />
+        <Fact name={words.type} value={dataFlow.deviceType?.name} />
+        <Fact name={words.connector} value={dataFlow.deviceConnector.name} />
+        <Fact name={words.credentials} value={<Credentials device={device} />} />
+        <Fact name={words.silentAfter} value={formats.duration(device.onlineTimeout)} />
+        <Fact name={words.battery} value={withUnit(metrics?.batteryLevel, '%')} />
+        <Fact name={words.signal} value={signal === null ? null : words.signals[signal]} />
+        <Fact name={words.position} value={positionOf(device)} />
+        <Fact name={words.tags} value={tagsOf(device)} />
+        {device.customFields.map((field) => (
+          <Fact key={field.fieldMetaId} name={field.fieldMetaName} value={fieldValue(field)} />
+        ))}
+        <Fact name={words.registered} value={formats.day(device.created, zone)} />
+      </dl>
+    </Card>
+  );
+}
+
+/** A fact that is not known is not shown. */
+function Fact({ name, value }: { readonly name: string; readonly value: ReactNode }) {
+  if (value === null || value === undefined || value === '') return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </>
+  );
+}
+
+function Credentials({ device: { id } }: { readonly device: Device }) {
+  const words = useWords(deviceWords);
+  const answer = useQuery({
+    queryKey: ['credentials', id],
+    queryFn: ({ signal }) =>
+      ask(
+        platform.GET('/v3/device-authorization/devices/{id}/credentials', {
+          signal,
+          params: { path: { id } },
+        }),
+      ),
+  });
+  if (answer.error !== null)
+    return answer.error instanceof Refusal ? answer.error.message : words.none;
+  if (answer.data === undefined) return <Bone width="6em" />;
+  const count = answer.data.totalElements;
+  return count === 0 ? words.sharedSecret : words.ownKeys(count);
+}
+
+function withUnit(value: number | null | undefined, unit: string): string | null {
+  return value === null || value === undefined ? null : `${value} ${unit}`;
+}
+
+function positionOf({ uplinkMetrics: metrics }: Device): string | null {
+  const { latitude = null, longitude = null } = metrics ?? {};
+  return latitude === null || longitude === null ? null : `${latitude}, ${longitude}`;
+}
+
+function tagsOf({ tags }: Device): ReactNode {
+  return tags.length === 0 ? null : tags.map(({ id, name }) => <Chip key={id}>{name}</Chip>);
+}
+
+function fieldValue({ meta: { type }, ...values }: Device['customFields'][number]): string {
+  const value: unknown = values[type];
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}

@@ -1,0 +1,121 @@
+// Value chart: average line with least and greatest as a band, by range and zone, with live points.
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import type { CurlRequest } from '../../../api/curl.ts';
+import { LineChart } from '../../../charts/line-chart.tsx';
+import { Card } from '../../../parts/card.tsx';
+import { Empty, Failure } from '../../../parts/states.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
+import type { DataKey } from '../data/data-keys.ts';
+import { type ManySeriesBody, seriesQuery } from '../data/device-queries.ts';
+import { bucketFor, intervalOf, isoInterval } from '../data/time-range.ts';
+import { useDeviceFrame } from '../device-frame.ts';
+import { deviceRoute, type DeviceSearch } from '../device-search.ts';
+import { deviceWords } from '../device-words.ts';
+import { plotOf } from './chart-lines.ts';
+import { RangeChoice } from './range-choice.tsx';
+import styles from './overview.module.css';
+
+const refetchLeastMs = 30_000;
+const path = '/v3/devices/query/batch/time-series';
+
+interface ValueChartProps {
+  readonly shown: DataKey | undefined;
+  /** Place of the value among those that are numbers. */
+  readonly colorAt: number;
+}
+
+export function ValueChart({ shown, colorAt }: ValueChartProps) {
+  const words = useWords(deviceWords);
+  if (shown === undefined)
+    return (
+      <Card title={words.noNumber} isPadded>
+        <p className="mute">{words.noNumberNote}</p>
+      </Card>
+    );
+  return <ChartOf shown={shown} colorAt={colorAt} />;
+}
+
+function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt: number }) {
+  const words = useWords(deviceWords);
+  const formats = useFormats();
+  const { zone } = useDeviceFrame();
+  const search = useSearch({ from: deviceRoute });
+  const { answer, bucket, request, times, lines } = useChart(shown, colorAt, search);
+  const zoom = useZoom();
+  const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));
+  return (
+    <Card
+      title={shown.title}
+      note={
+        <>
+          {shown.unit !== '' && `${shown.unit} · `}
+          {words.averagePer(formats.duration(bucket.seconds))} · {zone}
+        </>
+      }
+      actions={<RangeChoice />}
+    >
+      <div className={styles['chart']} data-stale={answer.isPlaceholderData}>
+        {answer.error !== null && answer.data === undefined && (
+          <Failure error={answer.error} retry={() => void answer.refetch()} curl={request} />
+        )}
+        {answer.data !== undefined && isEmpty && <Empty title={words.noValues} curl={request} />}
+        {answer.data !== undefined && !isEmpty && (
+          <LineChart
+            times={times}
+            lines={lines}
+            zone={zone}
+            label={words.chart(shown.title, shown.unit)}
+            zoom={zoom.into}
+            zoomBack={zoom.back}
+          />
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function useChart(shown: DataKey, colorAt: number, search: DeviceSearch) {
+  const { device, feed, zone } = useDeviceFrame();
+  const { topic, key, title, unit } = shown;
+  const isFixed = search.from !== undefined;
+  const [openedMs] = useState(() => Date.now());
+  const bucket = bucketFor(intervalOf(search, openedMs));
+  const bodyAt = (nowMs: number): ManySeriesBody => ({
+    series: [{ deviceId: device.id, topic, dataKey: key, accumulators: ['AVG', 'MIN', 'MAX'] }],
+    interval: isoInterval(intervalOf(search, nowMs)),
+    bucketInterval: bucket.iso,
+    timeZone: zone,
+  });
+  const shownRange = [search.range, search.from, search.to];
+  const refetchMs = Math.max(refetchLeastMs, bucket.seconds * 1_000);
+  const answer = useQuery(
+    seriesQuery(
+      ['chart', device.id, topic, key, zone, ...shownRange],
+      bodyAt,
+      isFixed ? false : refetchMs,
+    ),
+  );
+  const plot = useMemo(
+    () => plotOf(answer.data, isFixed ? [] : feed.rows, { topic, key, title, unit }, colorAt),
+    [answer.data, isFixed, feed.rows, topic, key, title, unit, colorAt],
+  );
+  const request: CurlRequest = { method: 'POST', path, body: bodyAt(openedMs) };
+  return { answer, bucket, request, ...plot };
+}
+
+/** Every zoom is a place in the history of the browser, so that its back button works too. */
+function useZoom() {
+  const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/overview' });
+  const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();
+  return {
+    into: (from: number, to: number) =>
+      void navigate({
+        search: ({ range: _, ...kept }) => ({ ...kept, from: instant(from), to: instant(to) }),
+        resetScroll: false,
+      }),
+    back: () =>
+      void navigate({ search: ({ from: _, to: __, ...kept }) => kept, resetScroll: false }),
+  };
+}

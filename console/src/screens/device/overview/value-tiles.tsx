@@ -1,0 +1,173 @@
+// Value tiles: the newest value of each data key with its unit and the course of 24 hours.
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { Button } from '../../../parts/button.tsx';
+import { Spark } from '../../../parts/spark.tsx';
+import { Bone } from '../../../parts/states.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
+import { type DataKey, valueAt } from '../data/data-keys.ts';
+import { newestQuery, seriesQuery } from '../data/device-queries.ts';
+import { type FeedRow, newestByTopic } from '../data/sample-feed.ts';
+import { intervalOf, isoInterval } from '../data/time-range.ts';
+import { useDeviceFrame } from '../device-frame.ts';
+import { deviceWords } from '../device-words.ts';
+import { colorOf } from './value-colors.ts';
+import styles from './overview.module.css';
+
+const firstTiles = 12;
+/** Lines of one request stay far below the points that an answer may have. */
+const linesMax = 200;
+const lineBucket = 'PT30M';
+const lineMs = 300_000;
+
+interface ValueTilesProps {
+  readonly keys: readonly DataKey[];
+  readonly shown: DataKey | undefined;
+  readonly choose: (key: string) => void;
+}
+
+export function ValueTiles({ keys, shown, choose }: ValueTilesProps) {
+  const words = useWords(deviceWords);
+  const { device, feed } = useDeviceFrame();
+  const [isWhole, setWhole] = useState(false);
+  const newest = useQuery(newestQuery(device.id));
+  const lines = useLines(device.id, keys);
+  const samples = useMemo(
+    () => newestByTopic(feed.rows, newest.data ?? []),
+    [feed.rows, newest.data],
+  );
+  const numbers = keys.filter(({ isNumber }) => isNumber);
+  const visible = isWhole ? keys : keys.slice(0, firstTiles);
+  return (
+    <div className={styles['tiles']} role="group" aria-label={words.values}>
+      {visible.map((dataKey) => {
+        const line = lines.get(dataKey.key);
+        const sample = samples.get(dataKey.topic);
+        const value = sample === undefined ? undefined : valueAt(sample.data, dataKey.key);
+        const known = value ?? lastKnown(feed.rows, dataKey) ?? line?.last;
+        return (
+          <Tile
+            key={dataKey.key}
+            dataKey={dataKey}
+            value={known}
+            points={line?.average}
+            color={colorOf(numbers.indexOf(dataKey))}
+            isShown={dataKey === shown}
+            isLoading={newest.isPending && sample === undefined}
+            choose={choose}
+          />
+        );
+      })}
+      {visible.length < keys.length && (
+        <Button look="ghost" onClick={() => setWhole(true)}>
+          {words.showAll(keys.length)}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The newest sample can lack the key. */
+function lastKnown(rows: readonly FeedRow[], { topic, key }: DataKey): unknown {
+  const has = ({ sample }: FeedRow) =>
+    sample.topic === topic && valueAt(sample.data, key) !== undefined;
+  const found = rows.find(has);
+  return found === undefined ? undefined : valueAt(found.sample.data, key);
+}
+
+interface TileProps {
+  readonly dataKey: DataKey;
+  readonly value: unknown;
+  readonly points: readonly (number | null)[] | undefined;
+  readonly color: `--${string}`;
+  readonly isShown: boolean;
+  readonly isLoading: boolean;
+  readonly choose: (key: string) => void;
+}
+
+function Tile({ dataKey, value, points, color, isShown, isLoading, choose }: TileProps) {
+  const words = useWords(deviceWords);
+  const { title, unit, key, isNumber, isInferred } = dataKey;
+  const content = (
+    <>
+      <span className={styles['key']} title={isInferred ? `${key} (${words.inferred})` : key}>
+        {title}
+        {isInferred && (
+          <span className={styles['inferred']}>
+            <span aria-hidden="true">*</span>
+            <span className="sr">{words.inferred}</span>
+          </span>
+        )}
+      </span>
+      <b className={`${styles['value']} num`}>
+        {isLoading ? <Bone width="3em" /> : <Value value={value} />}
+        {value !== undefined && unit !== '' && <span className={styles['unit']}>{unit}</span>}
+      </b>
+      {isNumber && (
+        <span className={styles['line']}>
+          <Spark points={points ?? []} color={`var(${color})`} />
+        </span>
+      )}
+    </>
+  );
+  if (!isNumber) return <div className={styles['tile']}>{content}</div>;
+  return (
+    <button
+      type="button"
+      className={styles['tile']}
+      aria-pressed={isShown}
+      onClick={() => choose(key)}
+    >
+      {content}
+    </button>
+  );
+}
+
+function Value({ value }: { readonly value: unknown }) {
+  const words = useWords(deviceWords);
+  const formats = useFormats();
+  if (value === undefined || value === null) return words.none;
+  if (typeof value === 'number') return formats.value(value);
+  if (typeof value === 'boolean') return value ? words.isTrue : words.isFalse;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+interface Line {
+  readonly average: readonly (number | null)[];
+  /** The last value of the 24 hours. */
+  readonly last: number | undefined;
+}
+
+function useLines(deviceId: string, keys: readonly DataKey[]): ReadonlyMap<string, Line> {
+  const wanted = keys.filter(({ isNumber }) => isNumber).slice(0, linesMax);
+  const names = wanted.map(({ topic, key }) => [topic, key]);
+  const lines = useQuery({
+    ...seriesQuery(
+      ['lines', deviceId, names],
+      (nowMs) => ({
+        series: wanted.map(({ topic, key }) => ({
+          deviceId,
+          topic,
+          dataKey: key,
+          accumulators: ['AVG', 'LAST'],
+        })),
+        interval: isoInterval(intervalOf({ range: '24h' }, nowMs)),
+        bucketInterval: lineBucket,
+      }),
+      lineMs,
+    ),
+    enabled: wanted.length > 0,
+  });
+  return useMemo(() => {
+    const found = lines.data?.series ?? [];
+    return new Map(
+      found.map(({ dataKey, dataPoints }) => [
+        dataKey,
+        {
+          average: dataPoints['AVG'] ?? [],
+          last: dataPoints['LAST']?.findLast((point) => point !== null) ?? undefined,
+        },
+      ]),
+    );
+  }, [lines.data]);
+}
