@@ -1,4 +1,4 @@
-// Outputs in a real browser: made, tested, failing, sent again, changed and deleted.
+// Outputs in a real browser: created, tested, failing, sent again and changed.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { databaseConnectorId } from '../../src/model/ids.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';
 import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
 
-/** A target that refuses everything for good until it is told otherwise. */
+/** A target that refuses everything until its status is changed. */
 function startTarget() {
   const target = { status: 400, bodies: [] as string[] };
   const server: Server = createServer((request, response) => {
@@ -52,7 +52,7 @@ describeWith(chromiumProgram, 'outputs', () => {
 
   const heading = (name: string) => browser.page.getByRole('heading', { level: 1, name });
 
-  test('a webhook is made in its form, and the fault of a field stands at the field', async () => {
+  test('a webhook is created in its form, and the fault of a field is at the field', async () => {
     const { page } = browser;
     await page.goto(outputs);
     await page.getByRole('link', { name: 'New output' }).first().click();

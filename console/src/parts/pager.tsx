@@ -1,4 +1,4 @@
-// Pager: where one is in a long list, and the way to the pages beside it.
+// Pager: the current page of a long list, and links to the next and previous page.
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useFormats, useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';

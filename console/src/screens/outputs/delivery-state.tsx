@@ -1,4 +1,4 @@
-// States of deliveries: their colors, always beside the word.
+// States of deliveries: their colors, always next to the word.
 import { Chip, type DotTone, type Tone } from '../../parts/chip.tsx';
 import { useWords } from '../../words/language.tsx';
 import type { DeliveryState } from './output-search.ts';

@@ -1,4 +1,4 @@
-// Delivery log of an output: state, tries, what the target said and what was sent, with the way to send it again.
+// Delivery log of an output: state, tries, answer and payload of each delivery, and sending again.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';

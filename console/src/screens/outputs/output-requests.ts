@@ -56,7 +56,7 @@ export function resendOne(id: string) {
   return ask(platform.POST('/v3/deliveries/{id}/resend', { params: { path: { id } } }));
 }
 
-/** Sends all again that were given up. */
+/** Sends all dead deliveries again. */
 export function resendFailed(id: string) {
   return ask(
     platform.POST('/v3/output-connectors/{id}/deliveries/resend', {

@@ -1,4 +1,4 @@
-// Template field: an editor with a preview of what would be sent, filled in with the last sample of a device.
+// Template field: an editor with a preview, filled in with the last sample of a device.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ask, platform } from '../../api/platform.ts';
 import { useSettledValue } from '../../live/use-settled-value.ts';

@@ -43,7 +43,7 @@ test('names without a common start share nothing', () => {
   expect(commonStart(['Room 1', 'Tracker'])).toBe('');
 });
 
-test('every source looks at every input, and a second time changes nothing', () => {
+test('every source reads every input, and a second time changes nothing', () => {
   expect(leaks.logic.dataSources.map(({ inputIds }) => inputIds)).toEqual([['d1', 'd2']]);
   expect(withInput(leaks, device('d2', 'Again'))).toBe(leaks);
   expect(withoutInput(leaks, 'd1').logic.dataSources[0]?.inputIds).toEqual(['d2']);

@@ -48,7 +48,7 @@ export const runsOf = (id: string, size: number, page = 0) =>
       ),
   });
 
-/** What the saved rule would have done; a newer version or another range is asked for anew. */
+/** What the saved rule would have done. */
 export const simulationOf = (id: string, version: number, days: number) =>
   queryOptions({
     queryKey: ['simulation', id, version, days],
