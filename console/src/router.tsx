@@ -8,6 +8,9 @@ import {
 } from '@tanstack/react-router';
 import { answers } from './api/answers.ts';
 import { Refusal } from './api/refusal.ts';
+import { readTypeSearch } from './screens/device-types/type-list.ts';
+import { readReplaySearch } from './screens/device-type/replay-search.ts';
+import { readExploreSearch } from './screens/device/explore/explore-search.ts';
 import { readPageSearch } from './screens/device/device-search.ts';
 import { readDeviceSearch } from './screens/devices/device-search.ts';
 import { Home } from './screens/home/home.tsx';
@@ -115,6 +118,81 @@ const devices = createRoute({
   component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'Devices'),
 });
 
+const deviceTypes = createRoute({
+  getParentRoute: () => workspace,
+  path: '/types',
+  validateSearch: readTypeSearch,
+  component: lazyRouteComponent(
+    () => import('./screens/device-types/device-types.tsx'),
+    'DeviceTypes',
+  ),
+});
+
+const deviceType = createRoute({
+  getParentRoute: () => workspace,
+  path: '/types/$typeId',
+  component: lazyRouteComponent(
+    () => import('./screens/device-type/device-type.tsx'),
+    'DeviceType',
+  ),
+});
+
+const scriptTab = () => import('./screens/device-type/script-tab.tsx');
+
+const deviceTypeTabs = [
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/',
+    beforeLoad: ({ params }) => {
+      redirect({ to: '/w/$workspaceId/types/$typeId/decoder', params, replace: true, throw: true });
+    },
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/decoder',
+    component: lazyRouteComponent(scriptTab, 'DecoderTab'),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/encoder',
+    component: lazyRouteComponent(scriptTab, 'EncoderTab'),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/schema',
+    component: lazyRouteComponent(
+      () => import('./screens/device-type/schema-tab.tsx'),
+      'SchemaTab',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/replay',
+    validateSearch: readReplaySearch,
+    component: lazyRouteComponent(
+      () => import('./screens/device-type/replay-tab.tsx'),
+      'ReplayTab',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => deviceType,
+    path: '/use',
+    component: lazyRouteComponent(() => import('./screens/device-type/use-tab.tsx'), 'UseTab'),
+  }),
+] as const;
+
+const registerDevice = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/new',
+  component: lazyRouteComponent(() => import('./screens/devices/register.tsx'), 'Register'),
+});
+
+const importDevices = createRoute({
+  getParentRoute: () => workspace,
+  path: '/devices/import',
+  component: lazyRouteComponent(() => import('./screens/devices/import.tsx'), 'ImportDevices'),
+});
+
 const device = createRoute({
   getParentRoute: () => workspace,
   path: '/devices/$deviceId',
@@ -151,6 +229,28 @@ const devicePages = [
     getParentRoute: () => device,
     path: '/log',
     component: lazyRouteComponent(() => import('./screens/device/log/log.tsx'), 'Log'),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/explore',
+    validateSearch: readExploreSearch,
+    component: lazyRouteComponent(() => import('./screens/device/explore/explore.tsx'), 'Explore'),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/commands',
+    component: lazyRouteComponent(
+      () => import('./screens/device/commands/commands.tsx'),
+      'Commands',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    path: '/settings',
+    component: lazyRouteComponent(
+      () => import('./screens/device/settings/settings.tsx'),
+      'Settings',
+    ),
   }),
 ] as const;
 
@@ -242,7 +342,11 @@ const routeTree = root.addChildren([
       workspace.addChildren([
         home,
         devices,
+        registerDevice,
+        importDevices,
         device.addChildren(devicePages),
+        deviceTypes,
+        deviceType.addChildren(deviceTypeTabs),
         outputs,
         newOutput,
         output,

@@ -78,7 +78,7 @@ function nameColumn({ search, change, words, isNarrow }: WordedParts): Column<De
   const isUp = search.sort === undefined;
   return {
     key: 'name',
-    width: isNarrow ? 'minmax(0, 1fr)' : 'minmax(340px, 5fr)',
+    width: isNarrow ? 'minmax(0, 1fr)' : 'minmax(340px, 4fr)',
     bone: <Bone width="14em" />,
     ...(isUp ? { sort: 'ascending' } : {}),
     ...(isDown ? { sort: 'descending' } : {}),
@@ -111,7 +111,7 @@ const makers: Readonly<Record<StandardColumn, (parts: WordedParts) => Column<Dev
   seen: seenColumn,
   type: ({ words }) => ({
     key: 'type',
-    width: 'minmax(110px, 1fr)',
+    width: 'minmax(128px, 1.4fr)',
     header: words.type,
     bone: <Bone width="7em" />,
     cell: (device) => <span className="mute">{typeNameOf(device) ?? '–'}</span>,
@@ -125,7 +125,7 @@ const makers: Readonly<Record<StandardColumn, (parts: WordedParts) => Column<Dev
   }),
   values: ({ words, values }) => ({
     key: 'values',
-    width: '196px',
+    width: '212px',
     header: words.values,
     bone: <Bone width="10em" />,
     cell: (device) => mainCell(device, values),

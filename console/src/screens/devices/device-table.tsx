@@ -2,6 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { RefObject } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
+import { ButtonLink } from '../../parts/button.tsx';
 import type { Pages } from '../../parts/rows/use-pages.ts';
 import { useNarrow } from '../../parts/rows/use-narrow.ts';
 import { WindowedTable } from '../../parts/rows/windowed-table.tsx';
@@ -82,6 +83,16 @@ function NoDevices({ place, change }: Pick<DeviceTableProps, 'place' | 'change'>
     <Empty
       title={words.empty}
       note={words.emptyNote}
+      actions={
+        <>
+          <ButtonLink to="/w/$workspaceId/devices/import" params={{ workspaceId }}>
+            {words.import}
+          </ButtonLink>
+          <ButtonLink look="primary" to="/w/$workspaceId/devices/new" params={{ workspaceId }}>
+            {words.register}
+          </ButtonLink>
+        </>
+      }
       curl={{ method: 'POST', path: '/v3/devices', body }}
     />
   );

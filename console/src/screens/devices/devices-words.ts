@@ -32,6 +32,8 @@ export const devicesWords = wordSet(
     lateReason: (limit: string) => `nothing within ${limit}`,
     neverReason: 'no uplink yet',
     gone: (connector: string) => `not registered with ${connector}`,
+    import: 'Import',
+    register: 'Register',
     exportCsv: 'Export',
     exportSelected: 'Export',
     exporting: (done: string, total: string) =>
@@ -118,6 +120,8 @@ export const devicesWords = wordSet(
     lateReason: (limit: string) => `nichts innerhalb von ${limit}`,
     neverReason: 'noch kein Uplink',
     gone: (connector: string) => `nicht registriert bei ${connector}`,
+    import: 'Importieren',
+    register: 'Registrieren',
     exportCsv: 'Exportieren',
     exportSelected: 'Exportieren',
     exporting: (done: string, total: string) =>

@@ -1,9 +1,9 @@
 // Devices: the list of a workspace with its search, states, columns and work on what is selected.
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Download } from 'lucide-react';
+import { Download, Plus, Upload } from 'lucide-react';
 import { type RefObject, useCallback, useMemo, useRef } from 'react';
 import { curlOf } from '../../api/curl.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -105,6 +105,7 @@ interface ListActionsProps {
 
 function ListActions({ request, total, exporting }: ListActionsProps) {
   const words = useWords(devicesWords);
+  const { workspaceId } = route.useParams();
   const parts = useWords(partWords);
   const path = `/v3/assets/list?sort=${request.sort}`;
   const curl = curlOf({ method: 'POST', path, body: request.body }, location.origin);
@@ -118,6 +119,14 @@ function ListActions({ request, total, exporting }: ListActionsProps) {
         <Download aria-hidden="true" />
         {exporting.progress ?? words.exportCsv}
       </Button>
+      <ButtonLink to="/w/$workspaceId/devices/import" params={{ workspaceId }}>
+        <Upload aria-hidden="true" />
+        {words.import}
+      </ButtonLink>
+      <ButtonLink look="primary" to="/w/$workspaceId/devices/new" params={{ workspaceId }}>
+        <Plus aria-hidden="true" />
+        {words.register}
+      </ButtonLink>
     </>
   );
 }

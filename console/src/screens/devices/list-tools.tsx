@@ -1,6 +1,7 @@
 // Tools of the device list: search, state, and how many devices match.
-import { Search } from 'lucide-react';
-import { type ReactNode, type Ref, useEffect, useState } from 'react';
+import { Search, X } from 'lucide-react';
+import { type Ref, useEffect, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { type DeviceSearch, deviceStates } from './device-search.ts';
@@ -16,10 +17,9 @@ interface ListToolsProps {
   readonly change: (search: DeviceSearch) => void;
   readonly total: number | undefined;
   readonly field: Ref<HTMLInputElement>;
-  readonly children?: ReactNode;
 }
 
-export function ListTools({ search, change, total, field, children }: ListToolsProps) {
+export function ListTools({ search, change, total, field }: ListToolsProps) {
   const words = useWords(devicesWords);
   const formats = useFormats();
   const states = { online: words.online, silent: words.silent, never: words.neverHeard };
@@ -41,7 +41,12 @@ export function ListTools({ search, change, total, field, children }: ListToolsP
           change(state === 'all' ? without(search, 'state') : { ...search, state })
         }
       />
-      {children}
+      {search.filter !== undefined && (
+        <Button onClick={() => change(without(search, 'filter'))}>
+          <X aria-hidden="true" />
+          {words.withoutFilter}
+        </Button>
+      )}
       <span className="grow" />
       <span className="mute num" aria-live="polite">
         {total !== undefined && words.count(formats.count(total), total)}

@@ -147,7 +147,7 @@ function AskedDialog({ asked, close, count, place, selection, work }: AskedDialo
   return <DeleteDialog count={count} close={close} remove={remove} />;
 }
 
-function WorkProgress({ progress: { what, done, total } }: { readonly progress: Progress }) {
+export function WorkProgress({ progress: { what, done, total } }: { readonly progress: Progress }) {
   const words = useWords(devicesWords);
   const formats = useFormats();
   const far = total === 0 ? '' : words.doneOf(formats.count(done), formats.count(total));

@@ -1,6 +1,55 @@
 // Home: what is true now in a sentence, the figures, what arrives, and what needs attention.
+import { useParams } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { ButtonLink } from '../../parts/button.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Bone, Failure } from '../../parts/states.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { Arriving } from './arriving.tsx';
+import { Figures } from './figures.tsx';
+import { homeWords } from './home-words.ts';
+import styles from './home.module.css';
+import { Needs } from './needs.tsx';
+import { openAlarms, type Overview, useOverview } from './overview.ts';
 
 export function Home() {
-  return <Page title="Home" name="Home" path={['Home']} />;
+  const words = useWords(homeWords);
+  const { count } = useFormats();
+  const { workspaceId } = useParams({ from: '/signed-in/shell/w/$workspaceId/' });
+  const { data, error, refetch } = useOverview(workspaceId);
+  const curl = { path: `/v3/workspaces/${workspaceId}/overview` };
+  if (data === undefined && error !== null)
+    return (
+      <Page title={words.title} name={words.title} path={[words.title]}>
+        <Failure error={error} retry={() => void refetch()} curl={curl} />
+      </Page>
+    );
+  return (
+    <Page
+      title={data === undefined ? <Bone width="12em" /> : sentence(data, words)}
+      name={words.title}
+      path={[words.title]}
+      lead={data && words.heard(count(data.devices.online), count(data.devices.total))}
+      actions={
+        <ButtonLink to="/w/$workspaceId/devices" params={{ workspaceId }} look="primary">
+          <Plus aria-hidden="true" />
+          {words.register}
+        </ButtonLink>
+      }
+    >
+      <Figures overview={data} />
+      <div className={styles['columns']}>
+        <Arriving key={workspaceId} workspaceId={workspaceId} />
+        {data !== undefined && <Needs overview={data} workspaceId={workspaceId} />}
+      </div>
+    </Page>
+  );
+}
+
+function sentence(overview: Overview, words: (typeof homeWords)['en']): string {
+  const { total, offline } = overview.devices;
+  const open = openAlarms(overview);
+  if (total === 0) return words.empty;
+  if (open > 0) return words.openAlarms(open);
+  return offline > 0 ? words.silentDevices(offline) : words.quiet;
 }

@@ -1,0 +1,68 @@
+// Home in a real browser: nothing yet, then the first sample, live, and what needs attention.
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../tests/servers/server-tests.ts';
+import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+
+describeWith(chromiumProgram, 'home', () => {
+  let world: World;
+  let browser: Browser;
+  let room: TestDevice;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    browser = await openBrowser(world.base);
+  });
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+  });
+
+  test('an empty workspace says so', async () => {
+    await signIn(browser.page, world.base);
+    await browser.page.getByRole('heading', { name: 'No device is registered yet.' }).waitFor();
+    await browser.page.getByText('Nothing. Enjoy it.').waitFor();
+    expect(await axeFindings(browser.page)).toEqual([]);
+  });
+
+  test('a sample appears as it is stored, with the name of its device', async () => {
+    const { page } = browser;
+    room = await world.device({ name: 'Room <b>1</b>' });
+    await page.reload();
+    await page.getByText('Waiting for the next sample…').waitFor();
+    // The subscription is open when the server has acknowledged it; samples before are not shown.
+    await expect
+      .poll(
+        async () => {
+          await world.capture(room, { temperature: 21.5, open: true });
+          return page.getByRole('link', { name: 'Room <b>1</b>' }).count();
+        },
+        { timeout: 10_000, interval: 250 },
+      )
+      .toBeGreaterThan(0);
+    await page.getByText('21.5', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.reload();
+    await page.getByRole('heading', { name: 'All quiet. Everything reports.' }).waitFor();
+    await page.getByText('1 of 1 devices heard from in their usual time').waitFor();
+  });
+
+  test('the dark page and the narrow page have no fault either', async () => {
+    const { page } = browser;
+    await page.getByRole('button', { name: 'Light or dark' }).click();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(390);
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await page.screenshot({ path: '.tmp/home-dark.png' });
+    await page.getByRole('button', { name: 'Light or dark' }).click();
+    await page.screenshot({ path: '.tmp/home-light.png' });
+  });
+});

@@ -1,0 +1,59 @@
+// Registration of a device: the device itself and, when asked for, a new data flow with its connector.
+import { ask, platform } from '../../api/platform.ts';
+
+export const connectivities = ['HTTP', 'MQTT', 'COAP'] as const;
+export type Connectivity = (typeof connectivities)[number];
+
+export interface Registration {
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly deviceId: string;
+  readonly description: string;
+  /** Empty for a new data flow. */
+  readonly flowId: string;
+  readonly connectivity: Connectivity;
+  /** Empty for devices whose JSON is stored as it is. */
+  readonly deviceTypeId: string;
+}
+
+export function registerDevice(sent: Registration, dataFlowId: string) {
+  const { workspaceId, name, deviceId } = sent;
+  const description = sent.description === '' ? {} : { description: sent.description };
+  const body = { workspaceId, name, deviceId, dataFlowId, ...description };
+  return ask(platform.POST('/v3/devices', { body }));
+}
+
+/** A data flow that stores what arrives; returns its id. */
+export async function createFlow(sent: Registration): Promise<string> {
+  const { workspaceId, connectivity, deviceTypeId, name } = sent;
+  const connector = await connectorFor(workspaceId, connectivity);
+  const outputs = await ask(
+    platform.GET('/v3/output-connectors', { params: { query: { workspaceId, size: 1_000 } } }),
+  );
+  const store = outputs.content.find(({ type }) => type === 'DATABASE');
+  const flow = await ask(
+    platform.POST('/v3/data-flows', {
+      body: {
+        workspaceId,
+        name,
+        deviceConnector: { id: connector },
+        deviceType: deviceTypeId === '' ? null : { id: deviceTypeId },
+        passThrough: deviceTypeId === '',
+        outputConnectors: store === undefined ? [] : [{ id: store.id, topic: '*' }],
+      },
+    }),
+  );
+  return flow.id;
+}
+
+/** An own connector of the workspace for the connectivity, or a new one; returns its id. */
+async function connectorFor(workspaceId: string, connectivity: Connectivity): Promise<string> {
+  const query = { workspaceId, size: 1_000 };
+  const { content } = await ask(platform.GET('/v3/device-connectors', { params: { query } }));
+  const known = content.find(
+    (one) => one.connectivity === connectivity && one.authType === 'BASIC' && !one.readOnly,
+  );
+  if (known !== undefined) return known.id;
+  const body = { workspaceId, connectivity, name: connectivity };
+  return (await ask(platform.POST('/v3/device-connectors', { body }))).id;
+}

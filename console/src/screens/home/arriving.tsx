@@ -1,0 +1,126 @@
+// Arriving now: the samples of the workspace as they are stored, at most some a second.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Pause, Play } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { ask, platform } from '../../api/platform.ts';
+import type { LiveSample } from '../../live/stream.ts';
+import { useStream } from '../../live/use-stream.ts';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Dot } from '../../parts/chip.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { homeWords } from './home-words.ts';
+import styles from './home.module.css';
+import { DeviceLink } from './needs.tsx';
+
+const shownMax = 11;
+const valuesMax = 3;
+const perSecond = 20;
+
+interface Arrived {
+  readonly number: number;
+  readonly sample: LiveSample;
+}
+
+export function Arriving({ workspaceId }: { readonly workspaceId: string }) {
+  const words = useWords(homeWords);
+  const formats = useFormats();
+  const [since] = useState(() => new Date().toISOString());
+  const [isPaused, setPaused] = useState(false);
+  const [arrived, setArrived] = useState<readonly Arrived[]>([]);
+  const last = useRef(0);
+  useStream(
+    { workspaceId, kinds: ['SAMPLE'], perSecond },
+    {
+      onSample(sample) {
+        const number = ++last.current;
+        if (!isPaused) setArrived((rows) => [{ number, sample }, ...rows].slice(0, shownMax));
+      },
+    },
+  );
+  const names = useNames(
+    workspaceId,
+    arrived.map(({ sample }) => sample.deviceId),
+  );
+  return (
+    <Card
+      title={words.arriving}
+      note={words.since(formats.clock(since))}
+      mark={<Dot tone="live" beat={arrived[0]?.number ?? 0} />}
+      actions={
+        <Button
+          look="ghost"
+          isIcon
+          aria-label={isPaused ? words.resume : words.pause}
+          onClick={() => setPaused(!isPaused)}
+        >
+          {isPaused ? <Play aria-hidden="true" /> : <Pause aria-hidden="true" />}
+        </Button>
+      }
+    >
+      <ul className={styles['feed']}>
+        {arrived.length === 0 && <li className={styles['none']}>{words.waitingForSample}</li>}
+        {arrived.map(({ number, sample }) => (
+          <SampleRow
+            key={number}
+            sample={sample}
+            workspaceId={workspaceId}
+            name={names.get(sample.deviceId)}
+          />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+interface SampleRowProps {
+  readonly sample: LiveSample;
+  readonly workspaceId: string;
+  readonly name: string | undefined;
+}
+
+function SampleRow({ sample, workspaceId, name }: SampleRowProps) {
+  const formats = useFormats();
+  const { deviceId, topic, timestamp, data } = sample;
+  const values = Object.entries(data).filter(([, value]) => typeof value !== 'object');
+  return (
+    <li className={styles['fresh']}>
+      <time className="num faint" dateTime={timestamp}>
+        {formats.clock(timestamp)}
+      </time>
+      <DeviceLink id={deviceId} workspaceId={workspaceId}>
+        {name ?? deviceId}
+      </DeviceLink>
+      <span className="faint">{topic === 'default' ? '' : topic}</span>
+      <span className={styles['values']}>
+        {values.slice(0, valuesMax).map(([key, value]) => (
+          <span key={key}>
+            <span className="faint">{key}</span>{' '}
+            <b className="num">
+              {typeof value === 'number' ? formats.value(value) : String(value)}
+            </b>
+          </span>
+        ))}
+      </span>
+    </li>
+  );
+}
+
+/** Names of the devices that are shown. */
+function useNames(workspaceId: string, deviceIds: readonly string[]): ReadonlyMap<string, string> {
+  const assetIds = [...new Set(deviceIds)].sort();
+  const found = useQuery({
+    queryKey: ['names', workspaceId, assetIds],
+    enabled: assetIds.length > 0,
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      ask(
+        platform.GET('/v3/assets', {
+          signal,
+          params: { query: { workspaceId, assetIds, size: shownMax } },
+        }),
+      ),
+  });
+  return new Map(found.data?.content.map(({ id, name }) => [id, name]));
+}

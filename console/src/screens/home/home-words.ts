@@ -1,0 +1,68 @@
+// Words of the home page.
+import { plural, wordSet } from '../../words/word-set.ts';
+
+export const homeWords = wordSet(
+  {
+    title: 'Home',
+    quiet: 'All quiet. Everything reports.',
+    empty: 'No device is registered yet.',
+    silentDevices: (many: number) =>
+      plural(many, 'One device is silent.', `${many} devices are silent.`),
+    openAlarms: (many: number) => plural(many, 'One alarm is open.', `${many} alarms are open.`),
+    heard: (online: string, total: string) =>
+      `${online} of ${total} devices heard from in their usual time`,
+    register: 'Register a device',
+    alive: 'Devices alive',
+    of: (total: string) => `of ${total}`,
+    rate: 'Samples a minute',
+    kept: 'Samples kept',
+    inBytes: (bytes: string) => `in ${bytes}`,
+    failing: 'Failed deliveries',
+    inDay: 'in 24 h',
+    waiting: (count: string) => `${count} waiting`,
+    arriving: 'Arriving now',
+    since: (at: string) => `since ${at}`,
+    waitingForSample: 'Waiting for the next sample…',
+    needs: 'Needs you',
+    nothing: 'Nothing. Enjoy it.',
+    alarms: (severity: string) => `Open alarms, ${severity.toLowerCase()}`,
+    failed: 'Deliveries failed in 24 h',
+    scripts: 'Script errors in 24 h',
+    lowBattery: (name: string) => `Low battery: ${name}`,
+    silent: (name: string) => `Silent: ${name}`,
+    pause: 'Pause',
+    resume: 'Resume',
+  },
+  {
+    title: 'Start',
+    quiet: 'Alles ruhig. Alle melden sich.',
+    empty: 'Noch kein Gerät registriert.',
+    silentDevices: (many: number) =>
+      plural(many, 'Ein Gerät ist still.', `${many} Geräte sind still.`),
+    openAlarms: (many: number) =>
+      plural(many, 'Ein Alarm ist offen.', `${many} Alarme sind offen.`),
+    heard: (online: string, total: string) =>
+      `${online} von ${total} Geräten haben sich in ihrer üblichen Zeit gemeldet`,
+    register: 'Gerät registrieren',
+    alive: 'Lebende Geräte',
+    of: (total: string) => `von ${total}`,
+    rate: 'Messwerte pro Minute',
+    kept: 'Gespeicherte Messwerte',
+    inBytes: (bytes: string) => `in ${bytes}`,
+    failing: 'Gescheiterte Lieferungen',
+    inDay: 'in 24 h',
+    waiting: (count: string) => `${count} warten`,
+    arriving: 'Kommt gerade an',
+    since: (at: string) => `seit ${at}`,
+    waitingForSample: 'Wartet auf den nächsten Messwert…',
+    needs: 'Braucht Sie',
+    nothing: 'Nichts. Genießen Sie es.',
+    alarms: (severity: string) => `Offene Alarme, ${severity.toLowerCase()}`,
+    failed: 'Gescheiterte Lieferungen in 24 h',
+    scripts: 'Skriptfehler in 24 h',
+    lowBattery: (name: string) => `Batterie schwach: ${name}`,
+    silent: (name: string) => `Still: ${name}`,
+    pause: 'Anhalten',
+    resume: 'Fortsetzen',
+  },
+);

@@ -1,0 +1,109 @@
+// Needs you: what a person should look at, the worst first.
+import { Link } from '@tanstack/react-router';
+import { BatteryLow, BellRing, CircleCheck, FileWarning, Send, WifiOff } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Ago } from '../../parts/ago.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Chip } from '../../parts/chip.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { homeWords } from './home-words.ts';
+import styles from './home.module.css';
+import type { Overview } from './overview.ts';
+
+interface Need {
+  readonly key: string;
+  readonly icon: ReactNode;
+  readonly what: ReactNode;
+  readonly much: ReactNode;
+}
+
+const severities = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING', 'INFO'] as const;
+
+interface NeedsProps {
+  readonly overview: Overview;
+  readonly workspaceId: string;
+}
+
+export function Needs({ overview, workspaceId }: NeedsProps) {
+  const words = useWords(homeWords);
+  const needs = [
+    ...useWorkspaceNeeds(overview),
+    ...overview.silent
+      .filter(({ online }) => !online)
+      .map(({ id, name, lastUplink }) => ({
+        key: `silent ${id}`,
+        icon: <WifiOff className={styles['bad']} aria-hidden="true" />,
+        what: <DeviceLink {...{ id, workspaceId }}>{words.silent(name)}</DeviceLink>,
+        much: <Ago at={lastUplink} />,
+      })),
+    ...overview.lowBattery.map(({ id, name, batteryLevel }) => ({
+      key: `battery ${id}`,
+      icon: <BatteryLow className={styles['warn']} aria-hidden="true" />,
+      what: <DeviceLink {...{ id, workspaceId }}>{words.lowBattery(name)}</DeviceLink>,
+      much: `${batteryLevel} %`,
+    })),
+  ];
+  return (
+    <Card title={words.needs} actions={needs.length > 0 && <Chip>{needs.length}</Chip>}>
+      <ul className={styles['needs']}>
+        {needs.map(({ key, icon, what, much }) => (
+          <li key={key}>
+            {icon}
+            {what}
+            <span className="faint num">{much}</span>
+          </li>
+        ))}
+        {needs.length === 0 && (
+          <li className="mute">
+            <CircleCheck className={styles['ok']} aria-hidden="true" />
+            {words.nothing}
+          </li>
+        )}
+      </ul>
+    </Card>
+  );
+}
+
+/** What concerns the workspace as a whole. */
+function useWorkspaceNeeds({ alarms, deliveries, scriptErrors }: Overview): Need[] {
+  const words = useWords(homeWords);
+  const { count } = useFormats();
+  const open = severities.map((severity) => ({ severity, many: alarms.open[severity] }));
+  const rows = [
+    ...open.map(({ severity, many }) => ({
+      key: severity,
+      icon: <BellRing className={styles['bad']} aria-hidden="true" />,
+      what: words.alarms(severity),
+      many,
+    })),
+    {
+      key: 'failed',
+      icon: <Send className={styles['bad']} aria-hidden="true" />,
+      what: words.failed,
+      many: deliveries.failed,
+    },
+    {
+      key: 'scripts',
+      icon: <FileWarning className={styles['warn']} aria-hidden="true" />,
+      what: words.scripts,
+      many: scriptErrors,
+    },
+  ];
+  return rows
+    .filter(({ many }) => many > 0)
+    .map(({ many, ...row }) => ({ ...row, much: count(many) }));
+}
+
+interface DeviceLinkProps {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly children: ReactNode;
+}
+
+export function DeviceLink({ id, workspaceId, children }: DeviceLinkProps) {
+  return (
+    <Link to="/w/$workspaceId/devices/$deviceId" params={{ workspaceId, deviceId: id }}>
+      {children}
+    </Link>
+  );
+}
