@@ -17,7 +17,15 @@ import { deviceWords } from './device-words.ts';
 import { deviceRoute } from './device-search.ts';
 
 const address = '/w/$workspaceId/devices/$deviceId';
-const pageNames = ['overview', 'live', 'uplinks', 'log'] as const;
+const pageNames = [
+  'overview',
+  'explore',
+  'live',
+  'uplinks',
+  'log',
+  'commands',
+  'settings',
+] as const;
 
 export function Device() {
   const { deviceId } = useParams({ from: deviceRoute });

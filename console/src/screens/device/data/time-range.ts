@@ -43,6 +43,7 @@ const buckets: readonly Bucket[] = [
   { iso: 'P1D', seconds: 86_400 },
 ];
 const longest: Bucket = { iso: 'P1W', seconds: 604_800 };
+const all = [...buckets, longest];
 
 /** A custom range is fixed; the others end now. */
 export function intervalOf({ from, to, range }: DeviceSearch, nowMs: number): Interval {
@@ -55,6 +56,16 @@ export function intervalOf({ from, to, range }: DeviceSearch, nowMs: number): In
 export function bucketFor({ fromMs, toMs }: Interval): Bucket {
   const seconds = (toMs - fromMs) / secondMs;
   return buckets.find((one) => seconds / one.seconds <= bucketsMax) ?? longest;
+}
+
+/** Buckets of which the interval has at most `bucketsMax`. */
+export function bucketsFor({ fromMs, toMs }: Interval): readonly Bucket[] {
+  const seconds = (toMs - fromMs) / secondMs;
+  return all.filter((one) => seconds / one.seconds <= bucketsMax);
+}
+
+export function bucketNamed(iso: unknown): Bucket | undefined {
+  return all.find((one) => one.iso === iso);
 }
 
 /** The interval as requests have it. */

@@ -9,7 +9,7 @@ interface PageOf<T> {
 }
 
 /** The pages that are shown are asked for again in this interval. */
-const refreshMs = 10_000;
+const refreshDefaultMs = 10_000;
 /** A long list does not change while it is read. */
 const refreshedPages = 2;
 
@@ -19,6 +19,7 @@ export const olderRows = 50;
 export function useOlder<T extends { readonly id: string }>(
   queryKey: QueryKey,
   fetchPage: (page: number, signal: AbortSignal) => Promise<PageOf<T>>,
+  refreshMs = refreshDefaultMs,
 ) {
   const answer = useInfiniteQuery({
     queryKey,

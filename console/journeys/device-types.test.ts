@@ -1,0 +1,217 @@
+// Device types in a real browser: a decoder is found, edited, tried, replayed on real uplinks and saved.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../tests/servers/server-tests.ts';
+import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+
+const decoder = `// Two bytes: temperature, signed, 0.1 degrees Celsius.
+function consume(event) {
+  const bits = Bits.hexToBits(event.data.payloadHex);
+  const temperature = Bits.bitsToSigned(bits.slice(0, 16)) / 10;
+  emit('sample', { data: { temperature }, topic: 'default' });
+}
+`;
+const schema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  type: 'object',
+  properties: { temperature: { type: 'number', unit: '°C', title: 'Temperature' } },
+  required: ['temperature'],
+};
+
+describeWith(chromiumProgram, 'device types', () => {
+  let world: World;
+  let browser: Browser;
+  let device: TestDevice;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    device = await world.device({ name: 'Room', script: decoder, schemas: { default: schema } });
+    for (const payloadHex of ['00e6', '00f0', 'ffce'])
+      await world.capture(device, { port: 2, payloadHex });
+    browser = await openBrowser(world.base);
+    await signIn(browser.page, world.base);
+  });
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+  });
+
+  const typeUrl = (tab: string) =>
+    `${world.base}/w/${world.workspaceId}/types/${device.deviceTypeId}/${tab}`;
+
+  test('the list shows what uses a type and opens it', async () => {
+    const { page } = browser;
+    await page.getByRole('link', { name: 'Device types' }).click();
+    await page.getByText('1 data flow', { exact: true }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByLabel('Search by name').fill('nothing like it');
+    await page.getByText('No device type matches').waitFor();
+    await page.getByLabel('Search by name').fill('roo');
+    await page.getByRole('link', { name: 'Room' }).click();
+    await page.waitForURL(/\/decoder$/);
+  });
+
+  test('a decoder is run on the last real uplink, and its error is marked at its line', async () => {
+    const { page } = browser;
+    await page.getByRole('button', { name: 'Last real uplink' }).click();
+    await page.getByText('JSON: a whole event').waitFor();
+    const editor = page.getByRole('textbox', { name: 'Decoder' });
+    await editor.click();
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('"temperature": -5').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('missing();');
+    await page.keyboard.press('Control+Enter');
+    await page
+      .getByText(/missing is not defined/)
+      .first()
+      .waitFor();
+    expect(await page.locator('.cm-lintRange-error').innerText()).toBe('missing();');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Discard edits' }).click();
+    expect(await page.getByText('Not saved').count()).toBe(0);
+  });
+
+  test('an example turns red when the decoder changes, and green when it is accepted', async () => {
+    const { page } = browser;
+    await page.getByLabel(/^Payload/).fill('00 E6');
+    await page.getByText('hex, 2 bytes').waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('"temperature": 23').waitFor();
+    await page.getByLabel('Name of the example').fill('warm');
+    await page.getByRole('button', { name: 'Save as example' }).click();
+    await page.getByText('warm is an example now').waitFor();
+    await replaceInCode('/ 10;', '/ 100;');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('fails').waitFor();
+    await page.getByText('changed since the last run').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'These results are right' }).click();
+    await page.getByText('passes').waitFor();
+  });
+
+  /** Types over the first place of `text` in the editor. */
+  async function replaceInCode(text: string, by: string): Promise<void> {
+    const { page } = browser;
+    await page.getByRole('textbox', { name: 'Decoder' }).click();
+    await page.keyboard.press('Control+f');
+    await page.getByRole('textbox', { name: 'Find' }).waitFor();
+    await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    await page.keyboard.type(by);
+  }
+
+  test('edits stay in the browser, are replayed on stored uplinks, and are saved', async () => {
+    const { page } = browser;
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Stay' }).click();
+    await page.getByRole('link', { name: 'Replay on stored uplinks' }).click();
+    await page.getByText('0 same, 3 differ').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Decoder' }).click();
+    await page.getByRole('textbox', { name: 'Decoder' }).click();
+    await page.keyboard.press('Control+s');
+    await page.getByText(/in use from now on by 1 device of this workspace/).waitFor();
+    const saved = await world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
+    expect(saved['uplinkScript'].code).toBe(decoder.replace('/ 10;', '/ 100;'));
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('The code before is in use again').waitFor();
+    const undone = await world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
+    expect(undone['uplinkScript'].code).toBe(decoder);
+  });
+
+  test('a change that met another one is not lost', async () => {
+    const { page } = browser;
+    await replaceInCode('/ 10;', '/ 1;');
+    await world.must('PUT', `/v3/device-types/${device.deviceTypeId}`, { description: 'Rooms' });
+    await page.keyboard.press('Control+s');
+    await page.getByText(/was changed by someone else/).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    browser.complaints.splice(0); // The browser itself notes the 409.
+    await page.getByRole('button', { name: 'Save over it' }).click();
+    await page.getByText(/^Saved/).waitFor();
+    const saved = await world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
+    expect(saved['uplinkScript'].code).toContain('/ 1;');
+    expect(saved['description']).toBe('Rooms');
+  });
+
+  test('keys of the schema get their units', async () => {
+    const { page } = browser;
+    await page.goto(typeUrl('schema'));
+    await page.getByRole('button', { name: 'temperature', exact: true }).click();
+    await page.getByLabel('Unit').fill('K');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).last().click();
+    await page.getByText('temperature saved').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    const saved = await world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
+    expect(JSON.parse(saved['schemas'].default)).toEqual({
+      ...schema,
+      properties: { temperature: { ...schema.properties.temperature, unit: 'K' } },
+    });
+  });
+
+  test('a type in use is not deleted, and an unused one is', async () => {
+    const { page } = browser;
+    await page.goto(typeUrl('use'));
+    await page.getByText('1 device', { exact: true }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Make a copy' }).click();
+    await page.getByRole('heading', { name: 'Room (copy)' }).waitFor();
+    await page.getByRole('link', { name: 'Use' }).click();
+    await page.getByText('No data flow of this workspace').waitFor();
+    await page.getByRole('button', { name: 'Delete type' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete type' }).click();
+    await page.getByText('Room (copy) deleted').waitFor();
+    await page.waitForURL(/\/types$/);
+  });
+
+  test('a new type begins with a decoder that runs', async () => {
+    const { page } = browser;
+    await page.getByRole('button', { name: 'New device type' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Meter');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Meter' }).waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('"temperature": 23').waitFor();
+  });
+
+  test('a library is imported from its folder', async () => {
+    const { page } = browser;
+    const folder = join(world.directory, 'a-library');
+    for (const name of ['good', 'bad']) mkdirSync(join(folder, name), { recursive: true });
+    const meta = {
+      name: 'Soil probe',
+      version: '1.0.0',
+      manufacturer: 'A maker',
+      author: 'An author',
+      encoding: 'JSON',
+      connectivity: 'HTTP',
+      outputTopics: ['default'],
+    };
+    writeFileSync(join(folder, 'good', 'meta.json'), JSON.stringify(meta));
+    writeFileSync(join(folder, 'good', 'uplink.js'), decoder);
+    writeFileSync(join(folder, 'bad', 'meta.json'), '{');
+    await page.goto(`${world.base}/w/${world.workspaceId}/types`);
+    await page.getByRole('button', { name: 'Import library' }).click();
+    await page.getByLabel('Folder of the library').setInputFiles(folder);
+    await page.getByText('3 files, 2 types').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByText('1 created, 0 updated, 0 unchanged').waitFor();
+    await page.getByText('bad/meta.json').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('link', { name: 'Soil probe' }).waitFor();
+  });
+});

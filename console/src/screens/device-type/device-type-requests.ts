@@ -1,0 +1,95 @@
+// Device type requests: the record, the devices of the type, and the newest uplink of one of them.
+import { queryOptions } from '@tanstack/react-query';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
+
+export type DeviceType = Omit<components['schemas']['DeviceType'], 'typedSchemas'>;
+type SentUpdate = components['schemas']['DeviceTypeUpdate'];
+/** The document leaves open what a schema is; the console sends strings, as it gets them. */
+export type DeviceTypeUpdate = Omit<SentUpdate, 'schemas'> & {
+  readonly schemas?: Readonly<Record<string, string>>;
+};
+type Device = components['schemas']['Device'];
+
+export const deviceTypeOf = (id: string) =>
+  queryOptions({
+    queryKey: ['device-type', id],
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/device-types/{id}', { signal, params: { path: { id } } })),
+  });
+
+export function saveDeviceType(id: string, update: DeviceTypeUpdate): Promise<DeviceType> {
+  const body = update as SentUpdate;
+  return ask(platform.PUT('/v3/device-types/{id}', { params: { path: { id } }, body }));
+}
+
+/** A new type with the content of another, under another name. */
+export function copyDeviceType(type: DeviceType, name: string, organizationId: string) {
+  const { description, meta, schemas, sampleData, uplinkScript, downlinkScript } = type;
+  const scripts = { uplinkScript, downlinkScript };
+  const draft = { name, organizationId, description, meta, schemas, sampleData, ...scripts };
+  const body = draft as components['schemas']['DeviceTypeDraft'];
+  return ask(platform.POST('/v3/device-types', { body }));
+}
+
+/** Body of `POST /v3/assets/list` for the devices of one type in one workspace. */
+export function devicesOfTypeBody(workspaceId: string, typeId: string) {
+  return {
+    workspaceIds: [workspaceId],
+    expression: { field: 'deviceType', predicate: 'EQUALS', values: [typeId] },
+  };
+}
+
+/** Devices of a type, those that sent last first. */
+export const devicesOfType = (workspaceId: string, typeId: string, size: number) =>
+  queryOptions({
+    queryKey: ['devices-of-type', workspaceId, typeId, size],
+    queryFn: ({ signal }) =>
+      ask(
+        platform.POST('/v3/assets/list', {
+          signal,
+          params: { query: { size, sort: 'uplinkMetrics.timestamp,desc' } },
+          body: devicesOfTypeBody(workspaceId, typeId),
+        }),
+      ),
+  });
+
+/** The newest uplink of the device that sent last, as the event of a decoder; else undefined. */
+export async function lastRealEvent(workspaceId: string, typeId: string) {
+  const { content: devices } = await ask(
+    platform.POST('/v3/assets/list', {
+      params: { query: { size: 1, sort: 'uplinkMetrics.timestamp,desc' } },
+      body: devicesOfTypeBody(workspaceId, typeId),
+    }),
+  );
+  const [device] = devices;
+  if (device === undefined) return undefined;
+  const { content } = await ask(
+    platform.GET('/v3/devices/{id}/uplinks', {
+      params: { path: { id: device.id }, query: { size: 1 } },
+    }),
+  );
+  const [uplink] = content;
+  return uplink === undefined ? undefined : { device, uplink, event: eventOf(device, uplink) };
+}
+
+function eventOf(device: Device, uplink: components['schemas']['RawUplink']) {
+  const { payload, timestamp, sentTimestamp, topic } = uplink;
+  const { id, deviceId, name, description } = device;
+  return {
+    data: Array.isArray(payload) ? { values: payload } : payload,
+    timestamp: sentTimestamp ?? timestamp,
+    ...(topic === null ? {} : { topic }),
+    device: {
+      id,
+      deviceId,
+      name,
+      description,
+      customFields: Object.fromEntries(
+        device.customFields.map((field) => [field.meta.name, field[field.meta.type]]),
+      ),
+      tags: device.tags.map((tag) => tag.name),
+    },
+    state: {},
+  };
+}

@@ -1,0 +1,180 @@
+// Device type: its head with what is not saved, and the tabs decoder, encoder, schema, replay and use.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, Outlet, useBlocker } from '@tanstack/react-router';
+import { History } from 'lucide-react';
+import { curlOf } from '../../api/curl.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Chip } from '../../parts/chip.tsx';
+import { Tabs } from '../../parts/choice.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Page } from '../../parts/page.tsx';
+import { partWords } from '../../parts/part-words.ts';
+import { Answered, Bone } from '../../parts/states.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import styles from './device-type.module.css';
+import { type DeviceType as Record, deviceTypeOf, devicesOfType } from './device-type-requests.ts';
+import { deviceTypeWords } from './device-type-words.ts';
+import { EditedTypeContext, type EditedType, useEditedType, useTypeEdits } from './edited-type.tsx';
+
+const route = getRouteApi('/signed-in/shell/w/$workspaceId/types/$typeId');
+const tabs = ['decoder', 'encoder', 'schema', 'replay', 'use'] as const;
+
+export function DeviceType() {
+  const words = useWords(deviceTypeWords);
+  const { workspaceId, typeId } = route.useParams();
+  const answer = useQuery(deviceTypeOf(typeId));
+  const path = `/v3/device-types/${typeId}`;
+  return (
+    <Answered
+      answer={answer}
+      curl={{ path }}
+      skeleton={
+        <Page title={<Bone width="10em" />} name={words.types} path={[words.types]} isWide>
+          <Bone width="24em" />
+        </Page>
+      }
+    >
+      {(type) => <LoadedType key={typeId} workspaceId={workspaceId} type={type} />}
+    </Answered>
+  );
+}
+
+interface LoadedTypeProps {
+  readonly workspaceId: string;
+  readonly type: Record;
+}
+
+function LoadedType({ workspaceId, type }: LoadedTypeProps) {
+  const words = useWords(deviceTypeWords);
+  const edited = useTypeEdits(workspaceId, type);
+  const list = (
+    <Link to="/w/$workspaceId/types" params={{ workspaceId }}>
+      {words.types}
+    </Link>
+  );
+  return (
+    <EditedTypeContext value={edited}>
+      <Page
+        title={type.name}
+        name={type.name}
+        path={[list, type.name]}
+        lead={<Lead />}
+        actions={<Actions />}
+        isWide
+      >
+        <Tabs
+          label={words.parts}
+          tabs={tabs.map((tab) => ({
+            label: words[tab],
+            link: {
+              to: `/w/$workspaceId/types/$typeId/${tab}`,
+              params: { workspaceId, typeId: type.id },
+            },
+          }))}
+        />
+        {edited.isStale && <Stale edited={edited} />}
+        <Outlet />
+        <LeaveWarning isChanged={edited.isChanged} typeId={type.id} />
+      </Page>
+    </EditedTypeContext>
+  );
+}
+
+function Lead() {
+  const words = useWords(deviceTypeWords);
+  const formats = useFormats();
+  const { type, workspaceId } = useEditedType();
+  const count = useQuery(devicesOfType(workspaceId, type.id, 1)).data?.totalElements;
+  return (
+    <>
+      {type.description !== null && <span>{type.description}</span>}
+      {type.type === 'library' && <Chip>{words.library}</Chip>}
+      {count !== undefined && (
+        <span className="num">{words.devices(formats.count(count), count)}</span>
+      )}
+      {type.type === 'library' && <span className="faint">{words.libraryNote}</span>}
+    </>
+  );
+}
+
+function Actions() {
+  const words = useWords(deviceTypeWords);
+  const copyCurl = useWords(partWords).copyCurl;
+  const { type, workspaceId, isChanged, isSaving, save, discard, drafts } = useEditedType();
+  const isKept = drafts.uplinkScript.isKept && drafts.downlinkScript.isKept;
+  const path = `/v3/device-types/${type.id}`;
+  const code = drafts.uplinkScript.code;
+  const curl = isChanged
+    ? curlOf({ method: 'PUT', path, body: { uplinkScript: { code } } }, location.origin)
+    : curlOf({ path }, location.origin);
+  return (
+    <>
+      {isChanged && (
+        <span className={styles['unsaved']} role="status">
+          <Chip tone="warn">{words.unsaved}</Chip>
+          <span className="faint">{isKept ? words.unsavedNote : words.notKept}</span>
+        </span>
+      )}
+      <CopyButton content={curl} label={copyCurl} />
+      {isChanged && (
+        <Button look="ghost" onClick={discard}>
+          {words.discard}
+        </Button>
+      )}
+      <ButtonLink
+        to="/w/$workspaceId/types/$typeId/replay"
+        params={{ workspaceId, typeId: type.id }}
+      >
+        <History aria-hidden="true" />
+        {words.replayLink}
+      </ButtonLink>
+      <Button look="primary" disabled={!isChanged || isSaving} onClick={() => save()}>
+        {isSaving ? words.saving : words.save}
+      </Button>
+    </>
+  );
+}
+
+function Stale({ edited: { discard, save } }: { readonly edited: EditedType }) {
+  const words = useWords(deviceTypeWords);
+  return (
+    <div className={styles['stale']} role="alert">
+      <span className="grow">{words.staleTitle}</span>
+      <Button onClick={discard}>{words.takeTheirs}</Button>
+      <Button onClick={() => save(true)}>{words.keepMine}</Button>
+    </div>
+  );
+}
+
+interface LeaveWarningProps {
+  readonly isChanged: boolean;
+  readonly typeId: string;
+}
+
+/** The tabs of the same type share the edits, so that only other pages are left. */
+function LeaveWarning({ isChanged, typeId }: LeaveWarningProps) {
+  const words = useWords(deviceTypeWords);
+  const blocker = useBlocker({
+    withResolver: true,
+    enableBeforeUnload: isChanged,
+    shouldBlockFn: ({ next }) => isChanged && !next.pathname.includes(`/types/${typeId}`),
+  });
+  if (blocker.status !== 'blocked') return null;
+  return (
+    <Dialog
+      title={words.leaveTitle}
+      close={blocker.reset}
+      footer={
+        <>
+          <Button onClick={blocker.reset}>{words.stay}</Button>
+          <Button look="primary" onClick={blocker.proceed}>
+            {words.leave}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.leaveNote}</p>
+    </Dialog>
+  );
+}

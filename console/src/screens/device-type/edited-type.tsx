@@ -1,0 +1,121 @@
+// Edited type: the record, the drafts of its scripts and how they are saved, for all tabs of one type.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, use } from 'react';
+import { Refusal } from '../../api/refusal.ts';
+import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import {
+  type DeviceType,
+  type DeviceTypeUpdate,
+  deviceTypeOf,
+  devicesOfType,
+  saveDeviceType,
+} from './device-type-requests.ts';
+import { deviceTypeWords } from './device-type-words.ts';
+import { type Draft, useDraft } from './draft.ts';
+import type { ScriptPart } from './payload.ts';
+
+export interface EditedType {
+  readonly workspaceId: string;
+  readonly type: DeviceType;
+  readonly drafts: Readonly<Record<ScriptPart, Draft>>;
+  readonly isChanged: boolean;
+  readonly isSaving: boolean;
+  /** Someone else saved the type since the edits began. */
+  readonly isStale: boolean;
+  /** Saves the changed scripts; over the work of others only when asked to. */
+  readonly save: (isForced?: boolean) => void;
+  readonly discard: () => void;
+  /** Saves other fields of the type; rejects with a Refusal. */
+  readonly update: (body: DeviceTypeUpdate) => Promise<DeviceType>;
+}
+
+export const EditedTypeContext = createContext<EditedType | undefined>(undefined);
+
+export function useEditedType(): EditedType {
+  const edited = use(EditedTypeContext);
+  if (edited === undefined) throw new Error('no device type around this part');
+  return edited;
+}
+
+const parts: readonly ScriptPart[] = ['uplinkScript', 'downlinkScript'];
+
+/** For the one part that is around all tabs of a type. */
+export function useTypeEdits(workspaceId: string, type: DeviceType): EditedType {
+  const drafts = {
+    uplinkScript: useDraft(type, 'uplinkScript'),
+    downlinkScript: useDraft(type, 'downlinkScript'),
+  };
+  const update = useUpdate(type, drafts);
+  const mutation = useSave({ workspaceId, type, drafts }, update);
+  const changed = parts.filter((part) => drafts[part].isChanged);
+  const discard = () => {
+    for (const part of parts) drafts[part].discard();
+    mutation.reset();
+  };
+  return {
+    workspaceId,
+    type,
+    drafts,
+    isChanged: changed.length > 0,
+    isSaving: mutation.isPending,
+    isStale:
+      isStale(mutation.error) || changed.some((part) => drafts[part].version !== type.version),
+    save(isForced = false) {
+      if (changed.length > 0 && !mutation.isPending) mutation.mutate(isForced);
+    },
+    discard,
+    update,
+  };
+}
+
+function isStale(error: Error | null): boolean {
+  return error instanceof Refusal && error.errorCode === '40901_STALE_VERSION';
+}
+
+function useUpdate({ id, version }: DeviceType, drafts: EditedType['drafts']) {
+  const client = useQueryClient();
+  return async (body: DeviceTypeUpdate) => {
+    const saved = await saveDeviceType(id, body);
+    for (const part of parts) drafts[part].settle(version, saved);
+    client.setQueryData(deviceTypeOf(id).queryKey, saved);
+    await client.invalidateQueries({ queryKey: ['device-types'] });
+    return saved;
+  };
+}
+
+type SavedParts = Pick<EditedType, 'workspaceId' | 'type' | 'drafts'>;
+
+function useSave({ workspaceId, type, drafts }: SavedParts, update: EditedType['update']) {
+  const words = useWords(deviceTypeWords);
+  const formats = useFormats();
+  const client = useQueryClient();
+  const devices = useQuery(devicesOfType(workspaceId, type.id, 1));
+  return useMutation({
+    mutationFn: async (isForced: boolean) => {
+      const changed = parts.filter((part) => drafts[part].isChanged);
+      const codes = changed.map((part) => [part, { code: drafts[part].code }]);
+      const version = Math.min(...changed.map((part) => drafts[part].version));
+      const scripts = Object.fromEntries(codes) as Pick<DeviceTypeUpdate, ScriptPart>;
+      const saved = await update(isForced ? scripts : { ...scripts, version });
+      return { before: type, saved };
+    },
+    onSuccess({ before, saved }) {
+      const undo = async () => {
+        const { uplinkScript, downlinkScript } = before;
+        await update({ uplinkScript, downlinkScript, version: saved.version });
+        for (const part of parts) drafts[part].discard();
+        toast(words.undone);
+      };
+      const count = devices.data?.totalElements;
+      toast(
+        count === undefined ? words.savedAsIs : words.saved(formats.count(count), count),
+        () => void undo().catch(toastFailure),
+      );
+    },
+    onError(error) {
+      if (isStale(error)) void client.invalidateQueries({ queryKey: ['device-type', type.id] });
+      else toastFailure(error);
+    },
+  });
+}

@@ -1,0 +1,272 @@
+// Device types: the organization's own and the library's, with what uses them in this workspace.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { FolderUp, Plus } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { curlOf } from '../../api/curl.ts';
+import { Ago } from '../../parts/ago.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Sheet } from '../../parts/card.tsx';
+import { Chip } from '../../parts/chip.tsx';
+import { Segments } from '../../parts/choice.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Page } from '../../parts/page.tsx';
+import { partWords } from '../../parts/part-words.ts';
+import { usePages } from '../../parts/rows/use-pages.ts';
+import { type Column, WindowedTable } from '../../parts/rows/windowed-table.tsx';
+import { Bone, Empty, Failure } from '../../parts/states.tsx';
+import { useAccount } from '../../session/session.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
+import styles from './device-types.module.css';
+import { deviceTypesWords } from './device-types-words.ts';
+import { LibraryImport } from './library-import.tsx';
+import { NewType } from './new-type.tsx';
+import {
+  type DeviceTypeItem,
+  fetchTypes,
+  flowsOf,
+  type TypeSearch,
+  typeQuery,
+  typeSources,
+} from './type-list.ts';
+
+const route = getRouteApi('/signed-in/shell/w/$workspaceId/types');
+
+export function DeviceTypes() {
+  const words = useWords(deviceTypesWords);
+  const { common, dialog, open } = usePageActions();
+  return (
+    <Page
+      title={words.title}
+      name={words.title}
+      path={[words.title]}
+      lead={words.lead}
+      actions={common}
+    >
+      <TypeSearchBar />
+      <TypeTable open={open} />
+      {dialog}
+    </Page>
+  );
+}
+
+type Opened = 'create' | 'import';
+
+function usePageActions() {
+  const words = useWords(deviceTypesWords);
+  const copy = useWords(partWords).copyCurl;
+  const { organizationId } = useAccount();
+  const [opened, open] = useState<Opened>();
+  const path = pathOf(typeQuery(organizationId, route.useSearch()));
+  const close = () => open(undefined);
+  return {
+    open,
+    common: (
+      <>
+        <CopyButton content={curlOf({ path }, location.origin)} label={copy} />
+        <Button onClick={() => open('import')}>
+          <FolderUp aria-hidden="true" />
+          {words.importLibrary}
+        </Button>
+        <Button look="primary" onClick={() => open('create')}>
+          <Plus aria-hidden="true" />
+          {words.create}
+        </Button>
+      </>
+    ),
+    dialog: (
+      <>
+        {opened === 'create' && <NewType close={close} />}
+        {opened === 'import' && <LibraryImport close={close} />}
+      </>
+    ),
+  };
+}
+
+function TypeSearchBar() {
+  const words = useWords(deviceTypesWords);
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const change = (next: TypeSearch) => void navigate({ to: '.', search: next, replace: true });
+  const { q: _q, ...withoutText } = search;
+  const { source: _source, ...withoutSource } = search;
+  return (
+    <div className={styles['tools']}>
+      <input
+        className={styles['search']}
+        type="search"
+        aria-label={words.search}
+        placeholder={words.search}
+        defaultValue={search.q ?? ''}
+        onChange={({ target: { value } }) =>
+          change(value === '' ? withoutText : { ...search, q: value })
+        }
+      />
+      <Segments
+        label={words.source}
+        value={search.source ?? 'all'}
+        options={(['all', ...typeSources] as const).map((value) => ({
+          value,
+          label: words[value],
+        }))}
+        choose={(source) => change(source === 'all' ? withoutSource : { ...search, source })}
+      />
+    </div>
+  );
+}
+
+function TypeTable({ open }: { readonly open: (what: Opened) => void }) {
+  const words = useWords(deviceTypesWords);
+  const { organizationId } = useAccount();
+  const { workspaceId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const query = typeQuery(organizationId, search);
+  const pages = usePages(['device-types', query], fetchTypes(query));
+  const columns = useColumns(workspaceId);
+  const path = pathOf(query);
+  if (pages.total === undefined)
+    return (
+      <Sheet>
+        {pages.error === null ? (
+          <Skeleton />
+        ) : (
+          <Failure error={pages.error} retry={pages.refetch} curl={{ path }} />
+        )}
+      </Sheet>
+    );
+  if (pages.total === 0)
+    return (
+      <Sheet>
+        <NoType isFiltered={search.q !== undefined || search.source !== undefined} open={open} />
+      </Sheet>
+    );
+  return (
+    <Sheet>
+      <WindowedTable
+        label={words.title}
+        columns={columns}
+        total={pages.total}
+        rowAt={pages.rowAt}
+        onView={pages.onView}
+        open={({ id: typeId }) =>
+          void navigate({ to: '/w/$workspaceId/types/$typeId', params: { workspaceId, typeId } })
+        }
+      />
+    </Sheet>
+  );
+}
+
+function NoType({
+  isFiltered,
+  open,
+}: {
+  readonly isFiltered: boolean;
+  readonly open: (what: Opened) => void;
+}) {
+  const words = useWords(deviceTypesWords);
+  const { organizationId } = useAccount();
+  if (isFiltered) return <Empty title={words.noMatch} note={words.noMatchNote} />;
+  const body = {
+    name: 'Room sensor',
+    organizationId,
+    uplinkScript: { code: "function consume(event) { emit('sample', { data: event.data }); }" },
+  };
+  return (
+    <Empty
+      title={words.empty}
+      note={words.emptyNote}
+      curl={{ method: 'POST', path: '/v3/device-types', body }}
+      actions={
+        <>
+          <Button onClick={() => open('import')}>{words.importLibrary}</Button>
+          <Button look="primary" onClick={() => open('create')}>
+            {words.create}
+          </Button>
+        </>
+      }
+    />
+  );
+}
+
+function useColumns(workspaceId: string): readonly Column<DeviceTypeItem>[] {
+  const words = useWords(deviceTypesWords);
+  return useMemo(
+    () => [
+      {
+        key: 'name',
+        header: words.name,
+        width: 'minmax(180px, 2fr)',
+        cell: ({ id: typeId, name }) => (
+          <Link to="/w/$workspaceId/types/$typeId" params={{ workspaceId, typeId }}>
+            {name}
+          </Link>
+        ),
+      },
+      {
+        key: 'source',
+        header: words.source,
+        width: '104px',
+        cell: ({ type }) => <Chip tone={type === 'manual' ? 'sun' : 'plain'}>{words[type]}</Chip>,
+      },
+      {
+        key: 'manufacturer',
+        header: words.manufacturer,
+        width: 'minmax(110px, 1.2fr)',
+        cell: ({ meta }) => <span className="mute">{meta.manufacturer}</span>,
+      },
+      {
+        key: 'connectivity',
+        header: words.connectivity,
+        width: '110px',
+        cell: ({ meta }) => <span className="mute">{meta.connectivity}</span>,
+      },
+      {
+        key: 'usedBy',
+        header: words.usedBy,
+        width: '170px',
+        cell: ({ id }) => <UsedBy workspaceId={workspaceId} typeId={id} />,
+      },
+      {
+        key: 'changed',
+        header: words.changed,
+        width: '120px',
+        cell: ({ created, updated }) => <Ago at={updated ?? created} />,
+      },
+    ],
+    [words, workspaceId],
+  );
+}
+
+function UsedBy({
+  workspaceId,
+  typeId,
+}: {
+  readonly workspaceId: string;
+  readonly typeId: string;
+}) {
+  const words = useWords(deviceTypesWords);
+  const formats = useFormats();
+  const { data: count } = useQuery({
+    ...flowsOf(workspaceId),
+    select: ({ content }) => content.filter(({ deviceType }) => deviceType?.id === typeId).length,
+  });
+  if (count === undefined) return <Bone width="5em" />;
+  if (count === 0) return <span className="faint">{words.notUsed}</span>;
+  return <span className="num">{words.flows(formats.count(count), count)}</span>;
+}
+
+function Skeleton() {
+  return (
+    <div className={styles['skeleton']}>
+      {['14em', '11em', '16em', '9em', '12em', '15em'].map((width) => (
+        <Bone key={width} width={width} />
+      ))}
+    </div>
+  );
+}
+
+function pathOf(query: ReturnType<typeof typeQuery>): string {
+  const words = Object.entries(query).map(([name, value]) => [name, String(value)]);
+  return `/v3/device-types?${new URLSearchParams(words)}`;
+}

@@ -1,0 +1,157 @@
+// Library import: a folder of device types is read in the browser and sent; refusals are listed by file.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { useAccount } from '../../session/session.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
+import styles from './device-types.module.css';
+import { deviceTypesWords } from './device-types-words.ts';
+import {
+  type LibraryFile,
+  libraryFilesIn,
+  libraryUploadOf,
+  typesAmong,
+  uploadBytesMax,
+  uploadBytesOf,
+} from './library-files.ts';
+
+type Summary = components['schemas']['LibraryImport'];
+
+export function LibraryImport({ close }: { readonly close: () => void }) {
+  const words = useWords(deviceTypesWords);
+  const [files, setFiles] = useState<readonly LibraryFile[]>([]);
+  const send = useImport();
+  const isReady = typesAmong(files) > 0 && uploadBytesOf(files) <= uploadBytesMax;
+  return (
+    <Dialog
+      title={words.importLibrary}
+      close={close}
+      isWide
+      footer={
+        send.data === undefined ? (
+          <>
+            <Button onClick={close}>{words.cancel}</Button>
+            <Button
+              look="primary"
+              disabled={!isReady || send.isPending}
+              onClick={() => send.mutate(files)}
+            >
+              {send.isPending ? words.importing : words.doImport}
+            </Button>
+          </>
+        ) : (
+          <Button key="done" look="primary" onClick={close}>
+            {words.done}
+          </Button>
+        )
+      }
+    >
+      <div className={styles['form']}>
+        {send.data === undefined ? (
+          <FolderChoice files={files} choose={setFiles} />
+        ) : (
+          <ImportSummary summary={send.data} />
+        )}
+        {send.error !== null && <Failure error={send.error} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function useImport() {
+  const { organizationId } = useAccount();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (files: readonly LibraryFile[]) => {
+      const body = await libraryUploadOf(organizationId, files);
+      return ask(platform.POST('/v3/device-types/import', { body }));
+    },
+    onSuccess: () =>
+      Promise.all(
+        ['device-types', 'device-type'].map((name) =>
+          client.invalidateQueries({ queryKey: [name] }),
+        ),
+      ),
+  });
+}
+
+interface FolderChoiceProps {
+  readonly files: readonly LibraryFile[];
+  readonly choose: (files: readonly LibraryFile[]) => void;
+}
+
+function FolderChoice({ files, choose }: FolderChoiceProps) {
+  const words = useWords(deviceTypesWords);
+  const formats = useFormats();
+  const [isChosen, setChosen] = useState(false);
+  const types = typesAmong(files);
+  return (
+    <>
+      <p className="mute">{words.importNote}</p>
+      <label>
+        {words.folder}
+        <input
+          className={styles['file']}
+          type="file"
+          multiple
+          ref={(input) => {
+            if (input !== null) input.webkitdirectory = true;
+          }}
+          onChange={({ target }) => {
+            setChosen(true);
+            choose(libraryFilesIn(target.files ?? []));
+          }}
+        />
+      </label>
+      <p role="status">
+        {isChosen && types === 0 && words.noTypes}
+        {types > 0 && words.found(formats.count(files.length), formats.count(types))}
+        {uploadBytesOf(files) > uploadBytesMax &&
+          ` ${words.tooLarge(formats.bytes(uploadBytesMax))}`}
+      </p>
+    </>
+  );
+}
+
+function ImportSummary({ summary }: { readonly summary: Summary }) {
+  const words = useWords(deviceTypesWords);
+  const formats = useFormats();
+  const { created, updated, unchanged, problems, warnings } = summary;
+  const counts = [created, updated, unchanged].map(formats.count) as [string, string, string];
+  return (
+    <>
+      <p role="status">
+        <strong>{words.imported(...counts)}</strong>
+      </p>
+      <Notes title={words.problems} notes={problems} />
+      <Notes title={words.warnings} notes={warnings} />
+    </>
+  );
+}
+
+function Notes({
+  title,
+  notes,
+}: {
+  readonly title: ReactNode;
+  readonly notes: Summary['problems'];
+}) {
+  if (notes.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must take the focus */}
+      <ul className={styles['notes']} tabIndex={0}>
+        {notes.map(({ path, message }) => (
+          <li key={`${path} ${message}`}>
+            <span className="mono">{path}</span> {message}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,36 @@
+// Command drafts: their faults and the requests that they mean.
+import { expect, test } from 'vitest';
+import { downlinkOf, emptyDraft, faultOf } from './command-draft.ts';
+
+const draft = (change: object) => ({ ...emptyDraft, ...change });
+
+test.each([
+  [{ json: '{"a":1}' }, undefined],
+  [{ json: '{a}' }, 'json'],
+  [{ json: '' }, 'json'],
+  [{ form: 'hex', hex: '01 FF' }, undefined],
+  [{ form: 'hex', hex: '01f' }, 'hex'],
+  [{ form: 'hex', hex: '' }, 'hex'],
+  [{ form: 'hex', hex: 'zz' }, 'hex'],
+  [{ port: '223' }, undefined],
+  [{ port: '0' }, 'port'],
+  [{ port: '224' }, 'port'],
+  [{ port: 'x' }, 'port'],
+])('fault of %o', (change, field) => {
+  expect(faultOf(draft(change))?.field).toBe(field);
+});
+
+test.each([
+  [{ json: '{"a":1}' }, 'MQTT', { mqttDownlink: { payload: { a: 1 } } }],
+  [{ json: '1', topic: ' set ' }, 'MQTT', { mqttDownlink: { topic: 'set', payload: 1 } }],
+  [
+    { form: 'hex', hex: '01 FF', port: '2', isConfirmed: true, isReplacing: true },
+    'LORA',
+    {
+      raw: true,
+      loraDownlink: { port: 2, payloadHex: '01ff', confirmed: true, clearQueue: true },
+    },
+  ],
+] as const)('%o over %s', (change, connectivity, body) => {
+  expect(downlinkOf(draft(change), connectivity)).toEqual(body);
+});

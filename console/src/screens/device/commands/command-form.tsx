@@ -1,0 +1,183 @@
+// Command form: content as JSON or hexadecimal, and where on the device it goes.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Send } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { curlOf } from '../../../api/curl.ts';
+import { ask, platform } from '../../../api/platform.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Card } from '../../../parts/card.tsx';
+import { Segments } from '../../../parts/choice.tsx';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { TextArea, TextField } from '../../../parts/field.tsx';
+import { Failure } from '../../../parts/states.tsx';
+import { toast } from '../../../parts/toasts.tsx';
+import { useWords } from '../../../words/language.tsx';
+import type { Device } from '../data/device-queries.ts';
+import { deviceWords } from '../device-words.ts';
+import { type CommandDraft, downlinkOf, emptyDraft, faultOf } from './command-draft.ts';
+import styles from './commands.module.css';
+import { commandsWords } from './commands-words.ts';
+
+interface CommandFormProps {
+  readonly device: Device;
+  readonly connectivity: 'MQTT' | 'LORA';
+}
+
+export function CommandForm({ device, connectivity }: CommandFormProps) {
+  const words = useWords(commandsWords);
+  const { copyCurl } = useWords(deviceWords);
+  const [draft, setDraft] = useState(emptyDraft);
+  const [isTried, setTried] = useState(false);
+  const sending = useSending(device.id);
+  const fault = faultOf(draft);
+  const change = (part: Partial<CommandDraft>) => setDraft({ ...draft, ...part });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (fault === undefined) sending.mutate(downlinkOf(draft, connectivity));
+  };
+  const path = `/v3/devices/${device.id}/downlink`;
+  const shownFault = isTried ? fault : undefined;
+  return (
+    <Card title={words.send} isPadded>
+      <form className={styles['form']} onSubmit={submit} noValidate>
+        <Content draft={draft} change={change} fault={shownFault} device={device} />
+        {connectivity === 'MQTT' ? (
+          <TextField
+            label={words.topic}
+            hint={words.topicHint}
+            value={draft.topic}
+            onChange={({ target }) => change({ topic: target.value })}
+          />
+        ) : (
+          <LoraFields draft={draft} change={change} isPortWrong={shownFault?.field === 'port'} />
+        )}
+        {sending.isError && <Failure error={sending.error} />}
+        <div className={styles['buttons']}>
+          {fault === undefined && (
+            <CopyButton
+              content={curlOf(
+                { method: 'POST', path, body: downlinkOf(draft, connectivity) },
+                location.origin,
+              )}
+            >
+              {copyCurl}
+            </CopyButton>
+          )}
+          <Button look="primary" type="submit" disabled={sending.isPending}>
+            <Send aria-hidden="true" />
+            {words.sendNow}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function useSending(deviceId: string) {
+  const words = useWords(commandsWords);
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: ReturnType<typeof downlinkOf>) =>
+      ask(platform.POST('/v3/devices/{id}/downlink', { params: { path: { id: deviceId } }, body })),
+    onSuccess: () => {
+      toast(words.queued);
+      return queries.invalidateQueries({ queryKey: ['downlinks', deviceId] });
+    },
+  });
+}
+
+interface PartProps {
+  readonly draft: CommandDraft;
+  readonly change: (part: Partial<CommandDraft>) => void;
+}
+
+function Content({
+  draft,
+  change,
+  fault,
+  device,
+}: PartProps & { readonly fault: ReturnType<typeof faultOf>; readonly device: Device }) {
+  const words = useWords(commandsWords);
+  const encoder = useEncoder(device);
+  const jsonHint = encoder === false ? words.asItIs : words.throughEncoder;
+  return (
+    <>
+      <Segments
+        label={words.how}
+        options={[
+          { value: 'json', label: words.json },
+          { value: 'hex', label: words.hex },
+        ]}
+        value={draft.form}
+        choose={(form) => change({ form })}
+      />
+      {draft.form === 'json' ? (
+        <TextArea
+          label={words.jsonLabel}
+          hint={encoder === false && device.connectivity === 'LORA' ? words.needsEncoder : jsonHint}
+          error={fault?.field === 'json' ? words.badJson(fault.reason) : undefined}
+          rows={6}
+          spellCheck={false}
+          value={draft.json}
+          onChange={({ target }) => change({ json: target.value })}
+        />
+      ) : (
+        <TextField
+          label={words.hexLabel}
+          hint={words.rawHint}
+          error={fault?.field === 'hex' ? words.badHex : undefined}
+          spellCheck={false}
+          autoComplete="off"
+          value={draft.hex}
+          onChange={({ target }) => change({ hex: target.value })}
+        />
+      )}
+    </>
+  );
+}
+
+/** Whether the type of the device has an encoder; undefined while or when that cannot be read. */
+function useEncoder({ dataFlow: { deviceType } }: Device): boolean | undefined {
+  const id = deviceType?.id ?? '';
+  const type = useQuery({
+    queryKey: ['device-type', id],
+    enabled: id !== '',
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/device-types/{id}', { signal, params: { path: { id } } })),
+  });
+  if (deviceType === null) return false;
+  return type.data && type.data.downlinkScript !== null;
+}
+
+function LoraFields({ draft, change, isPortWrong }: PartProps & { readonly isPortWrong: boolean }) {
+  const words = useWords(commandsWords);
+  return (
+    <>
+      <TextField
+        label={words.port}
+        hint={words.portHint}
+        error={isPortWrong ? words.portHint : undefined}
+        inputMode="numeric"
+        value={draft.port}
+        onChange={({ target }) => change({ port: target.value })}
+      />
+      <label className={styles['check']}>
+        <input
+          type="checkbox"
+          checked={draft.isConfirmed}
+          onChange={({ target }) => change({ isConfirmed: target.checked })}
+        />
+        {words.confirmed}
+      </label>
+      <label className={styles['check']}>
+        <input
+          type="checkbox"
+          checked={draft.isReplacing}
+          onChange={({ target }) => change({ isReplacing: target.checked })}
+        />
+        {words.clearQueue}
+      </label>
+    </>
+  );
+}

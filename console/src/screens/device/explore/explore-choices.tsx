@@ -1,0 +1,234 @@
+// Choices of an exploration: values, devices, accumulator, bucket and source, all in the address.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Plus, X } from 'lucide-react';
+import { useState } from 'react';
+import { ask, platform } from '../../../api/platform.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Sheet } from '../../../parts/card.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { SelectField, TextField } from '../../../parts/field.tsx';
+import { Answered, Bone } from '../../../parts/states.tsx';
+import { useWords } from '../../../words/language.tsx';
+import type { DataKey } from '../data/data-keys.ts';
+import { bucketsFor, intervalOf } from '../data/time-range.ts';
+import { useDeviceFrame } from '../device-frame.ts';
+import { deviceRoute } from '../device-search.ts';
+import { deviceWords } from '../device-words.ts';
+import {
+  accumulatorNames,
+  type ExploreSearch,
+  type ReadPlan,
+  sourceNames,
+} from './explore-search.ts';
+import styles from './explore.module.css';
+import { exploreWords } from './explore-words.ts';
+
+const foundMax = 20;
+
+interface ChoicesProps {
+  readonly topics: readonly string[];
+  readonly topic: string;
+  readonly keys: readonly DataKey[];
+  readonly chosen: readonly string[];
+  readonly compared: readonly { readonly id: string; readonly name: string }[];
+  readonly accumulator: string;
+  readonly plan: ReadPlan;
+}
+
+type Change = (change: Partial<ExploreSearch> & { readonly topic?: string }) => void;
+
+function useChange(): Change {
+  const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/explore' });
+  return (change) =>
+    void navigate({
+      search: (before) => ({ ...before, ...change }),
+      replace: true,
+      resetScroll: false,
+    });
+}
+
+export function ExploreChoices(props: ChoicesProps) {
+  const words = useWords(exploreWords);
+  const change = useChange();
+  const { keys, chosen } = props;
+  return (
+    <Sheet>
+      <div className={styles['choices']}>
+        <fieldset className={styles['keys']}>
+          <legend>{words.values}</legend>
+          {keys.map(({ key, title }) => (
+            <label key={key} className={styles['key']}>
+              <input
+                type="checkbox"
+                checked={chosen.includes(key)}
+                onChange={({ target }) =>
+                  change({
+                    keys: target.checked ? [...chosen, key] : chosen.filter((one) => one !== key),
+                  })
+                }
+              />
+              {title}
+            </label>
+          ))}
+        </fieldset>
+        <Devices {...props} />
+        <Reading {...props} />
+      </div>
+    </Sheet>
+  );
+}
+
+function Reading({ topics, topic, accumulator, plan }: ChoicesProps) {
+  const words = useWords(exploreWords);
+  const { topic: topicWord } = useWords(deviceWords);
+  const change = useChange();
+  const search = useSearch({ from: `${deviceRoute}/explore` });
+  const [openedMs] = useState(() => Date.now());
+  const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/explore' });
+  const choose = (name: 'bucket' | 'source', value: string) =>
+    void navigate({
+      search: ({ [name]: _, ...kept }) => (value === 'auto' ? kept : { ...kept, [name]: value }),
+      replace: true,
+      resetScroll: false,
+    });
+  return (
+    <div className={styles['selects']}>
+      {topics.length > 1 && (
+        <SelectField
+          label={topicWord}
+          value={topic}
+          onChange={({ target }) => change({ topic: target.value, keys: [] })}
+        >
+          {topics.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </SelectField>
+      )}
+      <SelectField
+        label={words.accumulator}
+        value={accumulator}
+        onChange={({ target }) =>
+          change({ acc: target.value as (typeof accumulatorNames)[number] })
+        }
+      >
+        {accumulatorNames.map((name) => (
+          <option key={name} value={name}>
+            {words.accumulators[name]}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.bucket}
+        value={search.bucket ?? 'auto'}
+        onChange={({ target }) => choose('bucket', target.value)}
+      >
+        <option value="auto">{words.automatic(plan.bucket.iso)}</option>
+        {bucketsFor(intervalOf(search, openedMs)).map(({ iso }) => (
+          <option key={iso}>{iso}</option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.source}
+        value={search.source ?? 'auto'}
+        onChange={({ target }) => choose('source', target.value)}
+      >
+        {sourceNames.map((name) => (
+          <option key={name} value={name}>
+            {words.sources[name]}
+          </option>
+        ))}
+      </SelectField>
+    </div>
+  );
+}
+
+function Devices({ compared }: ChoicesProps) {
+  const words = useWords(exploreWords);
+  const { device } = useDeviceFrame();
+  const change = useChange();
+  const [isAsked, setAsked] = useState(false);
+  const ids = compared.map(({ id }) => id);
+  return (
+    <div className={styles['devices']}>
+      <span className={styles['device']}>{device.name}</span>
+      {compared.map(({ id, name }) => (
+        <span key={id} className={styles['device']}>
+          {name}
+          <Button
+            look="ghost"
+            isIcon
+            aria-label={words.removeDevice(name)}
+            onClick={() => change({ with: ids.filter((one) => one !== id) })}
+          >
+            <X aria-hidden="true" />
+          </Button>
+        </span>
+      ))}
+      <Button onClick={() => setAsked(true)}>
+        <Plus aria-hidden="true" />
+        {words.addDevice}
+      </Button>
+      {isAsked && (
+        <DeviceSearchDialog
+          without={[device.id, ...ids]}
+          close={() => setAsked(false)}
+          choose={(id) => {
+            setAsked(false);
+            change({ with: [...ids, id] });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface DeviceSearchProps {
+  readonly without: readonly string[];
+  readonly close: () => void;
+  readonly choose: (id: string) => void;
+}
+
+function DeviceSearchDialog({ without, close, choose }: DeviceSearchProps) {
+  const words = useWords(exploreWords);
+  const { device } = useDeviceFrame();
+  const [search, setSearch] = useState('');
+  const query = {
+    workspaceId: device.workspaceId,
+    sort: 'name,asc',
+    size: foundMax,
+    ...(search.trim() === '' ? {} : { search: search.trim() }),
+  };
+  const found = useQuery({
+    queryKey: ['devices-found', query],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => ask(platform.GET('/v3/assets', { signal, params: { query } })),
+  });
+  return (
+    <Dialog title={words.addDevice} close={close}>
+      <TextField
+        label={words.searchDevices}
+        type="search"
+        value={search}
+        onChange={({ target }) => setSearch(target.value)}
+      />
+      <Answered answer={found} skeleton={<Bone />}>
+        {({ content }) => {
+          const others = content.filter(({ id }) => !without.includes(id));
+          if (others.length === 0) return <p className="mute">{words.noDevice}</p>;
+          return (
+            <ul className={styles['found']}>
+              {others.map(({ id, name }) => (
+                <li key={id}>
+                  <Button look="ghost" onClick={() => choose(id)}>
+                    {name}
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Answered>
+    </Dialog>
+  );
+}

@@ -1,0 +1,58 @@
+// Address of an exploration: which values of which devices, how they are summed up, and from what.
+import { bucketFor, type Bucket, bucketNamed, type Interval } from '../data/time-range.ts';
+
+export const accumulatorNames = ['AVG', 'MIN', 'MAX', 'SUM', 'COUNT', 'FIRST', 'LAST'] as const;
+export type AccumulatorName = (typeof accumulatorNames)[number];
+
+export const sourceNames = ['auto', 'raw', 'hourly'] as const;
+export type SourceName = (typeof sourceNames)[number];
+
+export interface ExploreSearch {
+  readonly keys?: readonly string[];
+  /** Service ids of devices compared with that of the page. */
+  readonly with?: readonly string[];
+  readonly acc?: AccumulatorName;
+  readonly source?: 'raw' | 'hourly';
+  /** ISO-8601 duration; automatic when absent. */
+  readonly bucket?: string;
+}
+
+const listMax = 12;
+
+export function readExploreSearch(search: Record<string, unknown>): ExploreSearch {
+  const acc = accumulatorNames.find((one) => one === search['acc']);
+  const source = (['raw', 'hourly'] as const).find((one) => one === search['source']);
+  const bucket = bucketNamed(search['bucket']);
+  return {
+    ...listed('keys', search['keys']),
+    ...listed('with', search['with']),
+    ...(acc === undefined ? {} : { acc }),
+    ...(source === undefined ? {} : { source }),
+    ...(bucket === undefined ? {} : { bucket: bucket.iso }),
+  };
+}
+
+// A list of numbers in an address is one of names.
+function listed<K extends string>(name: K, value: unknown) {
+  if (!Array.isArray(value)) return {};
+  const names = [...new Set(value.map(String))].slice(0, listMax);
+  return { [name]: names } as unknown as { readonly [N in K]?: readonly string[] };
+}
+
+export interface ReadPlan {
+  readonly bucket: Bucket;
+  readonly source: 'raw' | 'hourly';
+  readonly why: 'short' | 'whole' | 'wanted' | 'impossible';
+}
+
+const hourSeconds = 3_600;
+
+/** Hours serve every bucket of whole hours; a shorter one cannot be made of them (contract 35). */
+export function planOf({ bucket, source }: ExploreSearch, interval: Interval): ReadPlan {
+  const chosen = bucketNamed(bucket) ?? bucketFor(interval);
+  if (chosen.seconds < hourSeconds) {
+    return { bucket: chosen, source: 'raw', why: source === 'hourly' ? 'impossible' : 'short' };
+  }
+  if (source !== undefined) return { bucket: chosen, source, why: 'wanted' };
+  return { bucket: chosen, source: 'hourly', why: 'whole' };
+}

@@ -1,0 +1,227 @@
+// Explore: values of one or several devices over a range, as a chart, a table, a request and a file.
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { LineChart, type PlotLine } from '../../../charts/line-chart.tsx';
+import { Card } from '../../../parts/card.tsx';
+import { Empty, Failure } from '../../../parts/states.tsx';
+import { useWords } from '../../../words/language.tsx';
+import { dataKeysOf, topicsOf } from '../data/data-keys.ts';
+import { schemaQuery, seriesQuery } from '../data/device-queries.ts';
+import { withGaps } from '../data/gaps.ts';
+import { intervalOf, isoInterval } from '../data/time-range.ts';
+import { useDeviceFrame } from '../device-frame.ts';
+import { deviceRoute } from '../device-search.ts';
+import { RangeChoice } from '../overview/range-choice.tsx';
+import { colorOf } from '../overview/value-colors.ts';
+import { ExploreChoices } from './explore-choices.tsx';
+import { planOf } from './explore-search.ts';
+import styles from './explore.module.css';
+import { exploreWords } from './explore-words.ts';
+import { RequestCard } from './request-card.tsx';
+import { tableOf } from './series-table.ts';
+import { TableCard } from './table-card.tsx';
+import { useCompared } from './use-compared.ts';
+
+const path = '/v3/devices/query/batch/time-series';
+const linesMax = 12;
+const refetchMs = 60_000;
+const paletteSize = 6;
+
+export function Explore() {
+  const words = useWords(exploreWords);
+  const { device, zone } = useDeviceFrame();
+  const exploration = useExploration();
+  const { answer, body, lines, times, table, isTooMany } = exploration;
+  const zoom = useZoom();
+  const request = { method: 'POST', path, body } as const;
+  const isNothing = body.series.length === 0;
+  return (
+    <>
+      <ExploreChoices {...exploration} />
+      <Card
+        title={words.title}
+        note={<Why {...exploration} zone={zone} />}
+        actions={<RangeChoice />}
+      >
+        <div className={styles['chart']} data-stale={answer.isPlaceholderData}>
+          {isTooMany && <p className={styles['note']}>{words.tooMany}</p>}
+          {isNothing && <Empty title={words.none} />}
+          {answer.error !== null && (
+            <Failure error={answer.error} retry={() => void answer.refetch()} curl={request} />
+          )}
+          {answer.data !== undefined && table.rows.length === 0 && (
+            <Empty title={words.noValues} curl={request} />
+          )}
+          {table.rows.length > 0 && (
+            <LineChart
+              times={times}
+              lines={lines}
+              zone={zone}
+              label={words.chart}
+              zoom={zoom.into}
+              zoomBack={zoom.back}
+            />
+          )}
+        </div>
+        <Legend lines={lines} />
+      </Card>
+      {table.rows.length > 0 && <TableCard table={table} name={device.name} zone={zone} />}
+      {!isNothing && <RequestCard request={request} />}
+    </>
+  );
+}
+
+function Why({ plan, zone }: { readonly plan: ReturnType<typeof planOf>; readonly zone: string }) {
+  const words = useWords(exploreWords);
+  const { iso } = plan.bucket;
+  const reasons = {
+    short: words.whyRaw(iso),
+    whole: words.whyHourly(iso),
+    wanted: words.whyWanted,
+    impossible: words.onlyRaw,
+  };
+  return (
+    <>
+      {reasons[plan.why]} {zone}
+    </>
+  );
+}
+
+/** Lines are named in words too, as color is not the only key. */
+function Legend({ lines }: { readonly lines: readonly PlotLine[] }) {
+  if (lines.length < 2) return null;
+  return (
+    <ul className={styles['legend']}>
+      {lines.map(({ label, unit, color, isDashed = false }) => (
+        <li key={label}>
+          <svg width="22" height="8" aria-hidden="true">
+            <line
+              x1="0"
+              y1="4"
+              x2="22"
+              y2="4"
+              stroke={`var(${color})`}
+              strokeWidth="2"
+              {...(isDashed ? { strokeDasharray: '5 4' } : {})}
+            />
+          </svg>
+          {label} <span className="faint">{unit}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function useExploration() {
+  const { device, zone } = useDeviceFrame();
+  const search = useSearch({ from: `${deviceRoute}/explore` });
+  const [openedMs] = useState(() => Date.now());
+  const schema = useQuery(schemaQuery(device.id));
+  const compared = useCompared(search.with ?? []);
+  const topics = useMemo(() => topicsOf(schema.data ?? {}), [schema.data]);
+  const topic = topics.find((one) => one === search.topic) ?? topics[0] ?? 'default';
+  const keys = useMemo(
+    () => dataKeysOf(schema.data ?? {}, topic).filter(({ isNumber }) => isNumber),
+    [schema.data, topic],
+  );
+  const first = keys[0];
+  const chosen = search.keys ?? (first === undefined ? [] : [first.key]);
+  const devices = [{ id: device.id, name: device.name }, ...compared];
+  const wanted = devices.flatMap(({ id, name }) =>
+    chosen.map((key) => {
+      const { title = key, unit = '' } = keys.find((one) => one.key === key) ?? {};
+      return {
+        deviceId: id,
+        key,
+        unit,
+        label: devices.length === 1 ? title : `${name} · ${title}`,
+      };
+    }),
+  );
+  const accumulator = search.acc ?? 'AVG';
+  const plan = planOf(search, intervalOf(search, openedMs));
+  const shown = wanted.slice(0, linesMax);
+  const bodyAt = (nowMs: number) => ({
+    series: shown.map(({ deviceId, key }) => ({
+      deviceId,
+      topic,
+      dataKey: key,
+      accumulators: [accumulator],
+    })),
+    interval: isoInterval(intervalOf(search, nowMs)),
+    bucketInterval: plan.bucket.iso,
+    timeZone: zone,
+    source: plan.source,
+  });
+  const body = bodyAt(openedMs);
+  const { interval: _, ...questions } = body;
+  const range = [search.range, search.from, search.to];
+  const answer = useQuery({
+    ...seriesQuery(
+      ['explore', questions, range],
+      bodyAt,
+      search.from === undefined ? refetchMs : false,
+    ),
+    enabled: shown.length > 0,
+  });
+  const plotted = usePlotted(answer.data?.series, shown, accumulator);
+  return {
+    ...{ answer, body, plan, topics, topic, keys, chosen, compared, accumulator },
+    ...plotted,
+    isTooMany: wanted.length > linesMax,
+  };
+}
+
+type Wanted = {
+  readonly deviceId: string;
+  readonly key: string;
+  readonly unit: string;
+  readonly label: string;
+};
+type Answered = Parameters<typeof tableOf>[0];
+
+function usePlotted(series: Answered | undefined, shown: readonly Wanted[], accumulator: string) {
+  const naming = JSON.stringify(shown);
+  return useMemo(() => {
+    const named = JSON.parse(naming) as readonly Wanted[];
+    // A device that was deleted meanwhile is omitted by the platform.
+    const found = named.flatMap((one) => {
+      const own = series?.find(
+        ({ deviceId, dataKey }) => deviceId === one.deviceId && dataKey === one.key,
+      );
+      return own?.dataPoints[accumulator] === undefined ? [] : [{ one, own }];
+    });
+    const times = (found[0]?.own.timestamps ?? []).map((at) => Date.parse(at) / 1_000);
+    const lines = found.map(
+      ({ one, own }, at): PlotLine => ({
+        label: one.label,
+        unit: one.unit,
+        color: colorOf(at),
+        values: withGaps(times, own.dataPoints[accumulator] ?? []),
+        isDashed: at >= paletteSize,
+      }),
+    );
+    const columns = found.map(({ one: { label, unit } }) => `${label} ${unit}`.trim());
+    const table = tableOf(
+      found.map(({ own }) => own),
+      accumulator,
+      columns,
+    );
+    return { times, lines, table };
+  }, [series, naming, accumulator]);
+}
+
+function useZoom() {
+  const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/explore' });
+  const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();
+  return {
+    into: (from: number, to: number) =>
+      void navigate({
+        search: ({ range: _, ...kept }) => ({ ...kept, from: instant(from), to: instant(to) }),
+        resetScroll: false,
+      }),
+    back: () =>
+      void navigate({ search: ({ from: _, to: __, ...kept }) => kept, resetScroll: false }),
+  };
+}
