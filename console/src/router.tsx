@@ -14,6 +14,9 @@ import { readExploreSearch } from './screens/device/explore/explore-search.ts';
 import { readPageSearch } from './screens/device/device-search.ts';
 import { readDeviceSearch } from './screens/devices/device-search.ts';
 import { Home } from './screens/home/home.tsx';
+import { readPage, readRuleSearch, readSimulationSearch } from './screens/rules/rule-search.ts';
+import { readNewOutput } from './screens/outputs/new-output-search.ts';
+import { readDeliverySearch, readOutputSearch } from './screens/outputs/output-search.ts';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
 import { lastWorkspace, rememberWorkspace } from './session/last-workspace.ts';
 import { account, hasSession, workspacesOf } from './session/session.ts';
@@ -251,6 +254,86 @@ const devicePages = [
   }),
 ] as const;
 
+const outputs = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs',
+  validateSearch: readOutputSearch,
+  component: lazyRouteComponent(() => import('./screens/outputs/output-list.tsx'), 'Outputs'),
+});
+
+const newOutput = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/new',
+  validateSearch: readNewOutput,
+  component: lazyRouteComponent(() => import('./screens/outputs/new-output.tsx'), 'NewOutput'),
+});
+
+const output = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId',
+  beforeLoad: ({ params }) =>
+    redirect({ to: '/w/$workspaceId/outputs/$outputId/deliveries', params, throw: true }),
+});
+
+const outputDeliveries = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId/deliveries',
+  validateSearch: readDeliverySearch,
+  component: lazyRouteComponent(
+    () => import('./screens/outputs/output-deliveries.tsx'),
+    'OutputDeliveries',
+  ),
+});
+
+const outputSettings = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId/settings',
+  component: lazyRouteComponent(
+    () => import('./screens/outputs/output-settings.tsx'),
+    'OutputSettings',
+  ),
+});
+
+const rules = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules',
+  validateSearch: readRuleSearch,
+  component: lazyRouteComponent(() => import('./screens/rules/rule-list.tsx'), 'Rules'),
+});
+
+const newRule = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/new',
+  component: lazyRouteComponent(() => import('./screens/rules/new-rule.tsx'), 'NewRule'),
+});
+
+const rule = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId',
+  beforeLoad: ({ params }) =>
+    redirect({ to: '/w/$workspaceId/rules/$ruleId/edit', params, throw: true }),
+});
+
+const ruleEdit = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/edit',
+  component: lazyRouteComponent(() => import('./screens/rules/rule-edit.tsx'), 'RuleEdit'),
+});
+
+const ruleRuns = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/runs',
+  validateSearch: readPage,
+  component: lazyRouteComponent(() => import('./screens/rules/rule-runs.tsx'), 'RuleRuns'),
+});
+
+const ruleSimulate = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/simulate',
+  validateSearch: readSimulationSearch,
+  component: lazyRouteComponent(() => import('./screens/rules/rule-simulate.tsx'), 'RuleSimulate'),
+});
+
 const routeTree = root.addChildren([
   signIn,
   signedIn.addChildren([
@@ -264,6 +347,17 @@ const routeTree = root.addChildren([
         device.addChildren(devicePages),
         deviceTypes,
         deviceType.addChildren(deviceTypeTabs),
+        outputs,
+        newOutput,
+        output,
+        outputDeliveries,
+        outputSettings,
+        rules,
+        newRule,
+        rule,
+        ruleEdit,
+        ruleRuns,
+        ruleSimulate,
       ]),
       organization.addChildren([members, keys, audit]),
       ownAccount,

@@ -1,0 +1,129 @@
+// Outputs in a real browser: created, tested, failing, sent again and changed.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../tests/servers/server-tests.ts';
+import { databaseConnectorId } from '../../src/model/ids.ts';
+import { startWorld, type World } from '../../tests/world/world.ts';
+import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+
+/** A target that refuses everything until its status is changed. */
+function startTarget() {
+  const target = { status: 400, bodies: [] as string[] };
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      target.bodies.push(body);
+      response.writeHead(target.status).end(target.status < 300 ? 'taken' : 'not today');
+    });
+  });
+  const listening = new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+  return { target, listening, close: () => server.close() };
+}
+
+describeWith(chromiumProgram, 'outputs', () => {
+  const receiver = startTarget();
+  let world: World;
+  let browser: Browser;
+  let outputs: string;
+  let address: string;
+
+  beforeAll(async () => {
+    world = await startWorld({ environment: { EGRESS_ALLOW: '127.0.0.0/8' } });
+    browser = await openBrowser(world.base);
+    browser.page.setDefaultTimeout(8_000);
+    outputs = `${world.base}/w/${world.workspaceId}/outputs`;
+    address = `http://127.0.0.1:${await receiver.listening}/in`;
+    const device = await world.device({ name: 'Room 1' });
+    await world.capture(device, { temperature: 21.5 });
+    await signIn(browser.page, world.base);
+  });
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+    receiver.close();
+  });
+
+  const heading = (name: string) => browser.page.getByRole('heading', { level: 1, name });
+
+  test('a webhook is created in its form, and the fault of a field is at the field', async () => {
+    const { page } = browser;
+    await page.goto(outputs);
+    await page.getByRole('link', { name: 'New output' }).first().click();
+    await page.getByLabel('Name', { exact: true }).fill('Site office');
+    await page.getByLabel('Address', { exact: true }).fill('nowhere');
+    await page.getByRole('button', { name: 'Create output' }).click();
+    const fault = page.getByRole('alert').filter({ hasText: 'must be an http or https URL' });
+    await fault.waitFor();
+    expect(browser.complaints.splice(0).join()).toContain('status of 400');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByLabel('Address', { exact: true }).fill(address);
+    await page.getByRole('checkbox', { name: /something else/ }).check();
+    await page.getByLabel('Payload').fill('{"room": {{device.name}}, "t": {{data.temperature}}}');
+    await page.getByText('{"room": "Room 1", "t": 21.5}').waitFor();
+    await page.reload();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Site office');
+    await page.getByRole('button', { name: 'Create output' }).click();
+    await heading('Site office').waitFor();
+  });
+
+  test('a test shows what the target said', async () => {
+    const { page } = browser;
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send a test' });
+    await dialog.getByRole('combobox', { name: 'With the last sample of' }).fill('Room');
+    await dialog.getByRole('option', { name: /Room 1/ }).click();
+    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await dialog.getByText('not today').first().waitFor();
+    expect(receiver.target.bodies.at(-1)).toBe('{"room": "Room 1", "t": 21.5}');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+  });
+
+  test('failed deliveries are in the log and sent again together', async () => {
+    const { page } = browser;
+    const id = page.url().split('/').at(-2) ?? '';
+    const sender = await world.device({
+      name: 'Room 2',
+      outputs: [
+        { id: databaseConnectorId, topic: '*' },
+        { id, topic: '*' },
+      ],
+    });
+    await world.capture(sender, { temperature: 40 });
+    await page.getByText('Failed').last().waitFor();
+    await page.getByRole('button', { name: /^Details of the delivery/ }).click();
+    await page.getByRole('heading', { name: 'Why it failed' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    receiver.target.status = 200;
+    await page.getByRole('button', { name: 'Resend 1 failed' }).click();
+    await page.getByText('1 sent again').waitFor();
+    await page.getByText('taken').first().waitFor();
+    await page.getByRole('button', { name: 'Delivered', exact: true }).click();
+    await page.waitForURL(/state=DELIVERED/);
+  });
+
+  test('edits that are not saved survive the way to another page', async () => {
+    const { page } = browser;
+    await page.getByRole('link', { name: 'Settings', exact: true }).last().waitFor();
+    const tabs = page.getByRole('navigation', { name: 'Pages of the output' });
+    await tabs.getByRole('link', { name: 'Settings' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Front desk');
+    await page.getByText('Not saved yet').waitFor();
+    await tabs.getByRole('link', { name: 'Deliveries' }).click();
+    await tabs.getByRole('link', { name: 'Settings' }).click();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Front desk');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Control+s');
+    await heading('Front desk').waitFor();
+    await page.getByRole('link', { name: 'Outputs' }).last().click();
+    await page.getByRole('row', { name: /Front desk/ }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+});

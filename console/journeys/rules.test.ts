@@ -1,0 +1,95 @@
+// Rules in a real browser: one is built with its alarm, tried on stored samples, and seen firing.
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../tests/servers/server-tests.ts';
+import { alarmRules } from '../../tests/world/alarm-rules.ts';
+import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+
+describeWith(chromiumProgram, 'rules', () => {
+  let world: World;
+  let browser: Browser;
+  let boiler: TestDevice;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    browser = await openBrowser(world.base);
+    browser.page.setDefaultTimeout(8_000);
+    boiler = await world.device({ name: 'Leak Detector Boiler Room' });
+    await world.device({ name: 'Leak Detector Kitchen' });
+    await world.capture(boiler, { leak: true });
+    await world.capture(boiler, { leak: false });
+    await alarmRules(world).output({ name: 'Leak in {{device.name}}' });
+    await signIn(browser.page, world.base);
+  });
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+  });
+
+  test('a rule is built in its lanes, and the sentence follows', async () => {
+    const { page } = browser;
+    await page.goto(`${world.base}/w/${world.workspaceId}/rules`);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'New rule' }).first().click();
+    await page.getByLabel('Name').fill('Leaks');
+    for (const name of ['Boiler', 'Kitchen']) {
+      await page.getByRole('button', { name: 'Add a device or tag' }).click();
+      await page.getByRole('combobox', { name: 'Device' }).fill(name);
+      await page.getByRole('option', { name: new RegExp(name) }).click();
+    }
+    await page.getByRole('button', { name: /choose a value/ }).click();
+    await page.getByLabel('Data key').fill('leak');
+    await page.getByLabel('Value', { exact: true }).selectOption('true');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Add an action' }).click();
+    await page.getByLabel('Output', { exact: true }).selectOption({ label: 'Alarm · Alarm' });
+    const sentence = 'When any of 2 leak detectors says leak is true, store an alarm.';
+    await page.getByText(sentence).waitFor();
+    await page.reload();
+    await page.getByText(sentence).waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByRole('heading', { level: 1, name: 'Leaks' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test('arrow keys move between the cards', async () => {
+    const { page } = browser;
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+    await page.getByRole('button', { name: /Leak Detector Boiler Room/ }).focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).toContain('Kitchen');
+    await page.keyboard.press('ArrowRight');
+    expect(await focused()).toContain('leak');
+    await page.keyboard.press('ArrowRight');
+    expect(await focused()).toContain('Alarm');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Open its settings' }).waitFor();
+  });
+
+  test('tried on last week, it would have fired once, and nothing is sent', async () => {
+    const { page } = browser;
+    await page.getByRole('link', { name: 'Try on last week' }).click();
+    await page.getByText('It would have fired 1 time').waitFor();
+    await page.getByText('leak = true').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await alarmRules(world).of(boiler)).toEqual([]);
+  });
+
+  test('it is seen firing', async () => {
+    const { page } = browser;
+    await world.capture(boiler, { leak: true });
+    const tabs = page.getByRole('navigation', { name: 'Pages of the rule' });
+    await tabs.getByRole('link', { name: 'Runs' }).click();
+    await page.getByText('acted').first().waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Rules' }).last().click();
+    const turned = page.getByRole('switch', { name: 'Leaks is on' });
+    await turned.click();
+    await page.getByText('Leaks is off').waitFor();
+    expect(await turned.getAttribute('aria-checked')).toBe('false');
+  });
+});

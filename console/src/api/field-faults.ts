@@ -1,0 +1,36 @@
+// Field faults: what the platform said of single members of a body, by their path.
+
+/** Reasons by path; the rest of the message, if any, is about the body as a whole. */
+export interface FieldFaults {
+  readonly byPath: ReadonlyMap<string, string>;
+  readonly rest: string | undefined;
+}
+
+export const noFaults: FieldFaults = { byPath: new Map(), rest: undefined };
+
+/** Reads messages such as `body webhookProperties.uri: must be an http or https URL`. */
+export function faultsOf(error: Error | null): FieldFaults {
+  if (error === null) return noFaults;
+  const byPath = new Map<string, string>();
+  const rest: string[] = [];
+  for (const part of error.message.split(/; (?=body )/)) {
+    const named = /^body ([\w$.[\]-]+):? (.+)$/s.exec(part);
+    if (named?.[1] === undefined || named[2] === undefined) rest.push(part);
+    else if (!byPath.has(pathOf(named[1]))) byPath.set(pathOf(named[1]), named[2]);
+  }
+  return { byPath, rest: rest.length === 0 ? undefined : rest.join('; ') };
+}
+
+/** `columns[0].path` and `columns.0.path` are the same place. */
+function pathOf(written: string): string {
+  return written.replaceAll(/\[(\w+)\]/g, '.$1');
+}
+
+/** The reason at a path or below it. */
+export function faultAt({ byPath }: FieldFaults, path: string): string | undefined {
+  const exact = byPath.get(path);
+  if (exact !== undefined) return exact;
+  for (const [place, reason] of byPath)
+    if (place.startsWith(`${path}.`)) return `${place.slice(path.length + 1)}: ${reason}`;
+  return undefined;
+}

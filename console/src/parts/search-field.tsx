@@ -1,0 +1,47 @@
+// Search field: what is typed goes into the address once the typist paused; `/` leads to it.
+import { Search } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { useSettledValue } from '../live/use-settled-value.ts';
+import styles from './search-field.module.css';
+
+interface SearchFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly change: (value: string) => void;
+}
+
+export function SearchField({ label, value, change }: SearchFieldProps) {
+  const [typed, setTyped] = useState(value);
+  const input = useRef<HTMLInputElement>(null);
+  const settled = useSettledValue(typed);
+  const latest = useRef({ change, value });
+  useEffect(() => {
+    latest.current = { change, value };
+  });
+  useEffect(() => {
+    if (settled !== latest.current.value) latest.current.change(settled);
+  }, [settled]);
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      const { activeElement } = document;
+      if (event.key !== '/' || activeElement?.matches('input, textarea, select')) return;
+      event.preventDefault();
+      input.current?.focus();
+    };
+    addEventListener('keydown', focus);
+    return () => removeEventListener('keydown', focus);
+  }, []);
+  return (
+    <span className={styles['search']}>
+      <Search aria-hidden="true" />
+      <input
+        ref={input}
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+    </span>
+  );
+}

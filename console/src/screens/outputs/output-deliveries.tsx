@@ -1,0 +1,139 @@
+// Delivery log of an output: state, tries, answer and payload of each delivery, and sending again.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { RotateCw } from 'lucide-react';
+import { useDevicesById } from '../../api/devices-by-id.ts';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Dot } from '../../parts/chip.tsx';
+import { Segments } from '../../parts/choice.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { Answered, Bone, Empty } from '../../parts/states.tsx';
+import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { DeliveryRow } from './delivery-row.tsx';
+import { OutputFrame } from './output-frame.tsx';
+import { deliveriesOf, type Delivery, resendFailed } from './output-requests.ts';
+import { type DeliverySearch, deliveryStates } from './output-search.ts';
+import styles from './outputs.module.css';
+import { outputsWords } from './outputs-words.ts';
+
+const route = '/signed-in/shell/w/$workspaceId/outputs/$outputId/deliveries';
+
+export function OutputDeliveries() {
+  const { workspaceId, outputId } = useParams({ from: route });
+  return (
+    <OutputFrame
+      workspaceId={workspaceId}
+      outputId={outputId}
+      request="/deliveries"
+      actions={<ResendFailed outputId={outputId} />}
+    >
+      {() => <DeliveryLog workspaceId={workspaceId} outputId={outputId} />}
+    </OutputFrame>
+  );
+}
+
+/** Only there while something failed. */
+function ResendFailed({ outputId }: { readonly outputId: string }) {
+  const words = useWords(outputsWords);
+  const { count } = useFormats();
+  const known = useQueryClient();
+  const failed = useQuery(deliveriesOf(outputId, { state: 'DEAD' }, 1));
+  const resend = useMutation({
+    mutationFn: () => resendFailed(outputId),
+    onSuccess: ({ resent }) => toast(words.resentAll(count(resent))),
+    onError: toastFailure,
+    onSettled: () => known.invalidateQueries({ queryKey: ['deliveries', outputId] }),
+  });
+  const total = failed.data?.totalElements ?? 0;
+  if (total === 0) return null;
+  return (
+    <Button look="primary" disabled={resend.isPending} onClick={() => resend.mutate()}>
+      <RotateCw aria-hidden="true" />
+      {words.resendAll(count(total))}
+    </Button>
+  );
+}
+
+interface LogProps {
+  readonly workspaceId: string;
+  readonly outputId: string;
+}
+
+function DeliveryLog({ workspaceId, outputId }: LogProps) {
+  const words = useWords(outputsWords);
+  const search = useSearch({ from: route });
+  const navigate = useNavigate({ from: '/w/$workspaceId/outputs/$outputId/deliveries' });
+  const deliveries = useQuery(deliveriesOf(outputId, search));
+  const path = `/v3/output-connectors/${outputId}/deliveries`;
+  return (
+    <Card
+      title={words.log}
+      note={words.logNote}
+      mark={<Dot tone="live" />}
+      actions={
+        <Segments
+          label={words.filter}
+          value={search.state ?? 'ALL'}
+          options={[
+            { value: 'ALL', label: words.all },
+            ...deliveryStates.map((value) => ({ value, label: words.states[value] })),
+          ]}
+          choose={(state) => void navigate({ search: state === 'ALL' ? {} : { state } })}
+        />
+      }
+    >
+      <Answered answer={deliveries} curl={{ path }} skeleton={<LogBones />}>
+        {({ content, totalPages }) => (
+          <>
+            <Rows rows={content} search={search} workspaceId={workspaceId} />
+            <Pager
+              page={search.page ?? 0}
+              pages={totalPages}
+              go={(page) => void navigate({ search: (before) => ({ ...before, page }) })}
+            />
+          </>
+        )}
+      </Answered>
+    </Card>
+  );
+}
+
+interface RowsProps {
+  readonly rows: readonly Delivery[];
+  readonly search: DeliverySearch;
+  readonly workspaceId: string;
+}
+
+function Rows({ rows, search, workspaceId }: RowsProps) {
+  const words = useWords(outputsWords);
+  const devices = useDevicesById(
+    workspaceId,
+    rows.map(({ deviceId }) => deviceId),
+  );
+  if (rows.length === 0 && search.state !== undefined)
+    return <Empty title={words.nothingInState} />;
+  if (rows.length === 0) return <Empty title={words.nothingSent} note={words.nothingSentNote} />;
+  return (
+    <ul className={styles['deliveries']}>
+      {rows.map((delivery) => (
+        <DeliveryRow
+          key={delivery.id}
+          delivery={delivery}
+          device={devices.get(delivery.deviceId)?.name}
+        />
+      ))}
+    </ul>
+  );
+}
+
+function LogBones() {
+  return (
+    <div className={styles['bones']}>
+      <Bone width="100%" />
+      <Bone width="100%" />
+      <Bone width="100%" />
+    </div>
+  );
+}

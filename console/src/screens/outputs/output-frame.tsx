@@ -1,0 +1,106 @@
+// Output frame: title, tabs and actions around the pages of one output.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Send } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Tabs } from '../../parts/choice.tsx';
+import { CurlButton } from '../../parts/curl-button.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Answered, Bone } from '../../parts/states.tsx';
+import { useWords } from '../../words/language.tsx';
+import { outputOf } from './output-requests.ts';
+import { targetOf } from './output-target.ts';
+import type { OutputConnector } from './output-types.ts';
+import { outputsWords } from './outputs-words.ts';
+import { TestDialog } from './test-dialog.tsx';
+import { typeNameOf, typeWords } from './type-words.ts';
+
+interface FrameProps {
+  readonly workspaceId: string;
+  readonly outputId: string;
+  readonly actions?: ReactNode;
+  /** Path of the request behind the page, below the output's own. */
+  readonly request?: string;
+  readonly children: (output: OutputConnector) => ReactNode;
+}
+
+export function OutputFrame({
+  workspaceId,
+  outputId,
+  actions,
+  request = '',
+  children,
+}: FrameProps) {
+  const words = useWords(outputsWords);
+  const output = useQuery(outputOf(outputId));
+  const [isTesting, setTesting] = useState(false);
+  const path = `/v3/output-connectors/${outputId}`;
+  const name = output.data?.name ?? words.title;
+  const back = (
+    <Link to="/w/$workspaceId/outputs" params={{ workspaceId }}>
+      {words.title}
+    </Link>
+  );
+  return (
+    <Page
+      title={output.data === undefined ? <Bone width="8em" /> : name}
+      name={name}
+      path={[back, name]}
+      lead={output.data === undefined ? <Bone /> : <Lead output={output.data} />}
+      actions={
+        <>
+          <CurlButton request={{ path: `${path}${request}` }} />
+          <Button onClick={() => setTesting(true)}>
+            <Send aria-hidden="true" />
+            {words.test}
+          </Button>
+          {actions}
+        </>
+      }
+    >
+      <OutputTabs workspaceId={workspaceId} outputId={outputId} />
+      <Answered answer={output} curl={{ path }} skeleton={<Bone width="100%" />}>
+        {(found) => children(found)}
+      </Answered>
+      {isTesting && (
+        <TestDialog outputId={outputId} workspaceId={workspaceId} close={() => setTesting(false)} />
+      )}
+    </Page>
+  );
+}
+
+function Lead({ output }: { readonly output: OutputConnector }) {
+  const words = useWords(outputsWords);
+  const types = useWords(typeWords);
+  const target = targetOf(output);
+  return (
+    <>
+      {typeNameOf(types, output.type)}
+      <span className={target === '' ? 'faint' : 'mono'}>{target || words.secretTarget}</span>
+      <span className="faint">
+        {words.used.toLowerCase()} {words.scopeOf[output.scope]}
+      </span>
+    </>
+  );
+}
+
+function OutputTabs({ workspaceId, outputId }: { workspaceId: string; outputId: string }) {
+  const words = useWords(outputsWords);
+  const params = { workspaceId, outputId };
+  return (
+    <Tabs
+      label={words.tabs}
+      tabs={[
+        {
+          label: words.deliveries,
+          link: { to: '/w/$workspaceId/outputs/$outputId/deliveries', params },
+        },
+        {
+          label: words.settings,
+          link: { to: '/w/$workspaceId/outputs/$outputId/settings', params },
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,77 @@
+// Requests of the outputs: the list, one output, its deliveries, and what changes them.
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
+import type { DeliverySearch, OutputSearch } from './output-search.ts';
+
+export type Delivery = components['schemas']['Delivery'];
+/** Rows of a page; each asks for its own last delivery. */
+export const outputRows = 25;
+export const deliveryRows = 50;
+
+export function outputsOf(workspaceId: string, { q, scope, page = 0 }: OutputSearch) {
+  const query = {
+    workspaceId,
+    page,
+    size: outputRows,
+    sort: 'name,asc',
+    ...(q === undefined ? {} : { search: q }),
+    ...(scope === undefined ? {} : { scope }),
+  };
+  return queryOptions({
+    queryKey: ['outputs', workspaceId, query],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/output-connectors', { signal, params: { query } })),
+  });
+}
+
+export const outputOf = (id: string) =>
+  queryOptions({
+    queryKey: ['output', id],
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/output-connectors/{id}', { signal, params: { path: { id } } })),
+  });
+
+const liveMs = 5_000;
+
+/** Deliveries of one output, newest first; asked for again while the page is looked at. */
+export function deliveriesOf(id: string, { state, page = 0 }: DeliverySearch, size = deliveryRows) {
+  const query = { page, size, ...(state === undefined ? {} : { state }) };
+  return queryOptions({
+    queryKey: ['deliveries', id, query],
+    refetchInterval: liveMs,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      ask(
+        platform.GET('/v3/output-connectors/{id}/deliveries', {
+          signal,
+          params: { path: { id }, query },
+        }),
+      ),
+  });
+}
+
+export function resendOne(id: string) {
+  return ask(platform.POST('/v3/deliveries/{id}/resend', { params: { path: { id } } }));
+}
+
+/** Sends all dead deliveries again. */
+export function resendFailed(id: string) {
+  return ask(
+    platform.POST('/v3/output-connectors/{id}/deliveries/resend', {
+      params: { path: { id } },
+      body: { state: 'DEAD' },
+    }),
+  );
+}
+
+/** Sends the last sample of a device, or an invented one, to the target now. */
+export function testOutput(id: string, deviceId: string | undefined) {
+  return ask(
+    platform.POST('/v3/output-connectors/{id}/test', {
+      params: { path: { id } },
+      body: deviceId === undefined ? {} : { deviceId },
+    }),
+  );
+}

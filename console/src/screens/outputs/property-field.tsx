@@ -1,0 +1,147 @@
+// Property field: the control for one member of an output's properties, by its kind.
+import { useState } from 'react';
+import { useDevicesById } from '../../api/devices-by-id.ts';
+import { DevicePick } from '../../parts/device-pick.tsx';
+import { SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { useWords } from '../../words/language.tsx';
+import { formWords, wordAt } from './form-words.ts';
+import { fromLines, toLines } from './line-values.ts';
+import { NotifyField } from './notify-field.tsx';
+import type { OutputField } from './output-types.ts';
+import styles from './outputs.module.css';
+import { type Sample, TemplateField } from './template-field.tsx';
+
+export interface PropertyFieldProps {
+  readonly field: OutputField;
+  readonly value: unknown;
+  readonly error: string | undefined;
+  readonly sample: Sample;
+  readonly change: (value: unknown) => void;
+}
+
+export function PropertyField(props: PropertyFieldProps) {
+  const { field, value, error, sample, change } = props;
+  const words = useWords(formWords);
+  const label = wordAt(words.fields, field.member);
+  const ownHint = (words.hints as Readonly<Record<string, string>>)[field.member];
+  const hint = ownHint ?? (field.kind === 'secret' ? words.secretHint : undefined);
+  const around = { label, error, ...(hint === undefined ? {} : { hint }) };
+  const text = typeof value === 'string' ? value : '';
+  switch (field.kind) {
+    case 'template':
+      return (
+        <TemplateField
+          {...around}
+          value={text}
+          place={field.place}
+          isLong={field.isLong === true}
+          sample={sample}
+          change={change}
+        />
+      );
+    case 'choice':
+      return <ChoiceField {...props} field={field} />;
+    case 'flag':
+      return <FlagField label={label} isOn={value === true} change={change} />;
+    case 'lines':
+    case 'pairs':
+    case 'phones':
+      return <LinesField {...props} kind={field.kind} />;
+    case 'device':
+      return <DeviceField {...props} />;
+    case 'notify':
+      return <NotifyField value={value} workspaceId={sample.workspaceId} change={change} />;
+    default:
+      return (
+        <TextField
+          {...around}
+          value={text}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
+      );
+  }
+}
+
+function ChoiceField(
+  props: PropertyFieldProps & { readonly field: Extract<OutputField, { kind: 'choice' }> },
+) {
+  const { field, value, error, change } = props;
+  const words = useWords(formWords);
+  const { options } = field;
+  return (
+    <SelectField
+      label={wordAt(words.fields, field.member)}
+      error={error}
+      value={String(value ?? options[0])}
+      onChange={({ currentTarget }) =>
+        change(options.find((option) => String(option) === currentTarget.value))
+      }
+    >
+      {options.map((option) => (
+        <option key={option} value={option}>
+          {wordAt(words.choices, String(option))}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+interface FlagFieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly isOn: boolean;
+  readonly change: (isOn: boolean) => void;
+}
+
+export function FlagField({ label, hint, isOn, change }: FlagFieldProps) {
+  return (
+    <label className={styles['check']}>
+      <input
+        type="checkbox"
+        checked={isOn}
+        onChange={(event) => change(event.currentTarget.checked)}
+      />
+      <span>
+        {label}
+        {hint !== undefined && <small>{hint}</small>}
+      </span>
+    </label>
+  );
+}
+
+/** The text is kept as typed, so that a line that is not complete yet stays. */
+function LinesField(props: PropertyFieldProps & { readonly kind: 'lines' | 'pairs' | 'phones' }) {
+  const { field, kind, value, error, change } = props;
+  const words = useWords(formWords);
+  const [typed, setTyped] = useState(() => toLines(kind, value));
+  return (
+    <TextArea
+      label={wordAt(words.fields, field.member)}
+      hint={wordAt(words.hints, field.member)}
+      error={error}
+      value={typed}
+      rows={3}
+      spellCheck={false}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value);
+        change(fromLines(kind, currentTarget.value));
+      }}
+    />
+  );
+}
+
+function DeviceField({ field, value, sample, change }: PropertyFieldProps) {
+  const words = useWords(formWords);
+  const id = typeof value === 'string' ? value : '';
+  const devices = useDevicesById(sample.workspaceId, [id]);
+  return (
+    <DevicePick
+      workspaceId={sample.workspaceId}
+      label={wordAt(words.fields, field.member)}
+      chosen={devices.get(id)?.name ?? id}
+      choose={(device) => change(device.id)}
+    />
+  );
+}

@@ -1,0 +1,211 @@
+// Condition form: topic, key, comparison and value, with the keys that the devices sent.
+import { useQuery } from '@tanstack/react-query';
+import { useId } from 'react';
+import { ask, platform } from '../../api/platform.ts';
+import { Button } from '../../parts/button.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { useWords } from '../../words/language.tsx';
+import { editorWords } from './editor-words.ts';
+import type { LaneProps } from './lanes.tsx';
+import {
+  blocksOf,
+  type ConditionEdit,
+  editCondition,
+  operators,
+  type RuleCondition,
+  type RuleDraft,
+  sourceOf,
+  type ValueType,
+  withoutCondition,
+} from './rule-model.ts';
+import styles from './rules.module.css';
+
+interface ConditionProps extends LaneProps {
+  readonly condition: RuleCondition;
+  readonly at: number;
+  readonly place: number;
+}
+
+export function ConditionForm(props: ConditionProps) {
+  const { rule, change, condition, at, place } = props;
+  const words = useWords(editorWords);
+  const lists = useId();
+  const keys = useKnownKeys(rule);
+  const source = sourceOf(rule, condition.operandFirst);
+  if (source === undefined) return null;
+  const edit = (edited: ConditionEdit) => change(editCondition(rule, at, place, edited));
+  const setKey = (dataKey: string) => {
+    const valueType = keys.get(`${source.dataTopic} ${dataKey}`);
+    edit({ source: { dataKey, ...(valueType === undefined ? {} : { valueType }) } });
+  };
+  const known = [...keys.keys()].map((key) => key.split(' '));
+  return (
+    <div className={styles['fields']}>
+      <TextField
+        label={words.topic}
+        list={`${lists}-topics`}
+        value={source.dataTopic}
+        onChange={({ currentTarget }) => edit({ source: { dataTopic: currentTarget.value } })}
+      />
+      <TextField
+        label={words.key}
+        list={`${lists}-keys`}
+        hint={words.keyHint}
+        value={source.dataKey}
+        onChange={(event) => setKey(event.currentTarget.value)}
+      />
+      <datalist id={`${lists}-topics`}>
+        {[...new Set(known.map(([topic]) => topic))].map((topic) => (
+          <option key={topic} value={topic}>
+            {topic}
+          </option>
+        ))}
+      </datalist>
+      <datalist id={`${lists}-keys`}>
+        {known.map(
+          ([topic, key]) =>
+            topic === source.dataTopic && (
+              <option key={key} value={key}>
+                {key}
+              </option>
+            ),
+        )}
+      </datalist>
+      <Comparison {...props} valueType={source.valueType} edit={edit} />
+      {place + 1 < (blocksOf(rule)[at]?.conditions.length ?? 0) && (
+        <SelectField
+          label={words.chain}
+          value={condition.chainOperator ?? 'AND'}
+          onChange={({ currentTarget }) =>
+            edit({ chainOperator: currentTarget.value === 'OR' ? 'OR' : 'AND' })
+          }
+        >
+          <option value="AND">{words.chains.AND}</option>
+          <option value="OR">{words.chains.OR}</option>
+        </SelectField>
+      )}
+      {(blocksOf(rule)[at]?.conditions.length ?? 0) > 1 && (
+        <span>
+          <Button onClick={() => change(withoutCondition(rule, at, place))}>
+            {words.removeCondition}
+          </Button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+const kinds: readonly ValueType[] = ['NUMERICAL', 'BOOLEAN', 'STRING'];
+
+interface ComparisonProps {
+  readonly condition: RuleCondition;
+  readonly valueType: ValueType;
+  readonly edit: (edit: ConditionEdit) => void;
+}
+
+function Comparison({ condition, valueType, edit }: ComparisonProps) {
+  const words = useWords(editorWords);
+  const { operator, operandSecond } = condition;
+  const possible = valueType === 'NUMERICAL' ? operators : operators.slice(0, 2);
+  const shown = possible.includes(operator) ? possible : [...possible, operator];
+  return (
+    <>
+      <SelectField
+        label={words.kind}
+        value={valueType}
+        onChange={({ currentTarget }) =>
+          edit({
+            source: { valueType: kinds.find((one) => one === currentTarget.value) ?? 'STRING' },
+          })
+        }
+      >
+        {kinds.map((kind) => (
+          <option key={kind} value={kind}>
+            {words.kinds[kind]}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.comparison}
+        value={operator}
+        onChange={({ currentTarget }) =>
+          edit({ operator: shown.find((one) => one === currentTarget.value) ?? operator })
+        }
+      >
+        {shown.map((one) => (
+          <option key={one} value={one}>
+            {words.operators[one]}
+          </option>
+        ))}
+      </SelectField>
+      {operandSecond.type === 'CONSTANT' && (
+        <ValueField valueType={valueType} value={operandSecond.value} edit={edit} />
+      )}
+    </>
+  );
+}
+
+interface ValueFieldProps {
+  readonly valueType: ValueType;
+  readonly value: unknown;
+  readonly edit: (edit: ConditionEdit) => void;
+}
+
+function ValueField({ valueType, value, edit }: ValueFieldProps) {
+  const words = useWords(editorWords);
+  if (valueType === 'BOOLEAN')
+    return (
+      <SelectField
+        label={words.value}
+        value={String(value)}
+        onChange={({ currentTarget }) => edit({ value: currentTarget.value === 'true' })}
+      >
+        <option value="true">true</option>
+        <option value="false">false</option>
+      </SelectField>
+    );
+  const isNumber = valueType === 'NUMERICAL';
+  return (
+    <TextField
+      label={words.value}
+      {...(isNumber ? { type: 'number', step: 'any' } : {})}
+      defaultValue={String(value)}
+      onChange={({ currentTarget }) => {
+        const { value: typed, valueAsNumber } = currentTarget;
+        if (!isNumber) edit({ value: typed });
+        else if (Number.isFinite(valueAsNumber)) edit({ value: valueAsNumber });
+      }}
+    />
+  );
+}
+
+const typesOf: Readonly<Record<string, ValueType>> = {
+  number: 'NUMERICAL',
+  integer: 'NUMERICAL',
+  boolean: 'BOOLEAN',
+  string: 'STRING',
+};
+
+/** Keys that the first device of the rule sent, as `topic key`, with the kind of their values. */
+function useKnownKeys({ inputs }: RuleDraft): ReadonlyMap<string, ValueType> {
+  const deviceId = inputs.find(({ type }) => type === 'DEVICE')?.id;
+  const schema = useQuery({
+    queryKey: ['keys', deviceId],
+    enabled: deviceId !== undefined,
+    staleTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const params = { path: { deviceId: deviceId ?? '' } };
+      const topics = await ask(
+        platform.GET('/v3/devices/{deviceId}/infer-schema', { signal, params }),
+      );
+      const keys = new Map<string, ValueType>();
+      for (const [topic, { properties }] of Object.entries(topics))
+        for (const [key, { type = '' }] of Object.entries<{ readonly type?: string }>(properties))
+          keys.set(`${topic} ${key}`, typesOf[type] ?? 'STRING');
+      return keys;
+    },
+  });
+  return schema.data ?? noKeys;
+}
+
+const noKeys: ReadonlyMap<string, ValueType> = new Map();

@@ -1,0 +1,138 @@
+// If lane: one card per logic block with its conditions, or the fence or script of the rule.
+import { GitBranch, Plus } from 'lucide-react';
+import { Button } from '../../parts/button.tsx';
+import { useWords } from '../../words/language.tsx';
+import { ConditionForm } from './condition-form.tsx';
+import { editorWords } from './editor-words.ts';
+import type { LaneProps } from './lanes.tsx';
+import { LogicJson } from './logic-json.tsx';
+import { NodeCard } from './node-card.tsx';
+import {
+  blocksOf,
+  type RuleBlock,
+  withBlock,
+  withCondition,
+  withNewBlock,
+  withoutBlock,
+} from './rule-model.ts';
+import { partsOf } from './rule-sentence.ts';
+import styles from './rules.module.css';
+
+export function IfLane(props: LaneProps) {
+  const { rule, change, open, setOpen } = props;
+  const words = useWords(editorWords);
+  const { type } = rule.logic;
+  return (
+    <div data-lane>
+      <h2>{words.if}</h2>
+      <ul>
+        {type === 'COMPARISON' ? (
+          blocksOf(rule).map((block, at) => (
+            // oxlint-disable-next-line react/no-array-index-key -- a block has no other identity
+            <BlockCard key={at} {...props} block={block} at={at} />
+          ))
+        ) : (
+          <NodeCard
+            name="if 0"
+            open={open}
+            setOpen={setOpen}
+            icon={<GitBranch aria-hidden="true" />}
+            title={words[type]}
+            note={words.eachSample}
+          >
+            <LogicJson logic={rule.logic} change={(logic) => change({ ...rule, logic })} />
+          </NodeCard>
+        )}
+      </ul>
+      {type === 'COMPARISON' && (
+        <Button
+          look="ghost"
+          data-add
+          onClick={() => {
+            change(withNewBlock(rule));
+            setOpen(`if ${blocksOf(rule).length}`);
+          }}
+        >
+          <Plus aria-hidden="true" />
+          {words.addBlock}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface BlockProps extends LaneProps {
+  readonly block: RuleBlock;
+  readonly at: number;
+}
+
+function BlockCard(props: BlockProps) {
+  const { rule, change, open, setOpen, block, at } = props;
+  const words = useWords(editorWords);
+  const hasOthers = blocksOf(rule).length > 1;
+  return (
+    <NodeCard
+      name={`if ${at}`}
+      open={open}
+      setOpen={setOpen}
+      icon={<GitBranch aria-hidden="true" />}
+      title={<Said {...props} />}
+      note={words.eachSample}
+      removeLabel={words.removeBlock}
+      remove={hasOthers ? () => change(withoutBlock(rule, at)) : undefined}
+    >
+      {block.conditions.map((condition, place) => (
+        // oxlint-disable-next-line react/no-array-index-key -- a condition has no other identity
+        <ConditionForm key={place} {...props} condition={condition} place={place} />
+      ))}
+      <span>
+        <Button onClick={() => change(withCondition(rule, at))}>
+          <Plus aria-hidden="true" />
+          {words.addCondition}
+        </Button>
+      </span>
+      {rule.actions.length > 0 && hasOthers && <Fires {...props} />}
+    </NodeCard>
+  );
+}
+
+/** The block in the words of a condition, with its comparison marked. */
+function Said({ rule, block }: BlockProps) {
+  const words = useWords(editorWords);
+  return block.conditions.map((condition, place) => {
+    const { key, operator, value } = partsOf(rule, condition, words);
+    const { chainOperator } = condition;
+    return (
+      // oxlint-disable-next-line react/no-array-index-key -- a condition has no other identity
+      <span key={place} className={styles['condition']}>
+        <span className="mono">{key}</span> <em>{operator}</em>{' '}
+        <span className="mono">{value}</span>
+        {chainOperator !== null && <i> {words.chains[chainOperator]} </i>}
+      </span>
+    );
+  });
+}
+
+/** Which actions this block fires; asked for only when there are several blocks. */
+function Fires({ rule, change, block, at }: BlockProps) {
+  const words = useWords(editorWords);
+  return (
+    <fieldset className={styles['fires']}>
+      <legend>{words.fires}</legend>
+      {rule.actions.map(({ id, name }) => (
+        <label key={id}>
+          <input
+            type="checkbox"
+            checked={block.actionIds.includes(id)}
+            onChange={({ currentTarget }) => {
+              const others = block.actionIds.filter((one) => one !== id);
+              const actionIds = currentTarget.checked ? [...others, id] : others;
+              change(withBlock(rule, at, { ...block, actionIds }));
+            }}
+          />
+          {name}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

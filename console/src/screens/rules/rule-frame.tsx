@@ -1,0 +1,97 @@
+// Rule frame: title, state, tabs and actions around the pages of one rule.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { FlaskConical } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Ago } from '../../parts/ago.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
+import { Chip } from '../../parts/chip.tsx';
+import { Tabs } from '../../parts/choice.tsx';
+import { CurlButton } from '../../parts/curl-button.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Answered, Bone } from '../../parts/states.tsx';
+import { useWords } from '../../words/language.tsx';
+import type { Rule } from './rule-model.ts';
+import { ruleOf, runsOf } from './rule-requests.ts';
+import { rulesWords } from './rules-words.ts';
+
+interface FrameProps {
+  readonly workspaceId: string;
+  readonly ruleId: string;
+  /** Path of the request behind the page, below the rule's own. */
+  readonly request?: string;
+  readonly children: (rule: Rule) => ReactNode;
+}
+
+export function RuleFrame({ workspaceId, ruleId, request = '', children }: FrameProps) {
+  const words = useWords(rulesWords);
+  const rule = useQuery(ruleOf(ruleId));
+  const path = `/v3/rules/${ruleId}`;
+  const name = rule.data?.name ?? words.title;
+  const params = { workspaceId, ruleId };
+  return (
+    <Page
+      isWide
+      title={rule.data === undefined ? <Bone width="8em" /> : name}
+      name={name}
+      path={[<RulesLink key="rules" workspaceId={workspaceId} />, name]}
+      lead={rule.data === undefined ? <Bone /> : <Lead rule={rule.data} />}
+      actions={
+        <>
+          <CurlButton request={{ path: `${path}${request}` }} />
+          <ButtonLink to="/w/$workspaceId/rules/$ruleId/simulate" params={params}>
+            <FlaskConical aria-hidden="true" />
+            {words.tryWeek}
+          </ButtonLink>
+        </>
+      }
+    >
+      <RuleTabs {...params} />
+      <Answered answer={rule} curl={{ path }} skeleton={<Bone width="100%" />}>
+        {(found) => children(found)}
+      </Answered>
+    </Page>
+  );
+}
+
+export function RulesLink({ workspaceId }: { readonly workspaceId: string }) {
+  const words = useWords(rulesWords);
+  return (
+    <Link to="/w/$workspaceId/rules" params={{ workspaceId }}>
+      {words.title}
+    </Link>
+  );
+}
+
+function Lead({ rule: { id, active } }: { readonly rule: Rule }) {
+  const words = useWords(rulesWords);
+  const last = useQuery(runsOf(id, 1));
+  const run = last.data?.content[0];
+  return (
+    <>
+      <Chip tone={active ? 'ok' : 'plain'}>{active ? words.on : words.off}</Chip>
+      {last.data !== undefined &&
+        (run === undefined ? (
+          words.notRun
+        ) : (
+          <span>
+            {words.lastRunAt} <Ago at={run.timestamp} />
+          </span>
+        ))}
+    </>
+  );
+}
+
+function RuleTabs(params: { readonly workspaceId: string; readonly ruleId: string }) {
+  const words = useWords(rulesWords);
+  return (
+    <Tabs
+      label={words.tabs}
+      tabs={[
+        { label: words.edit, link: { to: '/w/$workspaceId/rules/$ruleId/edit', params } },
+        { label: words.runs, link: { to: '/w/$workspaceId/rules/$ruleId/runs', params } },
+        { label: words.simulate, link: { to: '/w/$workspaceId/rules/$ruleId/simulate', params } },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,192 @@
+// Rules: every rule of the workspace, whether it is on, what it does in a sentence, and its last run.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { ask, platform } from '../../api/platform.ts';
+import { Ago } from '../../parts/ago.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
+import { Sheet } from '../../parts/card.tsx';
+import { CurlButton } from '../../parts/curl-button.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { Answered, Bone, Empty } from '../../parts/states.tsx';
+import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { editorWords } from './editor-words.ts';
+import { draftOf, type Rule } from './rule-model.ts';
+import { rulesOf, runsOf } from './rule-requests.ts';
+import { sentenceOf } from './rule-sentence.ts';
+import styles from './rules.module.css';
+import { rulesWords } from './rules-words.ts';
+import { OutcomeChip } from './run-rows.tsx';
+
+const route = '/signed-in/shell/w/$workspaceId/rules';
+
+export function Rules() {
+  const words = useWords(rulesWords);
+  const { count } = useFormats();
+  const { workspaceId } = useParams({ from: route });
+  const search = useSearch({ from: route });
+  const navigate = useNavigate({ from: '/w/$workspaceId/rules' });
+  const rules = useQuery(rulesOf(workspaceId, search));
+  const total = rules.data?.totalElements;
+  const path = `/v3/rules?workspaceId=${workspaceId}`;
+  const add = (
+    <ButtonLink look="primary" to="/w/$workspaceId/rules/new" params={{ workspaceId }}>
+      <Plus aria-hidden="true" />
+      {words.add}
+    </ButtonLink>
+  );
+  return (
+    <Page
+      title={words.title}
+      name={words.title}
+      path={[words.title]}
+      lead={total === undefined ? <Bone width="5em" /> : words.count(count(total), total)}
+      actions={
+        <>
+          <CurlButton request={{ path }} />
+          {add}
+        </>
+      }
+    >
+      <SearchField
+        label={words.search}
+        value={search.q ?? ''}
+        change={(q) => void navigate({ search: q === '' ? {} : { q }, replace: true })}
+      />
+      <Sheet>
+        <Answered answer={rules} curl={{ path }} skeleton={<ListBones />}>
+          {({ content, totalPages }) =>
+            content.length === 0 ? (
+              <NoRules isFiltered={search.q !== undefined} add={add} path={path} />
+            ) : (
+              <>
+                <RuleTable rules={content} />
+                <Pager
+                  page={search.page ?? 0}
+                  pages={totalPages}
+                  go={(page) => void navigate({ search: (before) => ({ ...before, page }) })}
+                />
+              </>
+            )
+          }
+        </Answered>
+      </Sheet>
+    </Page>
+  );
+}
+
+function RuleTable({ rules }: { readonly rules: readonly Rule[] }) {
+  const words = useWords(rulesWords);
+  return (
+    <table className={styles['list']}>
+      <thead>
+        <tr>
+          <th scope="col">{words.state}</th>
+          <th scope="col">{words.rule}</th>
+          <th scope="col">{words.lastRun}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rules.map((rule) => (
+          <RuleRow key={rule.id} rule={rule} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function RuleRow({ rule }: { readonly rule: Rule }) {
+  const editor = useWords(editorWords);
+  const { id, workspaceId, name } = rule;
+  return (
+    <tr>
+      <td>
+        <Switch rule={rule} />
+      </td>
+      <th scope="row">
+        <Link to="/w/$workspaceId/rules/$ruleId/edit" params={{ workspaceId, ruleId: id }}>
+          {name}
+        </Link>
+        <small className="mute">{sentenceOf(draftOf(rule), editor)}</small>
+      </th>
+      <td>
+        <LastRun ruleId={id} />
+      </td>
+    </tr>
+  );
+}
+
+function Switch({ rule }: { readonly rule: Rule }) {
+  const words = useWords(rulesWords);
+  const known = useQueryClient();
+  const { id, name, active, version } = rule;
+  const turn = useMutation({
+    mutationFn: () =>
+      ask(
+        platform.PUT('/v3/rules/{id}', {
+          params: { path: { id } },
+          body: { active: !active, version },
+        }),
+      ),
+    onSuccess: () => toast(active ? words.turnedOff(name) : words.turnedOn(name)),
+    onError: toastFailure,
+    onSettled: () => {
+      void known.invalidateQueries({ queryKey: ['rule', id] });
+      return known.invalidateQueries({ queryKey: ['rules'] });
+    },
+  });
+  return (
+    <button
+      type="button"
+      role="switch"
+      aria-checked={active}
+      aria-label={words.turn(name)}
+      disabled={turn.isPending}
+      className={styles['switch']}
+      onClick={() => turn.mutate()}
+    >
+      <span aria-hidden="true" />
+    </button>
+  );
+}
+
+function LastRun({ ruleId }: { readonly ruleId: string }) {
+  const words = useWords(rulesWords);
+  const last = useQuery({ ...runsOf(ruleId, 1), refetchInterval: 15_000 });
+  if (last.data === undefined)
+    return last.error === null ? <Bone /> : <span className="faint">{last.error.message}</span>;
+  const [run] = last.data.content;
+  if (run === undefined) return <span className="faint">{words.notRun}</span>;
+  return (
+    <span className={styles['last']}>
+      <OutcomeChip outcome={run.outcome} />
+      <Ago at={run.timestamp} />
+    </span>
+  );
+}
+
+interface NoRulesProps {
+  readonly isFiltered: boolean;
+  readonly add: ReactNode;
+  readonly path: string;
+}
+
+function NoRules({ isFiltered, add, path }: NoRulesProps) {
+  const words = useWords(rulesWords);
+  if (isFiltered) return <Empty title={words.noMatch} note={words.noMatchNote} />;
+  return <Empty title={words.empty} note={words.emptyNote} actions={add} curl={{ path }} />;
+}
+
+function ListBones() {
+  return (
+    <div className={styles['bones']}>
+      <Bone width="100%" />
+      <Bone width="100%" />
+      <Bone width="100%" />
+    </div>
+  );
+}

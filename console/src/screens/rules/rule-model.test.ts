@@ -1,0 +1,82 @@
+// Rule model: edits of inputs, conditions and actions, and the sentence that they make.
+import { expect, test } from 'vitest';
+import { editorWords } from './editor-words.ts';
+import {
+  bodyOf,
+  editCondition,
+  newRule,
+  type RuleInput,
+  withAction,
+  withCondition,
+  withInput,
+  withNewBlock,
+  withoutAction,
+  withoutBlock,
+  withoutCondition,
+  withoutInput,
+} from './rule-model.ts';
+import { commonStart, sentenceOf } from './rule-sentence.ts';
+
+const device = (id: string, name: string): RuleInput => {
+  return { id, name, type: 'DEVICE', tagCombination: null, workspaceId: null };
+};
+const alarm = { id: 'a1', name: 'Leak', type: 'ALARM' };
+const empty = newRule('Leaks');
+const one = withInput(empty, device('d1', 'Leak Detector Boiler Room'));
+const two = withInput(one, device('d2', 'Leak Detector Kitchen'));
+const leaks = editCondition(two, 0, 0, {
+  source: { dataKey: 'leak', valueType: 'BOOLEAN' },
+  value: true,
+});
+
+test('the rule is said in one sentence', () => {
+  const { en } = editorWords;
+  expect(sentenceOf(empty, en)).toBe(
+    'When a device says choose a value is above 0, do nothing yet.',
+  );
+  expect(sentenceOf(withAction(leaks, alarm), en)).toBe(
+    'When any of 2 leak detectors says leak is true, store an alarm.',
+  );
+});
+
+test('names without a common start share nothing', () => {
+  expect(commonStart(['Room 1', 'Tracker'])).toBe('');
+});
+
+test('every source reads every input, and a second time changes nothing', () => {
+  expect(leaks.logic.dataSources.map(({ inputIds }) => inputIds)).toEqual([['d1', 'd2']]);
+  expect(withInput(leaks, device('d2', 'Again'))).toBe(leaks);
+  expect(withoutInput(leaks, 'd1').logic.dataSources[0]?.inputIds).toEqual(['d2']);
+});
+
+test('the value follows the type of the key, and only numbers have an order', () => {
+  const [condition] = leaks.logic.logicBlocks?.[0]?.conditions ?? [];
+  expect(condition).toMatchObject({
+    operator: 'EQ',
+    operandSecond: { value: true, valueType: 'BOOLEAN' },
+  });
+  const text = editCondition(leaks, 0, 0, { source: { valueType: 'STRING' }, value: 'open' });
+  expect(text.logic.logicBlocks?.[0]?.conditions[0]?.operandSecond.value).toBe('open');
+});
+
+test('conditions are chained, and the last one has no chain', () => {
+  const more = withCondition(leaks, 0);
+  const chains = (rule: typeof more) =>
+    rule.logic.logicBlocks?.[0]?.conditions.map(({ chainOperator }) => chainOperator);
+  expect(chains(more)).toEqual(['AND', null]);
+  const less = withoutCondition(more, 0, 0);
+  expect(chains(less)).toEqual([null]);
+  expect(less.logic.dataSources).toHaveLength(1);
+  expect(withoutCondition(less, 0, 0)).toBe(less);
+});
+
+test('an action is fired by every block and leaves every block', () => {
+  const acting = withAction(withNewBlock(leaks), alarm);
+  expect(acting.logic.logicBlocks?.map(({ actionIds }) => actionIds)).toEqual([['a1'], ['a1']]);
+  expect(bodyOf(acting).actions).toEqual([{ id: 'a1' }]);
+  expect(withoutBlock(acting, 1).logic.dataSources).toHaveLength(1);
+  expect(withoutAction(acting, 'a1').logic.logicBlocks?.map(({ actionIds }) => actionIds)).toEqual([
+    [],
+    [],
+  ]);
+});

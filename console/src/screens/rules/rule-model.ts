@@ -1,0 +1,268 @@
+// Rule model: a rule as the editor changes it, and the bodies that save it.
+import type { components } from '../../../generated/interface-types.ts';
+
+export type Rule = components['schemas']['Rule'];
+export type RuleInput = Pick<
+  Rule['inputs'][number],
+  'id' | 'name' | 'type' | 'tagCombination' | 'workspaceId'
+>;
+export type RuleSource = Rule['logic']['dataSources'][number];
+export type RuleBlock = NonNullable<Rule['logic']['logicBlocks']>[number];
+export type RuleCondition = RuleBlock['conditions'][number];
+export type RuleOperand = RuleCondition['operandFirst'];
+export type Operator = RuleCondition['operator'];
+export type ValueType = RuleSource['valueType'];
+
+export interface RuleAction {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+export interface RuleDraft {
+  readonly name: string;
+  readonly active: boolean;
+  readonly inputs: readonly RuleInput[];
+  readonly timer: Rule['timer'];
+  readonly logic: Rule['logic'];
+  readonly actions: readonly RuleAction[];
+}
+
+export const operators: readonly Operator[] = ['EQ', 'NEQ', 'GT', 'GTE', 'LT', 'LTE'];
+
+export function draftOf({ name, active, inputs, timer, logic, actions }: Rule): RuleDraft {
+  return {
+    name,
+    active,
+    inputs: inputs.map(({ id, name: called, type, tagCombination, workspaceId }) => {
+      return { id, name: called, type, tagCombination, workspaceId };
+    }),
+    timer,
+    logic,
+    actions: actions.map(({ id, name: called, type }) => ({ id, name: called, type })),
+  };
+}
+
+const constant = (value: unknown, valueType: ValueType): RuleOperand => {
+  return { type: 'CONSTANT', value, valueType, dataKey: null, dataSourceId: null };
+};
+
+const fromSource = (dataSourceId: string): RuleOperand => {
+  return { type: 'DATA_SOURCE', dataSourceId, value: null, valueType: null, dataKey: null };
+};
+
+/** A rule with one condition that is still to be filled in. */
+export function newRule(name: string): RuleDraft {
+  const draft: RuleDraft = {
+    name,
+    active: true,
+    inputs: [],
+    timer: { enabled: false, schedule: null, type: null, startAt: null, timeZone: null },
+    logic: {
+      type: 'COMPARISON',
+      dataSources: [],
+      logicBlocks: [{ conditions: [], actionIds: [] }],
+      geoFenceLogicBlock: null,
+      customLogic: null,
+    },
+    actions: [],
+  };
+  return withCondition(draft, 0);
+}
+
+export const blocksOf = ({ logic }: RuleDraft): readonly RuleBlock[] => logic.logicBlocks ?? [];
+
+export function sourceOf({ logic }: RuleDraft, { dataSourceId }: RuleOperand) {
+  return logic.dataSources.find(({ id }) => id === dataSourceId);
+}
+
+function withLogic(draft: RuleDraft, logic: Partial<Rule['logic']>): RuleDraft {
+  return { ...draft, logic: { ...draft.logic, ...logic } };
+}
+
+/** Every source looks at the new input too. An input that is there already changes nothing. */
+export function withInput(draft: RuleDraft, input: RuleInput): RuleDraft {
+  if (draft.inputs.some(({ id }) => id === input.id)) return draft;
+  const dataSources = draft.logic.dataSources.map((source) => {
+    return { ...source, inputIds: [...source.inputIds, input.id] };
+  });
+  return withLogic({ ...draft, inputs: [...draft.inputs, input] }, { dataSources });
+}
+
+export function withoutInput(draft: RuleDraft, inputId: string): RuleDraft {
+  const dataSources = draft.logic.dataSources.map((source) => {
+    return { ...source, inputIds: source.inputIds.filter((id) => id !== inputId) };
+  });
+  const inputs = draft.inputs.filter(({ id }) => id !== inputId);
+  return withLogic({ ...draft, inputs }, { dataSources });
+}
+
+export function withBlock(draft: RuleDraft, at: number, block: RuleBlock): RuleDraft {
+  return withLogic(draft, { logicBlocks: [...blocksOf(draft)].with(at, block) });
+}
+
+/** A further block fires what the rule has. */
+export function withNewBlock(draft: RuleDraft): RuleDraft {
+  const block = { conditions: [], actionIds: draft.actions.map(({ id }) => id) };
+  const blocks = [...blocksOf(draft), block];
+  return withCondition(withLogic(draft, { logicBlocks: blocks }), blocks.length - 1);
+}
+
+export function withoutBlock(draft: RuleDraft, at: number): RuleDraft {
+  return withUsedSources(withLogic(draft, { logicBlocks: blocksOf(draft).toSpliced(at, 1) }));
+}
+
+/** A further condition begins with the key of the last one. */
+export function withCondition(draft: RuleDraft, at: number): RuleDraft {
+  const block = blocksOf(draft)[at];
+  if (block === undefined) return draft;
+  const last = block.conditions.at(-1);
+  const like = last === undefined ? undefined : sourceOf(draft, last.operandFirst);
+  const source: RuleSource = {
+    id: `dataSource::${crypto.randomUUID()}`,
+    inputIds: draft.inputs.map(({ id }) => id),
+    dataTopic: like?.dataTopic ?? 'default',
+    dataKey: like?.dataKey ?? '',
+    valueType: like?.valueType ?? 'NUMERICAL',
+    variableName: null,
+    lastSample: false,
+    triggerOnUplink: true,
+  };
+  const conditions = [
+    ...block.conditions.map((one) => ({
+      ...one,
+      chainOperator: one.chainOperator ?? ('AND' as const),
+    })),
+    {
+      operandFirst: fromSource(source.id),
+      operator: 'GT' as const,
+      operandSecond: constant(0, source.valueType),
+      order: block.conditions.length,
+      chainOperator: null,
+    },
+  ];
+  const dataSources = [...draft.logic.dataSources, source];
+  return withBlock(withLogic(draft, { dataSources }), at, { ...block, conditions });
+}
+
+/** Without its last condition a block has no sense, so that one stays. */
+export function withoutCondition(draft: RuleDraft, at: number, place: number): RuleDraft {
+  const block = blocksOf(draft)[at];
+  if (block === undefined || block.conditions.length < 2) return draft;
+  const left = block.conditions.toSpliced(place, 1);
+  const last = left.length - 1;
+  const conditions = left.map((one, order) => {
+    return { ...one, order, chainOperator: order === last ? null : (one.chainOperator ?? 'AND') };
+  });
+  return withUsedSources(withBlock(draft, at, { ...block, conditions }));
+}
+
+export interface ConditionEdit {
+  readonly source?: Partial<RuleSource>;
+  readonly operator?: Operator;
+  readonly value?: unknown;
+  readonly chainOperator?: 'AND' | 'OR';
+}
+
+/** The value follows the type of the key. */
+export function editCondition(
+  draft: RuleDraft,
+  at: number,
+  place: number,
+  { source: sourceEdit = {}, value, ...edit }: ConditionEdit,
+): RuleDraft {
+  const block = blocksOf(draft)[at];
+  const condition = block?.conditions[place];
+  if (block === undefined || condition === undefined) return draft;
+  const dataSources = draft.logic.dataSources.map((one) =>
+    one.id === condition.operandFirst.dataSourceId ? { ...one, ...sourceEdit } : one,
+  );
+  const source = dataSources.find(({ id }) => id === condition.operandFirst.dataSourceId);
+  const valueType = source?.valueType ?? 'STRING';
+  const { operandSecond } = condition;
+  const given = value ?? operandSecond.value;
+  const second =
+    operandSecond.type === 'CONSTANT'
+      ? constant(valueAs(valueType, given), valueType)
+      : operandSecond;
+  const operator = valueType === 'NUMERICAL' ? condition.operator : equality(condition.operator);
+  const changed = { ...condition, operator, operandSecond: second, ...edit };
+  const conditions = block.conditions.with(place, changed);
+  return withBlock(withLogic(draft, { dataSources }), at, { ...block, conditions });
+}
+
+/** Only numbers have an order. */
+function equality(operator: Operator): Operator {
+  return operator === 'NEQ' ? 'NEQ' : 'EQ';
+}
+
+function valueAs(type: ValueType, value: unknown): unknown {
+  if (type === 'STRING') return typeof value === 'string' ? value : String(value ?? '');
+  if (type === 'BOOLEAN') return value === true || value === 'true' || typeof value !== 'boolean';
+  const number = typeof value === 'number' ? value : Number.parseFloat(String(value));
+  return Number.isFinite(number) ? number : 0;
+}
+
+/** The action is fired by every block. */
+export function withAction(draft: RuleDraft, action: RuleAction): RuleDraft {
+  if (draft.actions.some(({ id }) => id === action.id)) return draft;
+  const logicBlocks = blocksOf(draft).map((block) => {
+    return { ...block, actionIds: [...block.actionIds, action.id] };
+  });
+  const { customLogic } = draft.logic;
+  return withLogic(
+    { ...draft, actions: [...draft.actions, action] },
+    {
+      logicBlocks: draft.logic.logicBlocks === null ? null : logicBlocks,
+      ...(customLogic === null
+        ? {}
+        : { customLogic: { ...customLogic, actionIds: [...customLogic.actionIds, action.id] } }),
+    },
+  );
+}
+
+export function withoutAction(draft: RuleDraft, actionId: string): RuleDraft {
+  const without = (ids: readonly string[]) => ids.filter((id) => id !== actionId);
+  const { logicBlocks, geoFenceLogicBlock: fence, customLogic } = draft.logic;
+  return withLogic(
+    { ...draft, actions: draft.actions.filter(({ id }) => id !== actionId) },
+    {
+      logicBlocks:
+        logicBlocks?.map((block) => ({ ...block, actionIds: without(block.actionIds) })) ?? null,
+      geoFenceLogicBlock:
+        fence === null
+          ? null
+          : {
+              ...fence,
+              insideActionIds: without(fence.insideActionIds),
+              outsideActionIds: without(fence.outsideActionIds),
+            },
+      customLogic:
+        customLogic === null ? null : { ...customLogic, actionIds: without(customLogic.actionIds) },
+    },
+  );
+}
+
+/** Sources that no condition reads are left out. */
+function withUsedSources(draft: RuleDraft): RuleDraft {
+  const used = new Set(
+    blocksOf(draft).flatMap(({ conditions }) =>
+      conditions.flatMap((one) => [one.operandFirst.dataSourceId, one.operandSecond.dataSourceId]),
+    ),
+  );
+  return withLogic(draft, {
+    dataSources: draft.logic.dataSources.filter(({ id }) => used.has(id)),
+  });
+}
+
+/** Members of a rule that both of its requests send. */
+export function bodyOf({ name, active, inputs, timer, logic, actions }: RuleDraft) {
+  return {
+    name,
+    active,
+    inputs: [...inputs],
+    timer,
+    logic,
+    actions: actions.map(({ id }) => ({ id })),
+  };
+}

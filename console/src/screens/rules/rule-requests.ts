@@ -1,0 +1,69 @@
+// Requests of the rules: the list, one rule, its runs and its simulation.
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
+import type { RuleListSearch } from './rule-search.ts';
+
+export type RuleRun = components['schemas']['RuleRun'];
+
+/** Rows of a page; each asks for its own last run. */
+const ruleRows = 25;
+const liveMs = 5_000;
+const dayMs = 86_400_000;
+
+export function rulesOf(workspaceId: string, { q, page = 0 }: RuleListSearch) {
+  const query = {
+    workspaceId,
+    page,
+    size: ruleRows,
+    sort: 'name,asc',
+    ...(q === undefined ? {} : { search: q }),
+  };
+  return queryOptions({
+    queryKey: ['rules', workspaceId, query],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => ask(platform.GET('/v3/rules', { signal, params: { query } })),
+  });
+}
+
+export const ruleOf = (id: string) =>
+  queryOptions({
+    queryKey: ['rule', id],
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/rules/{id}', { signal, params: { path: { id } } })),
+  });
+
+/** The last runs, newest first; asked for again while the page is looked at. */
+export const runsOf = (id: string, size: number, page = 0) =>
+  queryOptions({
+    queryKey: ['runs', id, size, page],
+    refetchInterval: liveMs,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      ask(
+        platform.GET('/v3/rules/{id}/runs', {
+          signal,
+          params: { path: { id }, query: { size, page } },
+        }),
+      ),
+  });
+
+/** What the saved rule would have done. */
+export const simulationOf = (id: string, version: number, days: number) =>
+  queryOptions({
+    queryKey: ['simulation', id, version, days],
+    refetchOnWindowFocus: false,
+    staleTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const to = Date.now();
+      const range = {
+        from: new Date(to - days * dayMs).toISOString(),
+        to: new Date(to).toISOString(),
+      };
+      const params = { path: { id } };
+      const simulated = await ask(
+        platform.POST('/v3/rules/{id}/simulate', { signal, params, body: range }),
+      );
+      return { ...simulated, ...range };
+    },
+  });

@@ -1,0 +1,80 @@
+// Rule sentence: the whole rule said as one, so that it is read before it is studied.
+import type { EditorWords } from './editor-words.ts';
+import {
+  blocksOf,
+  type RuleBlock,
+  type RuleCondition,
+  type RuleDraft,
+  sourceOf,
+} from './rule-model.ts';
+
+export function sentenceOf(rule: RuleDraft, words: EditorWords): string {
+  const sentence = words.sentence(
+    inputsSaid(rule, words),
+    conditionSaid(rule, words),
+    actionsSaid(rule, words),
+  );
+  const { enabled, type, schedule } = rule.timer;
+  if (!enabled || type === null) return sentence;
+  return words.timed(`${words.timerTypes[type]} ${schedule ?? ''}`, sentence);
+}
+
+function inputsSaid({ inputs }: RuleDraft, words: EditorWords): string {
+  const [first] = inputs;
+  if (first === undefined) return words.noInput;
+  if (inputs.length > 1)
+    return words.anyOf(inputs.length, commonStart(inputs.map(({ name }) => name ?? '')));
+  if (first.type === 'DEVICE') return first.name ?? first.id;
+  return words.withTag(first.name ?? first.id);
+}
+
+/** The first words that all names share: `Leak Detector` of two leak detectors. */
+export function commonStart(names: readonly string[]): string {
+  const [first = '', ...others] = names;
+  const split = first.split(' ');
+  let shared = split.length;
+  for (const name of others) {
+    const parts = name.split(' ');
+    let same = 0;
+    while (same < shared && split[same] === parts[same]) same++;
+    shared = same;
+  }
+  return split.slice(0, shared).join(' ');
+}
+
+function conditionSaid(rule: RuleDraft, words: EditorWords): string {
+  if (rule.logic.type === 'GEO_FENCE') return words.leaves;
+  if (rule.logic.type === 'CUSTOM_LOGIC') return words.decides;
+  return blocksOf(rule)
+    .map((block) => blockSaid(rule, block, words))
+    .join(` ${words.or} `);
+}
+
+/** A block's conditions, as in `leak is true and battery is below 20`. */
+export function blockSaid(rule: RuleDraft, { conditions }: RuleBlock, words: EditorWords): string {
+  return conditions
+    .map((condition) => {
+      const { key, operator, value } = partsOf(rule, condition, words);
+      const chain =
+        condition.chainOperator === null ? '' : ` ${words.chains[condition.chainOperator]} `;
+      return `${key} ${operator} ${value}${chain}`;
+    })
+    .join('');
+}
+
+/** The three words of a condition. */
+export function partsOf(rule: RuleDraft, condition: RuleCondition, words: EditorWords) {
+  const { operandFirst, operator, operandSecond } = condition;
+  const keyOf = (operand: RuleCondition['operandFirst']) =>
+    operand.dataKey ?? (sourceOf(rule, operand)?.dataKey || words.noKey);
+  const value =
+    operandSecond.type === 'CONSTANT' ? String(operandSecond.value) : keyOf(operandSecond);
+  return { key: keyOf(operandFirst), operator: words.operators[operator], value };
+}
+
+function actionsSaid({ actions }: RuleDraft, words: EditorWords): string {
+  if (actions.length === 0) return words.nothingDone;
+  const acts: Readonly<Record<string, string>> = words.acts;
+  const said = new Set(actions.map(({ name, type }) => acts[type] ?? words.act(name)));
+  return [...said].join(` ${words.and} `);
+}

@@ -1,0 +1,64 @@
+// Rows of runs: when, which device, what the rule saw, what came of it and why.
+import { useDevicesById } from '../../api/devices-by-id.ts';
+import { Chip, type Tone } from '../../parts/chip.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import type { RuleRun } from './rule-requests.ts';
+import styles from './rules.module.css';
+import { rulesWords } from './rules-words.ts';
+
+const tones: Readonly<Record<RuleRun['outcome'], Tone>> = {
+  FIRED: 'sun',
+  NOT_FIRED: 'plain',
+  SUPPRESSED: 'plain',
+  ABORTED: 'warn',
+  FAILED: 'bad',
+  DROPPED: 'warn',
+};
+
+export function OutcomeChip({ outcome }: { readonly outcome: RuleRun['outcome'] }) {
+  const words = useWords(rulesWords);
+  return <Chip tone={tones[outcome]}>{words.outcomes[outcome]}</Chip>;
+}
+
+interface RunRowsProps {
+  readonly workspaceId: string;
+  readonly runs: readonly RuleRun[];
+}
+
+export function RunRows({ workspaceId, runs }: RunRowsProps) {
+  const words = useWords(rulesWords);
+  const { instant } = useFormats();
+  const devices = useDevicesById(
+    workspaceId,
+    runs.map(({ deviceId }) => deviceId),
+  );
+  return (
+    <ul className={styles['runs']}>
+      {runs.map((run, at) => (
+        // oxlint-disable-next-line react/no-array-index-key -- a run has no id, and two may share a time
+        <li key={`${run.timestamp} ${at}`}>
+          <time className="num mute" dateTime={run.timestamp}>
+            {instant(run.timestamp)}
+          </time>
+          <span className={styles['cut']}>
+            {run.deviceId === null
+              ? words.timer
+              : (devices.get(run.deviceId)?.name ?? run.deviceId)}
+          </span>
+          <span className={`${styles['cut']} mono mute`}>{seenIn(run)}</span>
+          <span className={`${styles['cut']} faint`}>{run.reason}</span>
+          <OutcomeChip outcome={run.outcome} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The values that a run looked at, as in `leak = false`. */
+function seenIn({ inputs }: RuleRun): string {
+  return inputs
+    .map(
+      ({ dataKey, value }) => `${dataKey} = ${value === undefined ? '?' : JSON.stringify(value)}`,
+    )
+    .join(', ');
+}

@@ -1,0 +1,115 @@
+// Then lane: the outputs that the rule fires.
+import { useQuery } from '@tanstack/react-query';
+import { Bell, Database, Plus, Send } from 'lucide-react';
+import { useState } from 'react';
+import { ask, platform } from '../../api/platform.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { SelectField } from '../../parts/field.tsx';
+import { useWords } from '../../words/language.tsx';
+import { typeNameOf, typeWords } from '../outputs/type-words.ts';
+import { editorWords } from './editor-words.ts';
+import type { LaneProps } from './lanes.tsx';
+import { NodeCard } from './node-card.tsx';
+import { type RuleAction, withAction, withoutAction } from './rule-model.ts';
+import styles from './rules.module.css';
+
+export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps) {
+  const words = useWords(editorWords);
+  const types = useWords(typeWords);
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <div data-lane>
+      <h2>{words.thenDo}</h2>
+      <ul>
+        {rule.actions.map(({ id, name, type }) => (
+          <NodeCard
+            key={id}
+            name={`then ${id}`}
+            open={open}
+            setOpen={setOpen}
+            icon={<ActionIcon type={type} />}
+            title={name}
+            note={typeNameOf(types, type)}
+            remove={() => change(withoutAction(rule, id))}
+          >
+            <span>
+              <ButtonLink
+                to="/w/$workspaceId/outputs/$outputId/settings"
+                params={{ workspaceId, outputId: id }}
+              >
+                {words.openOutput}
+              </ButtonLink>
+            </span>
+          </NodeCard>
+        ))}
+      </ul>
+      {isAdding ? (
+        <AddAction
+          workspaceId={workspaceId}
+          add={(action) => {
+            change(withAction(rule, action));
+            setAdding(false);
+          }}
+        />
+      ) : (
+        <Button look="ghost" data-add onClick={() => setAdding(true)}>
+          <Plus aria-hidden="true" />
+          {words.addAction}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function ActionIcon({ type }: { readonly type: string }) {
+  if (type === 'ALARM') return <Bell aria-hidden="true" />;
+  if (type === 'CUSTOM_DATABASE') return <Database aria-hidden="true" />;
+  return <Send aria-hidden="true" />;
+}
+
+const outputsMax = 1_000;
+
+interface AddActionProps {
+  readonly workspaceId: string;
+  readonly add: (action: RuleAction) => void;
+}
+
+function AddAction({ workspaceId, add }: AddActionProps) {
+  const words = useWords(editorWords);
+  const types = useWords(typeWords);
+  const outputs = useQuery({
+    queryKey: ['outputs', workspaceId, 'actions'],
+    queryFn: ({ signal }) => {
+      const fields = 'id,name,type';
+      const query = { workspaceId, scope: 'RULE_ACTION', size: outputsMax, fields } as const;
+      return ask(platform.GET('/v3/output-connectors', { signal, params: { query } }));
+    },
+  });
+  const known = outputs.data?.content ?? [];
+  return (
+    <div className={styles['add']}>
+      <SelectField
+        label={words.output}
+        value=""
+        onChange={({ currentTarget: { value } }) => {
+          const output = known.find(({ id }) => id === value);
+          if (output !== undefined) add(output);
+        }}
+      >
+        <option value="">{words.chooseOutput}</option>
+        {known.map(({ id, name, type }) => (
+          <option key={id} value={id}>
+            {name} · {typeNameOf(types, type)}
+          </option>
+        ))}
+      </SelectField>
+      <ButtonLink
+        to="/w/$workspaceId/outputs/new"
+        params={{ workspaceId }}
+        search={{ type: 'ALARM', scope: 'RULE_ACTION' }}
+      >
+        {words.newOutput}
+      </ButtonLink>
+    </div>
+  );
+}

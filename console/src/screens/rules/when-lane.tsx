@@ -1,0 +1,167 @@
+// When lane: the devices and tags that the rule looks at, and its timer.
+import { useQuery } from '@tanstack/react-query';
+import { Clock, Cpu, Plus, Tag } from 'lucide-react';
+import { useState } from 'react';
+import { ask, platform } from '../../api/platform.ts';
+import { Button } from '../../parts/button.tsx';
+import { DevicePick } from '../../parts/device-pick.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { useWords } from '../../words/language.tsx';
+import { editorWords } from './editor-words.ts';
+import type { LaneProps } from './lanes.tsx';
+import { NodeCard } from './node-card.tsx';
+import { type RuleDraft, type RuleInput, withInput, withoutInput } from './rule-model.ts';
+import styles from './rules.module.css';
+
+export function WhenLane(props: LaneProps) {
+  const { workspaceId, rule, change, open, setOpen } = props;
+  const words = useWords(editorWords);
+  const [isAdding, setAdding] = useState(false);
+  const add = (input: RuleInput) => {
+    change(withInput(rule, input));
+    setAdding(false);
+  };
+  return (
+    <div data-lane>
+      <h2>{words.when}</h2>
+      <ul>
+        {rule.inputs.map((input) => (
+          <NodeCard
+            key={input.id}
+            name={`when ${input.id}`}
+            open={open}
+            setOpen={setOpen}
+            icon={input.type === 'DEVICE' ? <Cpu aria-hidden="true" /> : <Tag aria-hidden="true" />}
+            title={input.name ?? input.id}
+            note={noteOf(rule, input, words)}
+            remove={() => change(withoutInput(rule, input.id))}
+          >
+            <p className="mute mono">{input.id}</p>
+          </NodeCard>
+        ))}
+        <TimerCard {...props} />
+      </ul>
+      {isAdding ? (
+        <AddInput workspaceId={workspaceId} add={add} />
+      ) : (
+        <Button look="ghost" data-add onClick={() => setAdding(true)}>
+          <Plus aria-hidden="true" />
+          {words.addInput}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What the rule reads of the input: topics and keys. */
+function noteOf(rule: RuleDraft, input: RuleInput, words: { tagged: string; combination: string }) {
+  if (input.type === 'ASSET_TAG') return words.tagged;
+  if (input.type === 'TAG_COMBINATION') return words.combination;
+  const read = rule.logic.dataSources.filter(({ inputIds }) => inputIds.includes(input.id));
+  return [
+    ...new Set(read.map(({ dataTopic, dataKey }) => `${dataTopic} · ${dataKey || '…'}`)),
+  ].join(', ');
+}
+
+interface AddInputProps {
+  readonly workspaceId: string;
+  readonly add: (input: RuleInput) => void;
+}
+
+const tagsMax = 1_000;
+
+function AddInput({ workspaceId, add }: AddInputProps) {
+  const words = useWords(editorWords);
+  const tags = useQuery({
+    queryKey: ['tags', workspaceId],
+    queryFn: ({ signal }) => {
+      const query = { workspaceId, size: tagsMax };
+      return ask(platform.GET('/v3/tags', { signal, params: { query } }));
+    },
+  });
+  const known = tags.data?.content ?? [];
+  const input = { tagCombination: null, workspaceId: null };
+  return (
+    <div className={styles['add']}>
+      <DevicePick
+        workspaceId={workspaceId}
+        label={words.device}
+        choose={({ id, name }) => add({ ...input, id, name, type: 'DEVICE' })}
+      />
+      {known.length > 0 && (
+        <SelectField
+          label={words.tag}
+          value=""
+          onChange={({ currentTarget: { value } }) => {
+            const tag = known.find(({ id }) => id === value);
+            if (tag !== undefined) add({ ...input, id: tag.id, name: tag.name, type: 'ASSET_TAG' });
+          }}
+        >
+          <option value="">{words.chooseTag}</option>
+          {known.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+      )}
+    </div>
+  );
+}
+
+const timerTypes = ['INTERVAL', 'FIXED', 'ADVANCED'] as const;
+const firstSchedules = { INTERVAL: 'PT15M', FIXED: '07:00', ADVANCED: '0 0 7 ? * MON-FRI' };
+
+function TimerCard({ rule, change, open, setOpen }: LaneProps) {
+  const words = useWords(editorWords);
+  const { timer } = rule;
+  const type = timer.enabled ? timer.type : null;
+  const choose = (value: string) => {
+    const chosen = timerTypes.find((one) => one === value) ?? null;
+    const schedule = chosen === null ? null : firstSchedules[chosen];
+    change({ ...rule, timer: { ...timer, enabled: chosen !== null, type: chosen, schedule } });
+  };
+  return (
+    <NodeCard
+      name="when timer"
+      open={open}
+      setOpen={setOpen}
+      icon={<Clock aria-hidden="true" />}
+      title={words.timer}
+      note={type === null ? words.timerOff : `${words.timerTypes[type]} ${timer.schedule ?? ''}`}
+    >
+      <SelectField
+        label={words.timerKind}
+        value={type ?? ''}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        <option value="">{words.timerOff}</option>
+        {timerTypes.map((one) => (
+          <option key={one} value={one}>
+            {words.timerTypes[one]}
+          </option>
+        ))}
+      </SelectField>
+      {type !== null && (
+        <>
+          <TextField
+            label={words.schedule}
+            hint={words.scheduleHints[type]}
+            value={timer.schedule ?? ''}
+            onChange={({ currentTarget }) =>
+              change({ ...rule, timer: { ...timer, schedule: currentTarget.value } })
+            }
+          />
+          <TextField
+            label={words.zone}
+            hint={words.zoneHint}
+            value={timer.timeZone ?? ''}
+            onChange={({ currentTarget }) =>
+              change({ ...rule, timer: { ...timer, timeZone: currentTarget.value || null } })
+            }
+          />
+        </>
+      )}
+    </NodeCard>
+  );
+}
