@@ -8,9 +8,9 @@ import { runInstalled, type ProgramRun } from './installed-program.ts';
 const fileAddress = /(new URL\(\s*(['"])\.{1,2}\/[^'"]+)\.ts\2(,\s*import\.meta\.url\s*\))/g;
 /**
  * Folders with files that the program reads at run time: scripts of the sandbox, device types of
- * the demo.
+ * the demo, the console as it was built.
  */
-const assetFolders = ['src', 'clients/demo', 'demo'];
+const assetFolders = ['src', 'clients/demo', 'demo', 'console/dist'];
 
 /**
  * Writes the output of the project at `root`. `compilerOptions` are added to those of

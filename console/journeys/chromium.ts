@@ -92,6 +92,7 @@ const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-p
 
 /** What axe finds on the page as it is now, a line for each place. */
 export async function axeFindings(page: Page): Promise<string[]> {
+  await settle(page);
   // The debugger is not bound by the page's policy, so that policy stays as it is.
   await page.evaluate(axeSource);
   return page.evaluate(async (tags) => {
@@ -101,6 +102,19 @@ export async function axeFindings(page: Page): Promise<string[]> {
       nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')} ${failureSummary}`),
     );
   }, axeTags);
+}
+
+/** Waits until nothing fades or moves: a color on its way to another has any contrast. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    await frame();
+    await frame();
+    const ending = document
+      .getAnimations()
+      .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY);
+    await Promise.allSettled(ending.map(({ finished }) => finished));
+  });
 }
 
 interface AxeApi {

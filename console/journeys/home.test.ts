@@ -28,6 +28,14 @@ describeWith(chromiumProgram, 'home', () => {
     expect(await axeFindings(browser.page)).toEqual([]);
   });
 
+  test('the keys g and d lead to the devices, g and h back', async () => {
+    const { page } = browser;
+    await page.keyboard.type('gd');
+    await page.waitForURL(/\/devices$/);
+    await page.keyboard.type('gh');
+    await page.getByText('Nothing. Enjoy it.').waitFor();
+  });
+
   test('a sample appears as it is stored, with the name of its device', async () => {
     const { page } = browser;
     room = await world.device({ name: 'Room <b>1</b>' });

@@ -6,7 +6,7 @@ export interface FieldFaults {
   readonly rest: string | undefined;
 }
 
-export const noFaults: FieldFaults = { byPath: new Map(), rest: undefined };
+const noFaults: FieldFaults = { byPath: new Map(), rest: undefined };
 
 /** Reads messages such as `body webhookProperties.uri: must be an http or https URL`. */
 export function faultsOf(error: Error | null): FieldFaults {

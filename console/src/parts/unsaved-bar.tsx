@@ -33,7 +33,7 @@ export function UnsavedBar({ isChanged, isSaving, save, discard, children }: Uns
 }
 
 /** Ctrl S or Cmd S instead of the browser's own saving. */
-export function useSaveKey(isReady: boolean, save: () => void): void {
+function useSaveKey(isReady: boolean, save: () => void): void {
   const latest = useRef({ isReady, save });
   useEffect(() => {
     latest.current = { isReady, save };

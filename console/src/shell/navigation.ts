@@ -1,18 +1,5 @@
 // Navigation: the places of a workspace, one row each, for the side bar, the palette and the keyboard.
-import {
-  Activity,
-  Bell,
-  Cable,
-  Cpu,
-  FileCode2,
-  House,
-  LayoutDashboard,
-  type LucideIcon,
-  Map as MapIcon,
-  Settings,
-  Share2,
-  Zap,
-} from 'lucide-react';
+import { Cable, Cpu, FileCode2, House, type LucideIcon, Zap } from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
 
 type Word = {
@@ -38,25 +25,14 @@ export const placeGroups: readonly PlaceGroup[] = [
     places: [
       { path: '', word: 'home', icon: House, key: 'h' },
       { path: 'devices', word: 'devices', icon: Cpu, key: 'd' },
-      { path: 'map', word: 'map', icon: MapIcon, key: 'm' },
-      { path: 'dashboards', word: 'dashboards', icon: LayoutDashboard, key: 'b' },
     ],
   },
   {
     word: 'process',
     places: [
       { path: 'types', word: 'types', icon: FileCode2, key: 't' },
-      { path: 'flows', word: 'flows', icon: Share2, key: 'f' },
       { path: 'rules', word: 'rules', icon: Zap, key: 'r' },
       { path: 'outputs', word: 'outputs', icon: Cable, key: 'o' },
-    ],
-  },
-  {
-    word: 'watch',
-    places: [
-      { path: 'alarms', word: 'alarms', icon: Bell, key: 'a' },
-      { path: 'activity', word: 'activity', icon: Activity, key: 'y' },
-      { path: 'settings', word: 'settings', icon: Settings, key: 's' },
     ],
   },
 ];

@@ -3,6 +3,7 @@ import { Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
 import { PathPlace } from '../parts/page.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
+import { useGoKeys } from './go-keys.ts';
 import { BottomBar, SideBar } from './side-bar.tsx';
 import styles from './shell.module.css';
 import { TopBar } from './top-bar.tsx';
@@ -11,6 +12,7 @@ import { shellWords } from './shell-words.ts';
 
 export function Shell() {
   const words = useWords(shellWords);
+  useGoKeys();
   const [place, setPlace] = useState<HTMLElement | null>(null);
   return (
     <div className={styles['shell']}>

@@ -11,7 +11,7 @@ import { shellWords } from './shell-words.ts';
 import styles from './shell.module.css';
 
 const home = '/w/$workspaceId';
-const phonePlaces = ['', 'devices', 'alarms', 'settings'];
+const phonePlaces = ['', 'devices', 'rules', 'outputs'];
 
 export function SideBar() {
   const words = useWords(shellWords);

@@ -31,7 +31,7 @@ export function Home() {
       path={[words.title]}
       lead={data && words.heard(count(data.devices.online), count(data.devices.total))}
       actions={
-        <ButtonLink to="/w/$workspaceId/devices" params={{ workspaceId }} look="primary">
+        <ButtonLink to="/w/$workspaceId/devices/new" params={{ workspaceId }} look="primary">
           <Plus aria-hidden="true" />
           {words.register}
         </ButtonLink>

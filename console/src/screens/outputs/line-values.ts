@@ -7,7 +7,7 @@ interface Phone {
   readonly phone: string;
 }
 
-/** The value as text, one element per line. */
+/** The value with one element per line. */
 export function toLines(kind: Kind, value: unknown): string {
   if (kind === 'pairs')
     return Object.entries((value ?? {}) as Readonly<Record<string, string>>)
@@ -19,7 +19,7 @@ export function toLines(kind: Kind, value: unknown): string {
   return list.join('\n');
 }
 
-/** The value of a text; empty lines are left out, and a line without a colon is a name alone. */
+/** The value of lines; empty ones are skipped, and one without a colon is only a name. */
 export function fromLines(kind: Kind, text: string): unknown {
   const lines = text
     .split('\n')

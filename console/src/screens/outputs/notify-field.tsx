@@ -1,4 +1,4 @@
-// Notifications of an alarm: which change is told through which output of the workspace.
+// Notifications of an alarm: which change goes to which output of the workspace.
 import { useQuery } from '@tanstack/react-query';
 import { Plus, X } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';

@@ -78,7 +78,7 @@ function Fields({ draft, faults, change, sample }: PartProps) {
   ));
 }
 
-/** The text is kept as typed; it counts while it is a JSON object. */
+/** The input is kept as typed; it counts while it is a JSON object. */
 function JsonField({ draft, faults, change }: PartProps) {
   const words = useWords(formWords);
   const [typed, setTyped] = useState(() => JSON.stringify(draft.properties, null, 2));

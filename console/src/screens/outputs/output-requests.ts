@@ -7,7 +7,7 @@ import type { DeliverySearch, OutputSearch } from './output-search.ts';
 export type Delivery = components['schemas']['Delivery'];
 /** Rows of a page; each asks for its own last delivery. */
 export const outputRows = 25;
-export const deliveryRows = 50;
+const deliveryRows = 50;
 
 export function outputsOf(workspaceId: string, { q, scope, page = 0 }: OutputSearch) {
   const query = {
@@ -35,7 +35,7 @@ export const outputOf = (id: string) =>
 
 const liveMs = 5_000;
 
-/** Deliveries of one output, newest first; asked for again while the page is looked at. */
+/** Deliveries of one output, newest first; asked for again while the page is visible. */
 export function deliveriesOf(id: string, { state, page = 0 }: DeliverySearch, size = deliveryRows) {
   const query = { page, size, ...(state === undefined ? {} : { state }) };
   return queryOptions({

@@ -34,6 +34,6 @@ export function readDeliverySearch(search: Record<string, unknown>): DeliverySea
   return { ...(state === undefined ? {} : { state }), ...pageIn(search) };
 }
 
-export function pageIn({ page }: Record<string, unknown>): { readonly page?: number } {
+function pageIn({ page }: Record<string, unknown>): { readonly page?: number } {
   return typeof page === 'number' && Number.isInteger(page) && page > 0 ? { page } : {};
 }

@@ -34,7 +34,7 @@ export interface OutputType {
   readonly fields?: readonly OutputField[];
   /** What a new one begins with; of types edited as JSON also the example. */
   readonly first: Properties;
-  /** Place of the custom payload; absent where the type has templates of its own. */
+  /** Place of the custom payload; absent where the type has its own templates. */
   readonly payloadPlace?: 'json' | 'text';
   readonly isRuleActionOnly?: boolean;
 }
@@ -208,7 +208,7 @@ export function propertiesOf(connector: OutputConnector): Properties {
   return (connector as unknown as Readonly<Record<string, Properties | null>>)[key] ?? {};
 }
 
-/** Value at a path such as `oauth2.tokenUrl`; undefined where there is none. */
+/** Value at a path such as `oauth2.tokenUrl`; undefined where it is missing. */
 export function valueAt(properties: Properties, member: string): unknown {
   let value: unknown = properties;
   for (const name of member.split('.')) {

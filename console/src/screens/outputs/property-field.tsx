@@ -111,7 +111,7 @@ export function FlagField({ label, hint, isOn, change }: FlagFieldProps) {
   );
 }
 
-/** The text is kept as typed, so that a line that is not complete yet stays. */
+/** The input is kept as typed, so that a line that is not complete yet stays. */
 function LinesField(props: PropertyFieldProps & { readonly kind: 'lines' | 'pairs' | 'phones' }) {
   const { field, kind, value, error, change } = props;
   const words = useWords(formWords);

@@ -51,7 +51,7 @@ interface PreviewProps {
   readonly sample: Sample;
 }
 
-/** Nothing for a text without expressions. */
+/** Nothing for a template without expressions. */
 function Preview({ template, place, sample: { workspaceId, deviceId } }: PreviewProps) {
   const words = useWords(formWords);
   const settled = useSettledValue(template);

@@ -10,7 +10,7 @@ interface LogicJsonProps {
   readonly change: (logic: RuleDraft['logic']) => void;
 }
 
-/** The text is kept as typed; it counts while it is a JSON object. */
+/** The input is kept as typed; it counts while it is a JSON object. */
 export function LogicJson({ logic, change }: LogicJsonProps) {
   const words = useWords(editorWords);
   const [typed, setTyped] = useState(() => JSON.stringify(logic, null, 2));

@@ -80,7 +80,7 @@ function withLogic(draft: RuleDraft, logic: Partial<Rule['logic']>): RuleDraft {
   return { ...draft, logic: { ...draft.logic, ...logic } };
 }
 
-/** Every source looks at the new input too. An input that is there already changes nothing. */
+/** Every source reads the new input too. An input that is there already changes nothing. */
 export function withInput(draft: RuleDraft, input: RuleInput): RuleDraft {
   if (draft.inputs.some(({ id }) => id === input.id)) return draft;
   const dataSources = draft.logic.dataSources.map((source) => {
@@ -243,7 +243,7 @@ export function withoutAction(draft: RuleDraft, actionId: string): RuleDraft {
   );
 }
 
-/** Sources that no condition reads are left out. */
+/** Sources that no condition reads are omitted. */
 function withUsedSources(draft: RuleDraft): RuleDraft {
   const used = new Set(
     blocksOf(draft).flatMap(({ conditions }) =>

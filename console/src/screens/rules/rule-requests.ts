@@ -33,7 +33,7 @@ export const ruleOf = (id: string) =>
       ask(platform.GET('/v3/rules/{id}', { signal, params: { path: { id } } })),
   });
 
-/** The last runs, newest first; asked for again while the page is looked at. */
+/** The last runs, newest first; asked for again while the page is visible. */
 export const runsOf = (id: string, size: number, page = 0) =>
   queryOptions({
     queryKey: ['runs', id, size, page],

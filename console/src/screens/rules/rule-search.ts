@@ -1,4 +1,4 @@
-// Addresses of the rules: filter of the list, and the days that a simulation looks at.
+// Addresses of the rules: filter of the list, and the days of a simulation.
 
 export interface RuleListSearch {
   readonly q?: string;

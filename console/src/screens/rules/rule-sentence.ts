@@ -51,7 +51,7 @@ function conditionSaid(rule: RuleDraft, words: EditorWords): string {
 }
 
 /** A block's conditions, as in `leak is true and battery is below 20`. */
-export function blockSaid(rule: RuleDraft, { conditions }: RuleBlock, words: EditorWords): string {
+function blockSaid(rule: RuleDraft, { conditions }: RuleBlock, words: EditorWords): string {
   return conditions
     .map((condition) => {
       const { key, operator, value } = partsOf(rule, condition, words);

@@ -54,7 +54,7 @@ export function RunRows({ workspaceId, runs }: RunRowsProps) {
   );
 }
 
-/** The values that a run looked at, as in `leak = false`. */
+/** The values that a run read, as in `leak = false`. */
 function seenIn({ inputs }: RuleRun): string {
   return inputs
     .map(

@@ -1,4 +1,4 @@
-// When lane: the devices and tags that the rule looks at, and its timer.
+// When lane: the devices and tags that the rule reads, and its timer.
 import { useQuery } from '@tanstack/react-query';
 import { Clock, Cpu, Plus, Tag } from 'lucide-react';
 import { useState } from 'react';

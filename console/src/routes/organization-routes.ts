@@ -1,0 +1,41 @@
+// Routes of the organization and of the own account.
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { NotFound } from '../shell/not-found.tsx';
+import { shell } from './frame.ts';
+
+const organization = createRoute({
+  getParentRoute: () => shell,
+  path: '/o/$organizationId/settings',
+  notFoundComponent: NotFound,
+});
+
+const members = createRoute({
+  getParentRoute: () => organization,
+  path: '/members',
+  component: lazyRouteComponent(
+    () => import('../screens/organization/members/members.tsx'),
+    'Members',
+  ),
+});
+
+const keys = createRoute({
+  getParentRoute: () => organization,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('../screens/organization/keys/keys.tsx'), 'Keys'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => organization,
+  path: '/audit',
+  validateSearch: ({ page }: Record<string, unknown>): { page?: number } =>
+    Number.isInteger(page) && Number(page) > 0 ? { page: Number(page) } : {},
+  component: lazyRouteComponent(() => import('../screens/organization/audit/audit.tsx'), 'Audit'),
+});
+
+export const ownAccount = createRoute({
+  getParentRoute: () => shell,
+  path: '/me',
+  component: lazyRouteComponent(() => import('../screens/account/account.tsx'), 'Account'),
+});
+
+export const organizationRoutes = organization.addChildren([members, keys, audit]);

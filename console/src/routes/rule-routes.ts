@@ -1,0 +1,90 @@
+// Routes of rules and of the outputs that they and the data flows have.
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { readNewOutput } from '../screens/outputs/new-output-search.ts';
+import { readDeliverySearch, readOutputSearch } from '../screens/outputs/output-search.ts';
+import { readPage, readRuleSearch, readSimulationSearch } from '../screens/rules/rule-search.ts';
+import { workspace } from './frame.ts';
+
+const outputs = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs',
+  validateSearch: readOutputSearch,
+  component: lazyRouteComponent(() => import('../screens/outputs/output-list.tsx'), 'Outputs'),
+});
+
+const newOutput = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/new',
+  validateSearch: readNewOutput,
+  component: lazyRouteComponent(() => import('../screens/outputs/new-output.tsx'), 'NewOutput'),
+});
+
+const output = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId',
+  beforeLoad: ({ params }) =>
+    redirect({ to: '/w/$workspaceId/outputs/$outputId/deliveries', params, throw: true }),
+});
+
+const outputDeliveries = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId/deliveries',
+  validateSearch: readDeliverySearch,
+  component: lazyRouteComponent(
+    () => import('../screens/outputs/output-deliveries.tsx'),
+    'OutputDeliveries',
+  ),
+});
+
+const outputSettings = createRoute({
+  getParentRoute: () => workspace,
+  path: '/outputs/$outputId/settings',
+  component: lazyRouteComponent(
+    () => import('../screens/outputs/output-settings.tsx'),
+    'OutputSettings',
+  ),
+});
+
+const rules = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules',
+  validateSearch: readRuleSearch,
+  component: lazyRouteComponent(() => import('../screens/rules/rule-list.tsx'), 'Rules'),
+});
+
+const newRule = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/new',
+  component: lazyRouteComponent(() => import('../screens/rules/new-rule.tsx'), 'NewRule'),
+});
+
+const rule = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId',
+  beforeLoad: ({ params }) =>
+    redirect({ to: '/w/$workspaceId/rules/$ruleId/edit', params, throw: true }),
+});
+
+const ruleEdit = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/edit',
+  component: lazyRouteComponent(() => import('../screens/rules/rule-edit.tsx'), 'RuleEdit'),
+});
+
+const ruleRuns = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/runs',
+  validateSearch: readPage,
+  component: lazyRouteComponent(() => import('../screens/rules/rule-runs.tsx'), 'RuleRuns'),
+});
+
+const ruleSimulate = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/$ruleId/simulate',
+  validateSearch: readSimulationSearch,
+  component: lazyRouteComponent(() => import('../screens/rules/rule-simulate.tsx'), 'RuleSimulate'),
+});
+
+export const outputRoutes = [outputs, newOutput, output, outputDeliveries, outputSettings] as const;
+
+export const ruleRoutes = [rules, newRule, rule, ruleEdit, ruleRuns, ruleSimulate] as const;
