@@ -63,6 +63,7 @@ const wholeDatabase = (known: object = {}) => ({
   downlinkProperties: null,
   azureProperties: null,
   gcpProperties: null,
+  alarmProperties: null,
   amazonKinesisProperties: null,
   influxProperties: null,
   kafkaProperties: null,
