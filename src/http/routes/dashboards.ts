@@ -18,6 +18,7 @@ import { alsoNeeds } from '../edge/further-permission.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { checkDashboardConfiguration } from './dashboard-configuration.ts';
+import { answeredOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
@@ -33,8 +34,11 @@ function shareRoutes(parts: DashboardParts): Route[] {
   const { records, publicUrl } = parts;
   const inPath = byId(parts, 'dashboard');
   return [
-    resourceRoute(dashboards.share, inPath, ({ params: { id }, body }) =>
-      shareDashboard(records, id, { publicUrl, expires: body?.expires }),
+    // The token is shown once, so a repeated request gets the first answer and not a second link.
+    resourceRoute(dashboards.share, inPath, (input, principal) =>
+      answeredOnce(parts, { input, principal }, (step) =>
+        shareDashboard(step, input.params.id, { publicUrl, expires: input.body?.expires }),
+      ),
     ),
     resourceRoute(dashboards.shares, inPath, ({ params: { id } }) => readShares(records, id)),
     resourceRoute(dashboards.unshare, inPath, ({ params: { id } }) =>
