@@ -69,7 +69,7 @@ async function open(parts: Parts, closers: Closers): Promise<Platform> {
     'dropping old alarms': () => flows.alarms.runMaintenance(),
   });
   closers.push('maintenance', () => maintenance.close());
-  void loadSchemaCompiler();
+  await loadSchemaCompiler();
   return {
     port,
     tenant: tenant ?? (await storedTenant(parts)),

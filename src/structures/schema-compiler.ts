@@ -1,6 +1,6 @@
-// Schema compiler: checks of values against schemas, with the compiler loaded after the start.
+// Schema compiler: checks of values against schemas, with the compiler loaded at the end of the start.
 import { createRequire } from 'node:module';
-import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { TProperties, TSchema } from 'typebox';
 import type * as TypeBoxCompile from 'typebox/compile';
 
@@ -15,15 +15,11 @@ export function compileSchema<T extends TSchema>(
   return Compile(schema);
 }
 
-/** Long enough for the first answers after the start. */
-const loadAfterMs = 200;
-
 /**
- * Loads the compiler and what it uses in the background, in parts of some 40 ms, so that the first
- * check does not hold the event loop.
+ * Loads the compiler and what it uses, in parts of some 40 ms, so that the first check does not hold
+ * the event loop. A start waits for it: later, without a free file descriptor, no module loads.
  */
 export async function loadSchemaCompiler(): Promise<void> {
-  await delay(loadAfterMs, undefined, { ref: false });
   await import('typebox/schema');
   await setImmediate();
   await import('typebox/value');
