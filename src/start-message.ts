@@ -8,6 +8,7 @@ type Line = [string, string];
 export function startText(config: Config, platform: Platform): string {
   const base = config.publicUrl;
   const lines: Line[] = [
+    ['Console', `${base}/`],
     ['REST interface', `${base}/v3`],
     ['Interface reference', `${base}/docs`],
     ['Live stream', `${base.replace(/^http/, 'ws')}/v3/data-streams`],

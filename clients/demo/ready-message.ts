@@ -43,6 +43,7 @@ export function startText({
     '',
     `Heliograph demo: ${workspace.devices.length} simulated devices send raw payloads through real decoders.`,
     '',
+    `  Console            ${publicUrl}/`,
     `  API documentation  ${publicUrl}/docs`,
     `  Health             ${publicUrl}/health/ready`,
     `  Metrics            ${publicUrl}/metrics`,
