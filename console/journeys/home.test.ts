@@ -1,35 +1,21 @@
 // Home in a real browser: nothing yet, then the first sample, live, and what needs attention.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../tests/servers/server-tests.ts';
-import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
-import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { expect, test } from 'vitest';
+import { startWorld, type TestDevice } from '../../tests/world/world.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
 
-describeWith(chromiumProgram, 'home', () => {
-  let world: World;
-  let browser: Browser;
+journey('home', { start: startWorld }, (stage) => {
   let room: TestDevice;
 
-  beforeAll(async () => {
-    world = await startWorld();
-    browser = await openBrowser(world.base);
-  });
-  afterEach(() => {
-    expect(browser.complaints.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await world.close();
-  });
-
   test('an empty workspace says so', async () => {
-    await signIn(browser.page, world.base);
-    await browser.page.getByRole('heading', { name: 'No device is registered yet.' }).waitFor();
-    await browser.page.getByText('Nothing. Enjoy it.').waitFor();
-    expect(await axeFindings(browser.page)).toEqual([]);
+    const { page } = stage;
+    await page.getByRole('heading', { name: 'No device is registered yet.' }).waitFor();
+    await page.getByText('Nothing. Enjoy it.').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
   });
 
   test('the keys g and d lead to the devices, g and h back', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.keyboard.type('gd');
     await page.waitForURL(/\/devices$/);
     await page.keyboard.type('gh');
@@ -37,7 +23,7 @@ describeWith(chromiumProgram, 'home', () => {
   });
 
   test('a sample appears as it is stored, with the name of its device', async () => {
-    const { page } = browser;
+    const { page, world } = stage;
     room = await world.device({ name: 'Room <b>1</b>' });
     await page.reload();
     await page.getByText('Waiting for the next sample…').waitFor();
@@ -60,7 +46,7 @@ describeWith(chromiumProgram, 'home', () => {
   });
 
   test('the dark page and the narrow page have no fault either', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('button', { name: 'Light or dark' }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.setViewportSize({ width: 390, height: 844 });
@@ -69,8 +55,7 @@ describeWith(chromiumProgram, 'home', () => {
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
-    await page.screenshot({ path: '.tmp/home-dark.png' });
     await page.getByRole('button', { name: 'Light or dark' }).click();
-    await page.screenshot({ path: '.tmp/home-light.png' });
+    await stage.inspect('home');
   });
 });
