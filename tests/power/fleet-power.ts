@@ -41,7 +41,9 @@ export async function fleetPowerRounds(
         onlyCopies: true,
         disturb: (round) => world.faults(faultsOf(round)),
         until: (round) =>
-          faultsOf(round).some((fault) => fault.startsWith('write journal')) ? 'refused' : undefined,
+          faultsOf(round).some((fault) => fault.startsWith('write journal'))
+            ? 'refused'
+            : undefined,
         cut: () => {
           world.faults([]);
           mode = random() < 0.5 ? 'strict' : 'mixed';

@@ -56,5 +56,4 @@ describe.each<[string, Partial<StoreLimits>]>([
       await again.close();
     }
   });
-
 });

@@ -102,7 +102,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
   let { nextSegment } = manifest;
   /** Names of files that count no more and may still be there, or be there again after a power cut. */
   let left = [...(manifest.removed ?? [])];
-  /** Those of them that are gone for good when the folder is synced. */
+  /** Those of them that cannot come back once the folder is synced. */
   let unlinked = new Set<string>();
   let queue: Promise<unknown> = Promise.resolve();
 
