@@ -1,4 +1,4 @@
-// Mailed links in a real browser: an invitation, a forgotten password and a new one, with links of real mails.
+// Mailed links in a real browser: an invitation and a new password, with links of real mails.
 import { expect, test } from 'vitest';
 import { type MailBox, openMailBox } from '../../tests/access/mail-box.ts';
 import { startWorld } from '../../tests/world/world.ts';
@@ -64,7 +64,7 @@ journey('mailed links', options, (stage) => {
 
   test('who has an account gives its password for the invitation of another organization', async () => {
     const { page } = stage;
-    // Ada has proven her address, so she may make an organization and invite into it.
+    // Ada has proven her address, so she may create an organization and invite into it.
     const organization = await post('/v3/organizations', { name: 'Second' });
     const invited = { email: 'admin@localhost', role: 'VIEWER' };
     await post(`/v3/organizations/${organization['id']}/members`, invited);
@@ -96,7 +96,7 @@ journey('mailed links', options, (stage) => {
     await page.waitForURL(/\/sign-in$/);
   });
 
-  test('a forgotten password is replaced with the mailed link, once', async () => {
+  test('a lost password is replaced with the mailed link, once', async () => {
     const { page } = stage;
     await open('/sign-in');
     await page.getByRole('link', { name: 'Reset your password' }).click();

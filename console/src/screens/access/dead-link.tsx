@@ -1,4 +1,4 @@
-// Dead link: a mailed link that was used, replaced or is too old, and how to go on.
+// Dead link: a mailed link that was used, replaced or is too old, and what to do instead.
 import type { ReactNode } from 'react';
 import { ButtonLink } from '../../parts/button.tsx';
 import { useWords } from '../../words/language.tsx';

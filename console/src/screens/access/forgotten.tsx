@@ -25,11 +25,7 @@ export function Forgotten() {
     );
   if (request.data !== undefined)
     return (
-      <OutsideFrame
-        title={words.sent}
-        lead={words.sentLead(request.data)}
-        name={words.forgotten}
-      >
+      <OutsideFrame title={words.sent} lead={words.sentLead(request.data)} name={words.forgotten}>
         {back}
       </OutsideFrame>
     );

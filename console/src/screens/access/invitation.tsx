@@ -21,7 +21,7 @@ export function Invitation() {
   const { token } = useParams({ from: '/invitations/$token' });
   const invitation = useQuery({
     queryKey: ['invitation', token],
-    // After it was accepted the answer would be that there is none.
+    // After it was accepted the answer would be 404.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     queryFn: ({ signal }) =>
@@ -115,9 +115,7 @@ function useAcceptance(token: string) {
     mutationFn: async ({ name, password }: { name: string; password: string }) => {
       const body = { password, ...(name === '' ? {} : { name }) };
       const params = { path: { token } };
-      const { email } = await ask(
-        platform.POST('/v3/auth/invitations/{token}', { params, body }),
-      );
+      const { email } = await ask(platform.POST('/v3/auth/invitations/{token}', { params, body }));
       return ask(platform.POST('/v3/auth/login', { body: { email, password } }));
     },
     onSuccess: async () => {

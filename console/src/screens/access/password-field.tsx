@@ -1,4 +1,4 @@
-// Password field of a form that sets or proves one; a refusal is said at it and takes the focus there.
+// Password field: shows why its value was refused, and takes the focus then.
 import { useEffect, useRef } from 'react';
 import { TextField } from '../../parts/field.tsx';
 
