@@ -80,6 +80,8 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('clients-phone');
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(390);
     await page.getByRole('button', { name: /^Delete the client/ }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No client yet').waitFor();
