@@ -1,4 +1,4 @@
-// OAuth clients in a real browser: made, their token fetched by the shown command and used, rotated, deleted.
+// OAuth clients in a real browser: created, their token fetched by the shown command and used, rotated, deleted.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -34,7 +34,7 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
     await stage.inspect('clients-empty');
   });
 
-  test('a client is made, and the shown command gets a token that works as the sentence says', async () => {
+  test('a client is created, and the shown command gets a token that works as the sentence says', async () => {
     const { page, world } = stage;
     await page.getByRole('button', { name: 'Create a client' }).click();
     await page.getByLabel('Which program is it?').fill('Reporting <b>service</b>');
@@ -76,7 +76,7 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
     await dialog.getByRole('button', { name: 'Done' }).click();
   });
 
-  test('a deleted client is gone on a phone too', async () => {
+  test('a client is deleted on a phone', async () => {
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('clients-phone');

@@ -1,4 +1,4 @@
-// Client secret: shown once after the client was made or got a new one, with what to do with it.
+// Client secret: shown once after creation and after each change, with the commands that use it.
 import { Button } from '../../../parts/button.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
