@@ -59,7 +59,9 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
     await page.waitForURL(/client=/);
     await page.reload();
     const dialog = page.getByRole('dialog', { name: /^What may Reporting/ });
-    await dialog.getByText('This client may read organization, asset, rule; update asset.').waitFor();
+    await dialog
+      .getByText('This client may read organization, asset, rule; update asset.')
+      .waitFor();
     await stage.inspect('clients-one');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await stage.inspect('clients');
@@ -72,7 +74,9 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
     const dialog = page.getByRole('dialog', { name: 'Client secret' });
     const command = await dialog.locator('code').first().innerText();
     expect(await tokenOf(command)).toBeDefined();
-    expect(await tokenOf(command.replace(/client_secret=\S+/, 'client_secret=old'))).toBe(undefined);
+    expect(await tokenOf(command.replace(/client_secret=\S+/, 'client_secret=old'))).toBe(
+      undefined,
+    );
     await dialog.getByRole('button', { name: 'Done' }).click();
   });
 

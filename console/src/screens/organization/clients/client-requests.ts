@@ -36,9 +36,7 @@ export function createClient(draft: ClientDraft, organizationId: string) {
 }
 
 export function rotateSecret(id: string) {
-  return ask(
-    platform.POST('/v3/oauth-clients/{id}/rotate-secret', { params: { path: { id } } }),
-  );
+  return ask(platform.POST('/v3/oauth-clients/{id}/rotate-secret', { params: { path: { id } } }));
 }
 
 export function removeClient(id: string) {
