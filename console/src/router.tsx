@@ -6,6 +6,7 @@ import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import { root, shell, signedIn, signIn, start, workspace } from './routes/frame.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
+import { watchRoutes } from './routes/watch-routes.ts';
 import { Home } from './screens/home/home.tsx';
 
 const home = createRoute({ getParentRoute: () => workspace, path: '/', component: Home });
@@ -22,6 +23,7 @@ const routeTree = root.addChildren([
         ...deviceTypeRoutes,
         ...outputRoutes,
         ...ruleRoutes,
+        ...watchRoutes,
       ]),
       organizationRoutes,
       ownAccount,

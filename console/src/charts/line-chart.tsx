@@ -4,7 +4,7 @@ import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { themeEvent } from '../design/theme.ts';
 import { useLanguage } from '../words/language.tsx';
-import { createPlot, type PlotLine } from './line-plot.ts';
+import { createPlot, type PlotLine, type PlotMark } from './line-plot.ts';
 import styles from './line-chart.module.css';
 
 export type { PlotLine } from './line-plot.ts';
@@ -13,6 +13,8 @@ interface LineChartProps {
   /** Epoch seconds, rising. */
   readonly times: readonly number[];
   readonly lines: readonly PlotLine[];
+  /** The same array until a mark changes. */
+  readonly marks?: readonly PlotMark[];
   /** IANA name of the zone of axis and tip. */
   readonly zone: string;
   readonly height?: number;
@@ -27,6 +29,7 @@ interface LineChartProps {
 export function LineChart({
   times,
   lines,
+  marks,
   zone,
   height = 280,
   label,
@@ -47,7 +50,10 @@ export function LineChart({
     const make = () => {
       plot?.destroy();
       const zoomed = (from: number, to: number) => latest.current.zoom?.(from, to);
-      plot = createPlot({ element, note, times, lines, zone, height, language, zoomed });
+      plot = createPlot({
+        ...{ element, note, times, lines, zone, height, language, zoomed },
+        ...(marks === undefined ? {} : { marks }),
+      });
     };
     make();
     const sizes = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
@@ -62,7 +68,7 @@ export function LineChart({
       element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
-  }, [times, lines, zone, height, language]);
+  }, [times, lines, marks, zone, height, language]);
   return (
     <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
       <div className={styles['tip']} ref={tip} hidden />

@@ -16,7 +16,7 @@ import type { DeviceSearch } from './device-search.ts';
 import { useDeviceValues } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
 import { NoMatch } from './no-match.tsx';
-import type { Selection } from './use-selection.ts';
+import type { Selection } from '../../parts/rows/use-selection.ts';
 
 const skeletonRows = 12;
 const narrowRowPx = 76;
@@ -33,7 +33,7 @@ interface DeviceTableProps {
   readonly change: (search: DeviceSearch) => void;
   readonly request: ListRequest;
   readonly pages: Pages<Device>;
-  readonly selection: Selection;
+  readonly selection: Selection<Device>;
   readonly box: RefObject<HTMLDivElement | null>;
 }
 

@@ -10,7 +10,7 @@ import { Page } from '../../parts/page.tsx';
 import { partWords } from '../../parts/part-words.ts';
 import { usePages } from '../../parts/rows/use-pages.ts';
 import { useWords } from '../../words/language.tsx';
-import { fetchDevices, type ListRequest } from './device-list.ts';
+import { type Device, fetchDevices, type ListRequest } from './device-list.ts';
 import { type DeviceSearch, listBody, sortOf } from './device-search.ts';
 import { DeviceTable } from './device-table.tsx';
 import { devicesWords } from './devices-words.ts';
@@ -19,8 +19,8 @@ import { FailedDialog } from './bulk-dialogs.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { useBulkWork } from './bulk-work.ts';
 import { useExport } from './use-export.ts';
-import { useListKeys } from './use-list-keys.ts';
-import { useSelection } from './use-selection.ts';
+import { useListKeys } from '../../parts/rows/use-list-keys.ts';
+import { useSelection } from '../../parts/rows/use-selection.ts';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices');
 const listMs = 15_000;
@@ -37,7 +37,7 @@ export function Devices() {
     (page, signal) => fetchDevices(request, page, { signal }),
     { everyMs: listMs },
   );
-  const selection = useSelection(pages, JSON.stringify(request.body));
+  const selection = useSelection<Device>(pages, JSON.stringify(request.body));
   const work = useBulkWork();
   const exporting = useExport(request, search);
   useListKeys(field, table);

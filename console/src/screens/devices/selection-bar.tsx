@@ -7,19 +7,20 @@ import { useFormats, useWords } from '../../words/language.tsx';
 import { bulkSelection, deleteDevices, switchDevices } from './bulk-requests.ts';
 import { type BulkWork, changedIds, type Progress } from './bulk-work.ts';
 import { DeleteDialog } from './bulk-dialogs.tsx';
+import type { Device } from './device-list.ts';
 import type { ListPlace } from './device-table.tsx';
 import { devicesWords } from './devices-words.ts';
 import styles from './devices.module.css';
 import { MoveDialog } from './move-dialog.tsx';
 import { TagDialog } from './tag-dialog.tsx';
 import type { Export } from './use-export.ts';
-import type { Selection } from './use-selection.ts';
+import type { Selection } from '../../parts/rows/use-selection.ts';
 
 type Asked = 'tag' | 'move' | 'delete';
 
 interface SelectionBarProps {
   readonly place: ListPlace;
-  readonly selection: Selection;
+  readonly selection: Selection<Device>;
   readonly total: number;
   readonly work: BulkWork;
   readonly exporting: Export;
@@ -57,7 +58,7 @@ function WorkButtons(props: SelectionBarProps & { readonly ask: (asked: Asked) =
   const { selection, exporting, ask } = props;
   const words = useWords(devicesWords);
   const activate = useSwitch(props);
-  const hasSwitch = selection.isAll || selection.devices.some(isSwitchable);
+  const hasSwitch = selection.isAll || selection.rows.some(isSwitchable);
   return (
     <>
       <Button onClick={() => ask('tag')}>
@@ -77,7 +78,7 @@ function WorkButtons(props: SelectionBarProps & { readonly ask: (asked: Asked) =
       <Button
         disabled={exporting.progress !== undefined}
         onClick={() =>
-          selection.isAll ? exporting.exportAll() : exporting.exportSome(selection.devices)
+          selection.isAll ? exporting.exportAll() : exporting.exportSome(selection.rows)
         }
       >
         <Download aria-hidden="true" />

@@ -1,8 +1,9 @@
-// Keys of the device list outside of its table: `/` to search, `j` and `k` to the rows.
+// Keys of a long list outside of its table: `/` to search, `j` and `k` to the rows.
 import { type RefObject, useEffect } from 'react';
 
 export function useListKeys(
-  field: RefObject<HTMLElement | null>,
+  /** Undefined for a search field that has the key itself. */
+  field: RefObject<HTMLElement | null> | undefined,
   table: RefObject<HTMLElement | null>,
 ): void {
   useEffect(() => {
