@@ -3,6 +3,7 @@ import { type FormEvent, useId } from 'react';
 import { Button } from '../../../parts/button.tsx';
 import { Segments } from '../../../parts/choice.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
+import { CheckField, toggled } from '../../../parts/check-field.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { CodeBlock, Failure } from '../../../parts/states.tsx';
@@ -76,12 +77,6 @@ interface WorkspaceChoiceProps {
 function WorkspaceChoice({ draft, change }: WorkspaceChoiceProps) {
   const words = useWords(organizationWords);
   const workspaces = useWorkspaces().data?.content ?? [];
-  const toggle = (id: string) =>
-    change({
-      workspaceIds: draft.workspaceIds.includes(id)
-        ? draft.workspaceIds.filter((one) => one !== id)
-        : [...draft.workspaceIds, id],
-    });
   return (
     <fieldset className={styles['workspaces']}>
       <legend>{words.workspaces}</legend>
@@ -96,14 +91,12 @@ function WorkspaceChoice({ draft, change }: WorkspaceChoiceProps) {
       />
       {!draft.allWorkspaces &&
         workspaces.map(({ id, name }) => (
-          <label key={id}>
-            <input
-              type="checkbox"
-              checked={draft.workspaceIds.includes(id)}
-              onChange={() => toggle(id)}
-            />
-            {name}
-          </label>
+          <CheckField
+            key={id}
+            label={name}
+            isOn={draft.workspaceIds.includes(id)}
+            change={(isOn) => change({ workspaceIds: toggled(draft.workspaceIds, id, isOn) })}
+          />
         ))}
     </fieldset>
   );
