@@ -167,7 +167,7 @@ function drawMarks({ ctx, bbox, valToPos }: uPlot, marks: readonly PlotMark[]): 
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     ctx.font = `500 ${markFontPx * scale}px ${tokenValue('--sans')}`;
-    // At the right end the label stands before its line.
+    // At the right end the label is before its line.
     const isLast = x > bbox.left + bbox.width * 0.85;
     ctx.textAlign = isLast ? 'right' : 'left';
     ctx.fillText(label, x + (isLast ? -5 : 5) * scale, bbox.top + markFontPx * scale);

@@ -28,7 +28,13 @@ export function useAlarmEvents(workspaceId: string, happened: (event: AlarmEvent
 export function useAlarmRefresh(workspaceId: string): void {
   const known = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), [workspaceId]);
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      timer.current = undefined;
+    },
+    [],
+  );
   useAlarmEvents(workspaceId, () => {
     timer.current ??= setTimeout(() => {
       timer.current = undefined;

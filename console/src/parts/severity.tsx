@@ -1,5 +1,12 @@
-// Severity of an alarm: a shape of its own and the word, so that its color is never the only sign.
-import { CircleAlert, Diamond, Info, type LucideIcon, OctagonAlert, TriangleAlert } from 'lucide-react';
+// Severity of an alarm: an own shape and the word, so that color is never the only sign.
+import {
+  CircleAlert,
+  Diamond,
+  Info,
+  type LucideIcon,
+  OctagonAlert,
+  TriangleAlert,
+} from 'lucide-react';
 import type { AlarmSeverity, AlarmState } from '../api/alarms.ts';
 import { useWords } from '../words/language.tsx';
 import { Chip, type Tone } from './chip.tsx';
@@ -16,7 +23,7 @@ const shapes: Readonly<Record<AlarmSeverity, LucideIcon>> = {
 
 interface SeverityProps {
   readonly of: AlarmSeverity;
-  /** The word is only for screen readers, where the shape stands among others with their word. */
+  /** The word is only for screen readers, where others have the same shape with the word. */
   readonly isQuiet?: boolean;
 }
 

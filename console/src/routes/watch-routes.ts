@@ -1,5 +1,6 @@
 // Routes of what is watched: the alarms of a workspace, and what changed in it.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readActivitySearch } from '../screens/activity/activity-search.ts';
 import { readAlarmSearch } from '../screens/alarms/alarm-search.ts';
 import { workspace } from './frame.ts';
 
@@ -16,4 +17,11 @@ const alarm = createRoute({
   component: lazyRouteComponent(() => import('../screens/alarms/alarm.tsx'), 'AlarmPage'),
 });
 
-export const watchRoutes = [alarms, alarm] as const;
+const activity = createRoute({
+  getParentRoute: () => workspace,
+  path: '/activity',
+  validateSearch: readActivitySearch,
+  component: lazyRouteComponent(() => import('../screens/activity/activity.tsx'), 'ActivityPage'),
+});
+
+export const watchRoutes = [alarms, alarm, activity] as const;

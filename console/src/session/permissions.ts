@@ -1,4 +1,4 @@
-// Permissions of the session, for requests that a page would make by itself: the platform decides, this only avoids a refusal.
+// Permissions of the session, so that a page asks for nothing that would be refused.
 import type { components } from '../../generated/interface-types.ts';
 import { useAccount } from './session.ts';
 

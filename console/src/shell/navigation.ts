@@ -1,5 +1,14 @@
 // Navigation: the places of a workspace, one row each, for the side bar, the palette and the keyboard.
-import { Cable, Cpu, FileCode2, House, type LucideIcon, Zap } from 'lucide-react';
+import {
+  Activity,
+  BellRing,
+  Cable,
+  Cpu,
+  FileCode2,
+  House,
+  type LucideIcon,
+  Zap,
+} from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
 
 type Word = {
@@ -13,6 +22,8 @@ export interface Place {
   readonly icon: LucideIcon;
   /** After the key `g`. */
   readonly key: string;
+  /** The number at the end of the row. */
+  readonly counts?: 'openAlarms';
 }
 
 export interface PlaceGroup {
@@ -33,6 +44,13 @@ export const placeGroups: readonly PlaceGroup[] = [
       { path: 'types', word: 'types', icon: FileCode2, key: 't' },
       { path: 'rules', word: 'rules', icon: Zap, key: 'r' },
       { path: 'outputs', word: 'outputs', icon: Cable, key: 'o' },
+    ],
+  },
+  {
+    word: 'watch',
+    places: [
+      { path: 'alarms', word: 'alarms', icon: BellRing, key: 'a', counts: 'openAlarms' },
+      { path: 'activity', word: 'activity', icon: Activity, key: 'y' },
     ],
   },
 ];

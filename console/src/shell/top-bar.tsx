@@ -1,4 +1,5 @@
 // Top bar: where one is, and the way to everything else.
+import { AlarmBell } from './alarm-bell.tsx';
 import styles from './shell.module.css';
 
 /** `placePath` gets the element in which a page shows its path. */
@@ -7,6 +8,7 @@ export function TopBar({ placePath }: { readonly placePath: (place: HTMLElement 
     <header className={styles['top']}>
       <div className={styles['crumb']} ref={placePath} />
       <span className="grow" />
+      <AlarmBell />
     </header>
   );
 }

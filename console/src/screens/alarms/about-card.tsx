@@ -60,10 +60,7 @@ function DeviceFact({ alarm: { workspaceId, device } }: { readonly alarm: Alarm 
     );
   return (
     <Fact name={words.device}>
-      <Link
-        to="/w/$workspaceId/devices/$deviceId"
-        params={{ workspaceId, deviceId: device.id }}
-      >
+      <Link to="/w/$workspaceId/devices/$deviceId" params={{ workspaceId, deviceId: device.id }}>
         {device.name}
       </Link>
     </Fact>

@@ -1,4 +1,4 @@
-// Chart of an alarm: a value of its device from before it opened until after it ended, with its changes as marks.
+// Chart of an alarm: a value of its device around its time, with its changes as marks.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { Alarm } from '../../api/alarms.ts';
@@ -39,6 +39,7 @@ function ChartOfDevice({ alarm, deviceId }: DeviceChartProps) {
   const words = useWords(alarmsWords);
   const keys = useAlarmKeys(alarm, deviceId);
   const [chosen, choose] = useState<string>();
+  const [openedMs] = useState(() => Date.now());
   if (keys === undefined)
     return (
       <Card title={<Bone width="10em" />}>
@@ -65,7 +66,11 @@ function ChartOfDevice({ alarm, deviceId }: DeviceChartProps) {
             look="ghost"
             to="/w/$workspaceId/devices/$deviceId/overview"
             params={{ workspaceId: alarm.workspaceId, deviceId }}
-            search={{ topic: shown.topic, key: shown.key, ...isoInterval(spanOf(alarm, Date.now())) }}
+            search={{
+              topic: shown.topic,
+              key: shown.key,
+              ...isoInterval(spanOf(alarm, openedMs)),
+            }}
           >
             {words.openInExplorer}
           </ButtonLink>

@@ -25,8 +25,13 @@ export function useAlarmColumns(parts: ColumnParts): readonly Column<Alarm>[] {
   const { count } = useFormats();
   const { selection, hasState, isNarrow, acknowledge, clear } = parts;
   return useMemo(() => {
-    const ends = [selectColumn(selection, words), actionsColumn(words, { acknowledge, clear })];
-    const middle = isNarrow ? [stackedColumn(words, hasState)] : wideColumns(words, hasState, count);
+    const ends = [
+      selectColumn(selection, words),
+      actionsColumn(words, isNarrow, { acknowledge, clear }),
+    ];
+    const middle = isNarrow
+      ? [stackedColumn(words, hasState)]
+      : wideColumns(words, hasState, count);
     return [...ends.slice(0, 1), ...middle, ...ends.slice(1)];
   }, [words, count, selection, hasState, isNarrow, acknowledge, clear]);
 }
@@ -124,11 +129,12 @@ function wideColumns(
 
 function actionsColumn(
   words: Words,
+  isNarrow: boolean,
   act: Pick<ColumnParts, 'acknowledge' | 'clear'>,
 ): Column<Alarm> {
   return {
     key: 'actions',
-    width: '72px',
+    width: isNarrow ? '44px' : '72px',
     header: <span className="sr">{words.actions}</span>,
     cell: (alarm) => <ActionsCell alarm={alarm} {...act} />,
   };

@@ -22,7 +22,9 @@ export function lifeOf(alarm: Alarm): readonly LifeEvent[] {
     }),
     ...(count > 1 ? [event('COUNTED', lastTriggered)] : []),
     ...(escalated === null ? [] : [event('ESCALATED', escalated)]),
-    ...(acknowledged === null ? [] : [event('ACKNOWLEDGED', acknowledged.at, acknowledged.by.name)]),
+    ...(acknowledged === null
+      ? []
+      : [event('ACKNOWLEDGED', acknowledged.at, acknowledged.by.name)]),
     ...(cleared === null
       ? []
       : [{ ...event('CLEARED', cleared.at, cleared.by?.name ?? null), content: cleared.reason }]),

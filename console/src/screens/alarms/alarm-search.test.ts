@@ -5,7 +5,10 @@ import { alarmFilter, readAlarmSearch, withSeverity } from './alarm-search.ts';
 test.for([
   [{}, {}],
   [{ state: 'open', q: '' }, {}],
-  [{ state: 'cleared', severity: 'MINOR,CRITICAL,x' }, { state: 'cleared', severity: 'CRITICAL,MINOR' }],
+  [
+    { state: 'cleared', severity: 'MINOR,CRITICAL,x' },
+    { state: 'cleared', severity: 'CRITICAL,MINOR' },
+  ],
   [{ state: 'gone', severity: 'x', device: 7, rule: 'r' }, { rule: 'r' }],
 ] as const)('%o is read as %o', ([address, search]) => {
   expect(readAlarmSearch(address)).toEqual(search);

@@ -148,7 +148,11 @@ function NoAlarms({ search }: Pick<AlarmTableProps, 'search'>) {
     fetchAlarms(workspaceId, { state: 'all' }),
   );
   if (isNarrowed(search)) {
-    const all = <ButtonLink to="." search={{}}>{words.withoutFilters}</ButtonLink>;
+    const all = (
+      <ButtonLink to="." search={{}}>
+        {words.withoutFilters}
+      </ButtonLink>
+    );
     return <Empty title={words.noMatch} note={words.noMatchNote} actions={all} />;
   }
   if (every.total !== 0) {

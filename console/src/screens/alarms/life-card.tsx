@@ -1,5 +1,12 @@
 // Life card: what happened to the alarm, oldest first, and a field for a comment.
-import { BellRing, Check, CircleCheckBig, MessageSquare, Repeat, TriangleAlert } from 'lucide-react';
+import {
+  BellRing,
+  Check,
+  CircleCheckBig,
+  MessageSquare,
+  Repeat,
+  TriangleAlert,
+} from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Alarm } from '../../api/alarms.ts';
 import { Button } from '../../parts/button.tsx';

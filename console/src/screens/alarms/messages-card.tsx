@@ -27,7 +27,9 @@ export function MessagesCard({ alarm }: { readonly alarm: Alarm }) {
   const isThere = useExists(workspaceId, 'OUTPUT_CONNECTOR', mayRead ? outputId : undefined);
   const output = useQuery({ ...outputOf(outputId), enabled: isThere === true }).data;
   if (isThere !== true) return null;
-  const properties = output?.alarmProperties as { readonly notify?: readonly Notification[] } | null;
+  const properties = output?.alarmProperties as {
+    readonly notify?: readonly Notification[];
+  } | null;
   const notify = properties?.notify ?? [];
   return (
     <Card title={words.messages}>
@@ -44,10 +46,7 @@ export function MessagesCard({ alarm }: { readonly alarm: Alarm }) {
       </ul>
       <div className={styles['more']}>
         {output !== undefined && notify.length === 0 && <span>{words.noMessages}</span>}
-        <Link
-          to="/w/$workspaceId/outputs/$outputId/settings"
-          params={{ workspaceId, outputId }}
-        >
+        <Link to="/w/$workspaceId/outputs/$outputId/settings" params={{ workspaceId, outputId }}>
           {words.editOutput}
         </Link>
       </div>

@@ -1,4 +1,4 @@
-// Whether a record exists still: an alarm outlives its device, its rule and its output.
+// Existence of a record: an alarm outlives its device, its rule and its output.
 import { useQuery } from '@tanstack/react-query';
 import { ask, platform } from '../../api/platform.ts';
 

@@ -1,16 +1,18 @@
 // Then lane: the outputs that the rule fires.
 import { useQuery } from '@tanstack/react-query';
-import { Bell, Database, Plus, Send } from 'lucide-react';
+import { Bell, Database, Pencil, Plus, Send } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
+import { ChangeAlarmDialog, NewAlarmDialog } from './alarm-dialog.tsx';
+import { AlarmSummary } from './alarm-summary.tsx';
 import { editorWords } from './editor-words.ts';
 import type { LaneProps } from './lanes.tsx';
 import { NodeCard } from './node-card.tsx';
-import { type RuleAction, withAction, withoutAction } from './rule-model.ts';
+import { type RuleAction, withAction, withoutAction, withRenamed } from './rule-model.ts';
 import styles from './rules.module.css';
 
 export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps) {
@@ -32,14 +34,7 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
             note={typeNameOf(types, type)}
             remove={() => change(withoutAction(rule, id))}
           >
-            <span>
-              <ButtonLink
-                to="/w/$workspaceId/outputs/$outputId/settings"
-                params={{ workspaceId, outputId: id }}
-              >
-                {words.openOutput}
-              </ButtonLink>
-            </span>
+            <ActionForm action={{ id, name, type }} {...{ workspaceId, rule, change }} />
           </NodeCard>
         ))}
       </ul>
@@ -58,6 +53,42 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
         </Button>
       )}
     </div>
+  );
+}
+
+interface ActionFormProps extends Pick<LaneProps, 'change' | 'rule' | 'workspaceId'> {
+  readonly action: RuleAction;
+}
+
+function ActionForm({ action: { id, type }, workspaceId, rule, change }: ActionFormProps) {
+  const words = useWords(editorWords);
+  const [isEditing, setEditing] = useState(false);
+  return (
+    <>
+      {type === 'ALARM' && <AlarmSummary outputId={id} />}
+      <span className={styles['ways']}>
+        {type === 'ALARM' && (
+          <Button onClick={() => setEditing(true)}>
+            <Pencil aria-hidden="true" />
+            {words.editAlarm}
+          </Button>
+        )}
+        <ButtonLink
+          to="/w/$workspaceId/outputs/$outputId/settings"
+          params={{ workspaceId, outputId: id }}
+        >
+          {words.openOutput}
+        </ButtonLink>
+      </span>
+      {isEditing && (
+        <ChangeAlarmDialog
+          workspaceId={workspaceId}
+          outputId={id}
+          close={() => setEditing(false)}
+          done={(changed) => change(withRenamed(rule, changed))}
+        />
+      )}
+    </>
   );
 }
 
@@ -85,6 +116,7 @@ function AddAction({ workspaceId, add }: AddActionProps) {
       return ask(platform.GET('/v3/output-connectors', { signal, params: { query } }));
     },
   });
+  const [isMaking, setMaking] = useState(false);
   const known = outputs.data?.content ?? [];
   return (
     <div className={styles['add']}>
@@ -103,13 +135,22 @@ function AddAction({ workspaceId, add }: AddActionProps) {
           </option>
         ))}
       </SelectField>
-      <ButtonLink
-        to="/w/$workspaceId/outputs/new"
-        params={{ workspaceId }}
-        search={{ type: 'ALARM', scope: 'RULE_ACTION' }}
-      >
-        {words.newOutput}
-      </ButtonLink>
+      <span className={styles['ways']}>
+        <Button look="primary" onClick={() => setMaking(true)}>
+          <Bell aria-hidden="true" />
+          {words.newAlarm}
+        </Button>
+        <ButtonLink
+          to="/w/$workspaceId/outputs/new"
+          params={{ workspaceId }}
+          search={{ scope: 'RULE_ACTION' }}
+        >
+          {words.newOutput}
+        </ButtonLink>
+      </span>
+      {isMaking && (
+        <NewAlarmDialog workspaceId={workspaceId} close={() => setMaking(false)} done={add} />
+      )}
     </div>
   );
 }
