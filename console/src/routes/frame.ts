@@ -1,8 +1,7 @@
 // Frame of the routes: the sign-in, the session check, and the shell around every screen.
-import { createRootRoute, createRoute, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { answers } from '../api/answers.ts';
 import { Refusal } from '../api/refusal.ts';
-import { SignIn } from '../screens/sign-in/sign-in.tsx';
 import { lastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
 import { account, hasSession, workspacesOf } from '../session/session.ts';
 import { NoWorkspace } from '../shell/no-workspace.tsx';
@@ -11,10 +10,15 @@ import { Shell } from '../shell/shell.tsx';
 
 export const root = createRootRoute({ notFoundComponent: NotFound });
 
+export const signInScreen = lazyRouteComponent(
+  () => import('../screens/sign-in/sign-in.tsx'),
+  'SignIn',
+);
+
 export const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: SignIn,
+  component: signInScreen,
   validateSearch: ({ to }: Record<string, unknown>): { to?: string } =>
     typeof to === 'string' ? { to } : {},
 });
