@@ -2,6 +2,14 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+const basePackages =
+  /node_modules\/(react|react-dom|scheduler|@tanstack|openapi-fetch|use-sync-external-store)\//;
+/** Members of those packages that only some screens use. */
+const laterModules = /queriesObserver|useQueries/;
+
+/** What every screen needs and what changes rarely: one request, kept by browsers for long. */
+const isBase = (id: string) => basePackages.test(id) && !laterModules.test(id);
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
@@ -21,8 +29,7 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // What changes rarely and every screen needs: one request, kept by browsers for long.
-          groups: [{ name: 'base', test: /node_modules\/(react|react-dom|scheduler|@tanstack|openapi-fetch|use-sync-external-store)\// }],
+          groups: [{ name: 'base', test: isBase }],
         },
       },
     },
