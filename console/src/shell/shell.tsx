@@ -1,18 +1,19 @@
 // Shell: side bar, top bar and connection bar around the screens of a workspace.
 import { Outlet } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { PathPlace } from '../parts/page.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
-import { useGoKeys } from './go-keys.ts';
 import { BottomBar, SideBar } from './side-bar.tsx';
 import styles from './shell.module.css';
 import { TopBar } from './top-bar.tsx';
 import { useWords } from '../words/language.tsx';
 import { shellWords } from './shell-words.ts';
 
+// The page is there first; keys and palette follow.
+const Tools = lazy(() => import('./tools.tsx'));
+
 export function Shell() {
   const words = useWords(shellWords);
-  useGoKeys();
   const [place, setPlace] = useState<HTMLElement | null>(null);
   return (
     <div className={styles['shell']}>
@@ -30,6 +31,9 @@ export function Shell() {
         </main>
       </div>
       <BottomBar />
+      <Suspense fallback={null}>
+        <Tools />
+      </Suspense>
     </div>
   );
 }
