@@ -26,6 +26,10 @@ journey(
     const field = () => stage.page.getByRole('combobox', { name: 'Search or jump to' });
     const option = (name: string | RegExp) => stage.page.getByRole('option', { name });
     const open = async (typed = '') => {
+      await stage.page
+        .getByRole('button', { name: /^(Search|Suche)/ })
+        .first()
+        .waitFor();
       await stage.page.keyboard.press('Control+k');
       await field().fill(typed);
     };

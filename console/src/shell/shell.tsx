@@ -1,7 +1,9 @@
 // Shell: side bar, top bar and connection bar around the screens of a workspace.
 import { Outlet } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { late } from '../parts/late.tsx';
 import { PathPlace } from '../parts/page.tsx';
+import { hasSession } from '../session/session.ts';
 import { ConnectionBar } from './connection-bar.tsx';
 import { BottomBar, SideBar } from './side-bar.tsx';
 import styles from './shell.module.css';
@@ -9,8 +11,10 @@ import { TopBar } from './top-bar.tsx';
 import { useWords } from '../words/language.tsx';
 import { shellWords } from './shell-words.ts';
 
-// The page is there first; keys and palette follow.
-const Tools = lazy(() => import('./tools.tsx'));
+// Asked for together with the first data, so that keys work as soon as there are rows.
+const load = async () => (await import('./tools.tsx')).Tools;
+const early = hasSession() ? load() : undefined;
+const Tools = late(() => early ?? load());
 
 export function Shell() {
   const words = useWords(shellWords);
@@ -31,9 +35,7 @@ export function Shell() {
         </main>
       </div>
       <BottomBar />
-      <Suspense fallback={null}>
-        <Tools />
-      </Suspense>
+      <Tools />
     </div>
   );
 }
