@@ -32,7 +32,7 @@ const firstScreens = {
 } as const;
 const firstLimit = 160 * kB;
 
-/** A lazy chunk without a line of its own in `chunkLimits`. */
+/** A lazy chunk that has no own line in `chunkLimits`. */
 const chunkLimit = 6 * kB;
 
 /** Gzipped bytes of a file below `console/dist`; fonts are compressed already. */
