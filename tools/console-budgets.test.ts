@@ -18,8 +18,6 @@ const chunkLimits: Readonly<Record<string, number>> = {
   'script-tab': 170,
   // uPlot.
   'value-colors': 26,
-  // The list with selection, bulk work, columns and the filter.
-  devices: 8,
 };
 
 const isOver = ({ bytes, limit }: { readonly bytes: number; readonly limit: number }) =>

@@ -33,7 +33,7 @@ const firstScreens = {
 const firstLimit = 160 * kB;
 
 /** A lazy chunk that has no own line in `chunkLimits`. */
-const chunkLimit = 6 * kB;
+const chunkLimit = 10 * kB;
 
 /** Gzipped bytes of a file below `console/dist`; fonts are compressed already. */
 export type SizeOf = (file: string) => number;
