@@ -1,5 +1,6 @@
 // Router: every screen with its address; screens other than sign-in and home are loaded when needed.
 import { createRoute, createRouter } from '@tanstack/react-router';
+import { accessRoutes } from './routes/access-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import { root, shell, signedIn, signIn, start, workspace } from './routes/frame.ts';
@@ -11,6 +12,7 @@ const home = createRoute({ getParentRoute: () => workspace, path: '/', component
 
 const routeTree = root.addChildren([
   signIn,
+  ...accessRoutes,
   signedIn.addChildren([
     start,
     shell.addChildren([

@@ -159,6 +159,22 @@ describe('preferences', () => {
     expect(await owner.must('GET', path)).toEqual({ theme: 'light' });
   });
 
+  test('belong to a credential as well', async () => {
+    const { owner, world } = at;
+    const { id, secret } = await owner.must('POST', '/v3/api-keys', {
+      name: 'Wall display',
+      organizationId: world.organizationId,
+      permissions: {},
+    });
+    const display = actingBy(at.base, { 'x-api-key': secret });
+    expect(await display.must('GET', path)).toEqual({});
+    await display.must('PUT', path, { theme: 'dark' });
+    expect(await display.must('GET', path)).toEqual({ theme: 'dark' });
+    expect(await viewer.must('GET', path)).toEqual({});
+    await owner.must('DELETE', `/v3/api-keys/${id}`);
+    expect((await display.call('GET', path)).status).toBe(401);
+  });
+
   test.each([[[]], [1], [true]])('%j is refused', async (body) => {
     expect((await at.owner.call('PUT', path, body)).status).toBe(400);
   });

@@ -38,9 +38,11 @@ const encodings = [
   { name: 'gzip', ending: '.gz' },
 ] as const;
 /** Parts of the platform that answer programs; their unknown paths stay errors for programs. */
-const programPaths = /^\/(v3|realms|docs|health|metrics|access|assets)(\/|$)/;
+const programPaths = /^\/(v3|realms|docs|health|metrics|assets)(\/|$)/;
 
 const pagePath = 'index.html';
+/** The start and the addresses in mails: a page also for a client that does not ask for HTML. */
+const pageAddresses = ['/', '/invitations/:token', '/password-reset', '/password-reset/:token'];
 
 interface ConsoleFile {
   /** Below the folder, with forward slashes. */
@@ -73,11 +75,12 @@ export function consoleOf(folder: string): Console {
     page === undefined ? sendUnbuilt(reply) : send(reply, page, acceptedBy(request));
   return {
     addFiles(app) {
-      app.route({
-        method: ['GET', 'HEAD'],
-        url: '/',
-        handler: async (...both) => sendPage(...both),
-      });
+      for (const url of pageAddresses)
+        app.route({
+          method: ['GET', 'HEAD'],
+          url,
+          handler: async (...both) => sendPage(...both),
+        });
       for (const file of files.filter((one) => one !== page))
         app.route({
           method: ['GET', 'HEAD'],
