@@ -3,7 +3,16 @@ import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-r
 import { accessRoutes } from './routes/access-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
-import { root, shell, signedIn, signIn, signInScreen, start, workspace } from './routes/frame.ts';
+import {
+  root,
+  shell,
+  signedIn,
+  signIn,
+  signInScreen,
+  start,
+  welcome,
+  workspace,
+} from './routes/frame.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
 import { hasSession } from './session/session.ts';
@@ -22,6 +31,7 @@ const routeTree = root.addChildren([
   signedIn.addChildren([
     start,
     shell.addChildren([
+      welcome,
       workspace.addChildren([
         home,
         ...deviceRoutes,
