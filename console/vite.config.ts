@@ -7,6 +7,8 @@ const basePackages =
 /** Members of those packages that only some screens use. */
 const laterModules = /queriesObserver|useQueries/;
 
+const codePackages = /node_modules\/(@codemirror|@lezer|crelt|style-mod|w3c-keyname|@marijn)\//;
+
 /** What every screen needs and what changes rarely: one request, kept by browsers for long. */
 const isBase = (id: string) => basePackages.test(id) && !laterModules.test(id);
 
@@ -29,7 +31,11 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          groups: [{ name: 'base', test: isBase }],
+          groups: [
+            { name: 'base', test: isBase },
+            { name: 'charts', test: /node_modules\/uplot\// },
+            { name: 'code', test: codePackages },
+          ],
         },
       },
     },

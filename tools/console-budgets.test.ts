@@ -15,9 +15,11 @@ const dist = join(import.meta.dirname, '..', 'console', 'dist');
 /** Lazy chunks larger than the common limit, in kB gzipped, each with what makes it so. */
 const chunkLimits: Readonly<Record<string, number>> = {
   // CodeMirror with JavaScript.
-  'script-tab': 170,
+  code: 165,
   // uPlot.
-  'value-colors': 26,
+  charts: 25,
+  // Every step of the first run, its programs, and their words.
+  welcome: 13,
 };
 
 const isOver = ({ bytes, limit }: { readonly bytes: number; readonly limit: number }) =>
