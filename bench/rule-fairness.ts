@@ -36,8 +36,7 @@ type Made = { readonly id: string; readonly uplinkSecret: string };
 /** A device whose rule opens an alarm for each value of `key`. */
 async function createSide(platform: Platform, name: string): Promise<Side> {
   const { organizationId } = platform;
-  const make = (path: string, body: object) =>
-    platform.call<Made>('POST', path, { name, ...body });
+  const make = (path: string, body: object) => platform.call<Made>('POST', path, { name, ...body });
   const { id: workspaceId } = await make('/v3/workspaces', { organizationId });
   const alarm = await make('/v3/output-connectors', {
     ...{ workspaceId, scope: 'RULE_ACTION', type: 'ALARM' },
@@ -77,7 +76,7 @@ async function lastValue(connection: HttpConnection, ruleId: string): Promise<nu
   return content[0]?.inputs[0]?.value ?? -1;
 }
 
-/** From the answer to a sample until its rule has evaluated it, again and again until told to stop. */
+/** From the answer to a sample until its rule has evaluated it, until it is over. */
 async function delays(platform: Platform, side: Side, isOver: () => boolean): Promise<number[]> {
   const connection = await openConnection(platform.target);
   const found: number[] = [];

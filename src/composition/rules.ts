@@ -18,7 +18,11 @@ import type { RuleOutlets } from '../flows/rule-writes.ts';
 import { simulateStoredRule } from '../flows/stored-rule-simulation.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { rulesFollower } from '../records/rows/recorded-positions.ts';
-import { findRulePositions, positionsAfter, type RulePositions } from '../records/rows/rule-positions.ts';
+import {
+  findRulePositions,
+  positionsAfter,
+  type RulePositions,
+} from '../records/rows/rule-positions.ts';
 import { nextRuleTime } from '../records/rows/rule-state.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { SearchedStore } from '../rules/last-sample-search.ts';
@@ -111,7 +115,8 @@ export async function composeRules(
       if (scripts.waitingRules().some(isOwn)) await soon(scripts.settled(), scriptsWaitMs);
     },
     runDue: () => settleInOrder(runDue, scripts.settled),
-    close: () => closeInOrder(timers.close, entries.close, follower.close, scripts.close, runs.close),
+    close: () =>
+      closeInOrder(timers.close, entries.close, follower.close, scripts.close, runs.close),
   };
 }
 
@@ -147,8 +152,10 @@ function composeRuleState(parts: Parts) {
 async function composeRuleFollower(
   parts: Parts,
   { registry, log, lookUp, failed }: ReturnType<typeof composeRuleState>,
-  { evaluated, ...effects }: Pick<RuleFollowerParts, 'outlets' | 'waiting'> &
-    Pick<RuleLaneParts, 'evaluated'>,
+  {
+    evaluated,
+    ...effects
+  }: Pick<RuleFollowerParts, 'outlets' | 'waiting'> & Pick<RuleLaneParts, 'evaluated'>,
 ): Promise<RuleFollower> {
   const { records, now, newId } = parts;
   const saved = await evaluatedPositions(parts);

@@ -7,7 +7,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bootstrap } from '../access/bootstrap.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { insertOutputConnector } from '../records/rows/output-connectors.ts';
-import { findRulePositions, positionsAfter, saveRulePositions } from '../records/rows/rule-positions.ts';
+import {
+  findRulePositions,
+  positionsAfter,
+  saveRulePositions,
+} from '../records/rows/rule-positions.ts';
 import { insertRule } from '../records/rows/rules.ts';
 import { findWorkspace, insertWorkspace } from '../records/rows/workspaces.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';

@@ -144,7 +144,8 @@ export function createRuleLanes(parts: RuleLanesParts): RuleLanes {
     },
     took(lane, ms) {
       const { turnMs, turnEntriesMin, entriesMax } = limits;
-      if (ms > turnMs) lane.turnEntries = Math.max(turnEntriesMin, Math.floor(lane.turnEntries / 2));
+      if (ms > turnMs)
+        lane.turnEntries = Math.max(turnEntriesMin, Math.floor(lane.turnEntries / 2));
       else if (ms < turnMs / 2) lane.turnEntries = Math.min(entriesMax, lane.turnEntries * 2);
     },
   };
@@ -180,10 +181,7 @@ function isFull({ entries }: Lane, { entriesMax, samplesMax }: LaneLimits): bool
 /** Reads entries of the lane, as many as memory is for; returns up to which position. */
 async function readLane(
   lane: Lane,
-  {
-    log,
-    limits,
-  }: { readonly log: Pick<EntryLog, 'entriesFrom'>; readonly limits: LaneLimits },
+  { log, limits }: { readonly log: Pick<EntryLog, 'entriesFrom'>; readonly limits: LaneLimits },
   upTo: number,
 ): Promise<number> {
   let samples = 0;
