@@ -148,7 +148,7 @@ journey('alarms', options, (stage) => {
 
   test('the activity has who did it, with the values before and after', async () => {
     const { page } = stage;
-    await page.keyboard.type('gy');
+    await page.keyboard.type('gi');
     await page.getByRole('heading', { name: /Today/ }).waitFor();
     await page.getByRole('button', { name: /Details: .* changed 4 alarms/ }).click();
     await page.getByText('ACKNOWLEDGED').first().waitFor();

@@ -50,7 +50,7 @@ export const placeGroups: readonly PlaceGroup[] = [
     word: 'watch',
     places: [
       { path: 'alarms', word: 'alarms', icon: BellRing, key: 'a', counts: 'openAlarms' },
-      { path: 'activity', word: 'activity', icon: Activity, key: 'y' },
+      { path: 'activity', word: 'activity', icon: Activity, key: 'i' },
     ],
   },
 ];

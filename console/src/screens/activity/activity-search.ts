@@ -24,7 +24,7 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
   };
 }
 
-// An id of digits alone is a number to the router.
+// An id of only digits is a number to the router.
 function isWord(value: unknown): boolean {
   return (typeof value === 'string' && value !== '') || typeof value === 'number';
 }

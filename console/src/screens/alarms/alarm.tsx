@@ -1,8 +1,8 @@
 // Alarm: what raised it, its life with comments, its values around that time, and who was notified.
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Check, CircleCheckBig } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { type Alarm, alarmOf } from '../../api/alarms.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -91,16 +91,19 @@ interface ActionsProps {
 function Actions({ alarm, actions }: ActionsProps) {
   const words = useWords(alarmsWords);
   const [isClearing, setClearing] = useState(false);
-  useAlarmKeys(alarm, actions, () => setClearing(true));
   if (alarm.state === 'CLEARED') return null;
   return (
     <>
-      <Button onClick={() => setClearing(true)}>
+      <Button aria-keyshortcuts="y" onClick={() => setClearing(true)}>
         <CircleCheckBig aria-hidden="true" />
         {words.clear}
       </Button>
       {alarm.state === 'OPEN' && (
-        <Button look="primary" onClick={() => void actions.acknowledge(alarm)}>
+        <Button
+          look="primary"
+          aria-keyshortcuts="e"
+          onClick={() => void actions.acknowledge(alarm)}
+        >
           <Check aria-hidden="true" />
           {words.acknowledge}
         </Button>
@@ -114,25 +117,4 @@ function Actions({ alarm, actions }: ActionsProps) {
       )}
     </>
   );
-}
-
-/** The keys of the list: `e` acknowledges, `y` clears, Escape leads back. */
-function useAlarmKeys(alarm: Alarm, actions: AlarmActions, clear: () => void): void {
-  const navigate = useNavigate();
-  const { workspaceId } = alarm;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const isOwn = event.ctrlKey || event.metaKey || event.altKey;
-      if (isOwn || document.querySelector('dialog[open], input:focus, textarea:focus') !== null)
-        return;
-      if (event.key === 'e' && alarm.state === 'OPEN') void actions.acknowledge(alarm);
-      else if (event.key === 'y' && alarm.state !== 'CLEARED') clear();
-      else if (event.key === 'Escape')
-        void navigate({ to: '/w/$workspaceId/alarms', params: { workspaceId } });
-      else return;
-      event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  });
 }

@@ -8,7 +8,6 @@ import { Sheet } from '../../parts/card.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Pages, usePages } from '../../parts/rows/use-pages.ts';
-import { useListKeys } from '../../parts/rows/use-list-keys.ts';
 import { useNarrow } from '../../parts/rows/use-narrow.ts';
 import { type Selection, useSelection } from '../../parts/rows/use-selection.ts';
 import { WindowedTable } from '../../parts/rows/windowed-table.tsx';
@@ -45,7 +44,6 @@ export function Alarms() {
   const actions = useAlarmActions(workspaceId);
   const open = useQuery(newestOpen(workspaceId)).data?.totalElements;
   useFreshAlarms(workspaceId);
-  useListKeys(undefined, table);
   const isSelecting = selection.isAll || selection.count > 0;
   return (
     <Page
