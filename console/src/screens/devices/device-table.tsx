@@ -9,7 +9,7 @@ import { WindowedTable } from '../../parts/rows/windowed-table.tsx';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { useWords } from '../../words/language.tsx';
 import { deviceAddress } from './device-cells.tsx';
-import { type ChosenColumn, columnKeysOf } from './columns/column-order.ts';
+import type { ChosenColumn } from './columns/column-order.ts';
 import { useDeviceColumns } from './device-columns.tsx';
 import type { Device, ListRequest } from './device-list.ts';
 import type { DeviceSearch } from './device-search.ts';
@@ -20,8 +20,7 @@ import type { Selection } from './use-selection.ts';
 
 const skeletonRows = 12;
 const narrowRowPx = 76;
-/** The device and the select box; every further column adds its share. */
-const leastPx = { base: 400, column: 130 } as const;
+const rowPadding = { side: 16, gap: 12 } as const;
 
 export interface ListPlace {
   readonly workspaceId: string;
@@ -69,11 +68,18 @@ export function DeviceTable(props: DeviceTableProps) {
         },
       }}
       open={({ id }) => void navigate({ to: deviceAddress(workspaceId, id) as '/' })}
-      leastPx={isNarrow ? 0 : leastPx.base + leastPx.column * columnKeysOf(search).length}
+      leastPx={isNarrow ? 0 : leastPxOf(columns)}
       box={box}
       {...sizes}
     />
   );
+}
+
+/** Narrower, the table scrolls sideways. */
+function leastPxOf(columns: readonly { readonly width: string }[]): number {
+  const tracks = columns.map(({ width }) => Number(/\d+/.exec(width)?.[0] ?? 0));
+  const around = 2 * rowPadding.side + rowPadding.gap * (columns.length - 1);
+  return tracks.reduce((sum, px) => sum + px, around);
 }
 
 function NoDevices({ place, change }: Pick<DeviceTableProps, 'place' | 'change'>) {

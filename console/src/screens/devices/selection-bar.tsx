@@ -71,7 +71,7 @@ function useSelectionActions({ selection, exporting, ask }: SelectionBarProps, c
         { label: words.exportDevices(said), icon: Download, run: exportNow },
         { label: words.removeDevices(said), icon: Trash2, run: () => ask('delete') },
       ],
-      // oxlint-disable-next-line react-hooks/exhaustive-deps -- the number stands for the selection
+      // oxlint-disable-next-line react-hooks/exhaustive-deps -- another selection has another number
       [said, words, ask],
     ),
   );

@@ -1,4 +1,4 @@
-// Filter chips: the conditions of the list, each with its own way out.
+// Filter chips: the conditions of the list, each with a button that removes it.
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter, X } from 'lucide-react';
 import { useState } from 'react';

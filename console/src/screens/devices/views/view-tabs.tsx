@@ -1,4 +1,4 @@
-// View tabs: all devices and the saved views, each with an address; changes of one can be saved or taken back.
+// View tabs: all devices and the saved views; changes of one can be saved or taken back.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Bookmark, RotateCcw, Save, Settings2, UsersRound } from 'lucide-react';
 import { useEffect, useState } from 'react';
