@@ -6,6 +6,7 @@ import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import { root, shell, signedIn, signIn, start, welcome, workspace } from './routes/frame.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
+import { settingsRoutes } from './routes/settings-routes.ts';
 import { Home } from './screens/home/home.tsx';
 
 const home = createRoute({ getParentRoute: () => workspace, path: '/', component: Home });
@@ -23,6 +24,7 @@ const routeTree = root.addChildren([
         ...deviceTypeRoutes,
         ...outputRoutes,
         ...ruleRoutes,
+        settingsRoutes,
       ]),
       organizationRoutes,
       ownAccount,
