@@ -136,7 +136,7 @@ function createDeviceRows(order: Uint32Array, rows: MemtableRows) {
   return ofDevice satisfies DeviceRows;
 }
 
-/** Rows of a memtable, and where they go on the page. */
+/** Rows of a memtable, and the first of them on the page. */
 interface CopiedPlaces {
   readonly order: Uint32Array;
   readonly from: number;
