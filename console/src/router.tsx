@@ -15,6 +15,7 @@ import {
 } from './routes/frame.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
+import { settingsRoutes } from './routes/settings-routes.ts';
 import { watchRoutes } from './routes/watch-routes.ts';
 import { hasSession } from './session/session.ts';
 
@@ -40,6 +41,7 @@ const routeTree = root.addChildren([
         ...outputRoutes,
         ...ruleRoutes,
         ...watchRoutes,
+        settingsRoutes,
       ]),
       organizationRoutes,
       ownAccount,

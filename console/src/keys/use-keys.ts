@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { openPalette } from '../palette/palette-state.ts';
 import { useWorkspaceId } from '../session/last-workspace.ts';
 import { goKey, type KeyName, keyGroups, placeOfKey } from './key-table.ts';
-import { stepRow } from './row-steps.ts';
+import { gridAction, stepRow } from './row-steps.ts';
 import { hasSingleKeys, isTyping } from './single-keys.ts';
 import { actionOf } from './use-key.ts';
 
@@ -18,7 +18,7 @@ export function useKeys(showHelp: () => void): void {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.isComposing) return;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event) || !isOn(event.key)) return;
+      if (isTyping(event) || !isOn(event.key) || isBehindDialog()) return;
       const act = go(event) ?? actionFor(nameOf(event.key), event, showHelp);
       if (act === undefined) return;
       event.preventDefault();
@@ -27,6 +27,11 @@ export function useKeys(showHelp: () => void): void {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, [go, showHelp]);
+}
+
+/** A dialog without focus, such as after its button was disabled, still has the keys. */
+function isBehindDialog(): boolean {
+  return document.querySelector('dialog[open], :popover-open') !== null;
 }
 
 function isOn(key: string): boolean {
@@ -44,14 +49,16 @@ function actionFor(
   { key }: KeyboardEvent,
   showHelp: () => void,
 ): (() => void) | undefined {
-  // Enter and x belong to the list or the control that has the focus.
-  if (name === undefined || name === 'open' || name === 'select') return undefined;
+  // Enter belongs to the list or the control that has the focus.
+  if (name === undefined || name === 'open') return undefined;
   if (name === 'help') return showHelp;
   if (name === 'move') return () => stepRow(key);
+  if (name === 'select') return gridAction(key);
   const own = actionOf(name);
   if (own !== undefined) return own;
   const button = buttonOf(key);
   if (button !== undefined) return () => (isField(button) ? button.focus() : button.click());
+  if (name === 'tags') return gridAction(key);
   if (name === 'actions') return () => openPalette('>');
   if (name === 'back') return levelUp();
   return undefined;

@@ -7,6 +7,7 @@ import {
   FileCode2,
   House,
   type LucideIcon,
+  Settings,
   Zap,
 } from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
@@ -53,4 +54,5 @@ export const placeGroups: readonly PlaceGroup[] = [
       { path: 'activity', word: 'activity', icon: Activity, key: 'i' },
     ],
   },
+  { places: [{ path: 'settings', word: 'settings', icon: Settings, key: 's' }] },
 ];

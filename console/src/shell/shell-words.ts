@@ -21,6 +21,7 @@ export const shellWords = wordSet(
     bell: (count: string, many: number) =>
       many === 0 ? 'No open alarm' : plural(many, '1 open alarm', `${count} open alarms`),
     settings: 'Settings',
+    newWorkspace: 'New workspace…',
     organization: 'Organization',
     account: 'Your account',
     signOut: 'Sign out',
@@ -57,6 +58,7 @@ export const shellWords = wordSet(
     bell: (count: string, many: number) =>
       many === 0 ? 'Kein offener Alarm' : plural(many, '1 offener Alarm', `${count} offene Alarme`),
     settings: 'Einstellungen',
+    newWorkspace: 'Neuer Arbeitsbereich…',
     organization: 'Organisation',
     account: 'Ihr Konto',
     signOut: 'Abmelden',
