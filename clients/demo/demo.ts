@@ -87,7 +87,8 @@ function progressPrinter(devices: number, print: DemoOptions['print']): (share: 
   print(`Demo: loading what ${devices} devices sent before now ...`);
   return (share) => {
     const reached = Math.floor(share * 4);
-    if (reached > quarters && reached < 4) print(`Demo: ${reached * 25} % of the history is loaded.`);
+    if (reached > quarters && reached < 4)
+      print(`Demo: ${reached * 25} % of the history is loaded.`);
     quarters = reached;
   };
 }

@@ -59,10 +59,8 @@ export async function openWorkspaceDemo(options: WorkspaceDemoOptions): Promise<
   return { deviceTypeIds, run };
 }
 
-export interface ResumedDemoOptions extends Omit<
-  WorkspaceDemoOptions,
-  'headers' | 'organizationId'
-> {
+export interface ResumedDemoOptions
+  extends Omit<WorkspaceDemoOptions, 'headers' | 'organizationId'> {
   readonly uplinkSecret: string;
   /** The devices of the workspace, with the time of their newest sample. */
   readonly devices: readonly {
