@@ -1,18 +1,16 @@
 // Simulated workspaces of this process: each by one simulation, so that no device sends twice.
-const simulated = new Set<string>();
+import { setTimeout as wait } from 'node:timers/promises';
 
-/** Runs the simulation, or waits for the end of the signal while another one of the workspace runs. */
+const simulated = new Set<string>();
+const lookAgainMs = 1_000;
+
+/** Runs the simulation once no other one of the workspace runs; rejects when the signal is aborted. */
 export async function simulateOnce<T>(
   workspaceId: string,
   signal: AbortSignal,
   simulate: () => Promise<T>,
 ): Promise<T> {
-  if (simulated.has(workspaceId))
-    return new Promise((_, reject) => {
-      const end = () => reject(signal.reason);
-      if (signal.aborted) end();
-      else signal.addEventListener('abort', end, { once: true });
-    });
+  while (simulated.has(workspaceId)) await wait(lookAgainMs, undefined, { signal });
   simulated.add(workspaceId);
   try {
     return await simulate();

@@ -3,7 +3,6 @@ import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
 import { openApiDocument } from './open-api.ts';
-import type { EdgeReply } from './exchange.ts';
 import { sendJson } from './representation/send-json.ts';
 import { pathOf } from './request-path.ts';
 
@@ -35,7 +34,7 @@ export function addDocs(
   get('/v3/openapi.json', async (request, reply) => {
     document ??= JSON.stringify(openApiDocument(endpoints, publicUrl));
     reply.serializer(passThrough);
-    await sendJson(request, reply as unknown as EdgeReply, document);
+    await sendJson(request, reply, document);
     return reply;
   });
   // Where many tools look for it.
