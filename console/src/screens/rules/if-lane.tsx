@@ -1,12 +1,12 @@
 // If lane: one card per logic block with its conditions, or the fence or script of the rule.
 import { GitBranch, Plus } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
+import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { ConditionForm } from './condition-form.tsx';
 import { editorWords } from './editor-words.ts';
 import type { LaneProps } from './lanes.tsx';
 import { LogicJson } from './logic-json.tsx';
-import { NodeCard } from './node-card.tsx';
 import {
   blocksOf,
   type RuleBlock,
