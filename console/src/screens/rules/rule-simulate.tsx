@@ -49,9 +49,7 @@ function Simulated({ rule, workspaceId }: SimulatedProps) {
             })
           }
         />
-        {hasDraft(`rule ${rule.id} ${rule.version}`) && (
-          <p className={styles['warning']}>{words.unsavedNote}</p>
-        )}
+        {hasDraft(`rule ${rule.id}`) && <p className={styles['warning']}>{words.unsavedNote}</p>}
       </div>
       <Answered
         answer={simulation}

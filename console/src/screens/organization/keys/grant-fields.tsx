@@ -1,5 +1,6 @@
 // Grant fields: workspaces, presets and the permission grid, for keys and for OAuth clients.
 import { Button } from '../../../parts/button.tsx';
+import { CheckField, toggled } from '../../../parts/check-field.tsx';
 import { Segments } from '../../../parts/choice.tsx';
 import { useWorkspaces } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
@@ -40,12 +41,6 @@ export function GrantFields({ grantee, grant, change }: GrantFieldsProps) {
 function WorkspaceChoice({ grant, change }: Omit<GrantFieldsProps, 'grantee'>) {
   const words = useWords(organizationWords);
   const workspaces = useWorkspaces().data?.content ?? [];
-  const toggle = (id: string) =>
-    change({
-      workspaceIds: grant.workspaceIds.includes(id)
-        ? grant.workspaceIds.filter((one) => one !== id)
-        : [...grant.workspaceIds, id],
-    });
   return (
     <fieldset className={styles['workspaces']}>
       <legend>{words.workspaces}</legend>
@@ -60,14 +55,12 @@ function WorkspaceChoice({ grant, change }: Omit<GrantFieldsProps, 'grantee'>) {
       />
       {!grant.allWorkspaces &&
         workspaces.map(({ id, name }) => (
-          <label key={id}>
-            <input
-              type="checkbox"
-              checked={grant.workspaceIds.includes(id)}
-              onChange={() => toggle(id)}
-            />
-            {name}
-          </label>
+          <CheckField
+            key={id}
+            label={name}
+            isOn={grant.workspaceIds.includes(id)}
+            change={(isOn) => change({ workspaceIds: toggled(grant.workspaceIds, id, isOn) })}
+          />
         ))}
     </fieldset>
   );
