@@ -210,7 +210,8 @@ function recordRoutes(
   aliased: DeviceAccess['aliased'],
   {
     pushConfiguration: push,
-    deliveries: { availableOutputs },
+    deliveries: { availableOutputs, waitingOf, nextRetryOf, counted },
+    rules: { lastRunsOf, settledFor },
     demos: { start: startDemo },
   }: RouteExtras,
 ): Route[] {
@@ -235,12 +236,12 @@ function recordRoutes(
     ...viewRoutes(parts),
     searchRoute(parts),
     deviceTypeImportRoute(parts),
-    ...deviceTypeRoutes(parts),
+    ...deviceTypeRoutes({ ...parts, settled }),
     ...deviceConnectorRoutes(parts),
-    ...outputConnectorRoutes({ ...showing, availableOutputs }),
-    ...dataFlowRoutes(showing),
+    ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, nextRetryOf, counted }),
+    ...dataFlowRoutes({ ...showing, settled }),
     ...customLogicRoutes(parts),
-    ...ruleRoutes(showing),
+    ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write.
     ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) =>
       settledRoute(settled, route),

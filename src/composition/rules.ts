@@ -27,7 +27,7 @@ import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 const entriesWaitMs = 500;
 const scriptsWaitMs = 1_500;
 
-export interface Rules extends Pick<RuleRuns, 'runsOf'> {
+export interface Rules extends Pick<RuleRuns, 'lastRunsOf' | 'runsOf'> {
   readonly simulate: (
     ruleId: string,
     range: { readonly from: EpochMs; readonly to: EpochMs },
@@ -92,6 +92,7 @@ export async function composeRules(
   const simulation = { db, store, scripts: uplinks.scriptTrials, lookUp, pause: () => pause() };
   return {
     runsOf: runs.runsOf,
+    lastRunsOf: runs.lastRunsOf,
     simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
     settled: () => settleInOrder(entries.settled, scripts.settled),
     async settledFor(organizationId) {

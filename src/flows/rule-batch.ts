@@ -76,6 +76,9 @@ export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleB
     const { triggered, origin, times } = entry;
     const context = await ruleContext(triggered, origin, lookUp);
     const { deliveries, alarms, notes } = firedEffects(triggered, origin, context, times);
+    const { id: ruleId, activation } = triggered.compiled.rule;
+    if ((triggered.verdict?.firings.length ?? 0) > 0)
+      write.fired.push({ ruleId, activation, at: origin.at, times });
     write.deliveries.push(...deliveries);
     write.alarms.push(...alarms);
     write.notes.push(...notes);

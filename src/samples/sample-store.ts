@@ -46,6 +46,12 @@ export interface SampleStore {
   ): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
 
   /**
+   * Whether samples of the device are stored, or the last attempt to drop them failed, so that a
+   * restart would bring them back.
+   */
+  mayHold(deviceId: string): Promise<boolean>;
+
+  /**
    * The newest readable sample of each topic of many devices, in one pass: one list per device, in
    * the order of `deviceIds`, newest first, then by topic. A device without samples has an empty
    * list.
