@@ -3,6 +3,7 @@ import { createRoute, createRouter } from '@tanstack/react-router';
 import { accessRoutes } from './routes/access-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
+import { flowRoutes } from './routes/flow-routes.ts';
 import { root, shell, signedIn, signIn, start, workspace } from './routes/frame.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
@@ -20,6 +21,7 @@ const routeTree = root.addChildren([
         home,
         ...deviceRoutes,
         ...deviceTypeRoutes,
+        ...flowRoutes,
         ...outputRoutes,
         ...ruleRoutes,
       ]),

@@ -17,7 +17,8 @@ export function Wires({ box, wires }: WiresProps) {
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const draw = () => setPaths((JSON.parse(key) as Wire[]).flatMap(([from, to]) => pathOf(element, from, to)));
+    const draw = () =>
+      setPaths((JSON.parse(key) as Wire[]).flatMap(([from, to]) => pathOf(element, from, to)));
     const sizes = new ResizeObserver(draw);
     for (const card of element.querySelectorAll('[data-wire]')) sizes.observe(card);
     sizes.observe(element);
