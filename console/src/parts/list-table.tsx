@@ -1,4 +1,4 @@
-// List table: one row a record, its name with a line about it; on a phone the cells of a row stand below each other.
+// List table: one row a record; on a phone the cells of a row are below each other.
 import type { ReactNode } from 'react';
 import styles from './list-table.module.css';
 import { Bone } from './states.tsx';

@@ -15,7 +15,7 @@ interface RemoveRecordProps {
   /** Instead of "Delete". */
   readonly label?: string;
   readonly send: () => Promise<unknown>;
-  /** Forgets the record and leads to a page that is still there. */
+  /** Discards the record and leads to a page that is still there. */
   readonly onRemoved: () => unknown;
 }
 

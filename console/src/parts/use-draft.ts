@@ -81,7 +81,7 @@ export function hasDraft(key: string): boolean {
   return localStorage.getItem(place) !== null || sessionStorage.getItem(place) !== null;
 }
 
-/** Whoever signs in next does not see the edits of whoever signed out. */
+/** The next user of this browser does not see the edits of the one who signed out. */
 export function discardDrafts(): void {
   for (const storage of [localStorage, sessionStorage])
     for (const place of Object.keys(storage))

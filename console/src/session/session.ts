@@ -43,7 +43,7 @@ export function useWorkspaces() {
 
 export async function signOut(): Promise<void> {
   await ask(platform.POST('/v3/auth/logout'));
-  // Not when a session ends on its own: whoever signs in again finds the edits.
+  // Not when a session ends on its own: the same user finds the edits after signing in again.
   discardDrafts();
   discardSession();
 }

@@ -160,6 +160,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     replayFrom: async () => opened.manifest.replayFrom,
     write: writer.write,
     compare: writer.compare,
+    numbered: writer.numbered,
     ends: writer.ends,
     ...reads,
     mayHold: async (deviceId) =>

@@ -117,7 +117,7 @@ function Actions() {
           <span className="faint">{isKept ? words.unsavedNote : words.notKept}</span>
         </span>
       )}
-      <CopyButton content={curl} label={copyCurl} />
+      <CopyButton content={curl} label={copyCurl} shortcut="c" />
       {isChanged && (
         <Button look="ghost" onClick={discard}>
           {words.discard}
