@@ -4,7 +4,7 @@ import { accessRoutes } from './routes/access-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import { flowRoutes } from './routes/flow-routes.ts';
-import { root, shell, signedIn, signIn, start, workspace } from './routes/frame.ts';
+import { root, shell, signedIn, signIn, start, welcome, workspace } from './routes/frame.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
 import { Home } from './screens/home/home.tsx';
@@ -17,6 +17,7 @@ const routeTree = root.addChildren([
   signedIn.addChildren([
     start,
     shell.addChildren([
+      welcome,
       workspace.addChildren([
         home,
         ...deviceRoutes,

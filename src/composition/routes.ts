@@ -155,7 +155,11 @@ function aboutParts({ config, records, access }: Parts): AboutParts {
     tiles: false,
   };
   return {
-    installation: { version: programVersion(), features },
+    installation: {
+      version: programVersion(),
+      features,
+      ports: { mqtt: mqttPort || null, coap: coapPort || null },
+    },
     hasDevices: () => hasDevices(records),
     isSignedIn: (headers) => isIdentified(access.authenticators, headers),
   };

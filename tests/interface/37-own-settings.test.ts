@@ -34,6 +34,7 @@ describe('GET /v3/about', () => {
       signInKinds: ['PASSWORD'],
       firstRun: true,
       features: { mail: false, sms: false, mqtt: false, coap: false, tiles: false },
+      ports: { mqtt: null, coap: null },
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     });
     await at.world.device();
