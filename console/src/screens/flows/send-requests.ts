@@ -69,10 +69,9 @@ function capture({ connector: { integrationId }, secret, device, server, body }:
   return ask(platform.POST('/v3/capture', { params, body: json }));
 }
 
-async function lastSamplesOf(deviceId: string): Promise<readonly StoredSample[]> {
+function lastSamplesOf(deviceId: string): Promise<readonly StoredSample[]> {
   const params = { path: { deviceId }, query: { topic: '*', limit: lastRows } };
-  const samples = await ask(platform.GET('/v3/devices/{deviceId}/query', { params }));
-  return samples as readonly StoredSample[];
+  return ask(platform.GET('/v3/devices/{deviceId}/query', { params }));
 }
 
 /** Notes of one payload; some are written after it was acknowledged. */
