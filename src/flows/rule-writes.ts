@@ -5,8 +5,6 @@ import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
-import { saveFollowerPosition } from '../records/rows/follower-positions.ts';
-import { rulesFollower } from '../records/rows/recorded-positions.ts';
 import { addPeriodCounts, type PeriodCount } from '../records/rows/period-counts.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import {
@@ -20,6 +18,7 @@ import {
   saveScriptState,
   type ScriptTimer,
 } from '../records/rows/rule-state.ts';
+import { type RulePositions, saveRulePositions } from '../records/rows/rule-positions.ts';
 import { insertTriggers, removeTriggers } from '../records/rows/rule-queue.ts';
 import { saveNextExecution } from '../records/rows/rules.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
@@ -44,8 +43,10 @@ export interface RuleWrite {
   readonly due: readonly (ActivationRef & { readonly nextExecution: EpochMs | null })[];
   /** Completed script runs, up to a sequence number in the queue of each rule. */
   readonly done: readonly { readonly ruleId: string; readonly upTo: number }[];
-  /** Position of the last evaluated journal entry. */
-  readonly position?: number;
+  /** Position of the last entry that was evaluated for this write. */
+  readonly upTo?: number;
+  /** How far the journal is evaluated with this write. */
+  readonly positions?: RulePositions;
 }
 
 const nothingToWrite: RuleWrite = {
@@ -147,7 +148,7 @@ async function writeAll(
   );
   await addPeriodCounts(step, firedCounts(fired.filter(counts)));
   await appendProcessingLog(step, [...write.notes, ...applied.notes]);
-  if (write.position !== undefined) await saveFollowerPosition(step, rulesFollower, write.position);
+  if (write.positions !== undefined) await saveRulePositions(step, write.positions);
   return applied.committed;
 }
 
