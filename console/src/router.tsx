@@ -1,15 +1,30 @@
-// Router: every screen with its address; screens other than sign-in and home are loaded when needed.
-import { createRoute, createRouter } from '@tanstack/react-router';
+// Router: every screen with its address; each screen is loaded when it is needed.
+import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { accessRoutes } from './routes/access-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import { flowRoutes } from './routes/flow-routes.ts';
-import { root, shell, signedIn, signIn, start, welcome, workspace } from './routes/frame.ts';
+import {
+  root,
+  shell,
+  signedIn,
+  signIn,
+  signInScreen,
+  start,
+  welcome,
+  workspace,
+} from './routes/frame.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
-import { Home } from './screens/home/home.tsx';
+import { hasSession } from './session/session.ts';
 
-const home = createRoute({ getParentRoute: () => workspace, path: '/', component: Home });
+const homeScreen = lazyRouteComponent(() => import('./screens/home/home.tsx'), 'Home');
+const home = createRoute({ getParentRoute: () => workspace, path: '/', component: homeScreen });
+
+/** Where most visits begin: loaded while the session is asked for. */
+const isForHome = /^\/(w\/[^/]+\/?)?$/.test(location.pathname);
+if (!hasSession()) void signInScreen.preload?.();
+else if (isForHome) void homeScreen.preload?.();
 
 const routeTree = root.addChildren([
   signIn,

@@ -1,5 +1,6 @@
 // Drafts: edits that are not saved are kept by the browser until they are saved or discarded.
 import { useState } from 'react';
+import { draftPlace } from './draft-places.ts';
 
 interface Kept<T> {
   readonly value: T;
@@ -39,12 +40,10 @@ interface State<T> {
   readonly isStored: boolean;
 }
 
-const prefix = 'draft ';
-
 /** `key` names the record; `saved` is what the platform has of it, as the form shows it. */
 export function useDraft<T>(key: string, saved: T, options: DraftOptions = {}): Draft<T> {
   const { version = 0, isSecret = false } = options;
-  const place = `${prefix}${key}`;
+  const place = draftPlace(key);
   const storage = isSecret ? sessionStorage : localStorage;
   const [state, setState] = useState(() => stateOf(storage, place, saved));
   const current = state.place === place ? state : stateOf(storage, place, saved);
@@ -73,19 +72,6 @@ export function useDraft<T>(key: string, saved: T, options: DraftOptions = {}): 
       else if (kept.version === from) keep({ ...kept, version: next });
     },
   };
-}
-
-/** Whether this browser keeps edits under the key. */
-export function hasDraft(key: string): boolean {
-  const place = `${prefix}${key}`;
-  return localStorage.getItem(place) !== null || sessionStorage.getItem(place) !== null;
-}
-
-/** The next user of this browser does not see the edits of the one who signed out. */
-export function discardDrafts(): void {
-  for (const storage of [localStorage, sessionStorage])
-    for (const place of Object.keys(storage))
-      if (place.startsWith(prefix)) storage.removeItem(place);
 }
 
 function stateOf<T>(storage: Storage, place: string, saved: T): State<T> {

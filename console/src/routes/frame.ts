@@ -2,7 +2,6 @@
 import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { answers } from '../api/answers.ts';
 import { Refusal } from '../api/refusal.ts';
-import { SignIn } from '../screens/sign-in/sign-in.tsx';
 import { firstRunOf } from '../session/first-run.ts';
 import { lastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
 import { account, hasSession, workspacesOf } from '../session/session.ts';
@@ -12,10 +11,15 @@ import { Shell } from '../shell/shell.tsx';
 
 export const root = createRootRoute({ notFoundComponent: NotFound });
 
+export const signInScreen = lazyRouteComponent(
+  () => import('../screens/sign-in/sign-in.tsx'),
+  'SignIn',
+);
+
 export const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: SignIn,
+  component: signInScreen,
   validateSearch: ({ to }: Record<string, unknown>): { to?: string } =>
     typeof to === 'string' ? { to } : {},
 });

@@ -3,7 +3,7 @@ import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { answers } from '../api/answers.ts';
 import { ask, csrfToken, platform } from '../api/platform.ts';
 import { discardStream } from '../live/stream.ts';
-import { discardDrafts } from '../parts/use-draft.ts';
+import { discardDrafts } from '../parts/draft-places.ts';
 
 const workspacesMax = 1_000;
 

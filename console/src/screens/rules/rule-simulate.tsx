@@ -4,7 +4,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Card } from '../../parts/card.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { Answered, Empty } from '../../parts/states.tsx';
-import { hasDraft } from '../../parts/use-draft.ts';
+import { hasDraft } from '../../parts/draft-places.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { daysOf } from './days-of.ts';
 import { RuleFrame } from './rule-frame.tsx';
