@@ -1,5 +1,14 @@
 // Navigation: the places of a workspace, one row each, for the side bar, the palette and the keyboard.
-import { Cable, Cpu, FileCode2, House, type LucideIcon, Workflow, Zap } from 'lucide-react';
+import {
+  Cable,
+  Cpu,
+  FileCode2,
+  House,
+  type LucideIcon,
+  Settings,
+  Workflow,
+  Zap,
+} from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
 
 type Word = {
@@ -36,4 +45,5 @@ export const placeGroups: readonly PlaceGroup[] = [
       { path: 'outputs', word: 'outputs', icon: Cable, key: 'o' },
     ],
   },
+  { places: [{ path: 'settings', word: 'settings', icon: Settings, key: 's' }] },
 ];
