@@ -3,6 +3,7 @@ import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-r
 import { accessRoutes } from './routes/access-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
+import { flowRoutes } from './routes/flow-routes.ts';
 import {
   root,
   shell,
@@ -15,6 +16,7 @@ import {
 } from './routes/frame.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
+import { settingsRoutes } from './routes/settings-routes.ts';
 import { hasSession } from './session/session.ts';
 
 const homeScreen = lazyRouteComponent(() => import('./screens/home/home.tsx'), 'Home');
@@ -36,8 +38,10 @@ const routeTree = root.addChildren([
         home,
         ...deviceRoutes,
         ...deviceTypeRoutes,
+        ...flowRoutes,
         ...outputRoutes,
         ...ruleRoutes,
+        settingsRoutes,
       ]),
       organizationRoutes,
       ownAccount,
