@@ -1,5 +1,14 @@
 // Navigation: the places of a workspace, one row each, for the side bar, the palette and the keyboard.
-import { Cable, Cpu, FileCode2, House, type LucideIcon, Zap } from 'lucide-react';
+import {
+  Cable,
+  Cpu,
+  FileCode2,
+  House,
+  LayoutDashboard,
+  type LucideIcon,
+  Map,
+  Zap,
+} from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
 
 type Word = {
@@ -25,6 +34,8 @@ export const placeGroups: readonly PlaceGroup[] = [
     places: [
       { path: '', word: 'home', icon: House, key: 'h' },
       { path: 'devices', word: 'devices', icon: Cpu, key: 'd' },
+      { path: 'map', word: 'map', icon: Map, key: 'm' },
+      { path: 'dashboards', word: 'dashboards', icon: LayoutDashboard, key: 'b' },
     ],
   },
   {
