@@ -38,5 +38,10 @@ rmSync(folder, { recursive: true, force: true });
 
 async function fleetRounds(library: string) {
   const report = await fleetPowerRounds(library, Number(values.rounds), random);
-  return { ...report, acknowledged: report.acknowledged.size, deleted: report.deleted.size };
+  return {
+    seed: values.seed,
+    ...report,
+    acknowledged: report.acknowledged.size,
+    deleted: report.deleted.size,
+  };
 }

@@ -2,6 +2,16 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+const basePackages =
+  /node_modules\/(react|react-dom|scheduler|@tanstack|openapi-fetch|use-sync-external-store)\//;
+/** Members of those packages that only some screens use. */
+const laterModules = /queriesObserver|useQueries/;
+
+const codePackages = /node_modules\/(@codemirror|@lezer|crelt|style-mod|w3c-keyname|@marijn)\//;
+
+/** What every screen needs and what changes rarely: one request, kept by browsers for long. */
+const isBase = (id: string) => basePackages.test(id) && !laterModules.test(id);
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
@@ -16,5 +26,18 @@ export default defineConfig({
     reportCompressedSize: false,
     sourcemap: false,
     license: true,
+    // Which chunks a screen loads, for the budgets; not served.
+    manifest: true,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'base', test: isBase },
+            { name: 'charts', test: /node_modules\/uplot\// },
+            { name: 'code', test: codePackages },
+          ],
+        },
+      },
+    },
   },
 });

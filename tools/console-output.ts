@@ -1,9 +1,10 @@
-// Console output: types of the interface, the bundle, and its compressed copies. Needs no network.
+// Console output: types of the interface, the fonts, the bundle, and its compressed copies. Needs no network.
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { allEndpoints } from '../src/contract/endpoints/endpoint-table.ts';
 import { openApiDocument } from '../src/http/edge/open-api.ts';
+import { writeConsoleFonts } from './console-fonts.ts';
 
 /** Smaller files travel in one packet anyway. */
 const compressedFromBytes = 1_024;
@@ -26,7 +27,7 @@ export async function writeInterfaceTypes(root: string): Promise<string> {
 
 /** Builds console/dist/; returns the number of its files, compressed copies not counted. */
 export async function buildConsole(root: string): Promise<number> {
-  await writeInterfaceTypes(root);
+  await Promise.all([writeInterfaceTypes(root), writeConsoleFonts(root)]);
   const { build } = await import('vite');
   await build({ configFile: join(root, 'console', 'vite.config.ts'), logLevel: 'warn' });
   const output = join(root, 'console', 'dist');

@@ -1,10 +1,10 @@
 // Device types in a real browser: a decoder is found, edited, tried, replayed on real uplinks and saved.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../tests/servers/server-tests.ts';
+import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
-import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
 
 const decoder = `// Two bytes: temperature, signed, 0.1 degrees Celsius.
 function consume(event) {
@@ -20,32 +20,19 @@ const schema = {
   required: ['temperature'],
 };
 
-describeWith(chromiumProgram, 'device types', () => {
-  let world: World;
-  let browser: Browser;
-  let device: TestDevice;
+let device: TestDevice;
 
-  beforeAll(async () => {
-    world = await startWorld();
-    device = await world.device({ name: 'Room', script: decoder, schemas: { default: schema } });
-    for (const payloadHex of ['00e6', '00f0', 'ffce'])
-      await world.capture(device, { port: 2, payloadHex });
-    browser = await openBrowser(world.base);
-    await signIn(browser.page, world.base);
-  });
-  afterEach(() => {
-    expect(browser.complaints.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await world.close();
-  });
+async function prepare(world: World): Promise<void> {
+  device = await world.device({ name: 'Room', script: decoder, schemas: { default: schema } });
+  for (const payloadHex of ['00e6', '00f0', 'ffce'])
+    await world.capture(device, { port: 2, payloadHex });
+}
 
-  const typeUrl = (tab: string) =>
-    `${world.base}/w/${world.workspaceId}/types/${device.deviceTypeId}/${tab}`;
+journey('device types', { start: startWorld, prepare }, (stage) => {
+  const typePath = (tab: string) => `types/${device.deviceTypeId}/${tab}`;
 
   test('the list shows what uses a type and opens it', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('link', { name: 'Device types' }).click();
     await page.getByText('1 data flow', { exact: true }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
@@ -57,7 +44,7 @@ describeWith(chromiumProgram, 'device types', () => {
   });
 
   test('a decoder is run on the last real uplink, and its error is marked at its line', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('button', { name: 'Last real uplink' }).click();
     await page.getByText('JSON: a whole event').waitFor();
     const editor = page.getByRole('textbox', { name: 'Decoder' });
@@ -79,7 +66,7 @@ describeWith(chromiumProgram, 'device types', () => {
   });
 
   test('an example turns red when the decoder changes, and green when it is accepted', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByLabel(/^Payload/).fill('00 E6');
     await page.getByText('hex, 2 bytes').waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
@@ -98,7 +85,7 @@ describeWith(chromiumProgram, 'device types', () => {
 
   /** Types over the first place of `text` in the editor. */
   async function replaceInCode(text: string, by: string): Promise<void> {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('textbox', { name: 'Decoder' }).click();
     await page.keyboard.press('Control+f');
     await page.getByRole('textbox', { name: 'Find' }).waitFor();
@@ -109,7 +96,7 @@ describeWith(chromiumProgram, 'device types', () => {
   }
 
   test('edits stay in the browser, are replayed on stored uplinks, and are saved', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('link', { name: 'Home', exact: true }).click();
     await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
@@ -121,39 +108,41 @@ describeWith(chromiumProgram, 'device types', () => {
     await page.getByRole('textbox', { name: 'Decoder' }).click();
     await page.keyboard.press('Control+s');
     await page.getByText(/in use from now on by 1 device of this workspace/).waitFor();
-    const saved = await world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
+    const saved = await stage.world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
     expect(saved['uplinkScript'].code).toBe(decoder.replace('/ 10;', '/ 100;'));
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('The code before is in use again').waitFor();
-    const undone = await world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
+    const undone = await stage.world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
     expect(undone['uplinkScript'].code).toBe(decoder);
   });
 
   test('a change that met another one is not lost', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await replaceInCode('/ 10;', '/ 1;');
-    await world.must('PUT', `/v3/device-types/${device.deviceTypeId}`, { description: 'Rooms' });
+    await stage.world.must('PUT', `/v3/device-types/${device.deviceTypeId}`, {
+      description: 'Rooms',
+    });
     await page.keyboard.press('Control+s');
-    await page.getByText(/was changed by someone else/).waitFor();
+    await page.getByText('Someone else changed this since your edits began.').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    browser.complaints.splice(0); // The browser itself notes the 409.
+    stage.takeComplaints(); // The browser itself notes the 409.
     await page.getByRole('button', { name: 'Save over it' }).click();
     await page.getByText(/^Saved/).waitFor();
-    const saved = await world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
+    const saved = await stage.world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
     expect(saved['uplinkScript'].code).toContain('/ 1;');
     expect(saved['description']).toBe('Rooms');
   });
 
   test('keys of the schema get their units', async () => {
-    const { page } = browser;
-    await page.goto(typeUrl('schema'));
+    const { page } = stage;
+    await stage.visit(typePath('schema'));
     await page.getByRole('button', { name: 'temperature', exact: true }).click();
     await page.getByLabel('Unit').fill('K');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).last().click();
     await page.getByText('temperature saved').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    const saved = await world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
+    const saved = await stage.world.must('GET', `/v3/device-types/${device.deviceTypeId}`);
     expect(JSON.parse(saved['schemas'].default)).toEqual({
       ...schema,
       properties: { temperature: { ...schema.properties.temperature, unit: 'K' } },
@@ -161,8 +150,8 @@ describeWith(chromiumProgram, 'device types', () => {
   });
 
   test('a type in use is not deleted, and an unused one is', async () => {
-    const { page } = browser;
-    await page.goto(typeUrl('use'));
+    const { page } = stage;
+    await stage.visit(typePath('use'));
     await page.getByText('1 device', { exact: true }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Make a copy' }).click();
@@ -176,7 +165,7 @@ describeWith(chromiumProgram, 'device types', () => {
   });
 
   test('a new type begins with a decoder that runs', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('button', { name: 'New device type' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Meter');
     expect(await axeFindings(page)).toEqual([]);
@@ -187,8 +176,8 @@ describeWith(chromiumProgram, 'device types', () => {
   });
 
   test('a library is imported from its folder', async () => {
-    const { page } = browser;
-    const folder = join(world.directory, 'a-library');
+    const { page } = stage;
+    const folder = join(stage.world.directory, 'a-library');
     for (const name of ['good', 'bad']) mkdirSync(join(folder, name), { recursive: true });
     const meta = {
       name: 'Soil probe',
@@ -202,7 +191,7 @@ describeWith(chromiumProgram, 'device types', () => {
     writeFileSync(join(folder, 'good', 'meta.json'), JSON.stringify(meta));
     writeFileSync(join(folder, 'good', 'uplink.js'), decoder);
     writeFileSync(join(folder, 'bad', 'meta.json'), '{');
-    await page.goto(`${world.base}/w/${world.workspaceId}/types`);
+    await stage.visit('types');
     await page.getByRole('button', { name: 'Import library' }).click();
     await page.getByLabel('Folder of the library').setInputFiles(folder);
     await page.getByText('3 files, 2 types').waitFor();

@@ -81,7 +81,6 @@ describeWith(chromiumProgram, 'devices', () => {
     await page.goto(listed());
     await row('Attic').waitFor();
     await page.keyboard.press('j');
-    await page.keyboard.press('j');
     await page.keyboard.press('x');
     await page.keyboard.press('Shift+J');
     await page.getByText('2 selected').waitFor();

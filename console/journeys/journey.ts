@@ -108,11 +108,12 @@ class Running<W extends World> implements Stage<W> {
         document.documentElement.dataset['theme'] = chosen;
         dispatchEvent(new Event('themechange'));
       }, theme);
+      const findings = await axeFindings(this.page);
       // oxlint-disable-next-line node/no-process-env -- pictures are asked for by hand
       const folder = process.env['PICTURES'];
       if (folder !== undefined)
         await this.page.screenshot({ path: `${folder}/${name}-${theme}.png`, fullPage: true });
-      expect(await axeFindings(this.page)).toEqual([]);
+      expect(findings).toEqual([]);
     }
   };
 }

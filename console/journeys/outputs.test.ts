@@ -1,11 +1,11 @@
 // Outputs in a real browser: created, tested, failing, sent again and changed.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../tests/servers/server-tests.ts';
+import { expect, test } from 'vitest';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';
-import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
 
 /** A target that refuses everything until its status is changed. */
 function startTarget() {
@@ -24,44 +24,32 @@ function startTarget() {
   return { target, listening, close: () => server.close() };
 }
 
-describeWith(chromiumProgram, 'outputs', () => {
-  const receiver = startTarget();
-  let world: World;
-  let browser: Browser;
-  let outputs: string;
-  let address: string;
+const receiver = startTarget();
+let address: string;
 
-  beforeAll(async () => {
-    world = await startWorld({ environment: { EGRESS_ALLOW: '127.0.0.0/8' } });
-    browser = await openBrowser(world.base);
-    browser.page.setDefaultTimeout(8_000);
-    outputs = `${world.base}/w/${world.workspaceId}/outputs`;
-    address = `http://127.0.0.1:${await receiver.listening}/in`;
-    const device = await world.device({ name: 'Room 1' });
-    await world.capture(device, { temperature: 21.5 });
-    await signIn(browser.page, world.base);
-  });
-  afterEach(() => {
-    expect(browser.complaints.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await world.close();
-    receiver.close();
-  });
+async function start(): Promise<World> {
+  address = `http://127.0.0.1:${await receiver.listening}/in`;
+  return startWorld({ environment: { EGRESS_ALLOW: '127.0.0.0/8' } });
+}
 
-  const heading = (name: string) => browser.page.getByRole('heading', { level: 1, name });
+async function prepare(world: World): Promise<void> {
+  const device = await world.device({ name: 'Room 1' });
+  await world.capture(device, { temperature: 21.5 });
+}
+
+journey('outputs', { start, prepare, close: () => void receiver.close() }, (stage) => {
+  const heading = (name: string) => stage.page.getByRole('heading', { level: 1, name });
 
   test('a webhook is created in its form, and the fault of a field is at the field', async () => {
-    const { page } = browser;
-    await page.goto(outputs);
+    const { page } = stage;
+    await stage.visit('outputs');
     await page.getByRole('link', { name: 'New output' }).first().click();
     await page.getByLabel('Name', { exact: true }).fill('Site office');
     await page.getByLabel('Address', { exact: true }).fill('nowhere');
     await page.getByRole('button', { name: 'Create output' }).click();
     const fault = page.getByRole('alert').filter({ hasText: 'must be an http or https URL' });
     await fault.waitFor();
-    expect(browser.complaints.splice(0).join()).toContain('status of 400');
+    expect(stage.takeComplaints().join()).toContain('status of 400');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('Address', { exact: true }).fill(address);
     await page.getByRole('checkbox', { name: /something else/ }).check();
@@ -74,7 +62,7 @@ describeWith(chromiumProgram, 'outputs', () => {
   });
 
   test('a test shows what the target said', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('button', { name: 'Send a test' }).click();
     const dialog = page.getByRole('dialog', { name: 'Send a test' });
     await dialog.getByRole('combobox', { name: 'With the last sample of' }).fill('Room');
@@ -87,16 +75,16 @@ describeWith(chromiumProgram, 'outputs', () => {
   });
 
   test('failed deliveries are in the log and sent again together', async () => {
-    const { page } = browser;
+    const { page } = stage;
     const id = page.url().split('/').at(-2) ?? '';
-    const sender = await world.device({
+    const sender = await stage.world.device({
       name: 'Room 2',
       outputs: [
         { id: databaseConnectorId, topic: '*' },
         { id, topic: '*' },
       ],
     });
-    await world.capture(sender, { temperature: 40 });
+    await stage.world.capture(sender, { temperature: 40 });
     await page.getByText('Failed').last().waitFor();
     await page.getByRole('button', { name: /^Details of the delivery/ }).click();
     await page.getByRole('heading', { name: 'Why it failed' }).waitFor();
@@ -110,7 +98,7 @@ describeWith(chromiumProgram, 'outputs', () => {
   });
 
   test('edits that are not saved survive the way to another page', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('link', { name: 'Settings', exact: true }).last().waitFor();
     const tabs = page.getByRole('navigation', { name: 'Pages of the output' });
     await tabs.getByRole('link', { name: 'Settings' }).click();

@@ -1,37 +1,24 @@
 // Rules in a real browser: one is built with its alarm, tried on stored samples, and seen firing.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../tests/servers/server-tests.ts';
+import { expect, test } from 'vitest';
 import { alarmRules } from '../../tests/world/alarm-rules.ts';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
-import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
 
-describeWith(chromiumProgram, 'rules', () => {
-  let world: World;
-  let browser: Browser;
-  let boiler: TestDevice;
+let boiler: TestDevice;
 
-  beforeAll(async () => {
-    world = await startWorld();
-    browser = await openBrowser(world.base);
-    browser.page.setDefaultTimeout(8_000);
-    boiler = await world.device({ name: 'Leak Detector Boiler Room' });
-    await world.device({ name: 'Leak Detector Kitchen' });
-    await world.capture(boiler, { leak: true });
-    await world.capture(boiler, { leak: false });
-    await alarmRules(world).output({ name: 'Leak in {{device.name}}' });
-    await signIn(browser.page, world.base);
-  });
-  afterEach(() => {
-    expect(browser.complaints.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await world.close();
-  });
+async function prepare(world: World): Promise<void> {
+  boiler = await world.device({ name: 'Leak Detector Boiler Room' });
+  await world.device({ name: 'Leak Detector Kitchen' });
+  await world.capture(boiler, { leak: true });
+  await world.capture(boiler, { leak: false });
+  await alarmRules(world).output({ name: 'Leak in {{device.name}}' });
+}
 
+journey('rules', { start: startWorld, prepare }, (stage) => {
   test('a rule is built in its lanes, and the sentence follows', async () => {
-    const { page } = browser;
-    await page.goto(`${world.base}/w/${world.workspaceId}/rules`);
+    const { page } = stage;
+    await stage.visit('rules');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'New rule' }).first().click();
     await page.getByLabel('Name').fill('Leaks');
@@ -57,7 +44,7 @@ describeWith(chromiumProgram, 'rules', () => {
   });
 
   test('arrow keys move between the cards', async () => {
-    const { page } = browser;
+    const { page } = stage;
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
     await page.getByRole('button', { name: /Leak Detector Boiler Room/ }).focus();
     await page.keyboard.press('ArrowDown');
@@ -70,26 +57,43 @@ describeWith(chromiumProgram, 'rules', () => {
     await page.getByRole('link', { name: 'Open its settings' }).waitFor();
   });
 
+  test('edits that met another save are not lost, and leaving them asks first', async () => {
+    const { page, world } = stage;
+    const id = page.url().split('/').at(-2) ?? '';
+    await page.getByLabel('Name', { exact: true }).fill('Leaks at home');
+    await world.must('PUT', `/v3/rules/${id}`, { name: 'Drips' });
+    await page.getByRole('link', { name: 'Rules' }).last().click();
+    const leaving = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await leaving.getByRole('button', { name: 'Stay' }).click();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Someone else changed this since your edits began.').waitFor();
+    expect(stage.takeComplaints().join()).toContain('status of 409');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save over it' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Leaks at home' }).waitFor();
+    expect((await world.must('GET', `/v3/rules/${id}`))['name']).toBe('Leaks at home');
+  });
+
   test('tried on last week, it would have fired once, and nothing is sent', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('link', { name: 'Try on last week' }).click();
     await page.getByText('It would have fired 1 time').waitFor();
     await page.getByText('leak = true').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    expect(await alarmRules(world).of(boiler)).toEqual([]);
+    expect(await alarmRules(stage.world).of(boiler)).toEqual([]);
   });
 
   test('it is seen firing', async () => {
-    const { page } = browser;
-    await world.capture(boiler, { leak: true });
+    const { page } = stage;
+    await stage.world.capture(boiler, { leak: true });
     const tabs = page.getByRole('navigation', { name: 'Pages of the rule' });
     await tabs.getByRole('link', { name: 'Runs' }).click();
     await page.getByText('acted').first().waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'Rules' }).last().click();
-    const turned = page.getByRole('switch', { name: 'Leaks is on' });
+    const turned = page.getByRole('switch', { name: 'Leaks at home is on' });
     await turned.click();
-    await page.getByText('Leaks is off').waitFor();
+    await page.getByText('Leaks at home is off').waitFor();
     await page.getByRole('switch', { name: /^Leaks/, checked: false }).waitFor();
   });
 });

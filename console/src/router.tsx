@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 // Router: every screen with its address; screens other than sign-in and home are loaded when needed.
 import { createRoute, createRouter } from '@tanstack/react-router';
 import { dashboardRoutes, sharedDashboard } from './routes/dashboard-routes.ts';
@@ -5,18 +6,46 @@ import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import { root, shell, signedIn, signIn, start, workspace } from './routes/frame.ts';
 import { deviceMap } from './routes/map-routes.ts';
+=======
+// Router: every screen with its address; each screen is loaded when it is needed.
+import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { accessRoutes } from './routes/access-routes.ts';
+import { deviceRoutes } from './routes/device-routes.ts';
+import { deviceTypeRoutes } from './routes/device-type-routes.ts';
+import {
+  root,
+  shell,
+  signedIn,
+  signIn,
+  signInScreen,
+  start,
+  welcome,
+  workspace,
+} from './routes/frame.ts';
+>>>>>>> next
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
-import { Home } from './screens/home/home.tsx';
+import { hasSession } from './session/session.ts';
 
-const home = createRoute({ getParentRoute: () => workspace, path: '/', component: Home });
+const homeScreen = lazyRouteComponent(() => import('./screens/home/home.tsx'), 'Home');
+const home = createRoute({ getParentRoute: () => workspace, path: '/', component: homeScreen });
+
+/** Where most visits begin: loaded while the session is asked for. */
+const isForHome = /^\/(w\/[^/]+\/?)?$/.test(location.pathname);
+if (!hasSession()) void signInScreen.preload?.();
+else if (isForHome) void homeScreen.preload?.();
 
 const routeTree = root.addChildren([
   signIn,
+<<<<<<< HEAD
   sharedDashboard,
+=======
+  ...accessRoutes,
+>>>>>>> next
   signedIn.addChildren([
     start,
     shell.addChildren([
+      welcome,
       workspace.addChildren([
         home,
         ...dashboardRoutes,

@@ -16,6 +16,7 @@ import { identify } from './authenticator.ts';
 import { authorize } from './authorize.ts';
 import { type Bootstrapped, bootstrap } from './bootstrap.ts';
 import { isPassword } from './password.ts';
+import { readPreferences, replacePreferences } from './preferences.ts';
 
 const secret = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 const now = Date.UTC(2026, 0, 1);
@@ -212,8 +213,12 @@ test('goal 20,000 authentications a second: a known key needs no query', () => {
   expect(performance.now() - started).toBeLessThan(1_000);
 });
 
-test('interface 5 rule 6: a deleted key is refused at once', async () => {
+test('interface 5 rule 6: a deleted key is refused at once, and its preferences end with it', async () => {
+  const key = { id: made.apiKeyId! };
+  await replacePreferences(records, key, { theme: 'dark' });
+  expect(await readPreferences(records, key)).toEqual({ theme: 'dark' });
   await removeApiKey(records.db, made.apiKeyId!);
   records.announce({ kind: 'apiKey', id: made.apiKeyId!, action: 'deleted' });
   expect(await refusal(() => keys.authenticate(secret))).toBe('Unauthorized');
+  expect(await readPreferences(records, key)).toEqual({});
 });

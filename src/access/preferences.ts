@@ -1,22 +1,22 @@
-// Preferences: what a user stores for the console, visible only to the user (contract 37).
+// Preferences: what a user or a credential stores for a console, visible only to its owner (contract 37).
 import type { JsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Records } from '../records/records.ts';
-import { findPreferences, savePreferences } from '../records/rows/user-preferences.ts';
+import { findPreferences, savePreferences } from '../records/rows/preferences.ts';
 
-type User = Pick<Principal, 'id'>;
+type Owner = Pick<Principal, 'id'>;
 
-/** Empty for a user who has stored nothing. */
-export function readPreferences({ db }: Pick<Records, 'db'>, { id }: User): Promise<JsonObject> {
+/** Empty for an owner who has stored nothing. */
+export function readPreferences({ db }: Pick<Records, 'db'>, { id }: Owner): Promise<JsonObject> {
   return findPreferences(db, id);
 }
 
 /** Replaces all of them; returns what is stored now. */
 export async function replacePreferences(
   { db, now }: Pick<Records, 'db' | 'now'>,
-  { id }: User,
+  { id }: Owner,
   preferences: JsonObject,
 ): Promise<JsonObject> {
-  await savePreferences(db, { userId: id, preferences }, now());
+  await savePreferences(db, { ownerId: id, preferences }, now());
   return preferences;
 }

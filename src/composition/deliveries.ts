@@ -35,6 +35,7 @@ import { templatePreviewRoute } from '../http/routes/template-preview.ts';
 import type { Route } from '../http/edge/route.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../records/records.ts';
@@ -68,6 +69,8 @@ export interface Deliveries {
   readonly dropDevices: (deviceIds: ReadonlySet<string>) => Promise<void>;
   /** Deliveries of the output connector that wait. */
   readonly waitingOf: (connectorId: string) => number;
+  /** When the output connector attempts a failed delivery again. */
+  readonly nextRetryOf: (connectorId: string) => EpochMs | undefined;
   /** Resolves when the counts of deliveries can be read from the records. */
   readonly counted: () => Promise<void>;
   readonly runMaintenance: () => Promise<void>;
@@ -126,6 +129,7 @@ export async function composeDeliveries(
     },
     dropDevices: upkeep.dropDevices,
     waitingOf: deliverer.waitingOf,
+    nextRetryOf: deliverer.nextRetryOf,
     counted: counts.settled,
     runMaintenance: upkeep.compact,
     close: () =>

@@ -1,9 +1,8 @@
-// Connects the HTTP server: routes behind the checks of access, the interface reference and the pages of access.
+// Connects the HTTP server: routes behind the checks of access, the interface reference and the console.
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { guardOf } from './access.ts';
 import type { Parts } from './platform-parts.ts';
-import { addAccessPages } from '../http/edge/access-pages.ts';
 import { consoleOf } from '../http/edge/console.ts';
 import { addDocs } from '../http/edge/docs.ts';
 import { addDocsPolicy } from '../http/edge/docs-policy.ts';
@@ -26,7 +25,6 @@ export async function composeHttpServer(
   const app = await createServer({ ...edge, publicUrl, trustedProxies, corsOrigins, serveScreen });
   addFiles(app);
   addDocs(app, routes, publicUrl);
-  addAccessPages(app);
   addDocsPolicy(app);
   return app;
 }

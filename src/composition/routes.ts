@@ -155,7 +155,11 @@ function aboutParts({ config, records, access }: Parts): AboutParts {
     tiles: false,
   };
   return {
-    installation: { version: programVersion(), features },
+    installation: {
+      version: programVersion(),
+      features,
+      ports: { mqtt: mqttPort || null, coap: coapPort || null },
+    },
     hasDevices: () => hasDevices(records),
     isSignedIn: (headers) => isIdentified(access.authenticators, headers),
   };
@@ -210,7 +214,8 @@ function recordRoutes(
   aliased: DeviceAccess['aliased'],
   {
     pushConfiguration: push,
-    deliveries: { availableOutputs },
+    deliveries: { availableOutputs, waitingOf, nextRetryOf, counted },
+    rules: { lastRunsOf, settledFor },
     demos: { start: startDemo },
   }: RouteExtras,
 ): Route[] {
@@ -235,12 +240,12 @@ function recordRoutes(
     ...viewRoutes(parts),
     searchRoute(parts),
     deviceTypeImportRoute(parts),
-    ...deviceTypeRoutes(parts),
+    ...deviceTypeRoutes({ ...parts, settled }),
     ...deviceConnectorRoutes(parts),
-    ...outputConnectorRoutes({ ...showing, availableOutputs }),
-    ...dataFlowRoutes(showing),
+    ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, nextRetryOf, counted }),
+    ...dataFlowRoutes({ ...showing, settled }),
     ...customLogicRoutes(parts),
-    ...ruleRoutes(showing),
+    ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write.
     ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) =>
       settledRoute(settled, route),

@@ -9,6 +9,7 @@ import {
   type RuleFollower,
   type RuleFollowerParts,
 } from '../flows/rule-follower.ts';
+import type { RuleLaneParts } from '../flows/rule-lane-worker.ts';
 import { createRuleRuns, type RuleRuns } from '../flows/rule-runs.ts';
 import { createRuleScripts, type RuleScripts } from '../flows/rule-scripts.ts';
 import type { SimulatedRuns } from '../flows/rule-simulation.ts';
@@ -16,9 +17,14 @@ import { createRuleTimers } from '../flows/rule-timers.ts';
 import type { RuleOutlets } from '../flows/rule-writes.ts';
 import { simulateStoredRule } from '../flows/stored-rule-simulation.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { findFollowerPosition } from '../records/rows/follower-positions.ts';
 import { rulesFollower } from '../records/rows/recorded-positions.ts';
+import {
+  findRulePositions,
+  positionsAfter,
+  type RulePositions,
+} from '../records/rows/rule-positions.ts';
 import { nextRuleTime } from '../records/rows/rule-state.ts';
+import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { SearchedStore } from '../rules/last-sample-search.ts';
 import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
@@ -27,7 +33,7 @@ import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 const entriesWaitMs = 500;
 const scriptsWaitMs = 1_500;
 
-export interface Rules extends Pick<RuleRuns, 'runsOf'> {
+export interface Rules extends Pick<RuleRuns, 'lastRunsOf' | 'runsOf'> {
   readonly simulate: (
     ruleId: string,
     range: { readonly from: EpochMs; readonly to: EpochMs },
@@ -59,7 +65,8 @@ export async function composeRules(
     count: (id) => scripts.count(id),
     added: (ids) => scripts.added(ids),
   };
-  const follower = await composeRuleFollower(parts, state, { outlets, waiting });
+  const evaluated = () => entries.tell();
+  const follower = await composeRuleFollower(parts, state, { outlets, waiting, evaluated });
   const { runDue, handle } = follower;
   const timers = createRuleTimers({
     nextTime: () => nextRuleTime(db),
@@ -84,23 +91,32 @@ export async function composeRules(
   parts.followChanges(({ kind }) => {
     if (kind === 'rule') timers.changed();
   });
-  const entries = followers.start('rules', { handle, failed: failed('judging samples by rules') });
+  const entries = followers.start('rules', {
+    handle,
+    neededFrom: follower.neededFrom,
+    failed: failed('judging samples by rules'),
+  });
   await scripts.start();
+  follower.start();
   timers.changed();
   const saving = { db, log, setRepeatingTimer, failed: failed('saving runs of rules') };
   const runs = createRuleRuns(saving);
   const simulation = { db, store, scripts: uplinks.scriptTrials, lookUp, pause: () => pause() };
   return {
     runsOf: runs.runsOf,
+    lastRunsOf: runs.lastRunsOf,
     simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
-    settled: () => settleInOrder(entries.settled, scripts.settled),
+    settled: () => settleInOrder(entries.settled, () => follower.caughtUp(all), scripts.settled),
     async settledFor(organizationId) {
-      await soon(entries.settled(), entriesWaitMs);
+      const own = workspacesWithRules(registry.rules(), organizationId);
+      const caughtUp = () => follower.caughtUp((id) => own.has(id));
+      await soon(settleInOrder(entries.settled, caughtUp), entriesWaitMs);
       const isOwn = (id: string) => registry.rule(id)?.rule.organizationId === organizationId;
       if (scripts.waitingRules().some(isOwn)) await soon(scripts.settled(), scriptsWaitMs);
     },
     runDue: () => settleInOrder(runDue, scripts.settled),
-    close: () => closeInOrder(timers.close, entries.close, scripts.close, runs.close),
+    close: () =>
+      closeInOrder(timers.close, entries.close, follower.close, scripts.close, runs.close),
   };
 }
 
@@ -136,9 +152,13 @@ function composeRuleState(parts: Parts) {
 async function composeRuleFollower(
   parts: Parts,
   { registry, log, lookUp, failed }: ReturnType<typeof composeRuleState>,
-  effects: Pick<RuleFollowerParts, 'outlets' | 'waiting'>,
+  {
+    evaluated,
+    ...effects
+  }: Pick<RuleFollowerParts, 'outlets' | 'waiting'> & Pick<RuleLaneParts, 'evaluated'>,
 ): Promise<RuleFollower> {
   const { records, now, newId } = parts;
+  const saved = await evaluatedPositions(parts);
   return createRuleFollower({
     db: records.db,
     registry,
@@ -149,7 +169,14 @@ async function composeRuleFollower(
     newId,
     clock: () => performance.now(),
     pause: (ms) => pauseFor(ms),
-    position: await evaluatedPosition(parts),
+    position: saved.evaluated,
+    lanes: {
+      saved,
+      log: parts.log,
+      evaluated,
+      failed: failed('evaluating rules of a workspace'),
+      setTimer,
+    },
     failed: failed('evaluating a rule'),
   });
 }
@@ -164,10 +191,22 @@ async function settleInOrder(...steps: readonly (() => Promise<unknown>)[]): Pro
 }
 
 /**
- * Position of the last evaluated entry. Entries without effect are not in the records, only the log
+ * What was evaluated before the stop. Entries without effect are not in the records, only the log
  * knows them.
  */
-async function evaluatedPosition({ records, log }: Parts): Promise<number> {
-  const written = (await findFollowerPosition(records.db, rulesFollower)) ?? -1;
-  return Math.max(written, (log.followerPosition(rulesFollower) ?? 0) - 1);
+async function evaluatedPositions({ records, log }: Parts): Promise<RulePositions> {
+  const saved = await findRulePositions(records.db);
+  return positionsAfter(saved, log.followerPosition(rulesFollower) ?? 0);
+}
+
+const all = () => true;
+
+function workspacesWithRules(
+  rules: Iterable<CompiledRule>,
+  organizationId: string,
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { rule } of rules)
+    if (rule.organizationId === organizationId) found.add(rule.workspaceId);
+  return found;
 }

@@ -1,7 +1,7 @@
 // API schema of the facts about the installation that need no credential (contract 37).
 import Type from 'typebox';
 import { namedObject } from './named.ts';
-import { list, oneOf, text } from './record-fields.ts';
+import { list, oneOf, orNull, text } from './record-fields.ts';
 
 const isSet = (description: string) => Type.Boolean({ description });
 
@@ -18,5 +18,9 @@ export const aboutSchema = namedObject('About', {
     coap: isSet('Whether devices can use CoAP'),
     tiles: isSet('Whether the installation has map tiles'),
   }),
+  ports: Type.Object(
+    { mqtt: orNull(Type.Integer()), coap: orNull(Type.Integer()) },
+    { description: 'On which the server takes payloads of devices; null: not at all' },
+  ),
   timezone: Type.String({ description: 'IANA name of the time zone of the server' }),
 });

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { deviceConnectorSchema } from './device-connector.ts';
 import { deviceTypeSchema } from './device-type.ts';
+import { workspaceListParameters } from './list-parameters.ts';
 import { outputConnectorSchema } from './output-connector.ts';
 import {
   auditFields,
@@ -16,6 +17,7 @@ import {
 } from './record-fields.ts';
 import { dataFlowRetentionDays } from './retention.ts';
 import { namedObject } from './named.ts';
+import { flowHealth, healthParameter } from './record-health.ts';
 
 const headFields = {
   id,
@@ -41,6 +43,12 @@ export const dataFlowItemSchema = namedObject('DataFlowItem', {
   ...headFields,
   deviceType: orNull(Type.Object({ id, name, pictureUrl: orNull(text) })),
   outputConnectors: list(Type.Object({ id, topic })),
+  health: flowHealth,
+});
+
+export const dataFlowListQuery = Type.Object({
+  ...workspaceListParameters(),
+  ...healthParameter,
 });
 
 const draftFields = {

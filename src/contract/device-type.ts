@@ -16,6 +16,7 @@ import {
   updateFields,
 } from './record-fields.ts';
 import { named, namedObject } from './named.ts';
+import { flowHealth } from './record-health.ts';
 
 const encoding = oneOf(payloadEncodings);
 const script = Type.Object({ code: Type.String(), version: Type.Integer() });
@@ -76,7 +77,10 @@ export const deviceTypeSchema = namedObject('DeviceType', {
 /** An item of the list without `details`. */
 export const deviceTypeItemSchema = named(
   'DeviceTypeItem',
-  Type.Union([deviceTypeSchema, namedObject('DeviceTypeSummary', summaryFields)]),
+  Type.Union([
+    deviceTypeSchema,
+    namedObject('DeviceTypeSummary', { ...summaryFields, health: flowHealth }),
+  ]),
 );
 
 const draftFields = {
@@ -107,5 +111,9 @@ export const deviceTypeListQuery = Type.Object({
   ...listParameters([...commonSortFields, 'type']),
   organizationId: Type.Optional(Type.String()),
   types: listParameter,
-  details: Type.Optional(Type.Boolean()),
+  details: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Literal('health')], {
+      description: '`true`: schemas and scripts; `health` adds the member `health` to each row',
+    }),
+  ),
 });

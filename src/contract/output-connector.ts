@@ -4,6 +4,7 @@ import { type PropertiesKey, typesWithProperties } from '../connectors/connector
 import { outputScopes } from '../model/output-connector.ts';
 import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
+import { healthParameter, outputHealth } from './record-health.ts';
 import {
   auditFields,
   id,
@@ -46,6 +47,12 @@ export const outputConnectorSchema = namedObject('OutputConnector', {
   ...perPropertyObject(orNull(object)),
 });
 
+/** An item of the list. */
+export const outputConnectorItemSchema = namedObject('OutputConnectorItem', {
+  ...outputConnectorSchema.properties,
+  health: outputHealth,
+});
+
 const draftFields = {
   sendConsecutiveAlerts: optional(Type.Boolean()),
   invokeRuleEngine: optional(Type.Boolean()),
@@ -85,4 +92,5 @@ export const outputConnectorListQuery = Type.Object({
   scope: Type.Optional(oneOf(outputScopes)),
   type: listParameter,
   global: Type.Optional(Type.Boolean()),
+  ...healthParameter,
 });

@@ -6,6 +6,15 @@ import { namedObject } from './named.ts';
 
 const anything = Type.Unsafe<Json>({});
 
+export const ruleRunOutcome = oneOf([
+  'FIRED',
+  'NOT_FIRED',
+  'SUPPRESSED',
+  'ABORTED',
+  'FAILED',
+  'DROPPED',
+] as const);
+
 const runFields = {
   timestamp: time,
   trigger: oneOf(['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const),
@@ -23,7 +32,7 @@ const runFields = {
       value: anything,
     }),
   ),
-  outcome: oneOf(['FIRED', 'NOT_FIRED', 'SUPPRESSED', 'ABORTED', 'FAILED', 'DROPPED'] as const),
+  outcome: ruleRunOutcome,
   reason: Type.String(),
   actionIds: list(id),
 };

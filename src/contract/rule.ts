@@ -23,6 +23,7 @@ import {
   updateFields,
 } from './record-fields.ts';
 import { namedObject } from './named.ts';
+import { healthParameter, ruleHealth } from './record-health.ts';
 
 const anything = Type.Unsafe<Json>({});
 const valueType = oneOf(valueTypes);
@@ -195,6 +196,12 @@ export const ruleSchema = namedObject('Rule', {
   actions: list(Type.Object({ id, name: text, type: text, configuration: object })),
 });
 
+/** An item of the list. */
+export const ruleItemSchema = namedObject('RuleItem', {
+  ...ruleSchema.properties,
+  health: ruleHealth,
+});
+
 const draftFields = {
   description: optional(text),
   active: optional(flag),
@@ -245,4 +252,5 @@ export const ruleListQuery = Type.Object({
   ...workspaceListParameters([...commonSortFields, 'active', 'nextExecution']),
   customLogicBlockId: listParameter,
   inputIds: listParameter,
+  ...healthParameter,
 });

@@ -52,6 +52,18 @@ test('what failed keeps its queue waiting and comes again when it is due', () =>
   ]);
 });
 
+test('the next retry of a connector is the earliest of those that failed', () => {
+  const queues = createDeliveryQueues();
+  for (const [i, nextAt] of [3_000, 2_000, 4_000].entries()) {
+    queues.add(pending(i, 'c', `d${i}`), 0);
+    queues.end([...queues.start(0)][0]!, { isOver: false, nextAt }, false, 0);
+  }
+  queues.add(pending(9, 'c', 'fresh'), 0);
+  expect([queues.nextRetryOf('c'), queues.nextRetryOf('unknown')]).toEqual([2_000, undefined]);
+  for (const queue of [...queues.start(5_000)]) queues.end(queue, over, true, 5_000);
+  expect(queues.nextRetryOf('c')).toBeUndefined();
+});
+
 test('a broken target is asked by one delivery at a time, first by those that failed, until one arrives', () => {
   const queues = createDeliveryQueues();
   for (let i = 0; i < 40; i++) queues.add(pending(i, 'c', `d${i}`), 0);

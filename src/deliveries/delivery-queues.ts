@@ -17,6 +17,9 @@ export type AttemptResult =
   | { readonly isOver: true }
   | { readonly isOver: false; readonly nextAt: EpochMs };
 
+/** Bounds the work for a connector with a retry for each of many devices. */
+const retriesRead = 1_000;
+
 export interface DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
   /** Deliveries that wait or are in progress, of all connectors. */
   readonly size: number;
@@ -26,6 +29,11 @@ export interface DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
   readonly earliest: EpochMs | undefined;
   isBroken(connectorId: string): boolean;
   sizeOf(connectorId: string): number;
+  /**
+   * When the connector attempts a delivery again that has failed, which can be past while it waits
+   * for its turn; undefined when none has. Of many that failed, the first thousand count.
+   */
+  nextRetryOf(connectorId: string): EpochMs | undefined;
   /** Adds a delivery, in any order. Ignores a known one. */
   add(pending: D, now: EpochMs): void;
   /** Yields the queues whose first delivery starts now. Each is in progress until `end`. */
@@ -77,6 +85,7 @@ export function createDeliveryQueues<
       return connector !== undefined && isBroken(connector);
     },
     sizeOf: (connectorId) => connectors.get(connectorId)?.size ?? 0,
+    nextRetryOf: (connectorId) => nextRetryIn(connectors.get(connectorId)),
     add: (pending, now) => add(state, pending, now),
     start: (now) => start(state, now),
     waiting: (connectorId) => waitingIn(state, connectorId),
@@ -92,6 +101,15 @@ function* waitingIn<D extends PendingDelivery>(
     if (connectorId !== undefined && id !== connectorId) continue;
     for (const { waiting } of devices.values()) yield* waiting;
   }
+}
+
+function nextRetryIn(connector: ConnectorQueue | undefined): EpochMs | undefined {
+  let next: EpochMs | undefined;
+  for (const queue of connector?.failing.values().take(retriesRead) ?? []) {
+    const { nextAt } = firstOf(queue);
+    if (next === undefined || nextAt < next) next = nextAt;
+  }
+  return next;
 }
 
 function connectorOf<D extends PendingDelivery>(

@@ -62,6 +62,7 @@ export interface Deliverer {
   /** The deliveries of the connector that wait or are in progress; of all without one. */
   readonly waitingDeliveries: (connectorId?: string) => Iterable<WaitingDelivery>;
   readonly waitingOf: (connectorId: string) => number;
+  readonly nextRetryOf: (connectorId: string) => EpochMs | undefined;
   readonly waiting: number;
   readonly brokenTargets: number;
   /** Resolves when nothing is due now and all outcomes are saved. */
@@ -99,6 +100,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     wake: () => startDue(worker),
     waitingDeliveries: (connectorId) => queues.waiting(connectorId),
     waitingOf: queues.sizeOf,
+    nextRetryOf: queues.nextRetryOf,
     get waiting() {
       return queues.size;
     },

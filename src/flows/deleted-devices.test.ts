@@ -21,7 +21,7 @@ function recorded(db: DeletedDevicesParts['db'], now: number) {
   const parts: DeletedDevicesParts = {
     db,
     store: {
-      topics: async (deviceId) => (deviceId === 'stored' ? [{ topic: 't' }] : []) as never,
+      mayHold: async (deviceId) => deviceId === 'stored',
       dropDevice: async (deviceId) => {
         calls.push(`samples of ${deviceId}`);
         return { samples: 1, bytes: 1 };

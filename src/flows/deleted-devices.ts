@@ -17,7 +17,7 @@ export const lateAfterDeletionMs = 600_000;
 
 export interface DeletedDevicesParts {
   readonly db: RecordsDb;
-  readonly store: Pick<Samples, 'topics' | 'dropDevice'>;
+  readonly store: Pick<Samples, 'mayHold' | 'dropDevice'>;
   readonly telemetry: Pick<Telemetry, 'samplesDropped' | 'backgroundFailed'>;
   readonly now: () => EpochMs;
   /** Resolves when what was acknowledged so far is in the records. */
@@ -36,7 +36,7 @@ export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<v
   if (due.length > 0) await parts.settled();
   await parts.dropRawUplinks(new Set(due.map(({ deviceId }) => deviceId)));
   for (const { deviceId } of due) {
-    if ((await store.topics(deviceId)).length > 0)
+    if (await store.mayHold(deviceId))
       telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
     await purgeDeviceRecords(db, deviceId);
     await completeDeviceDeletion(db, deviceId);

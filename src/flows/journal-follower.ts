@@ -19,6 +19,8 @@ export interface JournalFollower {
    * or the follower is closed.
    */
   settled(): Promise<void>;
+  /** Gives the log the position again; call it when `neededFrom` has changed. */
+  tell(): void;
   /** Waits for the batch in progress; the next start handles the rest. */
   close(): Promise<void>;
 }
@@ -57,6 +59,8 @@ export interface JournalFollowerParts {
    * function.
    */
   readonly keep?: (entry: DurableEntry) => DurableEntry;
+  /** Entries from this position on are still needed, although they may have been handled. */
+  readonly neededFrom?: () => number;
   readonly failed: (error: unknown) => void;
   readonly setTimer?: SetTimer;
 }
@@ -113,6 +117,7 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
       worker.retryNow();
       return settled;
     },
+    tell: progress.tell,
     async close() {
       closed = true;
       cancelWait?.();
@@ -134,6 +139,8 @@ interface Progress {
   /** Everything before it must be handled without further waiting. */
   due: number;
   moveTo(next: number): void;
+  /** See `JournalFollower`. */
+  readonly tell: () => void;
   /** Resolves when everything before the position was handled. */
   reached(position: number): Promise<void>;
   rejectWaiters(error: unknown): void;
@@ -143,7 +150,8 @@ function createProgress(parts: JournalFollowerParts, batch: BatchLimits): Progre
   const { name, log, durability } = parts;
   const waiters = new Set<{ readonly position: number } & PromiseWithResolvers<void>>();
   let next = parts.from ?? log.followerPosition(name) ?? log.position;
-  const tellLog = (): void => log.setFollowerPosition(name, next);
+  const { neededFrom = () => next } = parts;
+  const tellLog = (): void => log.setFollowerPosition(name, Math.min(next, neededFrom()));
   if (durability === 'told' || log.followerPosition(name) === undefined) tellLog();
   return {
     parts,
@@ -154,6 +162,7 @@ function createProgress(parts: JournalFollowerParts, batch: BatchLimits): Progre
     },
     wanted: log.position,
     due: log.position,
+    tell: tellLog,
     moveTo(position) {
       next = position;
       if (durability === 'told') tellLog();

@@ -6,6 +6,7 @@ import type { Triggered } from '../rules/evaluation.ts';
 import type { RuleRegistry } from '../rules/rule-registry.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
+import type { RuleTurn } from './rule-lanes.ts';
 import { createRunFailures, isolated, type RunFailures } from './rule-failures.ts';
 import { createTriggerList, type TriggerEntry } from './rule-trigger-list.ts';
 import { firedEffects, waitingRun } from './rule-triggers.ts';
@@ -59,10 +60,13 @@ export interface TimedScript {
   readonly evaluate: () => Triggered;
 }
 
-/** `position` is that of the last journal entry of the batch; undefined for timers. */
-export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleBatch {
+/** `turn` is what the batch is of; undefined for timers. */
+export function createRuleBatch(
+  parts: RuleBatchParts,
+  turn?: Pick<RuleTurn, 'positions' | 'upTo'>,
+): RuleBatch {
   const write = emptyWrite();
-  if (position !== undefined) write.position = position;
+  if (turn !== undefined) Object.assign(write, { positions: turn.positions, upTo: turn.upTo });
   const failures = createRunFailures(write, parts);
   const { alarmSources } = parts.registry;
   const triggers = createTriggerList();
@@ -76,6 +80,9 @@ export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleB
     const { triggered, origin, times } = entry;
     const context = await ruleContext(triggered, origin, lookUp);
     const { deliveries, alarms, notes } = firedEffects(triggered, origin, context, times);
+    const { id: ruleId, activation } = triggered.compiled.rule;
+    if ((triggered.verdict?.firings.length ?? 0) > 0)
+      write.fired.push({ ruleId, activation, at: origin.at, times });
     write.deliveries.push(...deliveries);
     write.alarms.push(...alarms);
     write.notes.push(...notes);

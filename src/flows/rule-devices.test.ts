@@ -4,7 +4,7 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
-import { findRuns } from '../records/rows/rule-queue.ts';
+import { findRuns, saveRuns } from '../records/rows/rule-queue.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
 import { createRuleDeviceLookup } from './rule-devices.ts';
 import { createRuleRuns } from './rule-runs.ts';
@@ -52,6 +52,7 @@ function logOf(ids: readonly string[]) {
   return {
     changed,
     has: (id: string) => runs.has(id),
+    lastOf: () => undefined,
     load: (id: string, loaded: readonly Json[]) => void runs.set(id, [...loaded]),
     runsOf: (id: string) => runs.get(id),
     takeChanged: (max: number) => changed.splice(0, max),
@@ -74,6 +75,11 @@ test('runs are saved four rules at a time, the rest at the stop, and loaded when
   const later = createRuleRuns({ ...parts, log: logOf([]) });
   expect(await later.runsOf('rule 7')).toEqual([{ rule: 'rule 7' }]);
   expect(await later.runsOf('unknown')).toEqual([]);
+  const timestamp = '2026-06-01T12:00:00.000Z';
+  await saveRuns(db, 'saved', [{ timestamp, outcome: 'FIRED' }, { timestamp: 'older' }]);
+  expect(await later.lastRunsOf(db, ['saved', 'unknown'])).toEqual(
+    new Map([['saved', { timestamp, outcome: 'FIRED' }]]),
+  );
   await later.close();
 });
 

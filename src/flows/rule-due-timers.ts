@@ -25,8 +25,8 @@ export interface DueTimersParts {
   readonly newBatch: () => RuleBatch;
   /** Resolves when the effects of the batch are durable. */
   readonly write: (batch: RuleBatch) => Promise<void>;
-  /** Position of the next journal entry to evaluate. */
-  readonly nextPosition: () => number;
+  /** Position of the next journal entry of the workspace to evaluate. */
+  readonly nextPosition: (workspaceId: string) => number;
 }
 
 /** Both resolve when the effects are durable: to true when more may be due. */
@@ -40,7 +40,8 @@ export function createDueTimers(parts: DueTimersParts): DueTimers {
 
   async function runScheduled(rule: ScheduledRule, at: EpochMs, batch: RuleBatch): Promise<void> {
     const { compiled, schedule, due } = rule;
-    await registry.prepareRule(compiled, parts.nextPosition(), batch.failures);
+    const next = parts.nextPosition(compiled.rule.workspaceId);
+    await registry.prepareRule(compiled, next, batch.failures);
     let nextExecution: EpochMs | null = at + brokenTimerMs;
     let origin = originOf('TIMER', `timer ${due}`, at);
     try {
@@ -71,7 +72,8 @@ export function createDueTimers(parts: DueTimersParts): DueTimers {
     batch.write.firedTimers.push(timer.id);
     const compiled = registry.rule(timer.ruleId);
     if (compiled === undefined || compiled.rule.activation !== timer.activation) return;
-    await registry.prepareRule(compiled, parts.nextPosition(), batch.failures);
+    const next = parts.nextPosition(compiled.rule.workspaceId);
+    await registry.prepareRule(compiled, next, batch.failures);
     await batch.addTimerRun({
       compiled,
       origin: originOf('SCRIPT_TIMER', `timer ${timer.id}`, at),

@@ -55,7 +55,7 @@ export function createRunFailures(collected: CollectedWrite, parts: RunFailuresP
   const state: FailureState = { collected, parts, reported: new Set() };
   return {
     planningFailed(compiled, deviceId, error) {
-      const key = `device ${deviceId} up to entry ${collected.position}`;
+      const key = `device ${deviceId} up to entry ${collected.upTo}`;
       addFailedRun(state, compiled, { origin: originOf(parts, deviceId, key), places: [], error });
     },
     lastSampleUncertain: (compiled, deviceId, gap) => noteUncertain(state, compiled, deviceId, gap),

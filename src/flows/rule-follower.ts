@@ -3,8 +3,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { RecordsDb } from '../records/records.ts';
-import { saveFollowerPosition } from '../records/rows/follower-positions.ts';
-import { rulesFollower } from '../records/rows/recorded-positions.ts';
+import { saveRulePositions } from '../records/rows/rule-positions.ts';
 import { trackAlarms } from '../rules/alarm-tracking.ts';
 import { evaluateSample, keepSample, type Visit, type VisitFailed } from '../rules/evaluation.ts';
 import type { RuleRegistry } from '../rules/rule-registry.ts';
@@ -13,6 +12,8 @@ import { createSerialQueue } from '../structures/serial-queue.ts';
 import { createRuleBatch, type RuleBatch } from './rule-batch.ts';
 import { createDueTimers } from './rule-due-timers.ts';
 import type { LookUpDevice, Origin } from './rule-effects.ts';
+import { createLaneWorker, type LaneWorker, type RuleLaneParts } from './rule-lane-worker.ts';
+import { createRuleLanes, neededFrom, type RuleTurn } from './rule-lanes.ts';
 import { createRulePacing, type RulePacing } from './rule-pacing.ts';
 import { hopsNote, isBeyondHops, ruleSampleOf } from './rule-triggers.ts';
 import { type RuleOutlets, writeRuleEffects } from './rule-writes.ts';
@@ -32,6 +33,8 @@ export interface RuleFollowerParts {
   readonly pause: (ms: number) => Promise<void>;
   /** The position that was saved last. */
   readonly position: number;
+  /** For workspaces with so much to evaluate that the others do not wait; without it all wait. */
+  readonly lanes?: RuleLaneParts;
   /**
    * Called for a rule that failed, once per batch. The failure is noted and the other rules
    * continue.
@@ -39,7 +42,7 @@ export interface RuleFollowerParts {
   readonly failed: (error: Error) => void;
 }
 
-export interface RuleFollower {
+export interface RuleFollower extends Pick<LaneWorker, 'caughtUp' | 'close'> {
   /**
    * For the journal follower: resolves when the effects are durable. Entries that are repeated
    * change nothing.
@@ -49,13 +52,21 @@ export interface RuleFollower {
   runDue(): Promise<void>;
   /** Runs the work while nothing else is evaluated, with the current rules. */
   alone<T>(work: () => Promise<T>): Promise<T>;
+  /** The position from which on entries are still needed. */
+  neededFrom(): number;
+  /** Evaluates what workspaces had left at the stop. */
+  start(): void;
 }
 
 export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
   const { db, registry, now } = parts;
   const queue = createSerialQueue();
   const pacing = createRulePacing(parts);
-  let done = parts.position;
+  const lanes = createRuleLanes({
+    saved: parts.lanes?.saved ?? { evaluated: parts.position, behind: new Map() },
+    rules: registry.rules,
+    log: parts.lanes?.log,
+  });
   const dueTimers = createDueTimers({
     db,
     registry,
@@ -63,39 +74,52 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     newId: parts.newId,
     newBatch: () => createRuleBatch(parts),
     write: (batch) => writeBatch(parts, batch),
-    nextPosition: () => done + 1,
+    nextPosition: (workspaceId) => lanes.evaluatedOf(workspaceId) + 1,
   });
 
   function alone<T>(work: () => Promise<T>): Promise<T> {
     return queue.run(async () => {
       // Samples without effect left no record: after a crash, a new rule must not evaluate them.
       const hasChanged = await registry.refresh();
-      if (hasChanged && done >= 0) await saveFollowerPosition(db, rulesFollower, done);
+      const positions = lanes.positions();
+      if (hasChanged && positions.evaluated >= 0) await saveRulePositions(db, positions);
       return work();
     });
   }
 
-  async function handle(entries: readonly DurableEntry[]): Promise<void> {
-    const fresh = entries.filter(({ position }) => position > done);
-    const last = fresh.at(-1);
-    if (last === undefined) return;
-    const batch = createRuleBatch(parts, last.position);
-    if (registry.size() > 0) await evaluateEntries(parts, batch, pacing, fresh);
-    const startedMs = parts.clock();
-    await writeBatch(parts, batch);
-    done = last.position;
-    const { holds, alarms } = batch.write;
-    await pacing.restAfterWrite(Math.max(holds.length, alarms.length), parts.clock() - startedMs);
+  /** Evaluates in its turn, and rests while others have theirs. */
+  async function run(turnOf: () => RuleTurn | undefined): Promise<void> {
+    const rest = await alone(async () => {
+      const turn = turnOf();
+      if (turn === undefined) return undefined;
+      const batch = createRuleBatch(parts, turn);
+      if (registry.size() > 0) await evaluateEntries(parts, batch, pacing, turn.entries);
+      const startedMs = parts.clock();
+      await writeBatch(parts, batch);
+      turn.done();
+      const { holds, alarms } = batch.write;
+      const states = Math.max(holds.length, alarms.length);
+      return { states, writeMs: parts.clock() - startedMs };
+    });
+    if (rest !== undefined) await pacing.restAfterWrite(rest.states, rest.writeMs);
   }
 
+  const laneWorker = createLaneWorker(parts, lanes, (lane) => run(() => lanes.turnOfLane(lane)));
   return {
-    handle: (entries) => alone(() => handle(entries)),
+    async handle(entries) {
+      await run(() => lanes.turnOfBatch(entries));
+      laneWorker.wake();
+    },
     async runDue() {
       const at = now();
       while (await alone(() => dueTimers.runRules(at)));
       while (await alone(() => dueTimers.runScriptTimers(at)));
     },
     alone,
+    neededFrom: () => neededFrom(lanes),
+    start: laneWorker.wake,
+    caughtUp: laneWorker.caughtUp,
+    close: laneWorker.close,
   };
 }
 

@@ -1,7 +1,9 @@
 // Runs of rules: saved in the background, a few rules per second, and loaded when a client reads them.
+import { formatInstant } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
-import { findRuns, saveRuns } from '../records/rows/rule-queue.ts';
+import { findLastRuns, findRuns, saveRuns } from '../records/rows/rule-queue.ts';
+import type { RunOutcome } from '../rules/rule-run.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
@@ -13,16 +15,23 @@ const rulesPerSave = 4;
 const rulesPerSaveAtStop = 20;
 const saveEveryMs = 1_000;
 
+export type LastRuns = ReadonlyMap<
+  string,
+  { readonly timestamp: string; readonly outcome: RunOutcome }
+>;
+
 export interface RuleRuns {
   /** The last runs of a rule, newest first. */
   readonly runsOf: (ruleId: string) => Promise<readonly Json[]>;
+  /** Time and outcome of the newest run of each rule that has one. */
+  readonly lastRunsOf: (db: RecordsDb, ruleIds: readonly string[]) => Promise<LastRuns>;
   /** Saves all runs. */
   readonly close: () => Promise<void>;
 }
 
 export interface RuleRunsParts {
   readonly db: RecordsDb;
-  readonly log: Pick<RunLog, 'has' | 'load' | 'runsOf' | 'takeChanged'>;
+  readonly log: Pick<RunLog, 'has' | 'lastOf' | 'load' | 'runsOf' | 'takeChanged'>;
   readonly setRepeatingTimer: SetTimer;
   readonly failed: (error: unknown) => void;
 }
@@ -44,6 +53,19 @@ export function createRuleRuns({ db, log, setRepeatingTimer, failed }: RuleRunsP
     async runsOf(ruleId) {
       if (!log.has(ruleId)) log.load(ruleId, await findRuns(db, ruleId));
       return log.runsOf(ruleId) ?? [];
+    },
+    async lastRunsOf(readDb, ruleIds) {
+      const found = new Map(
+        ruleIds.flatMap((id) => {
+          const last = log.lastOf(id);
+          const timestamp = last && formatInstant(last.at);
+          return last && timestamp ? [[id, { timestamp, outcome: last.outcome }] as const] : [];
+        }),
+      );
+      const others = ruleIds.filter((id) => !found.has(id));
+      for (const { ruleId, timestamp, outcome } of await findLastRuns(readDb, others))
+        found.set(ruleId, { timestamp, outcome: outcome as RunOutcome });
+      return found;
     },
     async close() {
       stop();

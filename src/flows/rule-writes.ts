@@ -5,8 +5,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
-import { saveFollowerPosition } from '../records/rows/follower-positions.ts';
-import { rulesFollower } from '../records/rows/recorded-positions.ts';
+import { addPeriodCounts, type PeriodCount } from '../records/rows/period-counts.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import {
   activationsOf,
@@ -19,16 +18,20 @@ import {
   saveScriptState,
   type ScriptTimer,
 } from '../records/rows/rule-state.ts';
+import { type RulePositions, saveRulePositions } from '../records/rows/rule-positions.ts';
 import { insertTriggers, removeTriggers } from '../records/rows/rule-queue.ts';
 import { saveNextExecution } from '../records/rows/rules.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { ApplyAlarms } from './alarm-effects.ts';
+import { createPeriodCounter } from './period-counter.ts';
 import type { RuleDelivery } from './rule-effects.ts';
 
 export interface RuleWrite {
   readonly deliveries: readonly (RuleDelivery & ActivationRef)[];
   /** In the order of their runs. */
   readonly alarms: readonly (ActivationRef & { readonly effect: AlarmEffect })[];
+  /** Runs that fired, some of them merged; `times` is their number. */
+  readonly fired: readonly (ActivationRef & { readonly at: EpochMs; readonly times: number })[];
   readonly notes: readonly ProcessingLogEntry[];
   readonly holds: readonly DeviceConditionState[];
   readonly lastSamples: readonly { readonly watchId: string; readonly sample: RuleSample }[];
@@ -40,13 +43,16 @@ export interface RuleWrite {
   readonly due: readonly (ActivationRef & { readonly nextExecution: EpochMs | null })[];
   /** Completed script runs, up to a sequence number in the queue of each rule. */
   readonly done: readonly { readonly ruleId: string; readonly upTo: number }[];
-  /** Position of the last evaluated journal entry. */
-  readonly position?: number;
+  /** Position of the last entry that was evaluated for this write. */
+  readonly upTo?: number;
+  /** How far the journal is evaluated with this write. */
+  readonly positions?: RulePositions;
 }
 
 const nothingToWrite: RuleWrite = {
   deliveries: [],
   alarms: [],
+  fired: [],
   notes: [],
   holds: [],
   lastSamples: [],
@@ -102,8 +108,9 @@ async function writeAll(
   write: RuleWrite,
   { enqueueDeliveries, applyAlarms }: RuleOutlets,
 ): Promise<() => void> {
-  const { deliveries, alarms, triggers, timers, states, holds, due } = write;
-  const effects = [...deliveries, ...alarms, ...triggers, ...timers, ...states, ...holds, ...due];
+  const { deliveries, alarms, fired, triggers, timers, states, holds, due } = write;
+  const acts = [...deliveries, ...alarms, ...fired];
+  const effects = [...acts, ...triggers, ...timers, ...states, ...holds, ...due];
   const ruleIds = [...new Set(effects.map(({ ruleId }) => ruleId))];
   const activations = await activationsOf(step, ruleIds);
   const counts = ({ ruleId, activation }: ActivationRef): boolean =>
@@ -139,7 +146,14 @@ async function writeAll(
     step,
     alarms.filter(counts).map(({ effect }) => effect),
   );
+  await addPeriodCounts(step, firedCounts(fired.filter(counts)));
   await appendProcessingLog(step, [...write.notes, ...applied.notes]);
-  if (write.position !== undefined) await saveFollowerPosition(step, rulesFollower, write.position);
+  if (write.positions !== undefined) await saveRulePositions(step, write.positions);
   return applied.committed;
+}
+
+function firedCounts(fired: RuleWrite['fired']): readonly PeriodCount[] {
+  const counter = createPeriodCounter();
+  for (const { ruleId, at, times } of fired) counter.add(ruleId, 'fired', at, times);
+  return counter.take();
 }

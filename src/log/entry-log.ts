@@ -93,7 +93,13 @@ export interface EntryLog {
 export interface EntryLogOptions
   extends Pick<
     JournalOptions,
-    'directory' | 'now' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax' | 'segmentBytes'
+    | 'directory'
+    | 'disk'
+    | 'now'
+    | 'onWriting'
+    | 'resumeBytesMax'
+    | 'resumeAgeMsMax'
+    | 'segmentBytes'
   > {
   readonly shapes: ShapeInterner;
   /** Entries from this position on are given to `replay` while opening, some at a time. */

@@ -1,43 +1,44 @@
 // Leaf values: the values of many rows in sequence, without an object or boxed number for each.
 import { missing } from '../structures/missing.ts';
 
-/**
- * Where the values of a row's leaves are read from; `leaf` counts the leaves with a value from 0.
- */
+/** Where the values of a row's leaves are read from; `leaf` counts the leaves with a value from 0. */
 export interface LeafSource {
   /** A number, or a boolean as 0 or 1. */
   readonly numberAt: (leaf: number) => number;
   readonly textAt: (leaf: number) => string;
 }
 
+/** This number of values is part of its array; those of larger arrays are elsewhere. */
+const firstCapacity = 8;
+const growth = 4;
+const none = new Float64Array(0);
+
 export class LeafValues {
   /**
-   * Numbers, booleans as 0 and 1, and for texts their index in `texts`. An array of numbers alone
-   * holds them unboxed.
+   * Numbers, booleans as 0 and 1, and for texts their index in `texts`: the first `length` of them.
+   * It is replaced when it is full.
    */
-  readonly numbers: number[] = [];
+  numbers: Float64Array = none;
   readonly texts: string[] = [];
-
-  get length(): number {
-    return this.numbers.length;
-  }
+  length = 0;
 
   addNumber(value: number): void {
-    this.numbers.push(value);
+    if (this.length === this.numbers.length) this.#grow();
+    this.numbers[this.length++] = value;
   }
 
   addText(text: string): void {
-    this.numbers.push(this.texts.push(text) - 1);
+    this.addNumber(this.texts.push(text) - 1);
   }
 
   /** Discards what was added behind the two lengths. */
   cutBack(length: number, texts: number): void {
-    this.numbers.length = length;
-    this.texts.length = texts;
+    this.length = length;
+    if (this.texts.length !== texts) this.texts.length = texts;
   }
 
   numberAt(at: number): number {
-    return this.numbers[at] ?? missing('value of a leaf');
+    return at < this.length ? this.numbers[at]! : missing('value of a leaf');
   }
 
   textAt(at: number): string {
@@ -50,5 +51,11 @@ export class LeafValues {
       numberAt: (leaf) => this.numberAt(at + leaf),
       textAt: (leaf) => this.textAt(at + leaf),
     };
+  }
+
+  #grow(): void {
+    const larger = new Float64Array(Math.max(firstCapacity, this.length * growth));
+    larger.set(this.numbers);
+    this.numbers = larger;
   }
 }

@@ -11,7 +11,7 @@ export interface ConsoleTables {
     expiresAt: number | null;
   };
   demoWorkspaces: { workspaceId: string; organizationId: string; deviceTypeIds: JsonText };
-  userPreferences: { userId: string; content: JsonText; updated: number };
+  preferences: { ownerId: string; content: JsonText; updated: number };
   activities: {
     id: string;
     organizationId: string;

@@ -5,17 +5,21 @@ import type { RecordTables } from './schema.ts';
 export interface JsonSql {
   /** The member as a text; null without one. The name may hold dots. */
   readonly text: (json: Expression<unknown>, name: string) => RawBuilder<string | null>;
+  /** The member of the first item of an array, as a string. */
+  readonly textOfFirst: (json: Expression<unknown>, name: string) => RawBuilder<string | null>;
   /** The member as a number; it must be one or absent. */
   readonly number: (json: Expression<unknown>, name: string) => RawBuilder<number | null>;
 }
 
 const sqlite: JsonSql = {
   text: (json, name) => sql`${json} ->> ${sql.lit(`$."${name}"`)}`,
+  textOfFirst: (json, name) => sql`${json} ->> ${sql.lit(`$[0]."${name}"`)}`,
   number: (json, name) => sql`${json} ->> ${sql.lit(`$."${name}"`)}`,
 };
 
 const postgres: JsonSql = {
   text: (json, name) => sql`cast(${json} as jsonb) ->> ${sql.lit(name)}`,
+  textOfFirst: (json, name) => sql`cast(${json} as jsonb) -> 0 ->> ${sql.lit(name)}`,
   number: (json, name) =>
     sql`cast(cast(${json} as jsonb) ->> ${sql.lit(name)} as double precision)`,
 };

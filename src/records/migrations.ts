@@ -38,6 +38,7 @@ import * as activity from './migrations/0094-activity.ts';
 import * as demoWorkspaces from './migrations/0095-demo-workspaces.ts';
 import * as periodCounts from './migrations/0096-period-counts.ts';
 import * as dashboardShares from './migrations/0097-dashboard-shares.ts';
+import * as preferences from './migrations/0098-preferences.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -75,6 +76,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0095-demo-workspaces': demoWorkspaces,
   '0096-period-counts': periodCounts,
   '0097-dashboard-shares': dashboardShares,
+  '0098-preferences': preferences,
 };
 
 /**

@@ -1,4 +1,5 @@
 // Run log: the last runs of each rule, stored as verdicts and converted when they are read.
+import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
@@ -13,6 +14,11 @@ import {
 
 const runLogLimits = { runsMax: 50 } as const;
 
+export interface LastRun {
+  readonly at: EpochMs;
+  readonly outcome: RunOutcome;
+}
+
 export interface RunLog {
   add(compiled: CompiledRule, run: RuleRun): void;
   /** Adds a run whose parts are copied into a reused entry. */
@@ -21,6 +27,8 @@ export interface RunLog {
    * Returns the runs as answers show them, newest first; undefined without a run since the start.
    */
   runsOf(ruleId: string): Json[] | undefined;
+  /** The newest run, as answers show it; undefined without a run since the start. */
+  lastOf(ruleId: string): LastRun | undefined;
   /** Adds the runs of before the start, newest first. */
   load(ruleId: string, runs: readonly Json[]): void;
   has(ruleId: string): boolean;
@@ -90,6 +98,12 @@ export function createRunLog(listener?: RunListener): RunLog {
       const ring = rings.get(ruleId);
       return ring && viewsOf(ring);
     },
+    lastOf(ruleId) {
+      const ring = rings.get(ruleId);
+      if (ring === undefined || ring.next === 0) return undefined;
+      const newest = ring.runs[(ring.next - 1) % runLogLimits.runsMax];
+      return newest && lastRunOf(newest);
+    },
     load(ruleId, runs) {
       ringOf(ruleId).before = runs;
     },
@@ -122,6 +136,11 @@ function reuseNext(ring: Ring, run: EvaluatedRun): void {
   const oldest = ring.runs[index];
   if (oldest === undefined || 'run' in oldest) ring.runs[index] = { ...run };
   else Object.assign(oldest, run);
+}
+
+function lastRunOf(entry: ReusedRun | CompleteRun): LastRun {
+  if ('run' in entry) return { at: entry.run.at, outcome: entry.run.outcome };
+  return { at: entry.origin.at, outcome: outcomeOf(entry.verdict) };
 }
 
 /** Newest first, with the runs of before the start last. */

@@ -3,6 +3,7 @@ import type { RowColumns } from '../log/logged-entry.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { PendingEntries, PendingEntry } from './pending-entries.ts';
 import type { DeviceEnds, SampleStore } from './sample-store.ts';
+import type { RowsTogether } from './single-rows.ts';
 
 /** The result for the entries of one call. */
 export interface ColumnOutcome {
@@ -32,6 +33,10 @@ export interface ReservedRows {
 export interface ColumnIntakeParts {
   readonly store: Pick<SampleStore, 'ends'>;
   readonly entries: Pick<PendingEntries, 'reserveColumns' | 'release'>;
+  /** See `SingleRows`. */
+  readonly makePending: (deviceId: string) => void;
+  /** See `SingleRows.appendColumns`. */
+  readonly placeSingle: (rows: RowColumns, to: RowsTogether) => boolean;
   /** Gives the rows to the log. Throws what the log throws. */
   readonly place: (placed: ReservedRows) => void;
 }
@@ -46,11 +51,21 @@ interface Reserved {
 /** Each item has the rows of another device. Rejects, and nothing is placed, when the store does. */
 export async function placeColumns(
   all: readonly RowColumns[],
-  { store, entries, place }: ColumnIntakeParts,
+  { store, entries, makePending, placeSingle, place }: ColumnIntakeParts,
 ): Promise<PlacedColumns> {
   const left: number[] = [];
   const reserved: Reserved[] = [];
+  const collected = collectOutcome();
+  const together: RowsTogether = { range: undefined, ...collected.together };
+  let stopped: { readonly error: unknown } | undefined;
   for (const [at, rows] of all.entries()) {
+    try {
+      if (stopped !== undefined || placeSingle(rows, together)) continue;
+    } catch (error) {
+      stopped = { error };
+      continue;
+    }
+    makePending(rows.head.deviceId);
     const pending = entries.reserveColumns(rows);
     if (pending === undefined) left.push(at);
     else reserved.push({ at, rows, pending });
@@ -61,12 +76,13 @@ export async function placeColumns(
     const found = store.ends(reserved.map(({ rows }) => rows.head.deviceId));
     ends = found instanceof Promise ? await found : found;
   } catch (error) {
-    for (const { pending } of reserved) entries.release(pending, { error });
-    throw error;
+    for (const { pending } of reserved.splice(0)) entries.release(pending, { error });
+    // What is placed has an outcome.
+    if (together.range === undefined) throw error;
+    stopped ??= { error };
+    ends = noEnds;
   }
-  const collected = collectOutcome();
   const { resolve, reject } = collected;
-  let stopped: { readonly error: unknown } | undefined;
   for (const [i, { at, rows, pending }] of reserved.entries()) {
     const isLater = (rows.timestamps[rows.from] ?? 0) > ends.newest[i]!;
     if (!isLater || stopped !== undefined) {
@@ -87,6 +103,8 @@ export async function placeColumns(
   return { left: left.sort((a, b) => a - b), outcome: collected.outcome };
 }
 
+const noEnds: DeviceEnds = { newest: new Float64Array(0), nextOrders: new Float64Array(0) };
+
 /**
  * Resolves in the turn in which the last entry settles, as the promise of a single entry does: so
  * entries are announced in the order of the journal.
@@ -95,26 +113,36 @@ function collectOutcome() {
   const entries: DurableEntry[] = [];
   const { promise, resolve } = Promise.withResolvers<ColumnOutcome>();
   let failure: ColumnOutcome['failure'];
-  let open = 0;
+  // The placing itself is one.
+  let open = 1;
   const settled = (): void => {
     open -= 1;
     if (open === 0) resolve({ entries, failure });
   };
+  const reject = (error: unknown): void => {
+    failure ??= { error };
+    settled();
+  };
   return {
     outcome: promise,
     add: () => void (open += 1),
+    together: {
+      added: () => void (open += 1),
+      visible(made: readonly DurableEntry[]): void {
+        for (const durable of made) entries.push(durable);
+        settled();
+      },
+      refused: reject,
+    },
     resolve(durable: DurableEntry): void {
       entries.push(durable);
       settled();
     },
-    reject(error: unknown): void {
-      failure ??= { error };
-      settled();
-    },
-    /** To be called in the turn of the placing, before anything settles. */
+    reject,
+    /** To be called when all have their places; `stopped` is why some have none. */
     placed(stopped: ColumnOutcome['failure']): void {
-      failure = stopped;
-      if (open === 0) resolve({ entries, failure });
+      failure ??= stopped;
+      settled();
     },
   };
 }

@@ -15,20 +15,22 @@ export interface PendingEntries {
    * Reserves the samples of the entry that repeat no other pending one. Release it when the entry
    * is visible or refused.
    */
-  readonly reserve: (entry: JournalEntry) => PendingEntry;
+  readonly reserve: (entry: Pick<JournalEntry, 'deviceId' | 'samples'>) => PendingEntry;
   /**
    * Reserves rows that are all later than those of other pending entries of the device; undefined
    * when they are not.
    */
   readonly reserveColumns: (rows: RowColumns) => PendingEntry | undefined;
   readonly release: (entry: PendingEntry, refusal?: Refusal) => void;
+  /** Whether an entry of the device is pending. */
+  readonly isPending: (deviceId: string) => boolean;
   /** Discards the samples of the device: what comes now repeats none of them. */
   readonly forget: (deviceId: string) => void;
   /** Resolves when no entry is pending. */
   readonly idle: () => Promise<void>;
 }
 
-interface Refusal {
+export interface Refusal {
   readonly error: unknown;
 }
 
@@ -59,6 +61,7 @@ export function createPendingEntries(): PendingEntries {
       devices.remove(device);
       if (devices.count() === 0) idle?.resolve();
     },
+    isPending: (deviceId) => devices.count() > 0 && devices.find(deviceId) !== undefined,
     forget(deviceId) {
       for (let entry = devices.find(deviceId)?.oldest; entry !== undefined; entry = entry.later)
         entry.forget();

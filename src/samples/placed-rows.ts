@@ -6,6 +6,7 @@ import { cursorAt, cursorsAt } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry, SamplesSummary } from '../model/journal-entry.ts';
 import type { StoredSample } from '../model/sample.ts';
+import type { RowBlock, RowRange } from './row-block.ts';
 
 export interface PlacedRows extends LoggedEntry {
   readonly rows: EntryRows | RowColumns;
@@ -60,6 +61,58 @@ class DurableColumns implements DurableEntry {
 
   get samples(): StoredSample[] {
     this.#samples ??= storedSamples(samplesOfColumns(this.#rows), this.position, this.#storedAt);
+    return this.#samples;
+  }
+}
+
+/** The entry of a row, by its place in the range. */
+export function durableRowOf(
+  { block, from, position: first }: RowRange,
+  row: number,
+  idOf: (device: number) => string,
+): DurableEntry {
+  const at = from + row;
+  const position = first + row;
+  const entry = block.entryOf(at);
+  if (entry === undefined) return new DurableRow(block, at, position, idOf(block.devices[at]!));
+  const samples = storedSamples(entry.samples, position, block.storedAt[at]!);
+  return { ...entry, position, samples, duplicates: 0 };
+}
+
+/** As `DurableColumns`, for one row of a block. */
+class DurableRow implements DurableEntry {
+  readonly deviceId: string;
+  readonly receivedAt: EpochMs;
+  readonly notes = nothing;
+  readonly position: number;
+  readonly duplicates = 0;
+  readonly #block: RowBlock;
+  readonly #at: number;
+  #samples: StoredSample[] | undefined;
+  #summary: SamplesSummary | undefined;
+
+  constructor(block: RowBlock, at: number, position: number, deviceId: string) {
+    this.deviceId = deviceId;
+    this.receivedAt = block.receivedAt[at]!;
+    this.position = position;
+    this.#block = block;
+    this.#at = at;
+  }
+
+  get summary(): SamplesSummary {
+    if (this.#summary === undefined) {
+      const { workspaceId, dataFlowId } = this.#block.kindOf(this.#at);
+      const oldest = this.#block.timestamps[this.#at]!;
+      this.#summary = { count: 1, workspaceId, dataFlowId, oldest };
+    }
+    return this.#summary;
+  }
+
+  get samples(): StoredSample[] {
+    if (this.#samples === undefined) {
+      const sample = this.#block.sampleOf(this.#at, this.deviceId);
+      this.#samples = storedSamples([sample], this.position, this.#block.storedAt[this.#at]!);
+    }
     return this.#samples;
   }
 }

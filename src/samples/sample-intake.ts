@@ -5,10 +5,12 @@ import type { RowColumns } from '../log/logged-entry.ts';
 import { type DurableEntry, isWritten, type JournalEntry } from '../model/journal-entry.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { type PlacedColumns, placeColumns, type ReservedRows } from './column-intake.ts';
+import { createEntryGroups, type EntryGroup } from './entry-groups.ts';
 import { createPendingEntries, type PendingEntries, type PendingEntry } from './pending-entries.ts';
 import { columnEntryOf, durableEntryOf, type PlacedRows } from './placed-rows.ts';
 import { createRowSplitter } from './row-splitter.ts';
 import type { Comparison, SampleStore } from './sample-store.ts';
+import { createSingleRows } from './single-rows.ts';
 
 export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
   /** See `Samples.append`. */
@@ -23,7 +25,7 @@ export interface SampleIntake extends Pick<PendingEntries, 'forget' | 'idle'> {
 export interface SampleIntakeParts {
   readonly log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
   readonly shapes: ShapeInterner;
-  readonly store: Pick<SampleStore, 'compare' | 'ends' | 'write'>;
+  readonly store: Pick<SampleStore, 'compare' | 'ends' | 'write' | 'numbered'>;
 }
 
 /** An append that has no answer yet. */
@@ -36,12 +38,6 @@ interface Settling {
 /** An entry in the log that is not visible yet. */
 interface LoggedAppend extends PlacedRows, Settling {}
 
-/** Entries that one sync makes durable: the store gets them in one call. */
-interface Group {
-  readonly durable: Promise<void>;
-  readonly appends: LoggedAppend[];
-}
-
 /**
  * What lives until an entry is durable costs most, because collections of garbage copy it: one
  * promise, what is pending, and one object with its place. Values are in arrays of many entries.
@@ -49,7 +45,8 @@ interface Group {
 export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): SampleIntake {
   const entries = createPendingEntries();
   const { settle, fail } = createSettling(entries);
-  const groups = createGroups(store, { settle, fail });
+  const groups = createEntryGroups(store, (group, refusal) => singles.left(group, refusal));
+  const singles = createSingleRows({ log, shapes, store, groups, entries });
   const rowsOf = createRowSplitter(shapes);
 
   function compare(deviceId: string, { fresh }: PendingEntry): ReturnType<SampleStore['compare']> {
@@ -76,20 +73,25 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
     const firstOrder = pending.takeOrders(nextOrder, samples.length);
     const added = log.append({ entry, rows, duplicates, firstOrder });
     const { position, storedAt, bytes } = added;
-    const { resolve, reject } = settling;
-    groups.of(added.durable).appends.push({
-      position,
-      deviceId,
-      firstOrder,
-      rows,
-      bytes,
-      pending,
-      resolve,
-      reject,
-      entry,
-      duplicates,
-      storedAt,
-    });
+    const placed = { position, deviceId, firstOrder, rows, bytes, entry, duplicates, storedAt };
+    place(groups.of(added.durable), { ...placed, ...settling });
+  }
+
+  function place(group: EntryGroup, append: LoggedAppend): void {
+    group.items.push(append);
+    group.visible.then(
+      () => settle(append, durableEntryOf(append)),
+      (error: unknown) => fail(append, error),
+    );
+  }
+
+  function addColumns({ rows, firstOrder, ...settling }: ReservedRows, receivedAt: EpochMs): void {
+    const { deviceId } = rows.head;
+    const added = log.appendColumns({ receivedAt, rows, firstOrder });
+    const { position, storedAt, bytes } = added;
+    const entry = columnEntryOf(deviceId, receivedAt);
+    const placed = { position, deviceId, firstOrder, rows, bytes, entry, duplicates: 0, storedAt };
+    place(groups.of(added.durable), { ...placed, ...settling });
   }
 
   function start(entry: JournalEntry, settling: Settling): void {
@@ -108,40 +110,26 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
 
   return {
     forget: entries.forget,
-    idle: entries.idle,
-    appendColumns: (rows, receivedAt) => {
-      const place = (reserved: ReservedRows): void =>
-        addColumns(reserved, receivedAt, { log, groups });
-      return placeColumns(rows, { store, entries, place });
+    async idle() {
+      for (const group of groups.inFlight) await group.visible.catch(() => undefined);
+      await entries.idle();
     },
+    appendColumns: (rows, receivedAt) =>
+      placeColumns(rows, {
+        store,
+        entries,
+        makePending: singles.makePending,
+        placeSingle: (row, to) => singles.appendColumns(row, receivedAt, to),
+        place: (reserved) => addColumns(reserved, receivedAt),
+      }),
     append(entry) {
+      const single = singles.append(entry);
+      if (single !== undefined) return single;
+      singles.makePending(entry.deviceId);
       const pending = entries.reserve(entry);
       return new Promise((resolve, reject) => start(entry, { pending, resolve, reject }));
     },
   };
-}
-
-function addColumns(
-  { rows, firstOrder, pending, resolve, reject }: ReservedRows,
-  receivedAt: EpochMs,
-  { log, groups }: { readonly log: SampleIntakeParts['log']; readonly groups: Groups },
-): void {
-  const { deviceId } = rows.head;
-  const added = log.appendColumns({ receivedAt, rows, firstOrder });
-  const { position, storedAt, bytes } = added;
-  groups.of(added.durable).appends.push({
-    position,
-    deviceId,
-    firstOrder,
-    rows,
-    bytes,
-    pending,
-    resolve,
-    reject,
-    entry: columnEntryOf(deviceId, receivedAt),
-    duplicates: 0,
-    storedAt,
-  });
 }
 
 interface Settlements {
@@ -177,38 +165,6 @@ function createSettling(entries: PendingEntries): Settlements {
       else void settleRepeated(settling, durable);
     },
     fail,
-  };
-}
-
-interface Groups {
-  /** The group of entries that become durable with the promise. */
-  of(durable: Promise<void>): Group;
-}
-
-/** Gives the store what one sync made durable, and settles its appends. */
-function createGroups(store: SampleIntakeParts['store'], { settle, fail }: Settlements): Groups {
-  let newest: Group | undefined;
-
-  async function finish({ durable, appends }: Group): Promise<void> {
-    try {
-      await durable;
-      await store.write(appends, 'new');
-    } catch (error) {
-      for (const append of appends) fail(append, error);
-      return;
-    }
-    for (const append of appends) settle(append, durableEntryOf(append));
-  }
-
-  return {
-    of(durable) {
-      // Entries of one group have the same promise.
-      if (newest?.durable !== durable) {
-        newest = { durable, appends: [] };
-        void finish(newest);
-      }
-      return newest;
-    },
   };
 }
 

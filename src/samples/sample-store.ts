@@ -7,6 +7,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 import type { AccumulatorName } from '../summaries/accumulators.ts';
 import type { Tally } from '../summaries/facet.ts';
+import type { RowRange } from './row-block.ts';
 
 export interface SampleStore {
   /**
@@ -20,7 +21,10 @@ export interface SampleStore {
    * next one maybe before the last has resolved. `replayed` entries come after a restart and before
    * all new ones; what was written of them before changes nothing.
    */
-  write(entries: readonly LoggedEntry[], origin: 'new' | 'replayed'): Promise<void>;
+  write(entries: readonly (LoggedEntry | RowRange)[], origin: 'new' | 'replayed'): Promise<void>;
+
+  /** Devices whose rows may come as ranges. */
+  readonly numbered: NumberedDevices;
 
   /**
    * Finds the samples of the device that are stored already. Resolves when the store can keep up
@@ -44,6 +48,12 @@ export interface SampleStore {
   topics(
     deviceId: string,
   ): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
+
+  /**
+   * Whether samples of the device are stored, or the last attempt to drop them failed, so that a
+   * restart would bring them back.
+   */
+  mayHold(deviceId: string): Promise<boolean>;
 
   /**
    * The newest readable sample of each topic of many devices, in one pass: one list per device, in
@@ -83,6 +93,19 @@ export interface SampleStore {
 
   /** Makes durable what was written and closes; afterwards every call rejects. */
   close(): Promise<void>;
+}
+
+export interface NumberedDevices {
+  /** Undefined for a device without a number. */
+  readonly numberOf: (deviceId: string) => number | undefined;
+  /** Whether rows of the device may come as ranges now; otherwise they are compared first. */
+  readonly takesRows: (deviceId: string) => boolean;
+  /** Also of a device that was deleted since. */
+  readonly idOf: (device: number) => string;
+  /** Time of the newest row; -Infinity without any. */
+  readonly newestOf: (device: number) => EpochMs;
+  /** See `Comparison`. */
+  readonly nextOrderOf: (device: number) => number;
 }
 
 /** What a sample is recognized by: device, topic, time and data. */

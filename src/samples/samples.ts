@@ -15,7 +15,7 @@ import { createDamageList, onlyNews } from './store-damage.ts';
 
 export interface Samples
   extends ReportedReads,
-    Pick<SampleStore, 'topics' | 'buckets' | 'measuredKeys' | 'usage' | 'retain'> {
+    Pick<SampleStore, 'topics' | 'mayHold' | 'buckets' | 'measuredKeys' | 'usage' | 'retain'> {
   /**
    * Makes the entry durable and its samples visible to every later read, without samples
    * identical to stored ones. Resolves after the fsync; rejects without effect when the disk
@@ -144,6 +144,7 @@ function joined(
     },
     ...reportingReads(store),
     topics: (deviceId) => store.topics(deviceId),
+    mayHold: (deviceId) => store.mayHold(deviceId),
     buckets: (request) => store.buckets(request),
     measuredKeys: (deviceId, topicsMax) => store.measuredKeys(deviceId, topicsMax),
     usage: () => store.usage(),

@@ -101,6 +101,7 @@ export function createIdTable(): IdTable {
 
 /** A map from ids, where a lookup with a new string is cheap. */
 export interface IdMap<Value> {
+  readonly size: () => number;
   readonly get: (id: string) => Value | undefined;
   readonly set: (id: string, value: Value) => void;
   readonly delete: (id: string) => void;
@@ -113,6 +114,7 @@ export function createIdMap<Value>(): IdMap<Value> {
   const unused: number[] = [];
 
   return {
+    size: () => values.length - unused.length,
     get: (id) => {
       const number = numbers.get(id);
       return number === undefined ? undefined : values[number];

@@ -3,7 +3,7 @@ import { type Paths, record } from './record-cell.ts';
 import type { Cell } from './route-cell.ts';
 
 const preferences = '/v3/auth/me/preferences';
-const own: Cell = { who: 'anyUser', level: 'none', path: () => preferences };
+const own: Cell = { who: 'anyCredential', level: 'none', path: () => preferences };
 const reads = ['workspace', 'read'] as const;
 const view: Paths = (of) => `/v3/views/${of.view}`;
 

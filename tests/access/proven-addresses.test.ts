@@ -126,7 +126,7 @@ describe('review security 10: the pages of mailed links', () => {
     '/password-reset/some-secret-token',
     '/password-reset',
   ])(
-    '%s is a page that runs nothing but the script of this server and holds no secret',
+    '%s is a page that runs nothing but scripts of this server and contains no secret',
     async (path) => {
       const answer = await at.nobody.call('GET', path);
       expect(answer.status).toBe(200);
@@ -140,10 +140,8 @@ describe('review security 10: the pages of mailed links', () => {
       expect(answer.body).not.toMatch(/<script(?![^>]*src=)|\son\w+=|style=/);
       for (const [, name] of String(answer.body).matchAll(/(?:src|href)="([^"]+)"/g)) {
         const part = await fetch(new URL(name!, at.base + path));
-        expect([part.status, part.headers.get('content-type')?.startsWith('text/')]).toEqual([
-          200,
-          true,
-        ]);
+        expect(part.status).toBe(200);
+        expect(part.headers.get('content-type')).toMatch(/^(text|image)\//);
       }
     },
   );

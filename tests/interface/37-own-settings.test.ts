@@ -34,6 +34,7 @@ describe('GET /v3/about', () => {
       signInKinds: ['PASSWORD'],
       firstRun: true,
       features: { mail: false, sms: false, mqtt: false, coap: false, tiles: false },
+      ports: { mqtt: null, coap: null },
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     });
     await at.world.device();
@@ -157,6 +158,22 @@ describe('preferences', () => {
     expect(await viewer.must('GET', path)).toEqual({});
     await owner.must('PUT', path, { theme: 'light' });
     expect(await owner.must('GET', path)).toEqual({ theme: 'light' });
+  });
+
+  test('belong to a credential as well', async () => {
+    const { owner, world } = at;
+    const { id, secret } = await owner.must('POST', '/v3/api-keys', {
+      name: 'Wall display',
+      organizationId: world.organizationId,
+      permissions: {},
+    });
+    const display = actingBy(at.base, { 'x-api-key': secret });
+    expect(await display.must('GET', path)).toEqual({});
+    await display.must('PUT', path, { theme: 'dark' });
+    expect(await display.must('GET', path)).toEqual({ theme: 'dark' });
+    expect(await viewer.must('GET', path)).toEqual({});
+    await owner.must('DELETE', `/v3/api-keys/${id}`);
+    expect((await display.call('GET', path)).status).toBe(401);
   });
 
   test.each([[[]], [1], [true]])('%j is refused', async (body) => {

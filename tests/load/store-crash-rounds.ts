@@ -27,6 +27,8 @@ export interface CrashWorld {
   readonly disturb?: (round: number) => void;
   /** Whether only a copy of the folder may be opened, because what is synced is noted for the child only. */
   readonly onlyCopies?: boolean;
+  /** A line that the child must have written before it is ended, so that no round misses its fault. */
+  readonly until?: (round: number) => string | undefined;
   /** Called when the child has ended: puts in the place of the folder what the end leaves. */
   readonly cut?: (round: number) => void;
 }
@@ -68,7 +70,9 @@ async function linesOfKilled(
   const signal = aim === undefined ? '-recovery' : `+${aim.moment}`;
   const afterMs = aim?.afterMs ?? 20 + ((round * 97) % 350);
   const lines: string[] = [];
+  const until = world.until?.(round);
   let cut = '';
+  let isAimed = false;
   let killing: NodeJS.Timeout | undefined;
   running.stdout!.on('data', (chunk: Buffer) => {
     const whole = (cut + chunk.toString()).split('\n');
@@ -76,7 +80,9 @@ async function linesOfKilled(
     cut = whole.pop()!;
     lines.push(...whole);
     if (whole.includes('-recovery')) world.disturb?.(round);
-    if (killing !== undefined || !whole.includes(signal)) return;
+    isAimed ||= whole.includes(signal);
+    if (killing !== undefined || !isAimed) return;
+    if (until !== undefined && !lines.includes(until)) return;
     if (afterMs < 1) running.kill('SIGKILL');
     killing = setTimeout(() => running.kill('SIGKILL'), afterMs);
   });
@@ -129,7 +135,7 @@ async function check(folder: string, round: number, report: CrashReport): Promis
   return greatest;
 }
 
-/** Runs the rounds; nothing is checked but what the report says. */
+/** Runs the rounds, until one has violations: the folder is left as that round found it. */
 export async function crashRounds(world: CrashWorld, rounds: number): Promise<CrashReport> {
   const hits = { recovery: 0, sealing: 0, retention: 0, deleting: 0, writing: 0 };
   const report: CrashReport = {
@@ -150,6 +156,7 @@ export async function crashRounds(world: CrashWorld, rounds: number): Promise<Cr
     if (isCopy) cpSync(folder, copy, { recursive: true });
     firstId = (await check(isCopy ? copy : folder, round, report)) + 1_000;
     rmSync(copy, { recursive: true, force: true });
+    if (report.violations.length > 0) break;
   }
   return report;
 }

@@ -196,6 +196,9 @@ function routesOf(
     dropSamples: async () => {},
     availableOutputs: { types: available, missingSetting: () => undefined, check: () => {} },
     startOperation,
+    lastRunsOf: async () => new Map<string, never>(),
+    ...{ settled: async () => {}, settledFor: async () => {} },
+    ...{ waitingOf: () => 0, nextRetryOf: () => undefined, counted: async () => {} },
   };
   const plain = [
     organizationRoutes,

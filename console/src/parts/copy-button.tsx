@@ -11,10 +11,12 @@ interface CopyButtonProps {
   readonly content: string;
   /** Only the picture is shown, with this name. */
   readonly label?: string;
+  /** Key that does the same, such as `c` for the curl of the page. */
+  readonly shortcut?: string;
   readonly children?: ReactNode;
 }
 
-export function CopyButton({ content, label, children }: CopyButtonProps) {
+export function CopyButton({ content, label, shortcut, children }: CopyButtonProps) {
   const words = useWords(partWords);
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
@@ -33,13 +35,14 @@ export function CopyButton({ content, label, children }: CopyButtonProps) {
         look="ghost"
         isIcon
         aria-label={isCopied ? words.copied : label}
+        aria-keyshortcuts={shortcut}
         onClick={() => void copy()}
       >
         {picture}
       </Button>
     );
   return (
-    <Button onClick={() => void copy()}>
+    <Button aria-keyshortcuts={shortcut} onClick={() => void copy()}>
       {picture}
       <span aria-live="polite">{isCopied ? words.copied : (children ?? words.copy)}</span>
     </Button>

@@ -22,7 +22,14 @@ export function CurlButton({ request }: { readonly request: CurlRequest }) {
   };
   const label = isCopied ? words.copied : words.copyCurl;
   return (
-    <Button look="ghost" isIcon aria-label={label} title={label} onClick={() => void copy()}>
+    <Button
+      look="ghost"
+      isIcon
+      aria-label={label}
+      aria-keyshortcuts="c"
+      title={label}
+      onClick={() => void copy()}
+    >
       <Terminal aria-hidden="true" />
     </Button>
   );

@@ -12,7 +12,6 @@ interface SearchFieldProps {
 
 export function SearchField({ label, value, change }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
-  const input = useRef<HTMLInputElement>(null);
   const settled = useSettledValue(typed);
   const latest = useRef({ change, value });
   useEffect(() => {
@@ -21,21 +20,11 @@ export function SearchField({ label, value, change }: SearchFieldProps) {
   useEffect(() => {
     if (settled !== latest.current.value) latest.current.change(settled);
   }, [settled]);
-  useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      const { activeElement } = document;
-      if (event.key !== '/' || activeElement?.matches('input, textarea, select')) return;
-      event.preventDefault();
-      input.current?.focus();
-    };
-    addEventListener('keydown', focus);
-    return () => removeEventListener('keydown', focus);
-  }, []);
   return (
     <span className={styles['search']}>
       <Search aria-hidden="true" />
       <input
-        ref={input}
+        aria-keyshortcuts="/"
         type="search"
         aria-label={label}
         placeholder={label}

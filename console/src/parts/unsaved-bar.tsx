@@ -1,34 +1,59 @@
-// Unsaved bar: save and discard, with the warning that edits are not saved; Ctrl S saves.
+// Unsaved bar: save and discard, what is not saved yet, and the questions that edits raise.
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';
-import { partWords } from './part-words.ts';
+import { editingWords } from './editing-words.ts';
+import { LeaveWarning } from './leave-warning.tsx';
+import { StaleNotice } from './stale-notice.tsx';
 import styles from './unsaved-bar.module.css';
+import type { Editor } from './use-editor.ts';
 
 interface UnsavedBarProps {
-  readonly isChanged: boolean;
-  readonly isSaving: boolean;
-  readonly save: () => void;
-  readonly discard: () => void;
+  readonly editor: Omit<Editor<unknown>, 'value' | 'change'>;
+  /** Pages below this path share the edits, so that the way between them is free. */
+  readonly within?: string;
+  /** Saving must wait for a value that is missing or wrong. */
+  readonly isBlocked?: boolean;
+  /** Instead of "Save", for what is not created yet; it can be created without a change. */
+  readonly createLabel?: string;
+  /** For a form that is higher than the window. */
+  readonly isSticky?: boolean;
   /** Further actions, at the end. */
   readonly children?: ReactNode;
 }
 
-export function UnsavedBar({ isChanged, isSaving, save, discard, children }: UnsavedBarProps) {
-  const words = useWords(partWords);
-  useSaveKey(isChanged && !isSaving, save);
+/** Ctrl S saves; leaving the page with edits asks first. */
+export function UnsavedBar(props: UnsavedBarProps) {
+  const { editor, within, isBlocked = false, isSticky = false } = props;
+  const { createLabel, children } = props;
+  const { isChanged, isSaving, isStale, save, discard } = editor;
+  const words = useWords(editingWords);
+  const isReady = (isChanged || createLabel !== undefined) && !isSaving && !isBlocked;
+  useSaveKey(isReady, save);
   return (
-    <div className={styles['bar']}>
-      <Button look="primary" disabled={!isChanged || isSaving} onClick={save}>
-        {words.save}
-      </Button>
-      {isChanged && <Button onClick={discard}>{words.discard}</Button>}
-      <span role="status" className={styles['note']}>
-        {isChanged ? words.unsaved : ''}
-      </span>
-      <span className="grow" />
-      {children}
+    <div className={`${styles['edits']} ${isSticky ? styles['sticky'] : ''}`}>
+      {isStale && <StaleNotice discard={discard} save={save} />}
+      <div className={styles['bar']}>
+        <Button look="primary" disabled={!isReady} onClick={() => save()}>
+          {isSaving ? words.saving : (createLabel ?? words.save)}
+        </Button>
+        {isChanged && <Button onClick={discard}>{words.discard}</Button>}
+        <Note editor={editor} />
+        <span className="grow" />
+        {children}
+      </div>
+      <LeaveWarning isChanged={isChanged} {...(within === undefined ? {} : { within })} />
     </div>
+  );
+}
+
+function Note({ editor: { isChanged, isKept, isRestored } }: Pick<UnsavedBarProps, 'editor'>) {
+  const words = useWords(editingWords);
+  const kept = isRestored ? words.restored : words.unsaved;
+  return (
+    <span role="status" className={styles['note']}>
+      {isChanged && (isKept ? kept : words.notKept)}
+    </span>
   );
 }
 

@@ -1,7 +1,7 @@
 // Routes of device types: the list, and the tabs of one.
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { readReplaySearch } from '../screens/device-type/replay-search.ts';
-import { readTypeSearch } from '../screens/device-types/type-list.ts';
+import { readTypeSearch } from '../screens/device-types/type-search.ts';
 import { workspace } from './frame.ts';
 
 const deviceTypes = createRoute({

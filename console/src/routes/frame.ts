@@ -1,8 +1,8 @@
 // Frame of the routes: the sign-in, the session check, and the shell around every screen.
-import { createRootRoute, createRoute, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { answers } from '../api/answers.ts';
 import { Refusal } from '../api/refusal.ts';
-import { SignIn } from '../screens/sign-in/sign-in.tsx';
+import { firstRunOf } from '../session/first-run.ts';
 import { lastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
 import { account, hasSession, workspacesOf } from '../session/session.ts';
 import { NoWorkspace } from '../shell/no-workspace.tsx';
@@ -11,10 +11,15 @@ import { Shell } from '../shell/shell.tsx';
 
 export const root = createRootRoute({ notFoundComponent: NotFound });
 
+export const signInScreen = lazyRouteComponent(
+  () => import('../screens/sign-in/sign-in.tsx'),
+  'SignIn',
+);
+
 export const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: SignIn,
+  component: signInScreen,
   validateSearch: ({ to }: Record<string, unknown>): { to?: string } =>
     typeof to === 'string' ? { to } : {},
 });
@@ -37,20 +42,41 @@ export const signedIn = createRoute({
   beforeLoad: ({ location }) => requireSession(location.href),
 });
 
+/** The last workspace that was open, else the first; undefined when none is in reach. */
+async function chosenWorkspace(): Promise<string | undefined> {
+  const { organizationId } = await answers.ensureQueryData(account);
+  const { content } = await answers.ensureQueryData(workspacesOf(organizationId));
+  return (content.find(({ id }) => id === lastWorkspace()) ?? content[0])?.id;
+}
+
 export const start = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
   beforeLoad: async () => {
-    const { organizationId } = await answers.ensureQueryData(account);
-    const { content } = await answers.ensureQueryData(workspacesOf(organizationId));
-    const chosen = content.find(({ id }) => id === lastWorkspace()) ?? content[0];
-    if (chosen === undefined) return;
-    redirect({ to: '/w/$workspaceId', params: { workspaceId: chosen.id }, throw: true });
+    const workspaceId = await chosenWorkspace();
+    if (workspaceId === undefined) return;
+    rememberWorkspace(workspaceId);
+    const search = await firstRunOf(workspaceId);
+    if (search !== undefined) redirect({ to: '/welcome', search, throw: true });
+    redirect({ to: '/w/$workspaceId', params: { workspaceId }, throw: true });
   },
   component: NoWorkspace,
 });
 
 export const shell = createRoute({ getParentRoute: () => signedIn, id: 'shell', component: Shell });
+
+export const welcome = createRoute({
+  getParentRoute: () => shell,
+  path: '/welcome',
+  validateSearch: ({ device }: Record<string, unknown>): { device?: string } =>
+    typeof device === 'string' ? { device } : {},
+  beforeLoad: async () => {
+    const workspaceId = await chosenWorkspace();
+    if (workspaceId === undefined) redirect({ to: '/', throw: true });
+    else rememberWorkspace(workspaceId);
+  },
+  component: lazyRouteComponent(() => import('../screens/welcome/welcome.tsx'), 'Welcome'),
+});
 
 export const workspace = createRoute({
   getParentRoute: () => shell,

@@ -24,6 +24,17 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('../screens/organization/keys/keys.tsx'), 'Keys'),
 });
 
+const clients = createRoute({
+  getParentRoute: () => organization,
+  path: '/clients',
+  validateSearch: ({ client }: Record<string, unknown>): { client?: string } =>
+    typeof client === 'string' ? { client } : {},
+  component: lazyRouteComponent(
+    () => import('../screens/organization/clients/clients.tsx'),
+    'Clients',
+  ),
+});
+
 const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
@@ -38,4 +49,4 @@ export const ownAccount = createRoute({
   component: lazyRouteComponent(() => import('../screens/account/account.tsx'), 'Account'),
 });
 
-export const organizationRoutes = organization.addChildren([members, keys, audit]);
+export const organizationRoutes = organization.addChildren([members, keys, clients, audit]);

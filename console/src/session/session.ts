@@ -3,6 +3,7 @@ import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { answers } from '../api/answers.ts';
 import { ask, csrfToken, platform } from '../api/platform.ts';
 import { discardStream } from '../live/stream.ts';
+import { discardDrafts } from '../parts/draft-places.ts';
 
 const workspacesMax = 1_000;
 
@@ -42,6 +43,8 @@ export function useWorkspaces() {
 
 export async function signOut(): Promise<void> {
   await ask(platform.POST('/v3/auth/logout'));
+  // Not when a session ends on its own: the same user finds the edits after signing in again.
+  discardDrafts();
   discardSession();
 }
 

@@ -1,18 +1,23 @@
 // Shell: side bar, top bar and connection bar around the screens of a workspace.
 import { Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
+import { late } from '../parts/late.tsx';
 import { PathPlace } from '../parts/page.tsx';
+import { hasSession } from '../session/session.ts';
 import { ConnectionBar } from './connection-bar.tsx';
-import { useGoKeys } from './go-keys.ts';
 import { BottomBar, SideBar } from './side-bar.tsx';
 import styles from './shell.module.css';
 import { TopBar } from './top-bar.tsx';
 import { useWords } from '../words/language.tsx';
 import { shellWords } from './shell-words.ts';
 
+// Asked for together with the first data, so that keys work as soon as there are rows.
+const load = async () => (await import('./tools.tsx')).Tools;
+const early = hasSession() ? load() : undefined;
+const Tools = late(() => early ?? load());
+
 export function Shell() {
   const words = useWords(shellWords);
-  useGoKeys();
   const [place, setPlace] = useState<HTMLElement | null>(null);
   return (
     <div className={styles['shell']}>
@@ -30,6 +35,7 @@ export function Shell() {
         </main>
       </div>
       <BottomBar />
+      <Tools />
     </div>
   );
 }

@@ -1,7 +1,8 @@
 // Side bar: the workspace and its places; on a phone a bar at the bottom with the most needed ones.
 import { Link, useNavigate } from '@tanstack/react-router';
-import { BookOpen, Building2, LogOut, SunMoon, UserRound } from 'lucide-react';
+import { BookOpen, Building2, LogOut, Search, SunMoon, UserRound } from 'lucide-react';
 import { chooseTheme } from '../design/theme.ts';
+import { openPalette } from '../palette/palette-state.ts';
 import { useWorkspaceId } from '../session/last-workspace.ts';
 import { signOut, useAccount, useWorkspaces } from '../session/session.ts';
 import { toastFailure } from '../parts/toasts.tsx';
@@ -11,7 +12,7 @@ import { shellWords } from './shell-words.ts';
 import styles from './shell.module.css';
 
 const home = '/w/$workspaceId';
-const phonePlaces = ['', 'devices', 'rules', 'outputs'];
+const phonePlaces = ['', 'devices', 'alarms'];
 
 export function SideBar() {
   const words = useWords(shellWords);
@@ -96,6 +97,10 @@ export function BottomBar() {
         .map((place) => (
           <PlaceLink key={place.path} place={place} className={undefined} />
         ))}
+      <button type="button" aria-haspopup="dialog" onClick={() => openPalette()}>
+        <Search aria-hidden="true" />
+        {words.find}
+      </button>
     </nav>
   );
 }

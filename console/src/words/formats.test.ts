@@ -55,6 +55,9 @@ describe('times', () => {
   test('clock times have 24 hours, in the zone that is asked for', () => {
     expect(english.clock('2026-03-01T23:05:06Z', 'Europe/Zurich')).toBe('00:05:06');
     expect(german.clock('2026-03-01T13:05:06Z', 'UTC')).toBe('13:05:06');
+    const inTokyo = formatsOf('en', 'Asia/Tokyo');
+    expect(inTokyo.clock('2026-03-01T13:05:06Z')).toBe('22:05:06');
+    expect(inTokyo.clock('2026-03-01T13:05:06Z', 'UTC')).toBe('13:05:06');
   });
 
   test.each([

@@ -11,7 +11,7 @@ export interface Formats {
   readonly bytes: (value: number) => string;
   /** `3 min. ago`; within five seconds `now`. */
   readonly ago: (iso: string, nowMs: number) => string;
-  /** Clock time with seconds, in the zone or that of the browser. */
+  /** Clock time with seconds, in the zone or that of the console. */
   readonly clock: (iso: string, zone?: string) => string;
   /** Day and clock time with seconds. */
   readonly instant: (iso: string, zone?: string) => string;
@@ -23,11 +23,14 @@ export interface Formats {
 const secondsOf = { minute: 60, hour: 3_600, day: 86_400 } as const;
 const narrowSpace = '\u202f';
 
-export function formatsOf(language: Language): Formats {
+/** Times are in `ownZone`, unless a call names another; without it in the zone of the browser. */
+export function formatsOf(language: Language, ownZone?: string): Formats {
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
   const short = (value: number) => shortened(language, value);
-  const inZone = (options: Intl.DateTimeFormatOptions) => (iso: string, zone?: string) =>
-    timeFormat(language, options, zone).format(new Date(iso));
+  const inZone =
+    (options: Intl.DateTimeFormatOptions) =>
+    (iso: string, zone = ownZone) =>
+      timeFormat(language, options, zone).format(new Date(iso));
   return {
     count,
     short,

@@ -9,25 +9,29 @@ interface Spoken {
   readonly language: Language;
   readonly formats: Formats;
   readonly speak: (language: Language) => void;
+  /** Shows times in the zone; without one in that of the browser. */
+  readonly showZone: (zone: string | undefined) => void;
 }
 
 const SpokenContext = createContext<Spoken | undefined>(undefined);
 
 export function LanguageProvider({ children }: { readonly children: ReactNode }) {
   const [language, setLanguage] = useState(firstLanguage);
+  const [zone, showZone] = useState<string>();
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
   const spoken = useMemo<Spoken>(
     () => ({
       language,
-      formats: formatsOf(language),
+      formats: formatsOf(language, zone),
+      showZone,
       speak(chosen) {
         localStorage.setItem(languageKey, chosen);
         setLanguage(chosen);
       },
     }),
-    [language],
+    [language, zone],
   );
   return <SpokenContext value={spoken}>{children}</SpokenContext>;
 }

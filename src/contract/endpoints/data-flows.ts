@@ -1,7 +1,11 @@
 // Endpoints of data flows (contract 10).
-import Type from 'typebox';
-import { dataFlowDraft, dataFlowItemSchema, dataFlowSchema, dataFlowUpdate } from '../data-flow.ts';
-import { workspaceListParameters } from '../list-parameters.ts';
+import {
+  dataFlowDraft,
+  dataFlowItemSchema,
+  dataFlowListQuery,
+  dataFlowSchema,
+  dataFlowUpdate,
+} from '../data-flow.ts';
 import { pageSchema } from '../page-envelope.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 
@@ -12,7 +16,7 @@ export const dataFlows = recordEndpoints({
   record: dataFlowSchema,
   list: {
     summary: 'Data flows of workspaces',
-    query: Type.Object(workspaceListParameters()),
+    query: dataFlowListQuery,
     response: pageSchema(dataFlowItemSchema),
   },
   create: { summary: 'Make a data flow', body: dataFlowDraft },

@@ -2,6 +2,7 @@
 import {
   outputConnectorDraft,
   outputConnectorDraftByType,
+  outputConnectorItemSchema,
   outputConnectorListQuery,
   outputConnectorSchema,
   outputConnectorUpdate,
@@ -17,7 +18,7 @@ export const outputConnectors = recordEndpoints({
   list: {
     summary: 'Output connectors of workspaces, and the global database connector',
     query: outputConnectorListQuery,
-    response: pageSchema(outputConnectorSchema),
+    response: pageSchema(outputConnectorItemSchema),
   },
   create: {
     summary: 'Make an output connector',

@@ -1,6 +1,6 @@
 // Endpoints of rules (contract 13).
 import { pageSchema } from '../page-envelope.ts';
-import { ruleDraft, ruleListQuery, ruleSchema, ruleUpdate } from '../rule.ts';
+import { ruleDraft, ruleItemSchema, ruleListQuery, ruleSchema, ruleUpdate } from '../rule.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 
 export const rules = recordEndpoints({
@@ -9,7 +9,11 @@ export const rules = recordEndpoints({
   scope: 'rule',
   record: ruleSchema,
   also: { create: [['asset', 'read']] },
-  list: { summary: 'Rules of workspaces', query: ruleListQuery, response: pageSchema(ruleSchema) },
+  list: {
+    summary: 'Rules of workspaces',
+    query: ruleListQuery,
+    response: pageSchema(ruleItemSchema),
+  },
   create: { summary: 'Make a rule', body: ruleDraft },
   read: { summary: 'One rule' },
   update: { summary: 'Change a rule; deactivating it clears what it remembers', body: ruleUpdate },

@@ -18,6 +18,8 @@ const ownAccount = {
   userOnly: true,
 } as const;
 
+const ownPreferences = { anyCredential: 'only the owner of the preferences sees them' } as const;
+
 export const signIn = {
   login: endpoint({
     method: 'POST',
@@ -54,17 +56,17 @@ export const signIn = {
   preferences: endpoint({
     method: 'GET',
     path: '/v3/auth/me/preferences',
-    summary: 'What the signed-in user stored for the console',
+    summary: 'What the caller stored for a console',
     tag,
-    access: ownAccount,
+    access: ownPreferences,
     response: preferencesSchema,
   }),
   savePreferences: endpoint({
     method: 'PUT',
     path: '/v3/auth/me/preferences',
-    summary: 'Replace what the signed-in user stored for the console',
+    summary: 'Replace what the caller stored for a console',
     tag,
-    access: ownAccount,
+    access: ownPreferences,
     body: preferencesSchema,
     bodyBytesMax: preferencesBytesMax,
     response: preferencesSchema,

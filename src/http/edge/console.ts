@@ -1,8 +1,11 @@
 // Console: serves the built files of console/dist and, at every address of a screen, its page.
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { acceptedCoding, type Coding } from './representation/compression.ts';
+import { namesTag } from './representation/entity-tag.ts';
 import { pathOf } from './request-path.ts';
 
 /**
@@ -32,15 +35,14 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
-/** In the order of preference. */
-const encodings = [
-  { name: 'br', ending: '.br' },
-  { name: 'gzip', ending: '.gz' },
-] as const;
+const endings: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
+const codings: readonly Coding[] = ['br', 'gzip'];
 /** Parts of the platform that answer programs; their unknown paths stay errors for programs. */
-const programPaths = /^\/(v3|realms|docs|health|metrics|access|assets)(\/|$)/;
+const programPaths = /^\/(v3|realms|docs|health|metrics|assets)(\/|$)/;
 
 const pagePath = 'index.html';
+/** The start and the addresses in mails: a page also for a client that does not ask for HTML. */
+const pageAddresses = ['/', '/invitations/:token', '/password-reset', '/password-reset/:token'];
 
 interface ConsoleFile {
   /** Below the folder, with forward slashes. */
@@ -48,13 +50,23 @@ interface ConsoleFile {
   /** Where it is on disk; the compressed copies have an ending more. */
   readonly file: string;
   readonly contentType: string;
-  readonly compressed: readonly (typeof encodings)[number][];
+  readonly compressed: readonly Coding[];
   /** Its name contains a hash of its content. */
   readonly isHashed: boolean;
+  /** What was sent already, by coding: each copy is read once. */
+  readonly contents: Map<Coding | 'identity', Promise<Content>>;
 }
 
-/** Sends the page when the request is of a browser for a screen; answers whether it did. */
-export type ServeScreen = (request: FastifyRequest, reply: FastifyReply) => boolean;
+interface Content {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+/** Sends the page when the request is of a browser for a screen; undefined when it is not. */
+export type ServeScreen = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<FastifyReply> | undefined;
 
 export interface Console {
   /** Adds a route for each file. */
@@ -69,27 +81,24 @@ export interface Console {
 export function consoleOf(folder: string): Console {
   const files = filesOf(folder);
   const page = files.find(({ path }) => path === pagePath);
-  const sendPage = (request: FastifyRequest, reply: FastifyReply) =>
-    page === undefined ? sendUnbuilt(reply) : send(reply, page, acceptedBy(request));
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply) =>
+    page === undefined ? sendUnbuilt(reply) : send(request, reply, page);
   return {
     addFiles(app) {
-      app.route({
-        method: ['GET', 'HEAD'],
-        url: '/',
-        handler: async (...both) => sendPage(...both),
-      });
+      for (const url of pageAddresses)
+        app.route({
+          method: ['GET', 'HEAD'],
+          url,
+          handler: sendPage,
+        });
       for (const file of files.filter((one) => one !== page))
         app.route({
           method: ['GET', 'HEAD'],
           url: `/${file.path}`,
-          handler: async (request, reply) => send(reply, file, acceptedBy(request)),
+          handler: (request, reply) => send(request, reply, file),
         });
     },
-    serveScreen(request, reply) {
-      if (!isScreen(request)) return false;
-      sendPage(request, reply);
-      return true;
-    },
+    serveScreen: (request, reply) => (isScreen(request) ? sendPage(request, reply) : undefined),
   };
 }
 
@@ -111,40 +120,50 @@ function filesOf(folder: string): ConsoleFile[] {
         path,
         file: join(folder, path),
         contentType: contentTypes[extname(path)] ?? '',
-        compressed: encodings.filter(({ ending }) => known.has(path + ending)),
+        compressed: codings.filter((coding) => known.has(path + endings[coding])),
         isHashed: path.startsWith('assets/'),
+        contents: new Map(),
       };
     });
 }
 
-function acceptedBy({ headers }: FastifyRequest): string {
-  return String(headers['accept-encoding'] ?? '');
-}
-
-function send(reply: FastifyReply, file: ConsoleFile, accepted: string): FastifyReply {
-  const encoding = file.compressed.find(({ name }) => accepts(accepted, name));
-  const content = readFileSync(file.file + (encoding?.ending ?? ''));
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: ConsoleFile,
+): Promise<FastifyReply> {
+  const coding = acceptedCoding(request.headers['accept-encoding'], file.compressed);
+  const { bytes, etag } = await contentOf(file, coding);
   reply.headers({
     'content-type': file.contentType,
     'content-security-policy': policy,
     'cache-control': file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     vary: 'accept-encoding',
   });
-  if (encoding !== undefined) reply.header('content-encoding', encoding.name);
+  if (coding !== undefined) reply.header('content-encoding', coding);
   if (!file.isHashed) {
-    const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
     reply.header('etag', etag);
-    if (reply.request.headers['if-none-match'] === etag) return reply.code(304).send();
+    if (namesTag(request.headers['if-none-match'], etag)) return reply.code(304).send();
   }
-  return reply.send(content);
+  return reply.send(bytes);
 }
 
-/** `gzip;q=0` is a refusal. */
-function accepts(accepted: string, name: string): boolean {
-  return accepted.split(',').some((one) => {
-    const [coding = '', weight = ''] = one.trim().split(';');
-    return coding.trim().toLowerCase() === name && !/^\s*q=0(\.0*)?\s*$/.test(weight);
-  });
+/** Memory is bounded by the built console: some megabytes when all of its files were asked for. */
+function contentOf(file: ConsoleFile, coding: Coding | undefined): Promise<Content> {
+  const key = coding ?? 'identity';
+  const known = file.contents.get(key);
+  if (known !== undefined) return known;
+  const content = readContent(file.file + (coding === undefined ? '' : endings[coding]));
+  file.contents.set(key, content);
+  // A file that could not be read is tried again by the next request.
+  content.catch(() => file.contents.delete(key));
+  return content;
+}
+
+async function readContent(path: string): Promise<Content> {
+  const bytes = await readFile(path);
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  return { bytes, etag };
 }
 
 function sendUnbuilt(reply: FastifyReply): FastifyReply {

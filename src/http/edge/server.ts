@@ -127,7 +127,8 @@ function trustedBy({ trustedProxies = [] }: ServerParts): string[] | false {
 function addNotFound(app: FastifyInstance, { guard, serveScreen }: ServerParts): void {
   const methodsOf = allowedMethods(app);
   app.setNotFoundHandler(async (request, reply) => {
-    if (serveScreen?.(request, reply) === true) return reply;
+    const screen = serveScreen?.(request, reply);
+    if (screen !== undefined) return screen;
     const { method } = request;
     const path = pathOf(request);
     const allow = methodsOf(path).join(', ');

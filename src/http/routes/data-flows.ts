@@ -8,14 +8,16 @@ import {
   readDataFlow,
   updateDataFlow,
 } from '../../inventory/flows/data-flows.ts';
+import { type FlowHealthParts, healthOfFlows } from '../../inventory/health/flow-health.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
 import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
+import { withHealth } from './with-health.ts';
 
-export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
+export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts & FlowHealthParts): Route[] {
   const { records } = parts;
   const viewer = (headers: IncomingHttpHeaders, principal: Principal) => ({
     principal,
@@ -23,9 +25,11 @@ export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
   });
   return recordRoutes(parts, dataFlows, {
     kind: 'dataFlow',
-    list: ({ query, headers }, principal) => {
+    list: async ({ query, headers }, principal) => {
       const filter = { ...listScopeOf(query), search: query.search };
-      return listDataFlows(records, viewer(headers, principal), filter, pageRequestOf(query));
+      const shown = viewer(headers, principal);
+      const page = await listDataFlows(records, shown, filter, pageRequestOf(query));
+      return withHealth(query, page, (ids) => healthOfFlows(records, principal, ids, parts));
     },
     create: (step, { body, headers }, principal) =>
       createDataFlow(step, viewer(headers, principal), body),

@@ -7,14 +7,16 @@ import {
   readOutputConnector,
   updateOutputConnector,
 } from '../../inventory/flows/output-connectors.ts';
+import { healthOfOutputs, type OutputHealthParts } from '../../inventory/health/output-health.ts';
 import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
 import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
+import { withHealth } from './with-health.ts';
 
-export interface OutputConnectorParts extends RecordParts, ViewOptionsParts {
+export interface OutputConnectorParts extends RecordParts, ViewOptionsParts, OutputHealthParts {
   /** The types that deliveries are served for; others cannot be created. */
   readonly availableOutputs: AvailableOutputs;
 }
@@ -23,12 +25,13 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
   const { records, availableOutputs: available } = parts;
   return recordRoutes(parts, outputConnectors, {
     kind: 'outputConnector',
-    list: ({ query, headers }, principal) => {
+    list: async ({ query, headers }, principal) => {
       const { search, scope, global } = query;
       const types = listOf(query, 'type');
       const filter = { ...listScopeOf(query), search, scope, global, types };
       const viewer = { principal, viewOptions: viewOptionsOf(parts, headers) };
-      return listOutputConnectors(records, viewer, filter, pageRequestOf(query));
+      const page = await listOutputConnectors(records, viewer, filter, pageRequestOf(query));
+      return withHealth(query, page, (ids) => healthOfOutputs(records, principal, ids, parts));
     },
     create: (step, { body, headers }) =>
       createOutputConnector(step, { viewOptions: viewOptionsOf(parts, headers), available }, body),

@@ -1,5 +1,6 @@
 // Routes of rules (contract 13).
 import { rules } from '../../contract/endpoints/rules.ts';
+import { healthOfRules, type RuleHealthParts } from '../../inventory/health/rule-health.ts';
 import type { RuleUpdate } from '../../inventory/rules/rule-draft.ts';
 import {
   createRule,
@@ -15,13 +16,14 @@ import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
+import { withHealth } from './with-health.ts';
 
-export function ruleRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
+export function ruleRoutes(parts: RecordParts & ViewOptionsParts & RuleHealthParts): Route[] {
   const { records } = parts;
   const findRule = byId(parts, 'rule');
   return recordRoutes(parts, rules, {
     kind: 'rule',
-    list: ({ query, headers }, principal) => {
+    list: async ({ query, headers }, principal) => {
       const ids = [
         ...(listOf(query, 'customLogicBlockId') ?? []),
         ...(listOf(query, 'inputIds') ?? []),
@@ -29,7 +31,8 @@ export function ruleRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
       const referenceIds = ids.length > 0 ? ids : undefined;
       const filter = { ...listScopeOf(query), search: query.search, referenceIds };
       const viewer = { principal, viewOptions: viewOptionsOf(parts, headers) };
-      return listRules(records, viewer, filter, pageRequestOf(query));
+      const page = await listRules(records, viewer, filter, pageRequestOf(query));
+      return withHealth(query, page, (found) => healthOfRules(records, principal, found, parts));
     },
     checkCreate: ({ body }, principal) => checkReferences(principal, body, body.workspaceId),
     create: (step, { body, headers }) => createRule(step, viewOptionsOf(parts, headers), body),

@@ -5,6 +5,7 @@ import type { PageRequest } from '../../model/page.ts';
 import { contains } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { fromGrantedRow, toGrantedRow } from './granted-columns.ts';
+import { removePreferencesOf } from './preferences.ts';
 import { removePrivateViewsOf } from './views.ts';
 import { pageOfRows, type Rows, sortColumns } from '../list.ts';
 
@@ -48,6 +49,7 @@ export async function listApiKeys(
 
 export async function removeApiKey(db: RecordsDb, id: string): Promise<void> {
   await removePrivateViewsOf(db, id);
+  await removePreferencesOf(db, id);
   await db.deleteFrom('apiKeys').where('id', '=', id).execute();
 }
 

@@ -1,6 +1,7 @@
 // OAuth clients in the records store; looked up by the name they give at the token endpoint.
 import type { OAuthClient } from '../../model/credential.ts';
 import type { RecordsDb } from '../records.ts';
+import { removePreferencesOf } from './preferences.ts';
 import { removePrivateViewsOf } from './views.ts';
 import { fromGrantedRow, toGrantedRow } from './granted-columns.ts';
 
@@ -51,5 +52,6 @@ export async function saveOAuthClientSecret(
 
 export async function removeOAuthClient(db: RecordsDb, id: string): Promise<void> {
   await removePrivateViewsOf(db, id);
+  await removePreferencesOf(db, id);
   await db.deleteFrom('oauthClients').where('id', '=', id).execute();
 }

@@ -1,4 +1,5 @@
 // Period counts: how often something happened to a record in a minute or ten, for overviews (contract 37).
+import { sql } from 'kysely';
 import { type EpochMs, hourMs, minuteMs } from '../../model/instant.ts';
 import { isOneOf } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
@@ -65,6 +66,32 @@ export async function sumPeriodCounts(
     .execute();
   const sums = new Map(rows.map(({ recordId, what, count }) => [recordId + what, Number(count)]));
   return (recordId, what) => sums.get(recordId + what) ?? 0;
+}
+
+/** Sums by record and kind for each of the `hours` from `from` on, the oldest first. */
+export async function hourlyPeriodCounts(
+  db: RecordsDb,
+  recordIds: readonly string[],
+  kinds: readonly PeriodKind[],
+  { from, hours }: { readonly from: EpochMs; readonly hours: number },
+): Promise<(recordId: string, what: PeriodKind) => readonly number[]> {
+  const hour = sql<number>`(${sql.ref('start')} - ${sql.lit(from)}) / ${sql.lit(hourMs)}`;
+  const rows = await db
+    .selectFrom('periodCounts')
+    .select(({ fn }) => ['recordId', 'what', hour.as('hour'), fn.sum<number>('count').as('count')])
+    .where(isOneOf('recordId', recordIds))
+    .where(isOneOf('what', kinds))
+    .where('start', '>=', from)
+    .groupBy(['recordId', 'what', hour])
+    .execute();
+  const sums = new Map<string, number[]>();
+  for (const { recordId, what, hour: place, count } of rows) {
+    const known = sums.get(recordId + what) ?? Array<number>(hours).fill(0);
+    if (Number(place) < hours) known[Number(place)] = Number(count);
+    sums.set(recordId + what, known);
+  }
+  const none = Array<number>(hours).fill(0);
+  return (recordId, what) => sums.get(recordId + what) ?? none;
 }
 
 /** The counts of one record by the start of their period. */

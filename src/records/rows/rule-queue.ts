@@ -1,6 +1,8 @@
 // Rule queue: waiting script runs of rules, and the list of recent runs.
+import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { fromJsonText, toJsonText } from '../columns.ts';
+import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
+import { jsonSql } from '../json-sql.ts';
 import type { RecordsDb } from '../records.ts';
 import type { ActivationRef } from './rule-state.ts';
 
@@ -72,6 +74,27 @@ export async function findRuns(db: RecordsDb, ruleId: string): Promise<Json[]> {
     .where('ruleId', '=', ruleId)
     .executeTakeFirst();
   return row === undefined ? [] : fromJsonText<Json[]>(row.runs);
+}
+
+/** Time and outcome of the newest saved run of each rule that has one. */
+export async function findLastRuns(
+  db: RecordsDb,
+  ruleIds: readonly string[],
+): Promise<{ ruleId: string; timestamp: string; outcome: string }[]> {
+  const { textOfFirst } = jsonSql(db);
+  const runs = sql.ref('runs');
+  const rows = await db
+    .selectFrom('ruleRuns')
+    .select([
+      'ruleId',
+      textOfFirst(runs, 'timestamp').as('timestamp'),
+      textOfFirst(runs, 'outcome').as('outcome'),
+    ])
+    .where(isOneOf('ruleId', ruleIds))
+    .execute();
+  return rows.flatMap(({ ruleId, timestamp, outcome }) =>
+    timestamp === null || outcome === null ? [] : [{ ruleId, timestamp, outcome }],
+  );
 }
 
 export async function saveRuns(

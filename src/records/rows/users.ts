@@ -4,6 +4,7 @@ import type { User } from '../../model/user.ts';
 import { fromFlag, toFlag } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { removePreferencesOf } from './preferences.ts';
 import { removePrivateViewsOf } from './views.ts';
 
 // Represents no password: no hash has this form, so nothing can match it.
@@ -46,7 +47,7 @@ export async function removeUser(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('sessions').where('userId', '=', id).execute();
   await db.deleteFrom('invitations').where('userId', '=', id).execute();
   await db.deleteFrom('passwordResets').where('userId', '=', id).execute();
-  await db.deleteFrom('userPreferences').where('userId', '=', id).execute();
+  await removePreferencesOf(db, id);
   await removePrivateViewsOf(db, id);
   await db.deleteFrom('users').where('id', '=', id).execute();
 }

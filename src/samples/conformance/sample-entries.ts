@@ -1,5 +1,5 @@
 // Entries and reading shorthands for the suites that every sample store must pass.
-import type { JournalEntry } from '../../model/journal-entry.ts';
+import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Sample, StoredSample } from '../../model/sample.ts';
 import type { OpenSamples, Samples } from '../samples.ts';
@@ -13,6 +13,11 @@ export interface Given {
   readonly stored?: boolean;
   readonly workspaceId?: string;
   readonly dataFlowId?: string | null;
+}
+
+/** With the samples as its own property: an appended entry makes them when they are first read. */
+export function withSamples(entry: DurableEntry): DurableEntry {
+  return { ...entry, samples: entry.samples };
 }
 
 /** An entry of one device with nothing but samples, unless `rest` says more. */

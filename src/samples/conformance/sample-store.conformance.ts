@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OpenSamples } from '../samples.ts';
 import type { SampleStore } from '../sample-store.ts';
-import { allSamples, collect, entryOf, replayed } from './sample-entries.ts';
+import { allSamples, collect, entryOf, replayed, withSamples } from './sample-entries.ts';
 
 /**
  * `open` gives a fresh store whose clock stands still unless `clock.now` is moved; whoever opens it
@@ -293,7 +293,7 @@ export function sampleStoreMustBehave(
       const store = await open({ now: 1 });
       const entries = [];
       for (let i = 0; i < 4; i++)
-        entries.push(await store.append(entryOf('d1', [{ at: i, data: { i } }])));
+        entries.push(withSamples(await store.append(entryOf('d1', [{ at: i, data: { i } }]))));
       expect(await collect(store.log.entriesFrom(entries[2]!.position))).toEqual(entries.slice(2));
       expect(store.log.followerPosition('rules')).toBeUndefined();
       store.log.setFollowerPosition('rules', 2);

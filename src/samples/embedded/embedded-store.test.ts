@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sampleStoreMustKeepHouse } from '../conformance/maintenance.conformance.ts';
-import { allSamples, collect, entryOf } from '../conformance/sample-entries.ts';
+import { allSamples, collect, entryOf, withSamples } from '../conformance/sample-entries.ts';
 import { sampleStoreMustBehave } from '../conformance/sample-store.conformance.ts';
 import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -183,7 +183,7 @@ test('what was acknowledged is there after opening again, with positions, cursor
   const before = await openIn(directory, clock);
   const entries = [];
   for (let i = 0; i < 10; i++)
-    entries.push(await before.append(entryOf('d1', [{ at: i, data: { i } }])));
+    entries.push(withSamples(await before.append(entryOf('d1', [{ at: i, data: { i } }]))));
   before.setFollowerPosition('rules', 7);
   const samples = await allSamples(before, 'd1');
   await before.close();

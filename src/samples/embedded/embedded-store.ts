@@ -133,6 +133,15 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     return registry.devices.get(id);
   }
 
+  const reads = createStoreReads({
+    deviceOf,
+    tables,
+    decoded,
+    lost: createLostSegments(opened.manifest),
+    readers,
+    slices,
+  });
+
   async function idle(): Promise<void> {
     await tableSealer.idle();
     await merger.idle();
@@ -151,15 +160,11 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     replayFrom: async () => opened.manifest.replayFrom,
     write: writer.write,
     compare: writer.compare,
+    numbered: writer.numbered,
     ends: writer.ends,
-    ...createStoreReads({
-      deviceOf,
-      tables,
-      decoded,
-      lost: createLostSegments(opened.manifest),
-      readers,
-      slices,
-    }),
+    ...reads,
+    mayHold: async (deviceId) =>
+      registry.notDropped.has(deviceId) || (await reads.topics(deviceId)).length > 0,
     usage: async () => usage(registry, tables),
     retain: (rules) => dropExpired(changing, rules),
     dropDevice: (deviceId, before) => dropDevice(changing, deviceId, before),

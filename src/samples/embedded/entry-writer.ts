@@ -1,20 +1,21 @@
 // Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
 import type { LoggedEntry, LoggedRows, RowColumns } from '../../log/logged-entry.ts';
 import { addValues } from '../../log/row-columns.ts';
-import { dataOf } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
-import type { SampleStore } from '../sample-store.ts';
+import { RowRange } from '../row-block.ts';
+import type { NumberedDevices, SampleStore } from '../sample-store.ts';
 import { comparison, endsOf } from './stored-rows.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
-import type { ShapeTable } from './memtables/shape-table.ts';
-import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
+import type { ShapeTables } from './memtables/shape-tables.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
-import { isInChunks, type Series, seriesOf } from './rows/series.ts';
+import { addRange } from './range-writer.ts';
+import { addRow, noNumber, noteOrders, type PlacedRow, type RowPlacing } from './row-placing.ts';
+import { seriesOf } from './rows/series.ts';
 import type { Manifest } from './segments/manifest.ts';
 import { missing } from '../../structures/missing.ts';
 import type { StoreLimits } from './store-limits.ts';
 
-export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare' | 'ends'> {
+export interface EntryWriter extends Pick<SampleStore, 'write' | 'compare' | 'ends' | 'numbered'> {
   /** The position behind the newest entry whose rows are visible. */
   readonly visiblePosition: () => number;
 }
@@ -43,8 +44,18 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
     const { position, deviceId } = entry;
     if (registry.dropped.size === 0 || position >= (registry.dropped.get(deviceId) ?? 0))
       addEntry(entry, isReplayed ? replaying : parts);
-    registry.noteJournalled(entry.bytes);
-    visiblePosition = Math.max(visiblePosition, position + 1);
+    written(entry.bytes, position + 1);
+  }
+
+  function addRows(range: RowRange): void {
+    addRange(range, parts);
+    written(range.bytes, range.position + range.to - range.from);
+  }
+
+  /** Entries before the position are visible now. */
+  function written(bytes: number, position: number): void {
+    registry.noteJournalled(bytes);
+    visiblePosition = Math.max(visiblePosition, position);
     if (registry.dropped.size > 0) forgetDropped();
   }
 
@@ -63,10 +74,13 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
     visiblePosition: () => visiblePosition,
     write: async (entries, origin) => {
       const isReplayed = origin === 'replayed';
-      for (const entry of entries) add(entry, isReplayed);
+      for (const entry of entries)
+        if (entry instanceof RowRange) addRows(entry);
+        else add(entry, isReplayed);
       // Sealing would delay the start.
       if (!isReplayed) parts.afterWrite();
     },
+    numbered: numberedOf(parts),
     compare: (deviceId, samples) => {
       const room = parts.room();
       if (room === undefined) return comparison(deviceId, samples, parts);
@@ -77,6 +91,24 @@ export function createEntryWriter(parts: EntryWriterParts): EntryWriter {
       if (room === undefined) return endsOf(deviceIds, parts);
       return whenRoom(room).then(() => endsOf(deviceIds, parts));
     },
+  };
+}
+
+function numberedOf({ tables, registry, room, limits }: EntryWriterParts): NumberedDevices {
+  const { numbers, marks } = tables;
+  const { devices } = registry;
+  // Limits that tests make very small.
+  const isShort = limits.chunkRowsMin > 1 && limits.instantRowsMax > 0;
+  return {
+    numberOf: numbers.numberOf,
+    idOf: (device) => numbers.idOf(device) ?? missing('id of a device'),
+    newestOf: tables.newestOf,
+    nextOrderOf: marks.nextOrder,
+    // What a series has of the device is looked up by its id.
+    takesRows: (deviceId) =>
+      isShort &&
+      (devices.size() === 0 || devices.get(deviceId) === undefined) &&
+      room() === undefined,
   };
 }
 
@@ -107,23 +139,6 @@ function mostOf<T>(items: readonly T[], keyOf: (item: T) => unknown): number {
   }
   return most;
 }
-
-interface RowPlacing extends EntryWriterParts {
-  readonly isReplayed?: boolean;
-}
-
-/** A row with what decides where it goes. */
-interface PlacedRow extends TableRow {
-  readonly deviceId: string;
-  readonly topic: string;
-  /** `noNumber` until it gets one. */
-  device: number;
-  /** Whether its entry is kept by device. */
-  readonly isLong: boolean;
-}
-
-/** The device has no number yet. */
-const noNumber = -1;
 
 function addEntry(entry: LoggedEntry, placing: RowPlacing): void {
   const { rows } = entry;
@@ -225,61 +240,4 @@ function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): voi
     valuesAt += shape.leaves.length;
   }
   noteOrders(deviceId, firstOrder + samples.length, registry);
-}
-
-/** Series number their rows on; tables have marks. */
-function noteOrders(deviceId: string, next: number, registry: SeriesRegistry): void {
-  const device = registry.devices.get(deviceId);
-  if (device !== undefined) device.nextOrder = Math.max(device.nextOrder, next);
-}
-
-function addRow(row: PlacedRow, placing: RowPlacing): void {
-  const { registry, tables, isReplayed } = placing;
-  const series = registry.devices.get(row.deviceId)?.topics.get(row.topic);
-  if (isReplayed === true && isSealed(row, series, placing)) return;
-  const table = row.isLong || series?.isBusy === true ? undefined : tableFor(row, placing);
-  if (table === undefined) {
-    addToSeries(series ?? seriesOf(registry.deviceOf(row.deviceId), row.topic), row, placing);
-    return;
-  }
-  if (row.device === noNumber) row.device = tables.numbers.assign(row.deviceId);
-  tables.add(table, row);
-}
-
-/** Whether a row that comes again after a crash is in a file. */
-function isSealed(
-  row: PlacedRow,
-  series: Series | undefined,
-  { tables, decoded }: RowPlacing,
-): boolean {
-  if (series !== undefined && isInChunks(series, row.order, decoded)) return true;
-  const table = tables.find(row);
-  const sealed = table?.isSealed(row.position) ?? 'no';
-  if (table === undefined || sealed !== 'maybe') return sealed === 'yes';
-  return row.device !== noNumber && table.hasInRuns(row.device, row);
-}
-
-/** The table that takes the row; undefined when it belongs to the series of its device. */
-function tableFor(
-  row: PlacedRow,
-  { tables, registry, limits }: RowPlacing,
-): ShapeTable | undefined {
-  const table = tables.forRows(row, row.origin.workspaceId);
-  const { device } = row;
-  if (table?.active === undefined || device === noNumber) return table;
-  // What a table has of one device is looked through row by row, so it has to stay short.
-  const isCrowded =
-    table.active.rowCount(device) >= limits.chunkRowsMin ||
-    (row.timestamp <= tables.newestOf(device) &&
-      table.active.rowsAt(device, row.timestamp).length >= limits.instantRowsMax);
-  if (!isCrowded) return table;
-  seriesOf(registry.deviceOf(row.deviceId), row.topic).isBusy = true;
-  return undefined;
-}
-
-function addToSeries(series: Series, row: PlacedRow, { registry }: RowPlacing): void {
-  registry.addRow(series, row, row.position);
-  if (row.isLong) series.isBusy = true;
-  if (series.crowd?.timestamp === row.timestamp)
-    series.crowd.data.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
 }

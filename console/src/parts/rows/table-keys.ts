@@ -1,5 +1,6 @@
 // Keys of a windowed table: which row they lead to, and what they do with the current one.
 import type { KeyboardEvent } from 'react';
+import { hasSingleKeys } from '../../keys/single-keys.ts';
 
 /** Rows of PageUp and PageDown. */
 const leapRows = 10;
@@ -26,5 +27,7 @@ export function nextRow(key: string, current: number, total: number): number | u
 
 /** Keys pressed in a control of a row are that control's own, and so are those of the browser. */
 export function isTableKey(event: KeyboardEvent): boolean {
-  return event.target === event.currentTarget && !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
+    return false;
+  return event.key.length > 1 || event.key === ' ' || hasSingleKeys();
 }

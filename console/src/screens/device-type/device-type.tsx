@@ -1,21 +1,22 @@
 // Device type: its head with what is not saved, and the tabs decoder, encoder, schema, replay and use.
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, Outlet, useBlocker } from '@tanstack/react-router';
+import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
 import { History } from 'lucide-react';
 import { curlOf } from '../../api/curl.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { Tabs } from '../../parts/choice.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { LeaveWarning } from '../../parts/leave-warning.tsx';
 import { Page } from '../../parts/page.tsx';
 import { partWords } from '../../parts/part-words.ts';
+import { StaleNotice } from '../../parts/stale-notice.tsx';
 import { Answered, Bone } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import styles from './device-type.module.css';
 import { type DeviceType as Record, deviceTypeOf, devicesOfType } from './device-type-requests.ts';
 import { deviceTypeWords } from './device-type-words.ts';
-import { EditedTypeContext, type EditedType, useEditedType, useTypeEdits } from './edited-type.tsx';
+import { EditedTypeContext, useEditedType, useTypeEdits } from './edited-type.tsx';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/types/$typeId');
 const tabs = ['decoder', 'encoder', 'schema', 'replay', 'use'] as const;
@@ -73,9 +74,9 @@ function LoadedType({ workspaceId, type }: LoadedTypeProps) {
             },
           }))}
         />
-        {edited.isStale && <Stale edited={edited} />}
+        {edited.isStale && <StaleNotice discard={edited.discard} save={edited.save} />}
         <Outlet />
-        <LeaveWarning isChanged={edited.isChanged} typeId={type.id} />
+        <LeaveWarning isChanged={edited.isChanged} within={`/w/${workspaceId}/types/${type.id}`} />
       </Page>
     </EditedTypeContext>
   );
@@ -116,7 +117,7 @@ function Actions() {
           <span className="faint">{isKept ? words.unsavedNote : words.notKept}</span>
         </span>
       )}
-      <CopyButton content={curl} label={copyCurl} />
+      <CopyButton content={curl} label={copyCurl} shortcut="c" />
       {isChanged && (
         <Button look="ghost" onClick={discard}>
           {words.discard}
@@ -133,48 +134,5 @@ function Actions() {
         {isSaving ? words.saving : words.save}
       </Button>
     </>
-  );
-}
-
-function Stale({ edited: { discard, save } }: { readonly edited: EditedType }) {
-  const words = useWords(deviceTypeWords);
-  return (
-    <div className={styles['stale']} role="alert">
-      <span className="grow">{words.staleTitle}</span>
-      <Button onClick={discard}>{words.takeTheirs}</Button>
-      <Button onClick={() => save(true)}>{words.keepMine}</Button>
-    </div>
-  );
-}
-
-interface LeaveWarningProps {
-  readonly isChanged: boolean;
-  readonly typeId: string;
-}
-
-/** The tabs of the same type share the edits, so that only other pages are left. */
-function LeaveWarning({ isChanged, typeId }: LeaveWarningProps) {
-  const words = useWords(deviceTypeWords);
-  const blocker = useBlocker({
-    withResolver: true,
-    enableBeforeUnload: isChanged,
-    shouldBlockFn: ({ next }) => isChanged && !next.pathname.includes(`/types/${typeId}`),
-  });
-  if (blocker.status !== 'blocked') return null;
-  return (
-    <Dialog
-      title={words.leaveTitle}
-      close={blocker.reset}
-      footer={
-        <>
-          <Button onClick={blocker.reset}>{words.stay}</Button>
-          <Button look="primary" onClick={blocker.proceed}>
-            {words.leave}
-          </Button>
-        </>
-      }
-    >
-      <p>{words.leaveNote}</p>
-    </Dialog>
   );
 }

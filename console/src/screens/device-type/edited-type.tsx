@@ -1,8 +1,8 @@
 // Edited type: the record, the drafts of its scripts and how they are saved, for all tabs of one type.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
-import { Refusal } from '../../api/refusal.ts';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { isStaleRefusal } from '../../parts/use-editor.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import {
   type DeviceType,
@@ -12,13 +12,13 @@ import {
   saveDeviceType,
 } from './device-type-requests.ts';
 import { deviceTypeWords } from './device-type-words.ts';
-import { type Draft, useDraft } from './draft.ts';
+import { type ScriptDraft, useScriptDraft } from './draft.ts';
 import type { ScriptPart } from './payload.ts';
 
 export interface EditedType {
   readonly workspaceId: string;
   readonly type: DeviceType;
-  readonly drafts: Readonly<Record<ScriptPart, Draft>>;
+  readonly drafts: Readonly<Record<ScriptPart, ScriptDraft>>;
   readonly isChanged: boolean;
   readonly isSaving: boolean;
   /** Someone else saved the type since the edits began. */
@@ -43,8 +43,8 @@ const parts: readonly ScriptPart[] = ['uplinkScript', 'downlinkScript'];
 /** For the one part that is around all tabs of a type. */
 export function useTypeEdits(workspaceId: string, type: DeviceType): EditedType {
   const drafts = {
-    uplinkScript: useDraft(type, 'uplinkScript'),
-    downlinkScript: useDraft(type, 'downlinkScript'),
+    uplinkScript: useScriptDraft(type, 'uplinkScript'),
+    downlinkScript: useScriptDraft(type, 'downlinkScript'),
   };
   const update = useUpdate(type, drafts);
   const mutation = useSave({ workspaceId, type, drafts }, update);
@@ -60,17 +60,14 @@ export function useTypeEdits(workspaceId: string, type: DeviceType): EditedType 
     isChanged: changed.length > 0,
     isSaving: mutation.isPending,
     isStale:
-      isStale(mutation.error) || changed.some((part) => drafts[part].version !== type.version),
+      isStaleRefusal(mutation.error) ||
+      changed.some((part) => drafts[part].version !== type.version),
     save(isForced = false) {
       if (changed.length > 0 && !mutation.isPending) mutation.mutate(isForced);
     },
     discard,
     update,
   };
-}
-
-function isStale(error: Error | null): boolean {
-  return error instanceof Refusal && error.errorCode === '40901_STALE_VERSION';
 }
 
 function useUpdate({ id, version }: DeviceType, drafts: EditedType['drafts']) {
@@ -114,7 +111,8 @@ function useSave({ workspaceId, type, drafts }: SavedParts, update: EditedType['
       );
     },
     onError(error) {
-      if (isStale(error)) void client.invalidateQueries({ queryKey: ['device-type', type.id] });
+      if (isStaleRefusal(error))
+        void client.invalidateQueries({ queryKey: ['device-type', type.id] });
       else toastFailure(error);
     },
   });

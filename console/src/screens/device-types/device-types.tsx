@@ -21,14 +21,8 @@ import styles from './device-types.module.css';
 import { deviceTypesWords } from './device-types-words.ts';
 import { LibraryImport } from './library-import.tsx';
 import { NewType } from './new-type.tsx';
-import {
-  type DeviceTypeItem,
-  fetchTypes,
-  flowsOf,
-  type TypeSearch,
-  typeQuery,
-  typeSources,
-} from './type-list.ts';
+import { type DeviceTypeItem, fetchTypes, flowsOf, typeQuery } from './type-list.ts';
+import { type TypeSearch, typeSources } from './type-search.ts';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/types');
 

@@ -1,27 +1,11 @@
-// Device type list: its search in the address, the requests for it, and which data flows use a type.
+// Device type list: the requests for it, and which data flows use a type.
 import { queryOptions } from '@tanstack/react-query';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { pageRows } from '../../parts/rows/use-pages.ts';
+import type { TypeSearch } from './type-search.ts';
 
 export type DeviceTypeItem = components['schemas']['DeviceTypeItem'];
-
-export const typeSources = ['manual', 'library'] as const;
-type TypeSource = (typeof typeSources)[number];
-
-/** What the address of the list says. */
-export interface TypeSearch {
-  readonly q?: string;
-  readonly source?: TypeSource;
-}
-
-export function readTypeSearch(search: Record<string, unknown>): TypeSearch {
-  const source = typeSources.find((one) => one === search['source']);
-  return {
-    ...(typeof search['q'] === 'string' && search['q'] !== '' ? { q: search['q'] } : {}),
-    ...(source === undefined ? {} : { source }),
-  };
-}
 
 /** Query of `GET /v3/device-types`, without the page. */
 export function typeQuery(organizationId: string, { q, source }: TypeSearch) {

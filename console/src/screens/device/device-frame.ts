@@ -2,14 +2,14 @@
 import { createContext, use } from 'react';
 import type { Device } from './data/device-queries.ts';
 import type { SampleFeed } from './data/use-sample-feed.ts';
-import type { ZoneName } from './device-search.ts';
+import type { ZoneChoice } from '../../session/zone-choices.ts';
 
 export interface DeviceFrame {
   readonly device: Device;
   readonly feed: SampleFeed;
   /** Zones that times can be shown in, by what they belong to; IANA names. */
-  readonly zones: Partial<Readonly<Record<ZoneName, string>>>;
-  readonly zoneName: ZoneName;
+  readonly zones: Partial<Readonly<Record<ZoneChoice, string>>>;
+  readonly zoneName: ZoneChoice;
   readonly zone: string;
 }
 

@@ -1,13 +1,11 @@
 // Address of a device: which value, range and zone its pages show.
+import { type ZoneChoice, zoneChoices } from '../../session/zone-choices.ts';
 
 /** Id of the route of all pages of a device. */
 export const deviceRoute = '/signed-in/shell/w/$workspaceId/devices/$deviceId';
 
 export const rangeNames = ['1h', '24h', '7d', '30d'] as const;
 export type RangeName = (typeof rangeNames)[number];
-
-export const zoneNames = ['device', 'workspace', 'mine'] as const;
-export type ZoneName = (typeof zoneNames)[number];
 
 export const levelNames = ['INFO', 'WARN', 'ERROR'] as const;
 export type LevelName = (typeof levelNames)[number];
@@ -20,7 +18,7 @@ export interface DeviceSearch {
   /** ISO-8601 instants. */
   readonly from?: string;
   readonly to?: string;
-  readonly tz?: ZoneName;
+  readonly tz?: ZoneChoice;
   /** Of the log. */
   readonly level?: LevelName;
   /** Until when uplinks are shown. */
@@ -29,7 +27,7 @@ export interface DeviceSearch {
 
 export function readPageSearch(search: Record<string, unknown>): DeviceSearch {
   const range = rangeNames.find((one) => one === search['range']);
-  const tz = zoneNames.find((one) => one === search['tz']);
+  const tz = zoneChoices.find((one) => one === search['tz']);
   const [from, to] = [instantOf(search['from']), instantOf(search['to'])];
   const level = levelNames.find((one) => one === search['level']);
   const at = instantOf(search['at']);

@@ -8,6 +8,7 @@ import { Tabs } from '../../parts/choice.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Bone, Failure } from '../../parts/states.tsx';
+import { usePreferences } from '../../session/preferences.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { type Device as DeviceRecord, deviceQuery } from './data/device-queries.ts';
 import { type SampleFeed, useSampleFeed } from './data/use-sample-feed.ts';
@@ -53,7 +54,9 @@ function DevicePages({ deviceId }: { readonly deviceId: string }) {
       path={[devicesLink, device?.name ?? '…']}
       lead={device === undefined ? undefined : <State device={device} feed={feed} />}
       actions={
-        <CopyButton content={curlOf({ path }, location.origin)}>{words.copyCurl}</CopyButton>
+        <CopyButton shortcut="c" content={curlOf({ path }, location.origin)}>
+          {words.copyCurl}
+        </CopyButton>
       }
     >
       {isLost ? (
@@ -96,7 +99,8 @@ interface OfDevice {
 function Framed({ device, feed }: OfDevice) {
   const { tz } = useSearch({ from: deviceRoute });
   const zones = useZones(device);
-  const zoneName = zoneShown(zones, tz);
+  const preferred = usePreferences()?.zone;
+  const zoneName = zoneShown(zones, tz ?? preferred);
   const zone = zones[zoneName] ?? 'UTC';
   return (
     <DeviceFrameProvider value={{ device, feed, zones, zoneName, zone }}>

@@ -19,7 +19,6 @@ import { FailedDialog } from './bulk-dialogs.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { useBulkWork } from './bulk-work.ts';
 import { useExport } from './use-export.ts';
-import { useListKeys } from './use-list-keys.ts';
 import { useSelection } from './use-selection.ts';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices');
@@ -29,7 +28,7 @@ export function Devices() {
   const words = useWords(devicesWords);
   const { workspaceId } = route.useParams();
   const search = route.useSearch();
-  const [field, table] = [useRef<HTMLInputElement>(null), useRef<HTMLDivElement>(null)];
+  const table = useRef<HTMLDivElement>(null);
   const change = useChange(table);
   const request = useRequest(workspaceId, search);
   const pages = usePages(
@@ -40,7 +39,6 @@ export function Devices() {
   const selection = useSelection(pages, JSON.stringify(request.body));
   const work = useBulkWork();
   const exporting = useExport(request, search);
-  useListKeys(field, table);
   const isSelecting = selection.isAll || selection.count > 0 || work.progress !== undefined;
   return (
     <Page
@@ -59,7 +57,7 @@ export function Devices() {
           exporting={exporting}
         />
       ) : (
-        <ListTools search={search} change={change} total={pages.total} field={field} />
+        <ListTools search={search} change={change} total={pages.total} />
       )}
       <Sheet>
         <DeviceTable
@@ -111,7 +109,9 @@ function ListActions({ request, total, exporting }: ListActionsProps) {
   const curl = curlOf({ method: 'POST', path, body: request.body }, location.origin);
   return (
     <>
-      <CopyButton content={curl}>{parts.copyCurl}</CopyButton>
+      <CopyButton shortcut="c" content={curl}>
+        {parts.copyCurl}
+      </CopyButton>
       <Button
         disabled={total === undefined || total === 0 || exporting.progress !== undefined}
         onClick={exporting.exportAll}

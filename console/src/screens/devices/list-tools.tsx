@@ -1,6 +1,6 @@
 // Tools of the device list: search, state, and how many devices match.
 import { Search, X } from 'lucide-react';
-import { type Ref, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -16,10 +16,9 @@ interface ListToolsProps {
   readonly search: DeviceSearch;
   readonly change: (search: DeviceSearch) => void;
   readonly total: number | undefined;
-  readonly field: Ref<HTMLInputElement>;
 }
 
-export function ListTools({ search, change, total, field }: ListToolsProps) {
+export function ListTools({ search, change, total }: ListToolsProps) {
   const words = useWords(devicesWords);
   const formats = useFormats();
   const states = { online: words.online, silent: words.silent, never: words.neverHeard };
@@ -27,7 +26,6 @@ export function ListTools({ search, change, total, field }: ListToolsProps) {
     <div className={styles['tools']}>
       <SearchField
         q={search.q ?? ''}
-        field={field}
         choose={(q) => change(q === '' ? without(search, 'q') : { ...search, q })}
       />
       <Segments
@@ -57,12 +55,11 @@ export function ListTools({ search, change, total, field }: ListToolsProps) {
 
 interface SearchFieldProps {
   readonly q: string;
-  readonly field: Ref<HTMLInputElement>;
   readonly choose: (q: string) => void;
 }
 
 /** What is typed counts after a short rest; the address may change it from outside. */
-function SearchField({ q, field, choose }: SearchFieldProps) {
+function SearchField({ q, choose }: SearchFieldProps) {
   const words = useWords(devicesWords);
   const [typed, setTyped] = useState(q);
   const [lastQ, setLastQ] = useState(q);
@@ -81,7 +78,7 @@ function SearchField({ q, field, choose }: SearchFieldProps) {
       <Search aria-hidden="true" />
       <span className="sr">{words.search}</span>
       <input
-        ref={field}
+        aria-keyshortcuts="/"
         type="search"
         placeholder={words.search}
         value={typed}

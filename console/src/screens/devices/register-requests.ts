@@ -27,10 +27,7 @@ export function registerDevice(sent: Registration, dataFlowId: string) {
 export async function createFlow(sent: Registration): Promise<string> {
   const { workspaceId, connectivity, deviceTypeId, name } = sent;
   const connector = await connectorFor(workspaceId, connectivity);
-  const outputs = await ask(
-    platform.GET('/v3/output-connectors', { params: { query: { workspaceId, size: 1_000 } } }),
-  );
-  const store = outputs.content.find(({ type }) => type === 'DATABASE');
+  const store = await storeOf(workspaceId);
   const flow = await ask(
     platform.POST('/v3/data-flows', {
       body: {
@@ -39,21 +36,37 @@ export async function createFlow(sent: Registration): Promise<string> {
         deviceConnector: { id: connector },
         deviceType: deviceTypeId === '' ? null : { id: deviceTypeId },
         passThrough: deviceTypeId === '',
-        outputConnectors: store === undefined ? [] : [{ id: store.id, topic: '*' }],
+        outputConnectors: store === undefined ? [] : [{ id: store, topic: '*' }],
       },
     }),
   );
   return flow.id;
 }
 
+/** Id of the output that stores samples, if the caller may use it. */
+export async function storeOf(workspaceId: string): Promise<string | undefined> {
+  const query = { workspaceId, size: 1_000 };
+  const outputs = await ask(platform.GET('/v3/output-connectors', { params: { query } }));
+  return outputs.content.find(({ type }) => type === 'DATABASE')?.id;
+}
+
 /** An own connector of the workspace for the connectivity, or a new one; returns its id. */
 async function connectorFor(workspaceId: string, connectivity: Connectivity): Promise<string> {
+  const known = await knownConnector(workspaceId, connectivity);
+  if (known !== undefined) return known;
+  const body = { workspaceId, connectivity, name: connectivity };
+  return (await ask(platform.POST('/v3/device-connectors', { body }))).id;
+}
+
+/** Id of an own connector of the workspace whose devices need only its secret. */
+export async function knownConnector(
+  workspaceId: string,
+  connectivity: Connectivity,
+): Promise<string | undefined> {
   const query = { workspaceId, size: 1_000 };
   const { content } = await ask(platform.GET('/v3/device-connectors', { params: { query } }));
   const known = content.find(
     (one) => one.connectivity === connectivity && one.authType === 'BASIC' && !one.readOnly,
   );
-  if (known !== undefined) return known.id;
-  const body = { workspaceId, connectivity, name: connectivity };
-  return (await ask(platform.POST('/v3/device-connectors', { body }))).id;
+  return known?.id;
 }

@@ -52,6 +52,7 @@ export function Arriving({ workspaceId }: { readonly workspaceId: string }) {
           look="ghost"
           isIcon
           aria-label={isPaused ? words.resume : words.pause}
+          aria-keyshortcuts="l"
           onClick={() => setPaused(!isPaused)}
         >
           {isPaused ? <Play aria-hidden="true" /> : <Pause aria-hidden="true" />}

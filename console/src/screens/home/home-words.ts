@@ -12,6 +12,7 @@ export const homeWords = wordSet(
     heard: (online: string, total: string) =>
       `${online} of ${total} devices heard from in their usual time`,
     register: 'Register a device',
+    firstReading: 'A first reading, in a minute',
     alive: 'Devices alive',
     of: (total: string) => `of ${total}`,
     rate: 'Samples a minute',
@@ -44,6 +45,7 @@ export const homeWords = wordSet(
     heard: (online: string, total: string) =>
       `${online} von ${total} Geräten haben sich in ihrer üblichen Zeit gemeldet`,
     register: 'Gerät registrieren',
+    firstReading: 'Ein erster Messwert, in einer Minute',
     alive: 'Lebende Geräte',
     of: (total: string) => `von ${total}`,
     rate: 'Messwerte pro Minute',

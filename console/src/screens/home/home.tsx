@@ -31,10 +31,17 @@ export function Home() {
       path={[words.title]}
       lead={data && words.heard(count(data.devices.online), count(data.devices.total))}
       actions={
-        <ButtonLink to="/w/$workspaceId/devices/new" params={{ workspaceId }} look="primary">
-          <Plus aria-hidden="true" />
-          {words.register}
-        </ButtonLink>
+        <>
+          {data?.devices.total === 0 && (
+            <ButtonLink to="/welcome" search={{}}>
+              {words.firstReading}
+            </ButtonLink>
+          )}
+          <ButtonLink to="/w/$workspaceId/devices/new" params={{ workspaceId }} look="primary">
+            <Plus aria-hidden="true" />
+            {words.register}
+          </ButtonLink>
+        </>
       }
     >
       <Figures overview={data} />

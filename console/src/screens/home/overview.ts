@@ -1,24 +1,14 @@
 // Overview of a workspace: all figures of the home page in one request.
 import { useQuery } from '@tanstack/react-query';
 import type { components } from '../../../generated/interface-types.ts';
-import { ask, platform } from '../../api/platform.ts';
+import { overviewOf } from '../../session/first-run.ts';
 
 export type Overview = components['schemas']['WorkspaceOverview'];
 
 const refreshMs = 15_000;
 
 export function useOverview(workspaceId: string) {
-  return useQuery({
-    queryKey: ['overview', workspaceId],
-    refetchInterval: refreshMs,
-    queryFn: ({ signal }) =>
-      ask(
-        platform.GET('/v3/workspaces/{id}/overview', {
-          signal,
-          params: { path: { id: workspaceId } },
-        }),
-      ),
-  });
+  return useQuery({ ...overviewOf(workspaceId), refetchInterval: refreshMs });
 }
 
 /** Open alarms of every severity. */

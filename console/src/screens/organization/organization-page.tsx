@@ -6,7 +6,7 @@ import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { organizationWords } from './organization-words.ts';
 
-type Tab = 'members' | 'keys' | 'audit';
+type Tab = 'members' | 'keys' | 'clients' | 'audit';
 
 interface OrganizationPageProps {
   readonly tab: Tab;
@@ -32,6 +32,10 @@ export function OrganizationPage({ tab, actions, children }: OrganizationPagePro
         tabs={[
           { label: words.members, link: { to: '/o/$organizationId/settings/members', params } },
           { label: words.keys, link: { to: '/o/$organizationId/settings/keys', params } },
+          {
+            label: words.clients,
+            link: { to: '/o/$organizationId/settings/clients', params },
+          },
           { label: words.audit, link: { to: '/o/$organizationId/settings/audit', params } },
         ]}
       />

@@ -6,6 +6,7 @@ export const organizationWords = wordSet(
     organization: 'Organization',
     members: 'Members',
     keys: 'API keys',
+    clients: 'OAuth clients',
     audit: 'Audit log',
     name: 'Name',
     email: 'E-mail',
@@ -45,8 +46,16 @@ export const organizationWords = wordSet(
     scope: 'Scope',
     preset: 'Start from',
     presets: { read: 'Read only', send: 'Send data', integrate: 'Integrate', all: 'Everything' },
-    mayNothing: 'This key may do nothing yet.',
-    mayDo: (actions: string) => `This key may ${actions}.`,
+    may: {
+      key: {
+        nothing: 'This key may do nothing yet.',
+        do: (actions: string) => `This key may ${actions}.`,
+      },
+      client: {
+        nothing: 'This client may do nothing yet.',
+        do: (actions: string) => `This client may ${actions}.`,
+      },
+    },
     and: ' and ',
     verbs: {
       create: 'create',
@@ -84,6 +93,7 @@ export const organizationWords = wordSet(
     organization: 'Organisation',
     members: 'Mitglieder',
     keys: 'API-Schlüssel',
+    clients: 'OAuth-Clients',
     audit: 'Änderungsprotokoll',
     name: 'Name',
     email: 'E-Mail',
@@ -123,8 +133,16 @@ export const organizationWords = wordSet(
     scope: 'Bereich',
     preset: 'Ausgehen von',
     presets: { read: 'Nur lesen', send: 'Daten senden', integrate: 'Anbinden', all: 'Alles' },
-    mayNothing: 'Dieser Schlüssel darf noch nichts.',
-    mayDo: (actions: string) => `Dieser Schlüssel darf: ${actions}.`,
+    may: {
+      key: {
+        nothing: 'Dieser Schlüssel darf noch nichts.',
+        do: (actions: string) => `Dieser Schlüssel darf: ${actions}.`,
+      },
+      client: {
+        nothing: 'Dieser Client darf noch nichts.',
+        do: (actions: string) => `Dieser Client darf: ${actions}.`,
+      },
+    },
     and: ' und ',
     verbs: {
       create: 'anlegen',

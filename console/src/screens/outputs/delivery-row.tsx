@@ -41,8 +41,8 @@ export function DeliveryRow({ delivery, device }: DeliveryRowProps) {
         </time>
         <DeliveryChip state={state} />
         <span className="mute num">{words.tries(tries)}</span>
-        <span className={styles['cut']}>{device ?? deviceId}</span>
-        <span className={`${styles['cut']} faint`}>{reason ?? answer ?? ''}</span>
+        <span className="cut">{device ?? deviceId}</span>
+        <span className="cut faint">{reason ?? answer ?? ''}</span>
         {state === 'PENDING' ? <span /> : <Resend delivery={delivery} />}
       </div>
       <div id={details} hidden={!isOpen}>

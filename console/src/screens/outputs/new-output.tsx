@@ -1,22 +1,20 @@
 // New output: its type, who uses it, and the form.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { faultsOf } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { Button } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { Page } from '../../parts/page.tsx';
-import { toast } from '../../parts/toasts.tsx';
-import { useDraft } from '../../parts/use-draft.ts';
+import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
+import { type Editor, useEditor } from '../../parts/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
 import { formWords } from './form-words.ts';
 import { bodyOf, newDraft, type OutputDraft } from './output-draft.ts';
 import { OutputForm } from './output-form.tsx';
 import { type OutputScope, outputScopes } from './output-search.ts';
-import { outputTypes } from './output-types.ts';
+import { type OutputConnector, outputTypes } from './output-types.ts';
 import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
 import { typeNameOf, typeWords } from './type-words.ts';
@@ -30,13 +28,13 @@ export function NewOutput() {
   const { workspaceId } = useParams({ from: route });
   const { type = 'WEBHOOK', scope = 'DATA_FLOW' } = useSearch({ from: route });
   const first = newDraft(type, typeNameOf(types, type), scope);
-  const draft = useDraft<OutputDraft>(`new output ${workspaceId} ${type} ${scope}`, first);
+  const editor = useNewOutput(workspaceId, first);
   const back = (
     <Link to="/w/$workspaceId/outputs" params={{ workspaceId }}>
       {words.title}
     </Link>
   );
-  const body = bodyOf(draft.value, workspaceId);
+  const body = bodyOf(editor.value, workspaceId);
   return (
     <Page
       title={form.newTitle}
@@ -47,13 +45,7 @@ export function NewOutput() {
       <Sheet>
         <div className={styles['form']}>
           <TypeChoice type={type} scope={first.scope} />
-          <NewForm
-            key={`${type} ${scope}`}
-            workspaceId={workspaceId}
-            draft={draft.value}
-            change={draft.change}
-            discard={draft.discard}
-          />
+          <NewForm key={`${type} ${scope}`} workspaceId={workspaceId} editor={editor} />
         </div>
       </Sheet>
     </Page>
@@ -98,41 +90,41 @@ function TypeChoice({ type, scope }: { readonly type: string; readonly scope: Ou
 
 interface NewFormProps {
   readonly workspaceId: string;
-  readonly draft: OutputDraft;
-  readonly change: (draft: OutputDraft) => void;
-  readonly discard: () => void;
+  readonly editor: Editor<OutputDraft>;
 }
 
-function NewForm({ workspaceId, draft, change, discard }: NewFormProps) {
+function NewForm({ workspaceId, editor }: NewFormProps) {
   const form = useWords(formWords);
-  const navigate = useNavigate();
-  const known = useQueryClient();
-  const create = useMutation({
-    mutationFn: () =>
-      ask(platform.POST('/v3/output-connectors', { body: bodyOf(draft, workspaceId) })),
-    onSuccess: async ({ id, name }) => {
-      discard();
-      toast(form.created(name));
-      void known.invalidateQueries({ queryKey: ['outputs'] });
-      await navigate({
-        to: '/w/$workspaceId/outputs/$outputId/deliveries',
-        params: { workspaceId, outputId: id },
-      });
-    },
-  });
   return (
     <>
       <OutputForm
+        key={editor.edition}
         workspaceId={workspaceId}
-        draft={draft}
-        faults={faultsOf(create.error)}
-        change={change}
+        draft={editor.value}
+        faults={faultsOf(editor.error)}
+        change={editor.change}
       />
-      <div className={styles['bar']}>
-        <Button look="primary" disabled={create.isPending} onClick={() => create.mutate()}>
-          {form.create}
-        </Button>
-      </div>
+      <UnsavedBar editor={editor} createLabel={form.create} />
     </>
   );
+}
+
+function useNewOutput(workspaceId: string, first: OutputDraft): Editor<OutputDraft> {
+  const form = useWords(formWords);
+  const navigate = useNavigate();
+  return useEditor<OutputDraft, OutputConnector>({
+    key: `new output ${workspaceId} ${first.type} ${first.scope}`,
+    saved: first,
+    isSecret: true,
+    send: (draft) =>
+      ask(platform.POST('/v3/output-connectors', { body: bodyOf(draft, workspaceId) })),
+    savedMessage: ({ name }) => form.created(name),
+    list: ['outputs'],
+    onSaved: ({ id }) =>
+      navigate({
+        to: '/w/$workspaceId/outputs/$outputId/deliveries',
+        params: { workspaceId, outputId: id },
+        ignoreBlocker: true,
+      }),
+  });
 }

@@ -7,8 +7,9 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Dot } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
+import { ListBones } from '../../parts/list-table.tsx';
 import { Pager } from '../../parts/pager.tsx';
-import { Answered, Bone, Empty } from '../../parts/states.tsx';
+import { Answered, Empty } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { DeliveryRow } from './delivery-row.tsx';
@@ -84,7 +85,7 @@ function DeliveryLog({ workspaceId, outputId }: LogProps) {
         />
       }
     >
-      <Answered answer={deliveries} curl={{ path }} skeleton={<LogBones />}>
+      <Answered answer={deliveries} curl={{ path }} skeleton={<ListBones rows={3} />}>
         {({ content, totalPages }) => (
           <>
             <Rows rows={content} search={search} workspaceId={workspaceId} />
@@ -125,15 +126,5 @@ function Rows({ rows, search, workspaceId }: RowsProps) {
         />
       ))}
     </ul>
-  );
-}
-
-function LogBones() {
-  return (
-    <div className={styles['bones']}>
-      <Bone width="100%" />
-      <Bone width="100%" />
-      <Bone width="100%" />
-    </div>
   );
 }

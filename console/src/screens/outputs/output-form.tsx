@@ -4,14 +4,16 @@ import { useState } from 'react';
 import { faultAt, type FieldFaults } from '../../api/field-faults.ts';
 import type { FoundDevice } from '../../api/devices-by-id.ts';
 import { ask, platform } from '../../api/platform.ts';
+import { CheckField } from '../../parts/check-field.tsx';
 import { DevicePick } from '../../parts/device-pick.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
+import { Refused } from '../../parts/refused.tsx';
 import { useWords } from '../../words/language.tsx';
 import { formWords } from './form-words.ts';
 import type { OutputDraft } from './output-draft.ts';
 import { outputTypes, type Properties, valueAt, withValue } from './output-types.ts';
 import styles from './outputs.module.css';
-import { FlagField, PropertyField } from './property-field.tsx';
+import { PropertyField } from './property-field.tsx';
 import { type Sample, TemplateField } from './template-field.tsx';
 
 export interface OutputFormProps {
@@ -29,11 +31,7 @@ export function OutputForm({ workspaceId, draft, faults, change }: OutputFormPro
   const hasFields = outputTypes[draft.type]?.fields !== undefined;
   return (
     <div className={styles['fields']}>
-      {faults.rest !== undefined && (
-        <p role="alert" className={styles['refused']}>
-          {faults.rest}
-        </p>
-      )}
+      {faults.rest !== undefined && <Refused reason={faults.rest} />}
       <TextField
         label={words.name}
         error={faultAt(faults, 'name')}
@@ -120,7 +118,7 @@ function Sending({ draft, faults, change, sample }: PartProps) {
   return (
     <>
       {draft.scope === 'RULE_ACTION' && (
-        <FlagField
+        <CheckField
           label={words.consecutive}
           hint={words.consecutiveHint}
           isOn={draft.sendConsecutiveAlerts}
@@ -128,14 +126,14 @@ function Sending({ draft, faults, change, sample }: PartProps) {
         />
       )}
       {draft.type === 'CUSTOM_DATABASE' && (
-        <FlagField
+        <CheckField
           label={words.invoke}
           isOn={draft.invokeRuleEngine}
           change={(isOn) => change({ ...draft, invokeRuleEngine: isOn })}
         />
       )}
       {place !== undefined && (
-        <FlagField
+        <CheckField
           label={words.custom}
           isOn={draft.useCustomPayload}
           change={(isOn) => change({ ...draft, useCustomPayload: isOn })}

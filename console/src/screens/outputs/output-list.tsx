@@ -8,13 +8,14 @@ import { Sheet } from '../../parts/card.tsx';
 import { Dot } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
+import { ListBones, ListTable } from '../../parts/list-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Bone, Empty } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { outputTones } from './delivery-state.tsx';
-import { deliveriesOf, outputRows, outputsOf } from './output-requests.ts';
+import { deliveriesOf, outputsOf } from './output-requests.ts';
 import type { OutputSearch } from './output-search.ts';
 import { targetOf } from './output-target.ts';
 import type { OutputConnector } from './output-types.ts';
@@ -113,21 +114,11 @@ interface TableProps {
 function OutputTable({ outputs, workspaceId }: TableProps) {
   const words = useWords(outputsWords);
   return (
-    <table className={styles['list']}>
-      <thead>
-        <tr>
-          <th scope="col">{words.name}</th>
-          <th scope="col">{words.type}</th>
-          <th scope="col">{words.target}</th>
-          <th scope="col">{words.state}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {outputs.map((output) => (
-          <OutputRow key={output.id} output={output} workspaceId={workspaceId} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable headers={[words.name, words.type, words.target, words.state]}>
+      {outputs.map((output) => (
+        <OutputRow key={output.id} output={output} workspaceId={workspaceId} />
+      ))}
+    </ListTable>
   );
 }
 
@@ -195,16 +186,5 @@ function NoOutputs({ workspaceId, search }: { workspaceId: string; search: Outpu
       }
       curl={{ method: 'POST', path: '/v3/output-connectors', body }}
     />
-  );
-}
-
-function ListBones() {
-  return (
-    <div className={styles['bones']}>
-      {Array.from({ length: Math.min(outputRows, 6) }, (_, at) => (
-        // oxlint-disable-next-line react/no-array-index-key -- rows of a skeleton have no other identity
-        <Bone key={at} width="100%" />
-      ))}
-    </div>
   );
 }

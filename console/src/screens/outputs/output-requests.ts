@@ -6,7 +6,7 @@ import type { DeliverySearch, OutputSearch } from './output-search.ts';
 
 export type Delivery = components['schemas']['Delivery'];
 /** Rows of a page; each asks for its own last delivery. */
-export const outputRows = 25;
+const outputRows = 25;
 const deliveryRows = 50;
 
 export function outputsOf(workspaceId: string, { q, scope, page = 0 }: OutputSearch) {

@@ -1,15 +1,12 @@
 // Settings of an output: its form, saving, and deleting it.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { faultsOf } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { Button } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { RemoveRecord } from '../../parts/remove-record.tsx';
 import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
-import { useDraft } from '../../parts/use-draft.ts';
+import { useEditor } from '../../parts/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
 import { formWords } from './form-words.ts';
 import { changeOf, draftOf, type OutputDraft } from './output-draft.ts';
@@ -25,14 +22,7 @@ export function OutputSettings() {
   const { workspaceId, outputId } = useParams({ from: route });
   return (
     <OutputFrame workspaceId={workspaceId} outputId={outputId}>
-      {(output) => (
-        // The version is part of the key, so that the form begins with what is saved now.
-        <Settings
-          key={`${output.id} ${output.version}`}
-          output={output}
-          workspaceId={workspaceId}
-        />
-      )}
+      {(output) => <Settings key={output.id} output={output} workspaceId={workspaceId} />}
     </OutputFrame>
   );
 }
@@ -43,84 +33,56 @@ interface SettingsProps {
 }
 
 function Settings({ output, workspaceId }: SettingsProps) {
-  const words = useWords(formWords);
-  const known = useQueryClient();
-  const draft = useDraft<OutputDraft>(`output ${output.id} ${output.version}`, draftOf(output));
-  const [edition, setEdition] = useState(0);
-  const [isRemoving, setRemoving] = useState(false);
-  const save = useMutation({
-    mutationFn: () =>
-      ask(
-        platform.PUT('/v3/output-connectors/{id}', {
-          params: { path: { id: output.id } },
-          body: { ...changeOf(draft.value), version: output.version },
-        }),
-      ),
-    onSuccess: (saved) => {
-      toast(words.saved);
-      draft.discard();
-      known.setQueryData(outputOf(output.id).queryKey, saved);
-      void known.invalidateQueries({ queryKey: ['outputs'] });
+  const { id, version } = output;
+  const editor = useEditor<OutputDraft, OutputConnector>({
+    key: `output ${id}`,
+    saved: draftOf(output),
+    version,
+    isSecret: true,
+    record: outputOf(id).queryKey,
+    list: ['outputs'],
+    send: (draft, from) => {
+      const body = { ...changeOf(draft), ...from };
+      return ask(platform.PUT('/v3/output-connectors/{id}', { params: { path: { id } }, body }));
     },
   });
   return (
     <Sheet>
       <div className={styles['form']}>
         <OutputForm
-          key={edition}
+          key={editor.edition}
           workspaceId={workspaceId}
-          draft={draft.value}
-          faults={faultsOf(save.error)}
-          change={draft.change}
+          draft={editor.value}
+          faults={faultsOf(editor.error)}
+          change={editor.change}
         />
-        <UnsavedBar
-          isChanged={draft.isChanged}
-          isSaving={save.isPending}
-          save={() => save.mutate()}
-          discard={() => {
-            draft.discard();
-            save.reset();
-            setEdition(edition + 1);
-          }}
-        >
-          <Button look="danger" onClick={() => setRemoving(true)}>
-            {words.remove}
-          </Button>
+        <UnsavedBar editor={editor} within={`/w/${workspaceId}/outputs/${id}`}>
+          <RemoveOutput output={output} workspaceId={workspaceId} discard={editor.discard} />
         </UnsavedBar>
       </div>
-      {isRemoving && (
-        <RemoveOutput output={output} workspaceId={workspaceId} close={() => setRemoving(false)} />
-      )}
     </Sheet>
   );
 }
 
-function RemoveOutput({ output, workspaceId, close }: SettingsProps & { close: () => void }) {
+interface RemoveOutputProps extends SettingsProps {
+  readonly discard: () => void;
+}
+
+function RemoveOutput({ output: { id, name }, workspaceId, discard }: RemoveOutputProps) {
   const words = useWords(formWords);
   const known = useQueryClient();
   const navigate = useNavigate();
-  const remove = useMutation({
-    mutationFn: () =>
-      ask(platform.DELETE('/v3/output-connectors/{id}', { params: { path: { id: output.id } } })),
-    onSuccess: async () => {
-      toast(words.removed(output.name));
-      void known.invalidateQueries({ queryKey: ['outputs'] });
-      await navigate({ to: '/w/$workspaceId/outputs', params: { workspaceId } });
-    },
-    onError: (error) => {
-      toastFailure(error);
-      close();
-    },
-  });
   return (
-    <ConfirmDialog
-      title={words.removeTitle(output.name)}
+    <RemoveRecord
+      name={name}
       note={words.removeNote}
-      confirmLabel={words.remove}
-      cancelLabel={words.cancel}
-      isBusy={remove.isPending}
-      confirm={() => remove.mutate()}
-      close={close}
+      send={() => ask(platform.DELETE('/v3/output-connectors/{id}', { params: { path: { id } } }))}
+      onRemoved={() => {
+        discard();
+        void known.invalidateQueries({ queryKey: ['outputs'] });
+        const params = { workspaceId };
+        return navigate({ to: '/w/$workspaceId/outputs', params, ignoreBlocker: true });
+      }}
     />
   );
 }

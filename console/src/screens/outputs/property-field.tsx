@@ -1,6 +1,7 @@
 // Property field: the control for one member of an output's properties, by its kind.
 import { useState } from 'react';
 import { useDevicesById } from '../../api/devices-by-id.ts';
+import { CheckField } from '../../parts/check-field.tsx';
 import { DevicePick } from '../../parts/device-pick.tsx';
 import { SelectField, TextArea, TextField } from '../../parts/field.tsx';
 import { useWords } from '../../words/language.tsx';
@@ -8,7 +9,6 @@ import { formWords, wordAt } from './form-words.ts';
 import { fromLines, toLines } from './line-values.ts';
 import { NotifyField } from './notify-field.tsx';
 import type { OutputField } from './output-types.ts';
-import styles from './outputs.module.css';
 import { type Sample, TemplateField } from './template-field.tsx';
 
 export interface PropertyFieldProps {
@@ -42,7 +42,7 @@ export function PropertyField(props: PropertyFieldProps) {
     case 'choice':
       return <ChoiceField {...props} field={field} />;
     case 'flag':
-      return <FlagField label={label} isOn={value === true} change={change} />;
+      return <CheckField label={label} isOn={value === true} change={change} />;
     case 'lines':
     case 'pairs':
     case 'phones':
@@ -85,29 +85,6 @@ function ChoiceField(
         </option>
       ))}
     </SelectField>
-  );
-}
-
-interface FlagFieldProps {
-  readonly label: string;
-  readonly hint?: string;
-  readonly isOn: boolean;
-  readonly change: (isOn: boolean) => void;
-}
-
-export function FlagField({ label, hint, isOn, change }: FlagFieldProps) {
-  return (
-    <label className={styles['check']}>
-      <input
-        type="checkbox"
-        checked={isOn}
-        onChange={(event) => change(event.currentTarget.checked)}
-      />
-      <span>
-        {label}
-        {hint !== undefined && <small>{hint}</small>}
-      </span>
-    </label>
   );
 }
 

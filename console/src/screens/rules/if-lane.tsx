@@ -1,6 +1,7 @@
 // If lane: one card per logic block with its conditions, or the fence or script of the rule.
 import { GitBranch, Plus } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
+import { CheckField, toggled } from '../../parts/check-field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { ConditionForm } from './condition-form.tsx';
 import { editorWords } from './editor-words.ts';
@@ -120,18 +121,14 @@ function Fires({ rule, change, block, at }: BlockProps) {
     <fieldset className={styles['fires']}>
       <legend>{words.fires}</legend>
       {rule.actions.map(({ id, name }) => (
-        <label key={id}>
-          <input
-            type="checkbox"
-            checked={block.actionIds.includes(id)}
-            onChange={({ currentTarget }) => {
-              const others = block.actionIds.filter((one) => one !== id);
-              const actionIds = currentTarget.checked ? [...others, id] : others;
-              change(withBlock(rule, at, { ...block, actionIds }));
-            }}
-          />
-          {name}
-        </label>
+        <CheckField
+          key={id}
+          label={name}
+          isOn={block.actionIds.includes(id)}
+          change={(isOn) =>
+            change(withBlock(rule, at, { ...block, actionIds: toggled(block.actionIds, id, isOn) }))
+          }
+        />
       ))}
     </fieldset>
   );

@@ -1,13 +1,10 @@
 // Rule editor: the sentence, the three lanes and the last runs; edits are kept until they are saved.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { RemoveRecord } from '../../parts/remove-record.tsx';
 import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
-import { useDraft } from '../../parts/use-draft.ts';
+import { useEditor } from '../../parts/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
 import { RuleFields } from './rule-fields.tsx';
@@ -25,7 +22,7 @@ export function RuleEdit() {
     <RuleFrame workspaceId={workspaceId} ruleId={ruleId}>
       {(rule) => (
         <>
-          <Editor key={`${rule.id} ${rule.version}`} rule={rule} />
+          <RuleEditor key={rule.id} rule={rule} />
           <RunCard workspaceId={workspaceId} ruleId={ruleId} size={lastRuns} />
         </>
       )}
@@ -33,82 +30,56 @@ export function RuleEdit() {
   );
 }
 
-function Editor({ rule }: { readonly rule: Rule }) {
-  const words = useWords(editorWords);
-  const known = useQueryClient();
-  const draft = useDraft<RuleDraft>(`rule ${rule.id} ${rule.version}`, draftOf(rule));
-  const [edition, setEdition] = useState(0);
-  const [isRemoving, setRemoving] = useState(false);
-  const save = useMutation({
-    mutationFn: () =>
-      ask(
-        platform.PUT('/v3/rules/{id}', {
-          params: { path: { id: rule.id } },
-          body: { ...bodyOf(draft.value), version: rule.version },
-        }),
-      ),
-    onSuccess: (saved) => {
-      toast(words.saved);
-      draft.discard();
-      known.setQueryData(ruleOf(rule.id).queryKey, saved);
-      void known.invalidateQueries({ queryKey: ['rules'] });
+function RuleEditor({ rule }: { readonly rule: Rule }) {
+  const { id, version, workspaceId } = rule;
+  const editor = useEditor<RuleDraft, Rule>({
+    key: `rule ${id}`,
+    saved: draftOf(rule),
+    version,
+    record: ruleOf(id).queryKey,
+    list: ['rules'],
+    send: (draft, from) => {
+      const body = { ...bodyOf(draft), ...from };
+      return ask(platform.PUT('/v3/rules/{id}', { params: { path: { id } }, body }));
     },
   });
-  const discard = () => {
-    draft.discard();
-    save.reset();
-    setEdition(edition + 1);
-  };
   return (
     <>
       <RuleFields
-        key={edition}
-        workspaceId={rule.workspaceId}
-        rule={draft.value}
-        change={draft.change}
-        error={save.error}
+        key={editor.edition}
+        workspaceId={workspaceId}
+        rule={editor.value}
+        change={editor.change}
+        error={editor.error}
       />
-      <UnsavedBar
-        isChanged={draft.isChanged}
-        isSaving={save.isPending}
-        save={() => save.mutate()}
-        discard={discard}
-      >
-        <Button look="danger" onClick={() => setRemoving(true)}>
-          {words.remove}
-        </Button>
+      <UnsavedBar editor={editor} within={`/w/${workspaceId}/rules/${id}`}>
+        <RemoveRule rule={rule} discard={editor.discard} />
       </UnsavedBar>
-      {isRemoving && <RemoveRule rule={rule} close={() => setRemoving(false)} />}
     </>
   );
 }
 
-function RemoveRule({ rule, close }: { readonly rule: Rule; readonly close: () => void }) {
+interface RemoveRuleProps {
+  readonly rule: Rule;
+  readonly discard: () => void;
+}
+
+function RemoveRule({ rule: { id, name, workspaceId }, discard }: RemoveRuleProps) {
   const words = useWords(editorWords);
   const known = useQueryClient();
   const navigate = useNavigate();
-  const { id, name, workspaceId } = rule;
-  const remove = useMutation({
-    mutationFn: () => ask(platform.DELETE('/v3/rules/{id}', { params: { path: { id } } })),
-    onSuccess: async () => {
-      toast(words.removed(name));
-      void known.invalidateQueries({ queryKey: ['rules'] });
-      await navigate({ to: '/w/$workspaceId/rules', params: { workspaceId } });
-    },
-    onError: (error) => {
-      toastFailure(error);
-      close();
-    },
-  });
   return (
-    <ConfirmDialog
-      title={words.removeTitle(name)}
+    <RemoveRecord
+      name={name}
       note={words.removeNote}
-      confirmLabel={words.remove}
-      cancelLabel={words.cancel}
-      isBusy={remove.isPending}
-      confirm={() => remove.mutate()}
-      close={close}
+      label={words.remove}
+      send={() => ask(platform.DELETE('/v3/rules/{id}', { params: { path: { id } } }))}
+      onRemoved={() => {
+        discard();
+        void known.invalidateQueries({ queryKey: ['rules'] });
+        const params = { workspaceId };
+        return navigate({ to: '/w/$workspaceId/rules', params, ignoreBlocker: true });
+      }}
     />
   );
 }

@@ -1,5 +1,7 @@
 // Rule fields: name, state, the sentence and the lanes, with what the platform said of them.
+import { CheckField } from '../../parts/check-field.tsx';
 import { TextField } from '../../parts/field.tsx';
+import { Refused } from '../../parts/refused.tsx';
 import { faultAt, faultsOf } from '../../api/field-faults.ts';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
@@ -31,20 +33,13 @@ export function RuleFields({ workspaceId, rule, change, error }: RuleFieldsProps
           value={rule.name}
           onChange={(event) => change({ ...rule, name: event.currentTarget.value })}
         />
-        <label>
-          <input
-            type="checkbox"
-            checked={rule.active}
-            onChange={(event) => change({ ...rule, active: event.currentTarget.checked })}
-          />
-          {words.isOn}
-        </label>
+        <CheckField
+          label={words.isOn}
+          isOn={rule.active}
+          change={(active) => change({ ...rule, active })}
+        />
       </div>
-      {refused !== '' && (
-        <p role="alert" className={styles['refused']}>
-          {refused}
-        </p>
-      )}
+      {refused !== '' && <Refused reason={refused} />}
       <Lanes workspaceId={workspaceId} rule={rule} change={change} />
     </>
   );

@@ -8,6 +8,7 @@ import { Ago } from '../../parts/ago.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
+import { ListBones, ListTable } from '../../parts/list-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
@@ -82,20 +83,11 @@ export function Rules() {
 function RuleTable({ rules }: { readonly rules: readonly Rule[] }) {
   const words = useWords(rulesWords);
   return (
-    <table className={styles['list']}>
-      <thead>
-        <tr>
-          <th scope="col">{words.state}</th>
-          <th scope="col">{words.rule}</th>
-          <th scope="col">{words.lastRun}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rules.map((rule) => (
-          <RuleRow key={rule.id} rule={rule} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable headers={[words.state, words.rule, words.lastRun]} hasControl>
+      {rules.map((rule) => (
+        <RuleRow key={rule.id} rule={rule} />
+      ))}
+    </ListTable>
   );
 }
 
@@ -179,14 +171,4 @@ function NoRules({ isFiltered, add, path }: NoRulesProps) {
   const words = useWords(rulesWords);
   if (isFiltered) return <Empty title={words.noMatch} note={words.noMatchNote} />;
   return <Empty title={words.empty} note={words.emptyNote} actions={add} curl={{ path }} />;
-}
-
-function ListBones() {
-  return (
-    <div className={styles['bones']}>
-      <Bone width="100%" />
-      <Bone width="100%" />
-      <Bone width="100%" />
-    </div>
-  );
 }

@@ -4,7 +4,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Card } from '../../parts/card.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { Answered, Empty } from '../../parts/states.tsx';
-import { hasDraft } from '../../parts/use-draft.ts';
+import { hasDraft } from '../../parts/draft-places.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { daysOf } from './days-of.ts';
 import { RuleFrame } from './rule-frame.tsx';
@@ -49,9 +49,7 @@ function Simulated({ rule, workspaceId }: SimulatedProps) {
             })
           }
         />
-        {hasDraft(`rule ${rule.id} ${rule.version}`) && (
-          <p className={styles['warning']}>{words.unsavedNote}</p>
-        )}
+        {hasDraft(`rule ${rule.id}`) && <p className={styles['warning']}>{words.unsavedNote}</p>}
       </div>
       <Answered
         answer={simulation}

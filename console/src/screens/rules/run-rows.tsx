@@ -40,13 +40,13 @@ export function RunRows({ workspaceId, runs }: RunRowsProps) {
           <time className="num mute" dateTime={run.timestamp}>
             {instant(run.timestamp)}
           </time>
-          <span className={styles['cut']}>
+          <span className="cut">
             {run.deviceId === null
               ? words.timer
               : (devices.get(run.deviceId)?.name ?? run.deviceId)}
           </span>
-          <span className={`${styles['cut']} mono mute`}>{seenIn(run)}</span>
-          <span className={`${styles['cut']} faint`}>{run.reason}</span>
+          <span className="cut mono mute">{seenIn(run)}</span>
+          <span className="cut faint">{run.reason}</span>
           <OutcomeChip outcome={run.outcome} />
         </li>
       ))}

@@ -1,13 +1,13 @@
 // Sign-in: e-mail, password, and back to where one wanted to go.
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useRef } from 'react';
+import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { discardSession } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
-import { Sky } from './sky.tsx';
+import { FormError, OutsideFrame } from './outside-frame.tsx';
 import { signInWords } from './sign-in-words.ts';
 import styles from './sign-in.module.css';
 
@@ -15,39 +15,26 @@ export function SignIn() {
   const words = useWords(signInWords);
   const email = useRef<HTMLInputElement>(null);
   const login = useLogin(() => email.current?.focus());
-  useEffect(() => {
-    document.title = `${words.signIn} · Heliograph`;
-    email.current?.focus();
-  }, [words]);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    login.mutate({ email: String(form.get('email')), password: String(form.get('password')) });
-  };
+  useEffect(() => email.current?.focus(), []);
   return (
-    <main className={styles['page']}>
-      <form className={styles['form']} onSubmit={submit}>
-        <img src="/sun.svg" width="36" height="36" alt="" />
-        <div>
-          <h1>{words.title}</h1>
-          <p className="mute">{words.lead}</p>
-        </div>
-        <TextField ref={email} label={words.email} {...emailInput} />
-        <TextField label={words.password} {...passwordInput} />
-        {login.error !== null && (
-          <p role="alert" className={styles['error']}>
-            {login.error.message}
-          </p>
-        )}
-        <Button type="submit" look="primary" disabled={login.isPending}>
-          {login.isPending ? words.signingIn : words.signIn}
-        </Button>
-        <a className={styles['reset']} href="/password-reset">
-          {words.resetPassword}
-        </a>
-      </form>
-      <Sky motto={words.motto} />
-    </main>
+    <OutsideFrame
+      title={words.title}
+      lead={words.lead}
+      name={words.signIn}
+      submit={(given) =>
+        login.mutate({ email: String(given.get('email')), password: String(given.get('password')) })
+      }
+    >
+      <TextField ref={email} label={words.email} {...emailInput} />
+      <TextField label={words.password} {...passwordInput} />
+      {login.error !== null && <FormError>{login.error.message}</FormError>}
+      <Button type="submit" look="primary" disabled={login.isPending}>
+        {login.isPending ? words.signingIn : words.signIn}
+      </Button>
+      <Link className={styles['reset']} to="/password-reset">
+        {words.resetPassword}
+      </Link>
+    </OutsideFrame>
   );
 }
 

@@ -70,14 +70,25 @@ export function createCompressor(): Compressor {
   };
 }
 
-/** The coding that the client prefers of those offered here; undefined for none. */
-export function acceptedCoding(header: string | string[] | undefined): Coding | undefined {
+const allCodings: readonly Coding[] = ['br', 'gzip'];
+
+/**
+ * The coding that the client prefers of those offered, in their order where it prefers none;
+ * undefined for none. `gzip;q=0` is a refusal.
+ */
+export function acceptedCoding(
+  header: string | string[] | undefined,
+  offered: readonly Coding[] = allCodings,
+): Coding | undefined {
   if (header === undefined) return undefined;
   const weights = weightsOf(String(header));
-  const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0;
-  const [br, gz] = [weightOf('br'), weightOf('gzip')];
-  if (br === 0 && gz === 0) return undefined;
-  return br >= gz ? 'br' : 'gzip';
+  let best: Coding | undefined;
+  let bestWeight = 0;
+  for (const coding of offered) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
+    if (weight > bestWeight) [best, bestWeight] = [coding, weight];
+  }
+  return best;
 }
 
 function weightsOf(header: string): ReadonlyMap<string, number> {

@@ -87,13 +87,17 @@ export async function dropDevice(
   registry.devices.delete(deviceId);
   if (device !== undefined) endCounting(device);
   const rowsOfTables = dropDeviceRows(tables, deviceId);
-  const isGone: IsGone = (series) => series.device === device;
+  // Also what an attempt left that failed, but not what the log has created since.
+  const isGone: IsGone = (series) =>
+    series.device.id === deviceId && series.device !== registry.devices.get(deviceId);
   const end = registry.beginDropping(deviceId);
+  registry.notDropped.add(deviceId);
   try {
     const samples = await segments.exclusive(async () => {
       await tables.numbers.save();
       return dropChunksOfDevice(parts, isGone, { [deviceId]: before });
     });
+    registry.notDropped.delete(deviceId);
     await rewriteDeleted(ofTables);
     return { samples: rowsOfTables + samples, bytes: bytesBefore - segments.bytes() };
   } finally {

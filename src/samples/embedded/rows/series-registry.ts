@@ -29,6 +29,8 @@ export interface SeriesRegistry {
    * come.
    */
   readonly dropped: Map<string, number>;
+  /** Devices that are dropped in memory only, because the disk refused. */
+  readonly notDropped: Set<string>;
   /** The device is being dropped until the returned function is called. */
   readonly beginDropping: (deviceId: string) => () => void;
   readonly isDropping: (deviceId: string) => boolean;
@@ -93,6 +95,7 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
     devices,
     chunkUsage,
     dropped: new Map(),
+    notDropped: new Set(),
     beginDropping: (id) => {
       const device = { id };
       dropping.add(device);

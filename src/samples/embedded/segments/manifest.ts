@@ -37,7 +37,7 @@ export interface Manifest {
   readonly retired?: number;
   /**
    * Names of segments that do not count any more and whose files a crash may have left in the
-   * folder.
+   * folder: a file is named until its removal is synced, because a power cut may bring it back.
    */
   readonly removed?: readonly string[];
 }

@@ -91,9 +91,7 @@ export async function countedSegments(folder: SegmentFolder): Promise<CountedSeg
     times: timesOfAll(manifest, segments),
     // Of segments that the manifest does not name it is not known which rows count no more.
     retired: newer.opened.length > 0 ? unknownRetired : (manifest.retired ?? unknownRetired),
-    removed: names.filter(
-      (name) => replaced.has(name) || manifest.removed?.includes(name) === true,
-    ),
+    removed: [...(manifest.removed ?? []), ...names.filter((name) => replaced.has(name))],
   };
   // The first manifest comes before the first segment: without it, one that a crash left alone
   // would look like a lost manifest.

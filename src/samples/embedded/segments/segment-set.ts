@@ -100,8 +100,10 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
   let { manifest } = options;
   let segments = [...options.segments];
   let { nextSegment } = manifest;
-  /** Names of files that count no more and may still be there. */
+  /** Names of files that count no more and may still be there, or be there again after a power cut. */
   let left = [...(manifest.removed ?? [])];
+  /** Those of them that cannot come back once the folder is synced. */
+  let unlinked = new Set<string>();
   let queue: Promise<unknown> = Promise.resolve();
 
   async function commit(change: SegmentChange): Promise<void> {
@@ -135,10 +137,13 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
     segments = next;
     if (added !== undefined) moveInto(added, change.add ?? []);
     change.counts?.(added?.segment.file);
-    left = [...(manifest.removed ?? [])];
-    for (const name of [...left]) {
+    // Writing the manifest synced the folder.
+    left = left.filter((name) => !unlinked.has(name));
+    left.push(...remove.map(({ file }) => file.name));
+    unlinked = new Set();
+    for (const name of left) {
       await unlink(join(directory, name)).catch(ignoreMissing);
-      left = left.filter((other) => other !== name);
+      unlinked.add(name);
     }
     whenUnread(() => {
       for (const { file } of remove) file.close();

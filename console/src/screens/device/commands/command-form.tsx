@@ -8,6 +8,7 @@ import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Segments } from '../../../parts/choice.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
+import { CheckField } from '../../../parts/check-field.tsx';
 import { TextArea, TextField } from '../../../parts/field.tsx';
 import { Failure } from '../../../parts/states.tsx';
 import { toast } from '../../../parts/toasts.tsx';
@@ -162,22 +163,16 @@ function LoraFields({ draft, change, isPortWrong }: PartProps & { readonly isPor
         value={draft.port}
         onChange={({ target }) => change({ port: target.value })}
       />
-      <label className={styles['check']}>
-        <input
-          type="checkbox"
-          checked={draft.isConfirmed}
-          onChange={({ target }) => change({ isConfirmed: target.checked })}
-        />
-        {words.confirmed}
-      </label>
-      <label className={styles['check']}>
-        <input
-          type="checkbox"
-          checked={draft.isReplacing}
-          onChange={({ target }) => change({ isReplacing: target.checked })}
-        />
-        {words.clearQueue}
-      </label>
+      <CheckField
+        label={words.confirmed}
+        isOn={draft.isConfirmed}
+        change={(isConfirmed) => change({ isConfirmed })}
+      />
+      <CheckField
+        label={words.clearQueue}
+        isOn={draft.isReplacing}
+        change={(isReplacing) => change({ isReplacing })}
+      />
     </>
   );
 }

@@ -68,6 +68,23 @@ export function bucketNamed(iso: unknown): Bucket | undefined {
   return all.find((one) => one.iso === iso);
 }
 
+const shortestMs = 10 * secondMs;
+const longestMs = 366 * dayMs;
+
+/** An interval next to this one, or with the same middle; it never ends after now. */
+export function changedRange(
+  { fromMs, toMs }: Interval,
+  change: 'earlier' | 'later' | 'zoomIn' | 'zoomOut',
+  nowMs: number,
+): Interval {
+  const spanMs = toMs - fromMs;
+  const factor = { earlier: 1, later: 1, zoomIn: 0.5, zoomOut: 2 }[change];
+  const wantedMs = Math.min(longestMs, Math.max(shortestMs, spanMs * factor));
+  const shiftMs = { earlier: -spanMs / 2, later: spanMs / 2, zoomIn: 0, zoomOut: 0 }[change];
+  const endMs = Math.min(nowMs, (fromMs + toMs) / 2 + shiftMs + wantedMs / 2);
+  return { fromMs: Math.round(endMs - wantedMs), toMs: Math.round(endMs) };
+}
+
 /** The interval as requests have it. */
 export function isoInterval({ fromMs, toMs }: Interval): { from: string; to: string } {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };

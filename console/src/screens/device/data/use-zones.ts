@@ -1,12 +1,12 @@
 // Zones of a device's times: its own, that of its workspace, and the browser's.
 import { useWorkspaces } from '../../../session/session.ts';
-import type { ZoneName } from '../device-search.ts';
+import { type ZoneChoice, zoneChoices } from '../../../session/zone-choices.ts';
 import type { Device } from './device-queries.ts';
 
 /** Of a workspace that has none set (interface 4.7). */
 const zoneDefault = 'UTC';
 
-type Zones = Partial<Readonly<Record<ZoneName, string>>>;
+type Zones = Partial<Readonly<Record<ZoneChoice, string>>>;
 
 export function useZones(device: Device | undefined): Zones {
   const workspaces = useWorkspaces();
@@ -15,6 +15,7 @@ export function useZones(device: Device | undefined): Zones {
   return {
     ...(own === undefined ? {} : { device: own }),
     workspace: workspace?.settings.timezone ?? zoneDefault,
+    utc: 'UTC',
     mine: Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
 }
@@ -32,7 +33,7 @@ export function deviceZone(device: Device | undefined): string | undefined {
 }
 
 /** The zone that is shown: as the address has it, else the device's, else the workspace's. */
-export function zoneShown(zones: Zones, wanted: ZoneName | undefined): ZoneName {
-  const known = (['device', 'workspace', 'mine'] as const).filter((one) => one in zones);
+export function zoneShown(zones: Zones, wanted: ZoneChoice | undefined): ZoneChoice {
+  const known = zoneChoices.filter((one) => one in zones);
   return known.find((one) => one === wanted) ?? known[0] ?? 'mine';
 }

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Sheet } from '../../../parts/card.tsx';
+import { CheckField, toggled } from '../../../parts/check-field.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { Answered, Bone } from '../../../parts/states.tsx';
@@ -58,18 +59,12 @@ export function ExploreChoices(props: ChoicesProps) {
         <fieldset className={styles['keys']}>
           <legend>{words.values}</legend>
           {keys.map(({ key, title }) => (
-            <label key={key} className={styles['key']}>
-              <input
-                type="checkbox"
-                checked={chosen.includes(key)}
-                onChange={({ target }) =>
-                  change({
-                    keys: target.checked ? [...chosen, key] : chosen.filter((one) => one !== key),
-                  })
-                }
-              />
-              {title}
-            </label>
+            <CheckField
+              key={key}
+              label={title}
+              isOn={chosen.includes(key)}
+              change={(isOn) => change({ keys: toggled(chosen, key, isOn) })}
+            />
           ))}
         </fieldset>
         <Devices {...props} />

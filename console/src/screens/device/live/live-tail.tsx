@@ -44,6 +44,7 @@ export function LiveTail({ isTall }: { readonly isTall: boolean }) {
             look="ghost"
             isIcon
             aria-label={isPaused ? words.resume : words.pause}
+            aria-keyshortcuts="l"
             onClick={toggle}
           >
             {isPaused ? <Play aria-hidden="true" /> : <Pause aria-hidden="true" />}

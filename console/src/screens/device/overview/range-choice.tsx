@@ -2,15 +2,17 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useId, useState } from 'react';
 import { ZoomOut } from 'lucide-react';
+import { useKey } from '../../../keys/use-key.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Segments } from '../../../parts/choice.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { instantOfLocal, localOf } from '../data/local-time.ts';
-import { intervalOf, isoInterval, rangeDefault } from '../data/time-range.ts';
+import { changedRange, intervalOf, isoInterval, rangeDefault } from '../data/time-range.ts';
 import { useDeviceFrame } from '../device-frame.ts';
-import { deviceRoute, rangeNames, type ZoneName, zoneNames } from '../device-search.ts';
+import { type ZoneChoice, zoneChoices } from '../../../session/zone-choices.ts';
+import { deviceRoute, rangeNames } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
 import styles from './overview.module.css';
 
@@ -20,6 +22,7 @@ export function RangeChoice() {
   const navigate = useNavigate();
   const [isAsked, setAsked] = useState(false);
   const isCustom = search.from !== undefined;
+  useRangeKeys();
   const choose = (range: (typeof rangeNames)[number] | 'custom') => {
     if (range === 'custom') return setAsked(true);
     void navigate({
@@ -30,7 +33,7 @@ export function RangeChoice() {
   };
   return (
     <div className={styles['choices']}>
-      <ZoneChoice />
+      <ZoneSelect />
       {isCustom && (
         <Button look="ghost" onClick={() => choose(search.range ?? rangeDefault)}>
           <ZoomOut aria-hidden="true" />
@@ -51,18 +54,38 @@ export function RangeChoice() {
   );
 }
 
-function ZoneChoice() {
+/** Half of the range earlier or later, half or twice as long. */
+function useRangeKeys(): void {
+  const search = useSearch({ from: deviceRoute });
+  const navigate = useNavigate();
+  const show = (change: Parameters<typeof changedRange>[1]) => {
+    const now = Date.now();
+    const changed = changedRange(intervalOf(search, now), change, now);
+    void navigate({
+      to: '.',
+      search: ({ range: _, ...kept }) => ({ ...kept, ...isoInterval(changed) }),
+      resetScroll: false,
+      replace: true,
+    });
+  };
+  useKey('earlier', () => show('earlier'));
+  useKey('later', () => show('later'));
+  useKey('zoomIn', () => show('zoomIn'));
+  useKey('zoomOut', () => show('zoomOut'));
+}
+
+function ZoneSelect() {
   const words = useWords(deviceWords);
   const { zones, zoneName, zone } = useDeviceFrame();
   const navigate = useNavigate();
-  const known = zoneNames.filter((name) => zones[name] !== undefined);
+  const known = zoneChoices.filter((name) => zones[name] !== undefined);
   return (
     <label className={styles['zone']} title={zone}>
       <span className="sr">{words.zone}</span>
       <select
         value={zoneName}
         onChange={({ target }) => {
-          const tz = target.value as ZoneName;
+          const tz = target.value as ZoneChoice;
           void navigate({ to: '.', search: (before) => ({ ...before, tz }), resetScroll: false });
         }}
       >

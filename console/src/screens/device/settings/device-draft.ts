@@ -55,7 +55,7 @@ export function faultsOf(
   return faults;
 }
 
-/** Only what differs from the device is sent, with its version, so that nothing is overwritten. */
+/** Only what differs from the device is sent, so that nothing else is overwritten. */
 export function updateOf(
   device: Device,
   draft: DeviceDraft,
@@ -69,7 +69,6 @@ export function updateOf(
   const zoned = draft.zone === '' ? properties : { ...properties, timeZone: draft.zone };
   return {
     id: device.id,
-    version: device.version,
     name: draft.name.trim(),
     description: draft.description.trim() === '' ? null : draft.description,
     onlineTimeout: Math.round(Number(draft.timeoutMinutes) * minuteSeconds),

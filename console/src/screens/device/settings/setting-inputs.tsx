@@ -1,4 +1,5 @@
 // Inputs of a device's settings: what it is called, its tags, and the custom fields of its workspace.
+import { CheckField, toggled } from '../../../parts/check-field.tsx';
 import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
 import { Answered, Bone } from '../../../parts/states.tsx';
 import { useWords } from '../../../words/language.tsx';
@@ -82,16 +83,12 @@ export function TagInputs({ draft, change, choices }: InputsProps) {
           <fieldset className={styles['tags']}>
             <legend className="sr">{words.tags}</legend>
             {content.map(({ id, name }) => (
-              <label key={id} className={styles['tag']}>
-                <input
-                  type="checkbox"
-                  checked={draft.tagIds.includes(id)}
-                  onChange={({ target }) =>
-                    change({ tagIds: toggled(draft.tagIds, id, target.checked) })
-                  }
-                />
-                {name}
-              </label>
+              <CheckField
+                key={id}
+                label={name}
+                isOn={draft.tagIds.includes(id)}
+                change={(isOn) => change({ tagIds: toggled(draft.tagIds, id, isOn).toSorted() })}
+              />
             ))}
           </fieldset>
         )
@@ -129,11 +126,6 @@ export function FieldInputs({ draft, change, faults, choices }: InputsProps) {
       }
     </Answered>
   );
-}
-
-function toggled(ids: readonly string[], id: string, isIn: boolean): string[] {
-  const others = ids.filter((one) => one !== id);
-  return (isIn ? [...others, id] : others).toSorted();
 }
 
 /** A field that is emptied is as one that never had a value. */

@@ -1,31 +1,27 @@
 // Settings of a device: what it is called, where it belongs, and its end. Edits are kept until saved.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
 import { ask, platform } from '../../../api/platform.ts';
-import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
 import { Failure } from '../../../parts/states.tsx';
-import { toast } from '../../../parts/toasts.tsx';
+import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
+import { useEditor } from '../../../parts/use-editor.ts';
 import { useWords } from '../../../words/language.tsx';
-import { deviceQuery } from '../data/device-queries.ts';
+import { type Device, deviceQuery } from '../data/device-queries.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { DeleteDevice } from './delete-device.tsx';
-import { type DeviceDraft, faultsOf, updateOf } from './device-draft.ts';
+import { type DeviceDraft, draftOf, faultsOf, updateOf } from './device-draft.ts';
 import { FieldInputs, GeneralInputs, TagInputs } from './setting-inputs.tsx';
 import styles from './settings.module.css';
 import { settingsWords } from './settings-words.ts';
-import { type DraftEdit, useDraft } from './use-draft.ts';
 import { useChoices } from './use-choices.ts';
 
 export function Settings() {
   const words = useWords(settingsWords);
   const { device } = useDeviceFrame();
-  const edit = useDraft(device);
   const choices = useChoices(device);
-  const faults = faultsOf(edit.draft, choices.fields);
-  const saving = useSaving(edit, choices.fields);
-  const parts = { draft: edit.draft, change: edit.change, faults, choices };
+  const editor = useDeviceEditor(device, choices.fields);
+  const faults = faultsOf(editor.value, choices.fields);
+  const change = (part: Partial<DeviceDraft>) => editor.change({ ...editor.value, ...part });
+  const parts = { draft: editor.value, change, faults, choices };
   return (
     <>
       <form
@@ -33,7 +29,7 @@ export function Settings() {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (faults.length === 0 && edit.isChanged) saving.mutate(edit.draft);
+          if (faults.length === 0 && editor.isChanged) editor.save();
         }}
       >
         <Card title={words.general} isPadded>
@@ -45,78 +41,25 @@ export function Settings() {
         <Card title={words.fields} isPadded>
           <FieldInputs {...parts} />
         </Card>
-        {saving.isError && <Failure error={saving.error} />}
-        <SaveBar edit={edit} isBusy={saving.isPending || faults.length > 0} />
+        {editor.error !== null && <Failure error={editor.error} />}
+        <UnsavedBar editor={editor} isBlocked={faults.length > 0} isSticky />
       </form>
-      <DeleteDevice discard={edit.discard} />
-      <LeaveWarning isChanged={edit.isChanged} />
+      <DeleteDevice discard={editor.discard} />
     </>
   );
 }
 
-function useSaving(edit: DraftEdit, fields: Parameters<typeof updateOf>[2]) {
-  const words = useWords(settingsWords);
-  const { device } = useDeviceFrame();
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (draft: DeviceDraft) =>
-      ask(
-        platform.PUT('/v3/devices/{id}', {
-          params: { path: { id: device.id } },
-          body: { ...updateOf(device, draft, fields), version: edit.version },
-        }),
-      ),
-    onSuccess: async (saved) => {
-      queries.setQueryData(deviceQuery(device.id).queryKey, saved);
-      edit.discard();
-      toast(words.saved);
-      await queries.invalidateQueries({ queryKey: ['devices'] });
+function useDeviceEditor(device: Device, fields: Parameters<typeof updateOf>[2]) {
+  const { id, version } = device;
+  return useEditor<DeviceDraft, Device>({
+    key: `device ${id}`,
+    saved: draftOf(device),
+    version,
+    record: deviceQuery(id).queryKey,
+    list: ['devices'],
+    send: (draft, from) => {
+      const body = { ...updateOf(device, draft, fields), ...from };
+      return ask(platform.PUT('/v3/devices/{id}', { params: { path: { id } }, body }));
     },
   });
-}
-
-function SaveBar({ edit, isBusy }: { readonly edit: DraftEdit; readonly isBusy: boolean }) {
-  const words = useWords(settingsWords);
-  const { isChanged, isStale, isRestored, discard } = edit;
-  const note = isRestored ? words.restored : words.unsaved;
-  return (
-    <div className={styles['bar']}>
-      {isChanged && (
-        <span className={styles['unsaved']} role="status">
-          {isStale ? words.conflict : note}
-        </span>
-      )}
-      <span className="grow" />
-      {isChanged && <Button onClick={discard}>{words.discard}</Button>}
-      <Button look="primary" type="submit" disabled={!isChanged || isBusy}>
-        {words.save}
-      </Button>
-    </div>
-  );
-}
-
-function LeaveWarning({ isChanged }: { readonly isChanged: boolean }) {
-  const words = useWords(settingsWords);
-  const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => isChanged && current.pathname !== next.pathname,
-    enableBeforeUnload: isChanged,
-    withResolver: true,
-  });
-  if (blocker.status !== 'blocked') return null;
-  return (
-    <Dialog
-      title={words.leaveTitle}
-      close={blocker.reset}
-      footer={
-        <>
-          <Button onClick={blocker.proceed}>{words.leave}</Button>
-          <Button look="primary" onClick={blocker.reset}>
-            {words.stay}
-          </Button>
-        </>
-      }
-    >
-      <p>{words.leaveNote}</p>
-    </Dialog>
-  );
 }

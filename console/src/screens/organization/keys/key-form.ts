@@ -1,43 +1,24 @@
 // Key form: the draft of a new key, and the request that creates it.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Permissions } from '../../../../../src/model/permission.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { presets } from './key-permissions.ts';
+import { firstGrant, type Grant, grantBody } from './grant.ts';
 
-export interface KeyDraft {
+interface KeyDraft extends Grant {
   readonly name: string;
-  readonly allWorkspaces: boolean;
-  readonly workspaceIds: readonly string[];
-  readonly permissions: Permissions;
 }
 
-const emptyDraft: KeyDraft = {
-  name: '',
-  allWorkspaces: true,
-  workspaceIds: [],
-  permissions: presets.read,
-};
+const firstDraft: KeyDraft = { name: '', ...firstGrant };
 
 export function useKeyForm(organizationId: string) {
-  const [draft, setDraft] = useState(emptyDraft);
+  const [draft, setDraft] = useState(firstDraft);
   const queries = useQueryClient();
   const create = useMutation({
-    mutationFn: () => ask(platform.POST('/v3/api-keys', { body: bodyOf(draft, organizationId) })),
+    mutationFn: () => {
+      const body = { name: draft.name, organizationId, ...grantBody(draft) };
+      return ask(platform.POST('/v3/api-keys', { body }));
+    },
     onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
   });
   return { draft, change: (part: Partial<KeyDraft>) => setDraft({ ...draft, ...part }), create };
-}
-
-function bodyOf(draft: KeyDraft, organizationId: string) {
-  const permissions = Object.fromEntries(
-    Object.entries(draft.permissions).map(([scope, verbs]) => [scope, [...verbs]]),
-  );
-  return {
-    name: draft.name,
-    organizationId,
-    allWorkspaces: draft.allWorkspaces,
-    workspaces: draft.allWorkspaces ? [] : draft.workspaceIds.map((id) => ({ id })),
-    permissions,
-  };
 }

@@ -1,18 +1,15 @@
 // New key: name, workspaces, permissions; afterwards the secret, once, with a command that uses it.
 import { type FormEvent, useId } from 'react';
 import { Button } from '../../../parts/button.tsx';
-import { Segments } from '../../../parts/choice.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { CodeBlock, Failure } from '../../../parts/states.tsx';
-import { useWorkspaces } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';
-import { type KeyDraft, useKeyForm } from './key-form.ts';
-import { presetNames, presets } from './key-permissions.ts';
+import { GrantFields } from './grant-fields.tsx';
+import { useKeyForm } from './key-form.ts';
 import styles from './keys.module.css';
-import { PermissionGrid, PermissionSentence } from './permission-grid.tsx';
 
 interface NewKeyDialogProps {
   readonly organizationId: string;
@@ -48,64 +45,10 @@ export function NewKeyDialog({ organizationId, close }: NewKeyDialogProps) {
           maxLength={500}
           onChange={(event) => change({ name: event.target.value })}
         />
-        <WorkspaceChoice draft={draft} change={change} />
-        <div className={styles['presets']}>
-          <span>{words.preset}</span>
-          {presetNames.map((name) => (
-            <Button key={name} onClick={() => change({ permissions: presets[name] })}>
-              {words.presets[name]}
-            </Button>
-          ))}
-        </div>
-        <PermissionGrid
-          permissions={draft.permissions}
-          change={(permissions) => change({ permissions })}
-        />
-        <PermissionSentence permissions={draft.permissions} />
+        <GrantFields grantee="key" grant={draft} change={change} />
         {create.error !== null && <Failure error={create.error} />}
       </form>
     </Dialog>
-  );
-}
-
-interface WorkspaceChoiceProps {
-  readonly draft: KeyDraft;
-  readonly change: (part: Partial<KeyDraft>) => void;
-}
-
-function WorkspaceChoice({ draft, change }: WorkspaceChoiceProps) {
-  const words = useWords(organizationWords);
-  const workspaces = useWorkspaces().data?.content ?? [];
-  const toggle = (id: string) =>
-    change({
-      workspaceIds: draft.workspaceIds.includes(id)
-        ? draft.workspaceIds.filter((one) => one !== id)
-        : [...draft.workspaceIds, id],
-    });
-  return (
-    <fieldset className={styles['workspaces']}>
-      <legend>{words.workspaces}</legend>
-      <Segments
-        label={words.workspaces}
-        value={draft.allWorkspaces ? 'all' : 'these'}
-        options={[
-          { value: 'all', label: words.allWorkspaces },
-          { value: 'these', label: words.onlyThese },
-        ]}
-        choose={(value) => change({ allWorkspaces: value === 'all' })}
-      />
-      {!draft.allWorkspaces &&
-        workspaces.map(({ id, name }) => (
-          <label key={id}>
-            <input
-              type="checkbox"
-              checked={draft.workspaceIds.includes(id)}
-              onChange={() => toggle(id)}
-            />
-            {name}
-          </label>
-        ))}
-    </fieldset>
   );
 }
 

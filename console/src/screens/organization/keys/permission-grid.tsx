@@ -9,6 +9,7 @@ import {
 } from '../../../../../src/model/permission.ts';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';
+import type { Grantee } from './grant.ts';
 import { grantedByVerb, toggled } from './key-permissions.ts';
 import styles from './permission-grid.module.css';
 
@@ -67,15 +68,21 @@ function GrantBox({ scope, verb, permissions, change }: GrantBoxProps) {
   );
 }
 
+interface PermissionSentenceProps {
+  readonly grantee: Grantee;
+  readonly permissions: Permissions;
+}
+
 /** What the permissions allow, said as one would say it. */
-export function PermissionSentence({ permissions }: { readonly permissions: Permissions }) {
+export function PermissionSentence({ grantee, permissions }: PermissionSentenceProps) {
   const words = useWords(organizationWords);
+  const may = words.may[grantee];
   const said = [...grantedByVerb(permissions)].map(
     ([verb, granted]) => `${words.verbs[verb]} ${granted.join(', ')}`,
   );
   return (
     <p className={styles['sentence']} aria-live="polite">
-      {said.length === 0 ? words.mayNothing : words.mayDo(said.join('; '))}
+      {said.length === 0 ? may.nothing : may.do(said.join('; '))}
     </p>
   );
 }

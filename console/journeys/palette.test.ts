@@ -1,0 +1,176 @@
+// Palette and keys in a real browser: everything is found and reached from the keyboard, and follows the user.
+import { expect, test } from 'vitest';
+import { startWorld, type TestDevice } from '../../tests/world/world.ts';
+import { axeFindings, openBrowser, signIn } from './chromium.ts';
+import { journey } from './journey.ts';
+
+let boiler: TestDevice;
+
+journey(
+  'palette',
+  {
+    start: startWorld,
+    async prepare(world) {
+      const { workspaceId } = world;
+      const tag = await world.must('POST', '/v3/tags', { workspaceId, name: 'Basel' });
+      boiler = await world.device({ name: 'Boiler room', tags: [{ id: tag.id }] });
+      expect((await world.capture(boiler, { temperature: 61.5 })).status).toBe(201);
+      await world.device({ name: 'Attic', script: 'function consume(event) {}' });
+      await world.must('POST', '/v3/workspaces', {
+        organizationId: world.organizationId,
+        name: 'Second site',
+      });
+    },
+  },
+  (stage) => {
+    const field = () => stage.page.getByRole('combobox', { name: 'Search or jump to' });
+    const option = (name: string | RegExp) => stage.page.getByRole('option', { name });
+    const open = async (typed = '') => {
+      await stage.page
+        .getByRole('button', { name: /^(Search|Suche)/ })
+        .first()
+        .waitFor();
+      await stage.page.keyboard.press('Control+k');
+      await field().fill(typed);
+    };
+    const stored = () =>
+      stage.page.evaluate(async () => (await fetch('/v3/auth/me/preferences')).json());
+
+    test('finds a device by its name and opens it; then it is a recent thing', async () => {
+      const { page } = stage;
+      await stage.visit('');
+      await page.getByRole('button', { name: 'Search or jump to' }).click();
+      await page.getByRole('group', { name: 'Pages' }).waitFor();
+      await stage.inspect('palette-empty');
+      await field().fill('boil');
+      await page.getByRole('group', { name: 'Devices' }).waitFor();
+      const first = page.getByRole('listbox', { name: 'Results' }).getByRole('option').first();
+      expect(await first.getAttribute('aria-selected')).toBe('true');
+      expect(await first.innerText()).toBe('Boiler room');
+      await stage.inspect('palette');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Boiler room' }).waitFor();
+      await page.waitForURL(new RegExp(`${boiler.id}/overview`));
+      await expect.poll(async () => (await stored()).recents?.[0]?.name).toBe('Boiler room');
+      await page.keyboard.type('gh');
+      await open();
+      await page.getByRole('group', { name: 'Recent' }).getByText('Boiler room').click();
+      await page.getByRole('heading', { name: 'Boiler room' }).waitFor();
+    });
+
+    test('# finds tags, @ members, > commands; nothing and a failure say so', async () => {
+      const { page } = stage;
+      await open('#bas');
+      await option(/^Basel/).click();
+      await page.getByText('1 device', { exact: true }).waitFor();
+      await open('@');
+      await page.getByText('Type a name or an e-mail address').waitFor();
+      await field().fill('@admin');
+      await option(/^admin/i).click();
+      await page.waitForURL(/settings\/members/);
+      await open('>boil');
+      await page.getByText('Nothing found for “boil”').waitFor();
+      await page.route('**/v3/search**', (request) => request.abort());
+      await field().fill('attic');
+      await page.getByText('The search did not work').waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await page.unroute('**/v3/search**');
+      await page.keyboard.press('Escape');
+      expect(await field().count()).toBe(0);
+      expect(stage.takeComplaints().every((one) => one.includes('ERR_FAILED'))).toBe(true);
+    });
+
+    test('a pasted id leads straight to its record', async () => {
+      const { page } = stage;
+      await stage.visit('');
+      await page.evaluate((id) => navigator.clipboard.writeText(id), boiler.deviceId);
+      await open();
+      await page.keyboard.press('Control+v');
+      await page.waitForURL(new RegExp(`${boiler.id}/overview`));
+    });
+
+    test('? shows the keys of the table, c copies the page, Escape leads one level up', async () => {
+      const { page } = stage;
+      await page.keyboard.press('?');
+      const dialog = page.getByRole('dialog', { name: 'Keys' });
+      await dialog.getByText('Next and previous row').waitFor();
+      await stage.inspect('keys');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('c');
+      await page.getByText('Copied').waitFor();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      expect(copied).toContain(`/v3/devices/${boiler.id}`);
+      await page.getByRole('img').first().waitFor();
+      await page.keyboard.press('[');
+      await page.waitForURL(/from=.*to=/);
+      await page.keyboard.press('Escape');
+      await page.getByRole('grid', { name: 'Devices' }).waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Attic' }).waitFor();
+    });
+
+    test('letters typed into an editor stay letters', async () => {
+      const { page, world } = stage;
+      const { content } = await world.must(
+        'GET',
+        `/v3/device-types?organizationId=${world.organizationId}`,
+      );
+      await stage.visit(`types/${content[0].id}/decoder`);
+      await page
+        .getByRole('textbox', { name: /script|decoder/i })
+        .first()
+        .click();
+      await page.keyboard.type('gh?');
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      expect(page.url()).toContain('/decoder');
+      await page.keyboard.press('Control+k');
+      await field().waitFor();
+      await page.keyboard.press('Escape');
+    });
+
+    test('single keys can be turned off; theme, language and times follow the user', async () => {
+      const { page } = stage;
+      await stage.visit('');
+      await open('>dark');
+      await page.keyboard.press('Enter');
+      await open('>utc');
+      await page.keyboard.press('Enter');
+      await open('>keys off');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('gd');
+      await page.keyboard.press('?');
+      expect(page.url()).not.toContain('devices');
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      const wanted = { theme: 'dark', zone: 'utc', singleKeys: false };
+      await expect.poll(stored).toMatchObject(wanted);
+      const other = await openBrowser(stage.world.base);
+      try {
+        await signIn(other.page, stage.world.base);
+        await other.page.locator('[data-theme="dark"]').waitFor();
+        await other.page.goto(`${stage.world.base}/me`);
+        const pressed = (name: string) =>
+          other.page.getByRole('group', { name }).locator('[aria-pressed="true"]').innerText();
+        await expect.poll(() => pressed('Times')).toBe('UTC');
+        expect(await pressed('Single keys')).toBe('Off');
+        await other.page.getByRole('button', { name: 'Deutsch' }).click();
+        await other.page.getByRole('heading', { name: 'Vorlieben' }).waitFor();
+        expect(await axeFindings(other.page)).toEqual([]);
+        expect(other.complaints).toEqual([]);
+        await expect.poll(stored).toMatchObject({ ...wanted, language: 'de' });
+      } finally {
+        await other.close();
+      }
+    });
+
+    test('on a phone the bar at the bottom has the search', async () => {
+      const { page } = stage;
+      await page.reload();
+      await page.setViewportSize({ width: 390, height: 844 });
+      const bar = page.getByRole('navigation', { name: 'Hauptmenü' });
+      await bar.getByRole('button', { name: 'Suche' }).click();
+      await option(/^Geräte g/).waitFor();
+      await stage.inspect('palette-phone');
+    });
+  },
+);

@@ -1,0 +1,24 @@
+// Single keys: whether keys without Ctrl do something, and where they never do (WCAG 2.1.4).
+
+const storageKey = 'single-keys';
+
+/** Kept in the browser too, so that the first key already counts. */
+export function hasSingleKeys(): boolean {
+  return localStorage.getItem(storageKey) !== 'off';
+}
+
+export function turnSingleKeys(isOn: boolean): void {
+  if (isOn) localStorage.removeItem(storageKey);
+  else localStorage.setItem(storageKey, 'off');
+}
+
+const typing = 'input, textarea, select, dialog, [contenteditable="true"], [role="dialog"]';
+const ticked = 'input[type="checkbox"], input[type="radio"]';
+
+/** In a field or a dialog a letter is a letter; the path of the event reaches into editors. */
+export function isTyping(event: Event): boolean {
+  return event.composedPath().some((element) => {
+    if (!(element instanceof HTMLElement)) return false;
+    return element.matches(typing) && !element.matches(ticked);
+  });
+}

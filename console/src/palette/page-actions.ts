@@ -1,0 +1,25 @@
+// Page actions: what the page that is shown offers to the palette.
+import type { LucideIcon } from 'lucide-react';
+import { useEffect } from 'react';
+
+export interface PageAction {
+  /** As a sentence of the palette, such as `Tag 12 devices`. */
+  readonly label: string;
+  readonly icon?: LucideIcon;
+  readonly run: () => void;
+}
+
+const offered = new Map<symbol, readonly PageAction[]>();
+
+/** Offers the actions while the part is shown. */
+export function usePageActions(actions: readonly PageAction[]): void {
+  useEffect(() => {
+    const part = Symbol('part');
+    offered.set(part, actions);
+    return () => void offered.delete(part);
+  }, [actions]);
+}
+
+export function pageActions(): readonly PageAction[] {
+  return [...offered.values()].flat();
+}

@@ -1,0 +1,49 @@
+// Outside frame: mark, title and form of the pages that need no session, with the sun at their right.
+import { type FormEvent, type ReactNode, useEffect } from 'react';
+import { useWords } from '../../words/language.tsx';
+import { Sky } from './sky.tsx';
+import { signInWords } from './sign-in-words.ts';
+import styles from './sign-in.module.css';
+
+interface OutsideFrameProps {
+  readonly title: ReactNode;
+  readonly lead?: ReactNode;
+  /** Name in the tab of the browser. */
+  readonly name: string;
+  /** Without it there is nothing to send. */
+  readonly submit?: (given: FormData) => void;
+  readonly children?: ReactNode;
+}
+
+export function OutsideFrame({ title, lead, name, submit, children }: OutsideFrameProps) {
+  const words = useWords(signInWords);
+  useEffect(() => {
+    document.title = `${name} · Heliograph`;
+  }, [name]);
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    submit?.(new FormData(event.currentTarget));
+  };
+  return (
+    <main className={styles['page']}>
+      <form className={styles['form']} onSubmit={send}>
+        <img src="/sun.svg" width="36" height="36" alt="" />
+        <div role="status">
+          <h1>{title}</h1>
+          {lead !== undefined && <p className="mute">{lead}</p>}
+        </div>
+        {children}
+      </form>
+      <Sky motto={words.motto} />
+    </main>
+  );
+}
+
+/** What was wrong with the form as a whole. */
+export function FormError({ children }: { readonly children: ReactNode }) {
+  return (
+    <p role="alert" className={styles['error']}>
+      {children}
+    </p>
+  );
+}

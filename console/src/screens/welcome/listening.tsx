@@ -1,0 +1,168 @@
+// Listening: rings until the first sample, which becomes a value, then its chart and what comes next.
+import { useMutation } from '@tanstack/react-query';
+import { BellPlus, UserPlus } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { ask, platform } from '../../api/platform.ts';
+import { LineChart } from '../../charts/line-chart.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { useAccount } from '../../session/session.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
+import type { SampleFeed } from '../device/data/use-sample-feed.ts';
+import { Rings } from './rings.tsx';
+import { courseOf, valuesOf } from './sample-values.ts';
+import type { FirstDevice } from './use-first-device.ts';
+import styles from './welcome.module.css';
+import { welcomeWords } from './welcome-words.ts';
+
+const flashMs = 600;
+const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Before there is a device. */
+export function Idle() {
+  const words = useWords(welcomeWords);
+  return (
+    <section className={styles['listening']} aria-label={words.idle}>
+      <Rings state="idle" />
+      <h2>{words.idle}</h2>
+      <p className="mute">{words.idleNote}</p>
+    </section>
+  );
+}
+
+interface ListeningProps {
+  readonly device: FirstDevice;
+  readonly payload: object;
+  readonly feed: SampleFeed;
+}
+
+export function Listening({ device, payload, feed }: ListeningProps) {
+  const words = useWords(welcomeWords);
+  const [first] = feed.rows;
+  const isShown = useAfterFlash(first !== undefined);
+  const send = useSend(device, payload);
+  return (
+    <section className={styles['listening']} aria-label={words.listening(device.name)}>
+      {first !== undefined && isShown ? (
+        <Arrived device={device} feed={feed} />
+      ) : (
+        <>
+          <Rings state={first === undefined ? 'waiting' : 'flash'} />
+          <h2>{words.listening(device.name)}</h2>
+          <p className="mute" role="status">
+            {words.nothingYet}
+          </p>
+        </>
+      )}
+      {feed.error !== null && <Failure error={feed.error} retry={feed.retry} />}
+      {send.error !== null && <Failure error={send.error} />}
+      {device.sender !== undefined && (
+        <Button
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- Enter is the answer to each step
+          autoFocus
+          disabled={send.isPending}
+          onClick={() => send.mutate(feed.liveCount)}
+        >
+          {isShown ? words.sendAnother : words.sendForMe}
+        </Button>
+      )}
+      {isShown && <NextSteps device={device} />}
+    </section>
+  );
+}
+
+/** The ring flashes before the value takes its place. */
+function useAfterFlash(hasArrived: boolean): boolean {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    if (!hasArrived) return undefined;
+    const timer = setTimeout(() => setOver(true), flashMs);
+    return () => clearTimeout(timer);
+  }, [hasArrived]);
+  return hasArrived && isOver;
+}
+
+function Arrived({ device, feed }: Omit<ListeningProps, 'payload'>) {
+  const words = useWords(welcomeWords);
+  const formats = useFormats();
+  const samples = feed.rows.map(({ sample }) => sample);
+  const [newest] = samples;
+  const values = newest === undefined ? [] : valuesOf(newest.data);
+  const [main, ...others] = values;
+  const course = main === undefined ? undefined : courseOf(samples, main.key);
+  return (
+    <div className={styles['arrived']} role="status">
+      <p className="mute">{words.arrived(device.name)}</p>
+      {main !== undefined && (
+        <p className={styles['value']}>
+          {typeof main.value === 'number' ? formats.value(main.value) : String(main.value)}
+          <small>{main.key}</small>
+        </p>
+      )}
+      {others.length > 0 && (
+        <p className="mute">
+          {others.map(({ key, value }) => `${key} ${String(value)}`).join(' · ')}
+        </p>
+      )}
+      <p className="faint">
+        {newest !== undefined && words.arrivedAt(formats.clock(newest.timestamp))}
+      </p>
+      {main !== undefined && course !== undefined && (
+        <div className={styles['course']}>
+          <LineChart
+            times={course.times}
+            lines={[{ label: main.key, color: '--c1', values: course.values }]}
+            zone={browserZone}
+            height={150}
+            label={words.course(main.key)}
+          />
+        </div>
+      )}
+      {course === undefined && <p className="faint">{words.secondNote}</p>}
+    </div>
+  );
+}
+
+function NextSteps({ device }: { readonly device: FirstDevice }) {
+  const words = useWords(welcomeWords);
+  const { organizationId } = useAccount();
+  const { workspaceId, id: deviceId, name } = device;
+  return (
+    <div className={styles['next']}>
+      <ButtonLink
+        to="/w/$workspaceId/devices/$deviceId/overview"
+        params={{ workspaceId, deviceId }}
+        look="primary"
+      >
+        {words.open(name)}
+      </ButtonLink>
+      <ButtonLink to="/w/$workspaceId/rules/new" params={{ workspaceId }}>
+        <BellPlus aria-hidden="true" />
+        {words.addAlarm}
+      </ButtonLink>
+      <ButtonLink to="/o/$organizationId/settings/members" params={{ organizationId }}>
+        <UserPlus aria-hidden="true" />
+        {words.invite}
+      </ButtonLink>
+    </div>
+  );
+}
+
+/** The same request as the command; later numbers differ a little, so that a chart has a course. */
+function useSend({ sender }: FirstDevice, payload: object) {
+  return useMutation({
+    mutationFn: (sentBefore: number) => {
+      const { secret = '', deviceId = '' } = sender ?? {};
+      const query = { secret, deviceId };
+      const body = varied(payload, sentBefore) as Record<string, never>;
+      return ask(platform.POST('/v3/capture', { params: { query }, body }));
+    },
+  });
+}
+
+function varied(payload: object, times: number): object {
+  if (times === 0 || 'payloadHex' in payload) return payload;
+  const shift = (value: unknown) =>
+    typeof value === 'number' ? Math.round((value + Math.sin(times)) * 10) / 10 : value;
+  return Object.fromEntries(Object.entries(payload).map(([key, value]) => [key, shift(value)]));
+}

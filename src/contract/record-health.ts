@@ -1,0 +1,47 @@
+// API schemas of the health of records: what `details=health` adds to rows of lists (contract 37).
+import Type from 'typebox';
+import { namedObject } from './named.ts';
+import { orNull, time } from './record-fields.ts';
+import { ruleRunOutcome } from './rule-runs.ts';
+
+const count = Type.Integer({ minimum: 0 });
+
+/** The query parameter of lists whose rows can have their health. */
+export const healthParameter = {
+  details: Type.Optional(
+    Type.Literal('health', { description: '`health` adds the member `health` to each row' }),
+  ),
+} as const;
+
+const perHour = (what: string) =>
+  Type.Unsafe<readonly number[]>(
+    Type.Array(count, { description: `${what} in each of the last 24 hours, the oldest first` }),
+  );
+
+export const ruleHealth = Type.Optional(
+  orNull(
+    namedObject('RuleHealth', {
+      lastRun: orNull(Type.Object({ timestamp: time, outcome: ruleRunOutcome })),
+      firedIn24h: count,
+    }),
+  ),
+);
+
+export const outputHealth = Type.Optional(
+  orNull(
+    namedObject('OutputHealth', {
+      deliveries: Type.Object({
+        ok: count,
+        waiting: count,
+        failed: count,
+        nextTry: orNull(time),
+        okPerHour: perHour('Delivered'),
+        failedPerHour: perHour('Failed permanently'),
+      }),
+    }),
+  ),
+);
+
+export const flowHealth = Type.Optional(
+  orNull(namedObject('FlowHealth', { deviceCount: count, lastSampleAt: orNull(time) })),
+);
