@@ -18,6 +18,11 @@ const chunkLimits: Readonly<Record<string, number>> = {
   code: 165,
   // uPlot.
   charts: 25,
+  // Outlines of the world, with few and with more details; only maps load them.
+  'countries-110m': 40,
+  'countries-50m': 235,
+  // The grid, the data and all kinds of tiles of a dashboard.
+  dashboard: 19,
   // Every step of the first run, its programs, and their words.
   welcome: 13,
 };

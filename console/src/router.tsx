@@ -1,15 +1,7 @@
-<<<<<<< HEAD
-// Router: every screen with its address; screens other than sign-in and home are loaded when needed.
-import { createRoute, createRouter } from '@tanstack/react-router';
-import { dashboardRoutes, sharedDashboard } from './routes/dashboard-routes.ts';
-import { deviceRoutes } from './routes/device-routes.ts';
-import { deviceTypeRoutes } from './routes/device-type-routes.ts';
-import { root, shell, signedIn, signIn, start, workspace } from './routes/frame.ts';
-import { deviceMap } from './routes/map-routes.ts';
-=======
 // Router: every screen with its address; each screen is loaded when it is needed.
 import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { accessRoutes } from './routes/access-routes.ts';
+import { dashboardRoutes, sharedDashboard } from './routes/dashboard-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import {
@@ -22,7 +14,7 @@ import {
   welcome,
   workspace,
 } from './routes/frame.ts';
->>>>>>> next
+import { deviceMap } from './routes/map-routes.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
 import { hasSession } from './session/session.ts';
@@ -37,11 +29,8 @@ else if (isForHome) void homeScreen.preload?.();
 
 const routeTree = root.addChildren([
   signIn,
-<<<<<<< HEAD
   sharedDashboard,
-=======
   ...accessRoutes,
->>>>>>> next
   signedIn.addChildren([
     start,
     shell.addChildren([

@@ -6,12 +6,12 @@ import { Button } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
+import { late } from '../../parts/late.tsx';
+import { Empty, Failure } from '../../parts/states.tsx';
 import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
 import { useNarrow } from '../../parts/rows/use-narrow.ts';
 import { useWorkspaces } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
-import { ConflictDialog } from './conflict-dialog.tsx';
 import { DashboardFrame } from './dashboard-frame.tsx';
 import {
   type Configuration,
@@ -21,7 +21,6 @@ import {
   type Tile,
 } from './dashboard-model.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
-import { DashboardSettings } from './dashboard-settings.tsx';
 import styles from './dashboards.module.css';
 import { dashboardsWords } from './dashboards-words.ts';
 import { zoneShown } from './data/dashboard-range.ts';
@@ -29,9 +28,13 @@ import { arranged, freePlace } from './grid/layout.ts';
 import { TileEditor, TileGrid } from './grid/tile-grid.tsx';
 import { Kiosk } from './kiosk.tsx';
 import { RangeBar, RangeSentence } from './range-bar.tsx';
-import { ShareDialog } from './share/share-dialog.tsx';
-import { TileForm } from './form/tile-form.tsx';
 import { useDashboardEdit } from './use-dashboard-edit.ts';
+
+const DashboardSettings = late(async () => {
+  return (await import('./dashboard-settings.tsx')).DashboardSettings;
+});
+const ShareDialog = late(async () => (await import('./share/share-dialog.tsx')).ShareDialog);
+const TileForm = late(async () => (await import('./form/tile-form.tsx')).TileForm);
 
 interface DashboardEditorProps {
   readonly dashboard: Dashboard;
@@ -44,14 +47,13 @@ type Open = 'share' | 'settings' | Tile | undefined;
 export function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProps) {
   const { id, workspaceId } = dashboard;
   const [open, setOpen] = useState<Open>();
-  const edited = useDashboardEdit(dashboard, configuration);
-  const { draft } = edited;
-  const { name, description, configuration: shown } = draft.value;
+  const editor = useDashboardEdit(dashboard, configuration);
+  const { name, description, configuration: shown } = editor.value;
   const { search, change, zone, ownZone } = useShown(shown, workspaceId);
   const isNarrow = useNarrow();
   const isEditing = search.edit === true && !isNarrow;
   const setTiles = (tiles: Tile[]) =>
-    draft.change({ ...draft.value, configuration: { ...shown, tiles } });
+    editor.change({ ...editor.value, configuration: { ...shown, tiles } });
   const parts = { configuration: shown, search, zone, ownZone, change };
   return (
     <Page
@@ -92,22 +94,18 @@ export function DashboardEditor({ dashboard, configuration, list }: DashboardEdi
           <TileGrid tiles={shown.tiles} />
         )}
       </DashboardFrame>
-      {draft.isChanged && (
+      {editor.isChanged && (
         <div className={styles['editBar']}>
-          <UnsavedBar
-            isChanged
-            isSaving={edited.isSaving}
-            save={edited.save}
-            discard={draft.discard}
-          />
+          {editor.error !== null && <Failure error={editor.error} />}
+          <UnsavedBar editor={editor} within={`/w/${workspaceId}/dashboards/${id}`} />
         </div>
       )}
       {search.kiosk === true && <Kiosk leave={() => change(withoutKiosk(search))} />}
       {open === 'share' && <ShareDialog dashboard={dashboard} close={() => setOpen(undefined)} />}
       {open === 'settings' && (
         <DashboardSettings
-          edit={draft.value}
-          change={draft.change}
+          edit={editor.value}
+          change={editor.change}
           zone={ownZone}
           close={() => setOpen(undefined)}
         />
@@ -122,13 +120,6 @@ export function DashboardEditor({ dashboard, configuration, list }: DashboardEdi
             if (!isEditing) change({ ...search, edit: true });
           }}
           close={() => setOpen(undefined)}
-        />
-      )}
-      {edited.isConflict && (
-        <ConflictDialog
-          overwrite={edited.overwrite}
-          takeTheirs={edited.takeTheirs}
-          close={edited.decideLater}
         />
       )}
     </Page>

@@ -51,8 +51,8 @@ export interface DashboardChange {
   readonly name?: string;
   readonly description?: string | null;
   readonly configuration?: Configuration;
-  /** Of what was edited: a stale one is refused with 409. */
-  readonly version: number;
+  /** Of what was edited: a stale one is refused with 409. Any is overwritten without one. */
+  readonly version?: number;
 }
 
 export function changeDashboard(id: string, body: DashboardChange): Promise<Dashboard> {

@@ -5,12 +5,12 @@ import type { ReactNode } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
 import { Sheet } from '../../parts/card.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Answered, Bone, Empty } from '../../parts/states.tsx';
+import { Answered, Empty } from '../../parts/states.tsx';
 import { useWords } from '../../words/language.tsx';
+import { DashboardBones } from './dashboard-bones.tsx';
 import { DashboardEditor } from './dashboard-editor.tsx';
 import { readConfiguration } from './dashboard-model.ts';
 import { dashboardOf } from './dashboard-requests.ts';
-import styles from './dashboards.module.css';
 import { dashboardsWords } from './dashboards-words.ts';
 import { useReader } from './data/reader.tsx';
 
@@ -52,15 +52,5 @@ export function DashboardPage() {
       configuration={configuration}
       list={list}
     />
-  );
-}
-
-export function DashboardBones() {
-  return (
-    <div className={styles['bones']}>
-      <Bone width="100%" />
-      <Bone width="70%" />
-      <Bone width="85%" />
-    </div>
   );
 }

@@ -73,10 +73,6 @@ export const dashboardsWords = wordSet(
     foreign: 'This dashboard was made by another program',
     foreignNote: 'Its configuration has a form that only that program draws. It is kept as it is.',
     narrow: 'Tiles can be arranged on a wider window.',
-    conflict: 'Someone else saved this dashboard in the meantime',
-    conflictNote: 'Your edits are still here. Save them over the other version, or discard them.',
-    overwrite: 'Save mine',
-    takeTheirs: 'Discard mine',
   },
   {
     title: 'Übersichten',
@@ -151,10 +147,5 @@ export const dashboardsWords = wordSet(
     foreign: 'Diese Übersicht stammt von einem anderen Programm',
     foreignNote: 'Ihre Form zeichnet nur jenes Programm. Sie bleibt, wie sie ist.',
     narrow: 'Kacheln lassen sich in einem breiteren Fenster anordnen.',
-    conflict: 'Jemand anderes hat diese Übersicht inzwischen gespeichert',
-    conflictNote:
-      'Ihre Änderungen sind noch da. Speichern Sie sie über die andere Fassung, oder verwerfen Sie sie.',
-    overwrite: 'Meine speichern',
-    takeTheirs: 'Meine verwerfen',
   },
 );

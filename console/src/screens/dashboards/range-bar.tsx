@@ -113,9 +113,7 @@ interface CustomRangeProps extends Pick<RangeBarProps, 'search' | 'configuration
 function CustomRange({ search, configuration, zone, close, show }: CustomRangeProps) {
   const words = useWords(dashboardsWords);
   const form = useId();
-  const [shown] = useState(() =>
-    isoInterval(intervalShown(search, configuration, Date.now())),
-  );
+  const [shown] = useState(() => isoInterval(intervalShown(search, configuration, Date.now())));
   const [from, setFrom] = useState(localOf(shown.from, zone));
   const [to, setTo] = useState(localOf(shown.to, zone));
   return (

@@ -142,7 +142,10 @@ interface Changes {
 /** States and positions that changed since the page was opened, drawn several at a time. */
 function useChanges(workspaceId: string): Changes {
   const [changes, setChanges] = useState<Changes>({ states: new Map(), places: new Map() });
-  const waiting = useRef({ states: new Map<string, MapState>(), places: new Map<string, Reported>() });
+  const waiting = useRef({
+    states: new Map<string, MapState>(),
+    places: new Map<string, Reported>(),
+  });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const plan = () => {

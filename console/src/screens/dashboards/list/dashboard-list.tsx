@@ -13,7 +13,7 @@ import { Pager } from '../../../parts/pager.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { Answered, Bone, Empty } from '../../../parts/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import { DashboardBones } from '../dashboard.tsx';
+import { DashboardBones } from '../dashboard-bones.tsx';
 import { type DashboardRow, dashboardsOf } from '../dashboard-requests.ts';
 import styles from '../dashboards.module.css';
 import { dashboardsWords } from '../dashboards-words.ts';

@@ -7,7 +7,7 @@ import { Sheet } from '../../../parts/card.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { Answered, Empty } from '../../../parts/states.tsx';
 import { useWords } from '../../../words/language.tsx';
-import { DashboardBones } from '../dashboard.tsx';
+import { DashboardBones } from '../dashboard-bones.tsx';
 import { DashboardFrame } from '../dashboard-frame.tsx';
 import { type Configuration, type Dashboard, readConfiguration } from '../dashboard-model.ts';
 import { dashboardOf } from '../dashboard-requests.ts';
