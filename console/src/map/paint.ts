@@ -14,7 +14,7 @@ import {
 } from './view.ts';
 
 /** The outline is too rough for less than about 30 km across. */
-export const gridBelowMeters = 30_000;
+const gridBelowMeters = 30_000;
 const labelsMax = 60;
 const gridPx = 90;
 
@@ -171,7 +171,7 @@ interface Circle {
   readonly radius: number;
 }
 
-export function paintShape(
+function paintShape(
   context: CanvasRenderingContext2D,
   state: MapState,
   { x, y, radius }: Circle,

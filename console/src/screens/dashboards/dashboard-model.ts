@@ -12,7 +12,7 @@ export type Configuration = components['schemas']['DashboardConfiguration'];
 export const tileKinds = ['value', 'line', 'bar', 'state', 'map', 'table', 'text'] as const;
 const schema = 'heliograph-dashboard';
 const version = 1;
-export const topicDefault = 'default';
+const topicDefault = 'default';
 
 /** Width and height of a new tile, in columns and rows. */
 export const firstSizes: Readonly<Record<TileKind, readonly [width: number, height: number]>> = {

@@ -54,7 +54,7 @@ export function deviceSeriesOf(series: TileSeries, tagDevices: TagDevices): Devi
 }
 
 /** Bars are added up from finer buckets, so that all tiles share one request. */
-export function accumulatorsOf(tile: Tile, accumulator: string): readonly string[] {
+function accumulatorsOf(tile: Tile, accumulator: string): readonly string[] {
   if (tile.kind === 'value') return ['AVG', 'LAST'];
   if (tile.kind === 'bar') return accumulator === 'AVG' ? ['AVG', 'COUNT'] : [accumulator];
   return accumulator === 'AVG' ? ['AVG', 'MIN', 'MAX'] : [accumulator];

@@ -8,7 +8,7 @@ const batchMs = 100;
 const joinMs = 300;
 const keptMax = 500;
 /** Above this the newest values come with the next request. */
-export const followedMax = 200;
+const followedMax = 200;
 
 /** Samples of a topic of a device, oldest first. */
 export type LiveSamples = ReadonlyMap<string, readonly LiveSample[]>;

@@ -69,7 +69,7 @@ export function TileBox({ tile, edit, children }: TileBoxProps) {
   );
 }
 
-export function placeOf({ x, y, width, height }: Box): CSSProperties {
+function placeOf({ x, y, width, height }: Box): CSSProperties {
   return {
     '--column': x + 1,
     '--columns': width,
