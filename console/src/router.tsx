@@ -17,6 +17,7 @@ import {
 import { deviceMap } from './routes/map-routes.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
+import { settingsRoutes } from './routes/settings-routes.ts';
 import { hasSession } from './session/session.ts';
 
 const homeScreen = lazyRouteComponent(() => import('./screens/home/home.tsx'), 'Home');
@@ -43,6 +44,7 @@ const routeTree = root.addChildren([
         ...deviceTypeRoutes,
         ...outputRoutes,
         ...ruleRoutes,
+        settingsRoutes,
       ]),
       organizationRoutes,
       ownAccount,

@@ -7,6 +7,7 @@ import {
   LayoutDashboard,
   type LucideIcon,
   Map,
+  Settings,
   Zap,
 } from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
@@ -46,4 +47,5 @@ export const placeGroups: readonly PlaceGroup[] = [
       { path: 'outputs', word: 'outputs', icon: Cable, key: 'o' },
     ],
   },
+  { places: [{ path: 'settings', word: 'settings', icon: Settings, key: 's' }] },
 ];
