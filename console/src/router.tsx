@@ -4,6 +4,7 @@ import { accessRoutes } from './routes/access-routes.ts';
 import { dashboardRoutes, sharedDashboard } from './routes/dashboard-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
+import { flowRoutes } from './routes/flow-routes.ts';
 import {
   root,
   shell,
@@ -42,6 +43,7 @@ const routeTree = root.addChildren([
         deviceMap,
         ...deviceRoutes,
         ...deviceTypeRoutes,
+        ...flowRoutes,
         ...outputRoutes,
         ...ruleRoutes,
         settingsRoutes,

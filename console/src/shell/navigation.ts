@@ -8,6 +8,7 @@ import {
   type LucideIcon,
   Map,
   Settings,
+  Workflow,
   Zap,
 } from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
@@ -43,6 +44,7 @@ export const placeGroups: readonly PlaceGroup[] = [
     word: 'process',
     places: [
       { path: 'types', word: 'types', icon: FileCode2, key: 't' },
+      { path: 'flows', word: 'flows', icon: Workflow, key: 'f' },
       { path: 'rules', word: 'rules', icon: Zap, key: 'r' },
       { path: 'outputs', word: 'outputs', icon: Cable, key: 'o' },
     ],
