@@ -15,6 +15,7 @@ import {
 } from './routes/frame.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
+import { settingsRoutes } from './routes/settings-routes.ts';
 import { hasSession } from './session/session.ts';
 
 const homeScreen = lazyRouteComponent(() => import('./screens/home/home.tsx'), 'Home');
@@ -38,6 +39,7 @@ const routeTree = root.addChildren([
         ...deviceTypeRoutes,
         ...outputRoutes,
         ...ruleRoutes,
+        settingsRoutes,
       ]),
       organizationRoutes,
       ownAccount,

@@ -18,9 +18,14 @@ export class LeafValues {
    * Numbers, booleans as 0 and 1, and for texts their index in `texts`: the first `length` of them.
    * It is replaced when it is full.
    */
-  numbers: Float64Array = none;
+  numbers: Float64Array;
   readonly texts: string[] = [];
   length = 0;
+
+  /** Memory for `capacity` values is allocated immediately, and more when needed. */
+  constructor(capacity = 0) {
+    this.numbers = capacity === 0 ? none : new Float64Array(capacity);
+  }
 
   addNumber(value: number): void {
     if (this.length === this.numbers.length) this.#grow();

@@ -10,6 +10,8 @@ import { missing } from '../structures/missing.ts';
 /** A block lives until its last entry is dropped, so it is short. */
 const rowsMax = 512;
 const valuesMax = 4_096;
+/** Of a row; shapes have no more leaves. */
+const leavesMax = 256;
 
 /** What an entry is apart from its times and values. */
 export interface RowToAdd {
@@ -29,7 +31,7 @@ export interface RowToAdd {
 export class RowBlock {
   length = 0;
   /** Values of rows may be added before the rows. */
-  readonly values = new LeafValues();
+  readonly values = new LeafValues(valuesMax + leavesMax);
   readonly devices: Uint32Array;
   readonly valuesAt: Uint32Array;
   readonly timestamps: Float64Array;

@@ -1,5 +1,6 @@
 // Single rows: entries with one sample that is later than all of its device, without an object for each.
-import type { DataShape } from '../log/data-shape.ts';
+import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
+import type { EntryLog } from '../log/entry-log.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
 import { addValues } from '../log/row-columns.ts';
 import { createRowKinds } from '../log/row-kind.ts';
@@ -10,9 +11,12 @@ import type { PendingEntries, PendingEntry, Refusal } from './pending-entries.ts
 import { durableRowOf } from './placed-rows.ts';
 import { RowBlock, RowRange } from './row-block.ts';
 import { createRowsInFlight } from './rows-in-flight.ts';
-import type { SampleIntakeParts } from './sample-intake.ts';
+import type { SampleStore } from './sample-store.ts';
 
-export interface SingleRowsParts extends Pick<SampleIntakeParts, 'log' | 'shapes' | 'store'> {
+export interface SingleRowsParts {
+  readonly log: Pick<EntryLog, 'append' | 'appendColumns'>;
+  readonly shapes: ShapeInterner;
+  readonly store: Pick<SampleStore, 'numbered'>;
   readonly groups: EntryGroups;
   readonly entries: PendingEntries;
 }

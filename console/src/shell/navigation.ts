@@ -1,5 +1,5 @@
 // Navigation: the places of a workspace, one row each, for the side bar, the palette and the keyboard.
-import { Cable, Cpu, FileCode2, House, type LucideIcon, Zap } from 'lucide-react';
+import { Cable, Cpu, FileCode2, House, type LucideIcon, Settings, Zap } from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
 
 type Word = {
@@ -35,4 +35,5 @@ export const placeGroups: readonly PlaceGroup[] = [
       { path: 'outputs', word: 'outputs', icon: Cable, key: 'o' },
     ],
   },
+  { places: [{ path: 'settings', word: 'settings', icon: Settings, key: 's' }] },
 ];

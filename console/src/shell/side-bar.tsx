@@ -4,12 +4,13 @@ import { BookOpen, Building2, LogOut, Search, SunMoon, UserRound } from 'lucide-
 import { chooseTheme } from '../design/theme.ts';
 import { openPalette } from '../palette/palette-state.ts';
 import { useWorkspaceId } from '../session/last-workspace.ts';
-import { signOut, useAccount, useWorkspaces } from '../session/session.ts';
+import { signOut, useAccount } from '../session/session.ts';
 import { toastFailure } from '../parts/toasts.tsx';
 import { useWords } from '../words/language.tsx';
 import { type Place, placeGroups } from './navigation.ts';
 import { shellWords } from './shell-words.ts';
 import styles from './shell.module.css';
+import { WorkspaceSwitch } from './workspace-switch.tsx';
 
 const home = '/w/$workspaceId';
 const phonePlaces = ['', 'devices', 'alarms'];
@@ -33,7 +34,7 @@ export function SideBar() {
       </div>
       <WorkspaceSwitch />
       {placeGroups.map((group) => (
-        <PlaceGroupLinks key={group.word ?? ''} group={group} />
+        <PlaceGroupLinks key={group.word ?? group.places[0]?.path} group={group} />
       ))}
       <span className="grow" />
       <AccountLinks />
@@ -123,30 +124,6 @@ function PlaceLink({ place: { path, word, icon: Icon }, className }: PlaceLinkPr
       <Icon aria-hidden="true" />
       {words[word]}
     </Link>
-  );
-}
-
-function WorkspaceSwitch() {
-  const words = useWords(shellWords);
-  const workspaces = useWorkspaces();
-  const workspaceId = useWorkspaceId();
-  const navigate = useNavigate();
-  return (
-    <label className={styles['workspace']}>
-      <span className="sr">{words.workspace}</span>
-      <select
-        value={workspaceId}
-        onChange={(event) =>
-          void navigate({ to: '/w/$workspaceId', params: { workspaceId: event.target.value } })
-        }
-      >
-        {workspaces.data?.content.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

@@ -6,7 +6,6 @@ import { ask, platform } from '../../api/platform.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Failure } from '../../parts/states.tsx';
-import { useAccount } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { SampleFeed } from '../device/data/use-sample-feed.ts';
 import { Rings } from './rings.tsx';
@@ -125,7 +124,6 @@ function Arrived({ device, feed }: Omit<ListeningProps, 'payload'>) {
 
 function NextSteps({ device }: { readonly device: FirstDevice }) {
   const words = useWords(welcomeWords);
-  const { organizationId } = useAccount();
   const { workspaceId, id: deviceId, name } = device;
   return (
     <div className={styles['next']}>
@@ -140,7 +138,7 @@ function NextSteps({ device }: { readonly device: FirstDevice }) {
         <BellPlus aria-hidden="true" />
         {words.addAlarm}
       </ButtonLink>
-      <ButtonLink to="/o/$organizationId/settings/members" params={{ organizationId }}>
+      <ButtonLink to="/w/$workspaceId/settings/members" params={{ workspaceId }}>
         <UserPlus aria-hidden="true" />
         {words.invite}
       </ButtonLink>

@@ -50,14 +50,19 @@ export function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
 
   /** Fills `differences` with those within slices, and `firsts` with the first value of each. */
   function takeDifferences(values: Float64Array): number {
-    let count = 0;
-    for (let slice = 0, row = 0; slice < slices.count; slice++) {
-      const end = row + slices.lengths[slice]!;
-      firsts[slice] = values[row]!;
-      for (let i = row + 1; i < end; i++) differences[count++] = values[i]! - values[i - 1]!;
-      row = end;
+    const { lengths, count } = slices;
+    let at = 0;
+    for (let slice = 0, row = 0; slice < count; slice++) {
+      const end = row + lengths[slice]!;
+      let before = values[row]!;
+      firsts[slice] = before;
+      while (++row < end) {
+        const value = values[row]!;
+        differences[at++] = value - before;
+        before = value;
+      }
     }
-    return count;
+    return at;
   }
 
   function writeInts(values: Float64Array, digits = 0): void {

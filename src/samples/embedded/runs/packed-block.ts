@@ -41,8 +41,7 @@ export function writePacked(
   }
   writeHead(out, { mode: modes.packed, width, tag, length, base, exceptions });
   const top = base + 2 ** width - 1;
-  const words = packBits(values, length, base, width);
-  out.append(new Uint8Array(words.buffer, 0, wordsOf(length, width) * 4));
+  out.append(packBits(values, length, base, width));
   if (exceptions === 0) return;
   const places: number[] = [];
   for (let i = 0; i < length; i++) if (values[i]! < base || values[i]! > top) places.push(i);
@@ -74,17 +73,17 @@ function writeHead(out: AlignedBuffer, head: BlockHead): void {
   view.setUint32(at + 20, 0, true);
 }
 
-/** Offsets of the values from the base; exceptions keep the bits of zero. */
-function packBits(
-  values: Float64Array,
-  length: number,
-  base: number,
-  width: number,
-): Uint32Array<ArrayBuffer> {
-  const words = new Uint32Array(wordsOf(length, width) + 1);
-  if (width === 0) return words;
+/** Used again for every block. */
+let words = new Uint32Array(1 << 12);
+
+/** Offsets of the values from the base; exceptions keep the bits of zero. The bytes are valid until the next call. */
+function packBits(values: Float64Array, length: number, base: number, width: number): Uint8Array {
+  const count = wordsOf(length, width);
+  if (count >= words.length) words = new Uint32Array(2 * count);
+  // The last value may reach into a word that is not used.
+  words.fill(0, 0, count + 1);
   const top = base + 2 ** width - 1;
-  for (let i = 0, bit = 0; i < length; i++, bit += width) {
+  for (let i = 0, bit = 0; i < length && width > 0; i++, bit += width) {
     const value = values[i]!;
     if (value < base || value > top) continue;
     const offset = (value - base) >>> 0;
@@ -93,7 +92,7 @@ function packBits(
     words[word]! |= offset << shift;
     if (shift + width > 32) words[word + 1]! |= offset >>> (32 - shift);
   }
-  return words;
+  return new Uint8Array(words.buffer, 0, count * 4);
 }
 
 const noWords = new Uint32Array(0);

@@ -52,6 +52,7 @@ export function createPageWriter({ kinds, texts, emit }: PageWriterOptions): Pag
   const slices = createSliceTable();
   const sections = createSectionWriter();
   const encoder = createColumnEncoder(sections.out, slices);
+  const scaledOf = kinds.map(newValues);
 
   function addSlice(device: number, length: number): number {
     if (slices.rows + length > pageRowsMax) flush();
@@ -112,7 +113,7 @@ export function createPageWriter({ kinds, texts, emit }: PageWriterOptions): Pag
       encoder.writeInts(values);
       return { scaled: values, digits: 0, isNumber: false };
     }
-    const found = scaledValues(values, slices.rows);
+    const found = scaledValues(values, slices.rows, scaledOf[index]!);
     if (found === undefined) writeDoubles(sections.out, values, slices.rows, 0);
     else encoder.writeInts(found.scaled, found.digits);
     return found;
@@ -126,19 +127,24 @@ function hasAny(values: Float64Array, length: number): boolean {
   return false;
 }
 
-/** The values as whole numbers with the fewest decimal places that give each of them back; undefined when there are too many. */
-function scaledValues(values: Float64Array, length: number): ScaledValues | undefined {
-  const scaled = new Float64Array(length);
+/**
+ * The values as whole numbers, which are set in `scaled`, with the fewest decimal places that give each of them
+ * back; undefined when there are too many.
+ */
+function scaledValues(
+  values: Float64Array,
+  length: number,
+  scaled: Float64Array,
+): ScaledValues | undefined {
   for (let digits = 0, checked = 0; digits <= digitsMax; digits++) {
     const power = powersOfTen[digits]!;
+    const ofFewer = checked;
     while (checked < length && isExact(values[checked]!, power)) checked++;
     if (checked < length) continue;
-    for (let i = 0; i < length; i++) {
-      // More places than a value needs can round it differently, so all are checked with the final number.
-      if (!isExact(values[i]!, power)) return undefined;
-      // Adding zero turns -0 into 0: the store has no negative zero.
-      scaled[i] = Math.round(values[i]! * power) + 0;
-    }
+    // More places than a value needs can round it differently.
+    for (let i = 0; i < ofFewer; i++) if (!isExact(values[i]!, power)) return undefined;
+    // Adding zero turns -0 into 0: the store has no negative zero.
+    for (let i = 0; i < length; i++) scaled[i] = Math.round(values[i]! * power) + 0;
     return { scaled, digits, isNumber: true };
   }
   return undefined;

@@ -8,14 +8,7 @@ import {
   pageSections,
 } from './page-format.ts';
 import { PackedBlock } from './packed-block.ts';
-import {
-  type PageSlices,
-  readIntColumn,
-  readScaled,
-  readSlices,
-  readTextColumn,
-  readTimes,
-} from './page-reader.ts';
+import { type PageSlices, readIntColumn, readSlices, readTextColumn } from './page-reader.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import type { RunFile } from './run-file.ts';
 
@@ -93,8 +86,7 @@ export function readPage(
   const { rows, textId } = into;
   const slices = readSlices(neededSection(run, page, pageSections.slices));
   const times = new PackedBlock(neededSection(run, page, pageSections.times), 0);
-  for (let slice = 0; slice < slices.count; slice++)
-    readTimes(times, slices, slice, rows.timestamps.subarray(slices.starts[slice]));
+  readDifferences(times, slices, slices.firsts, rows.timestamps);
   readInts(neededSection(run, page, pageSections.orders), slices, rows.orders);
   readInts(neededSection(run, page, pageSections.origins), slices, rows.origins);
   const metas = run.section(page, pageSections.metas);
@@ -116,11 +108,36 @@ function neededSection(run: RunFile, page: number, section: number): Uint8Array 
 }
 
 function readInts(content: Uint8Array, slices: PageSlices, target: Float64Array): void {
-  const column = readIntColumn(content);
-  for (let slice = 0; slice < slices.count; slice++)
-    readScaled(column, slices, slice, target.subarray(slices.starts[slice]));
+  const { block, differences, power } = readIntColumn(content);
   const length = slices.starts[slices.count]!;
-  if (column.power > 1) for (let i = 0; i < length; i++) target[i] = target[i]! / column.power;
+  if (differences === undefined) block.read(0, length, target, 0);
+  else {
+    block.read(0, slices.count, firsts, 0);
+    readDifferences(differences, slices, firsts, target);
+  }
+  if (power > 1) for (let i = 0; i < length; i++) target[i] = target[i]! / power;
+}
+
+// Used again for every column.
+const firsts = new Float64Array(pageRowsMax);
+const steps = new Float64Array(pageRowsMax);
+
+/** Adds the differences within each slice to its first value. */
+function readDifferences(
+  differences: PackedBlock,
+  { starts, count }: PageSlices,
+  firstOf: Float64Array,
+  target: Float64Array,
+): void {
+  differences.read(0, starts[count]! - count, steps, 0);
+  for (let slice = 0, step = 0, row = 0; slice < count; slice++) {
+    let value = firstOf[slice]!;
+    target[row++] = value;
+    for (const end = starts[slice + 1]!; row < end; row++) {
+      value += steps[step++]!;
+      target[row] = value;
+    }
+  }
 }
 
 function readTexts(

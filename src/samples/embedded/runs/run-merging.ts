@@ -47,10 +47,10 @@ function mergeInto(
   const keepFrom = origins.list.map(
     (origin) => job.keepFrom.get(JSON.stringify(origin)) ?? Number.NEGATIVE_INFINITY,
   );
-  const inputs = runs.map((input, i) => ({
-    cursor: createRunCursor(input, shape, texts.idOf),
-    originIds: origins.idsOf[i]!,
-  }));
+  const inputs = runs.map((input, i): MergeInput => {
+    const cursor = createRunCursor(input, shape, texts.idOf);
+    return { cursor, columns: columnsOf(cursor.rows), originIds: origins.idsOf[i]! };
+  });
   const gathered = createGatheredRows(shape.leaves.length, keepFrom);
   const run = openRunWriter({
     path: job.path,
@@ -71,9 +71,9 @@ function mergeInto(
   try {
     for (let device = leastDevice(inputs); device !== Infinity; device = leastDevice(inputs)) {
       gathered.clear();
-      for (const { cursor, originIds } of inputs)
-        for (; cursor.device() === device; cursor.next())
-          gathered.add(cursor.rows, cursor.first(), cursor.end(), originIds);
+      for (const input of inputs)
+        for (const { cursor } = input; cursor.device() === device; cursor.next())
+          gathered.add(input, cursor.first(), cursor.end());
       if (gathered.length() === 0 || job.without.has(device)) continue;
       writeSlices(run.pages, gathered.deviceRows(device));
       written += gathered.length();
@@ -87,8 +87,22 @@ function mergeInto(
   return undefined;
 }
 
-function leastDevice(inputs: readonly { readonly cursor: RunCursor }[]): number {
-  return inputs.reduce((least, { cursor }) => Math.min(least, cursor.device()), Infinity);
+interface MergeInput {
+  readonly cursor: RunCursor;
+  /** Of its rows; the arrays stay the same. */
+  readonly columns: readonly Float64Array[];
+  /** Its origins as places in the list of all. */
+  readonly originIds: readonly number[];
+}
+
+function columnsOf(rows: CursorRows): Float64Array[] {
+  return [rows.timestamps, rows.orders, rows.origins, rows.metas, ...rows.columns];
+}
+
+function leastDevice(inputs: readonly MergeInput[]): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const { cursor } of inputs) least = Math.min(least, cursor.device());
+  return least;
 }
 
 /** Numbers for values in the order in which they come. */
@@ -123,7 +137,8 @@ function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
   const timestampsAt = 0;
   const ordersAt = 1;
   const originsAt = 2;
-  // Times, orders, origins, metas, then the columns.
+  let places = new Uint32Array(1_024);
+  // See `columnsOf`.
   let columns = Array.from({ length: 4 + columnCount }, () => new Float64Array(1_024));
   let length = 0;
   let isSorted = true;
@@ -143,14 +158,28 @@ function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
   }
 
   /** By time; rows of one instant in the order of storing. */
-  function sortedPlaces(): Uint32Array {
+  function sortPlaces(): void {
+    if (places.length < length) places = new Uint32Array(2 * length);
+    for (let i = 0; i < length; i++) places[i] = i;
+    if (isSorted) return;
     const timestamps = columns[timestampsAt]!;
     const orders = columns[ordersAt]!;
-    const order = new Uint32Array(length);
-    for (let i = 0; i < length; i++) order[i] = i;
-    if (isSorted) return order;
-    return order.sort((a, b) => timestamps[a]! - timestamps[b]! || orders[a]! - orders[b]!);
+    places
+      .subarray(0, length)
+      .sort((a, b) => timestamps[a]! - timestamps[b]! || orders[a]! - orders[b]!);
   }
+
+  function copy(from: number, count: number, page: CursorRows, to: number): void {
+    const targets = columnsOf(page);
+    for (let column = 0; column < columns.length; column++) {
+      const source = columns[column]!;
+      const target = targets[column]!;
+      if (isSorted) for (let i = 0; i < count; i++) target[to + i] = source[from + i]!;
+      else for (let i = 0; i < count; i++) target[to + i] = source[places[from + i]!]!;
+    }
+  }
+
+  const at = (place: number): number => places[place]!;
 
   return {
     length: (): number => length,
@@ -158,35 +187,23 @@ function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
       length = 0;
       isSorted = true;
     },
-    add: (rows: CursorRows, first: number, end: number, originIds: readonly number[]): void => {
-      const sources = [rows.timestamps, rows.orders, rows.origins, rows.metas, ...rows.columns];
+    add: ({ columns: sources, originIds }: MergeInput, first: number, end: number): void => {
+      const timestamps = sources[timestampsAt]!;
+      const orders = sources[ordersAt]!;
+      const origins = sources[originsAt]!;
       for (let row = first; row < end; row++) {
-        const origin = originIds[rows.origins[row]!]!;
-        const timestamp = rows.timestamps[row]!;
+        const origin = originIds[origins[row]!]!;
+        const timestamp = timestamps[row]!;
         if (timestamp < keepFrom[origin]!) continue;
         if (length === columns[timestampsAt]!.length) grow();
-        if (length > 0 && isBefore(timestamp, rows.orders[row]!)) isSorted = false;
+        if (length > 0 && isBefore(timestamp, orders[row]!)) isSorted = false;
         for (let i = 0; i < sources.length; i++) columns[i]![length] = sources[i]![row]!;
         columns[originsAt]![length++] = origin;
       }
     },
     deviceRows: (device: number) => {
-      const order = sortedPlaces();
-      const at = (place: number): number => order[place]!;
-      return {
-        device,
-        length,
-        at,
-        timestamps: columns[timestampsAt]!,
-        copy: (from: number, count: number, page: CursorRows, to: number): void => {
-          const targets = [page.timestamps, page.orders, page.origins, page.metas, ...page.columns];
-          for (let column = 0; column < columns.length; column++) {
-            const source = columns[column]!;
-            const target = targets[column]!;
-            for (let i = 0; i < count; i++) target[to + i] = source[order[from + i]!]!;
-          }
-        },
-      };
+      sortPlaces();
+      return { device, length, at, timestamps: columns[timestampsAt]!, copy };
     },
   };
 }

@@ -40,7 +40,8 @@ export function sealMemtable(job: SealJob, shape: DataShape): RunIndex | undefin
   const { keepFrom } = rows;
   const isAnyLimited = keepFrom.some((from) => from !== Number.NEGATIVE_INFINITY);
   const { order, starts } = byDevice(rows);
-  const { texts, origins, topic, timestamps } = rows;
+  const { texts, origins, topic } = rows;
+  const ofDevice = createDeviceRows(order, rows);
   const run = openRunWriter({ path, shape, topic, texts, origins, keepFrom, note });
   let written = 0;
   try {
@@ -48,10 +49,14 @@ export function sealMemtable(job: SealJob, shape: DataShape): RunIndex | undefin
       const first = starts[device]!;
       const length = starts[device + 1]! - first;
       if (length === 0 || without.has(device)) continue;
-      const stored = order.subarray(first, first + length);
-      const kept = isAnyLimited ? unexpired(stored, rows) : stored;
-      writeSlices(run.pages, deviceRows(device, sortByTime(kept, timestamps), rows));
-      written += kept.length;
+      ofDevice.begin(
+        device,
+        first,
+        isAnyLimited ? keepUnexpired(order, first, length, rows) : length,
+      );
+      sortByTime(order, first, ofDevice.length, rows.timestamps);
+      writeSlices(run.pages, ofDevice);
+      written += ofDevice.length;
     }
     if (written > 0) return run.end();
   } catch (error) {
@@ -73,39 +78,112 @@ function byDevice({ device, devices, length }: MemtableRows) {
   return { order, starts };
 }
 
-function unexpired(
-  stored: Uint32Array,
+/** Moves the rows that have not expired to the beginning; returns their number. */
+function keepUnexpired(
+  order: Uint32Array,
+  first: number,
+  length: number,
   { timestamps, originIds, keepFrom }: MemtableRows,
-): Uint32Array {
-  return stored.filter((row) => timestamps[row]! >= keepFrom[originIds[row]!]!);
+): number {
+  let kept = 0;
+  for (let at = first; at < first + length; at++) {
+    const row = order[at]!;
+    if (timestamps[row]! >= keepFrom[originIds[row]!]!) order[first + kept++] = row;
+  }
+  return kept;
 }
 
 /** Most devices send in the order of time; rows of one instant stay in the order of storing. */
-function sortByTime(order: Uint32Array, timestamps: Float64Array): Uint32Array {
-  for (let i = 1; i < order.length; i++) {
+function sortByTime(
+  order: Uint32Array,
+  first: number,
+  length: number,
+  timestamps: Float64Array,
+): void {
+  const end = first + length;
+  for (let i = first + 1; i < end; i++) {
     if (timestamps[order[i]!]! >= timestamps[order[i - 1]!]!) continue;
-    return order.sort((a, b) => timestamps[a]! - timestamps[b]! || a - b);
+    order.subarray(first, end).sort((a, b) => timestamps[a]! - timestamps[b]! || a - b);
+    return;
   }
-  return order;
 }
 
-function deviceRows(device: number, order: Uint32Array, rows: MemtableRows): DeviceRows {
+/** The rows of one device after the other. One object for all, because most devices have few. */
+function createDeviceRows(order: Uint32Array, rows: MemtableRows) {
   const { timestamps, orders, originIds, metaIds, columns } = rows;
-  const sources = [timestamps, orders, originIds, ...columns];
-  return {
-    device,
+  let first = 0;
+
+  const ofDevice = {
+    device: 0,
+    length: 0,
     timestamps,
-    length: order.length,
-    at: (place) => order[place]!,
-    copy: (from, length, page: PageRows, to) => {
-      const targets = [page.timestamps, page.orders, page.origins, ...page.columns];
-      for (let column = 0; column < sources.length; column++) {
-        const source = sources[column]!;
-        const target = targets[column]!;
-        for (let i = 0; i < length; i++) target[to + i] = source[order[from + i]!]!;
-      }
+    begin(device: number, from: number, length: number): void {
+      ofDevice.device = device;
+      ofDevice.length = length;
+      first = from;
+    },
+    at: (place: number) => order[first + place]!,
+    copy(from: number, length: number, page: PageRows, to: number): void {
+      const places = { order, from: first + from, length, to };
+      copyDoubles(timestamps, page.timestamps, places);
+      copyDoubles(orders, page.orders, places);
+      copyShorts(originIds, page.origins, places);
+      for (let i = 0; i < columns.length; i++) copyValues(columns[i]!, page.columns[i]!, places);
       if (metaIds === undefined) page.metas.fill(0, to, to + length);
-      else for (let i = 0; i < length; i++) page.metas[to + i] = metaIds[order[from + i]!]!;
+      else copyWords(metaIds, page.metas, places);
     },
   };
+  return ofDevice satisfies DeviceRows;
+}
+
+/** Rows of a memtable, and the first of them on the page. */
+interface CopiedPlaces {
+  readonly order: Uint32Array;
+  readonly from: number;
+  readonly length: number;
+  readonly to: number;
+}
+
+function copyValues(
+  source: MemtableRows['columns'][number],
+  target: Float64Array,
+  places: CopiedPlaces,
+): void {
+  if (source instanceof Float64Array) copyDoubles(source, target, places);
+  else if (source instanceof Uint8Array) copyBytes(source, target, places);
+  else copyWords(source, target, places);
+}
+
+// One function for each type of array: the compiler makes quick code only for one type.
+
+function copyDoubles(
+  source: Float64Array,
+  target: Float64Array,
+  { order, from, length, to }: CopiedPlaces,
+): void {
+  for (let i = 0; i < length; i++) target[to + i] = source[order[from + i]!]!;
+}
+
+function copyWords(
+  source: Uint32Array,
+  target: Float64Array,
+  { order, from, length, to }: CopiedPlaces,
+): void {
+  for (let i = 0; i < length; i++) target[to + i] = source[order[from + i]!]!;
+}
+
+function copyShorts(
+  source: Uint16Array,
+  target: Float64Array,
+  { order, from, length, to }: CopiedPlaces,
+): void {
+  for (let i = 0; i < length; i++) target[to + i] = source[order[from + i]!]!;
+}
+
+function copyBytes(
+  source: Uint8Array,
+  target: Float64Array,
+  { order, from, length, to }: CopiedPlaces,
+): void {
+  for (let i = 0; i < length; i++) target[to + i] = source[order[from + i]!]!;
 }

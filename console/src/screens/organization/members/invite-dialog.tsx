@@ -1,22 +1,25 @@
 // Invitation: an address and a role; the answer is a link when no mail is sent.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId } from 'react';
-import { ask, platform } from '../../../api/platform.ts';
 import { Button } from '../../../parts/button.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { CodeBlock, Failure } from '../../../parts/states.tsx';
-import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';
 import styles from './members.module.css';
-import { roles } from './role-choice.tsx';
+import type { Invited, MemberPlace } from './member-place.ts';
 
-export function InviteDialog({ close }: { readonly close: () => void }) {
+interface InviteDialogProps {
+  readonly place: MemberPlace;
+  readonly close: () => void;
+}
+
+export function InviteDialog({ place, close }: InviteDialogProps) {
   const words = useWords(organizationWords);
   const form = useId();
-  const invite = useInvite();
+  const invite = useInvite(place);
   if (invite.data !== undefined)
     return (
       <Dialog
@@ -44,7 +47,7 @@ export function InviteDialog({ close }: { readonly close: () => void }) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
-    const role = roles.find((one) => one === given.get('role')) ?? 'MEMBER';
+    const role = place.roles.find((one) => one === given.get('role')) ?? place.firstRole;
     invite.mutate({ email: String(given.get('email')), role });
   };
   return (
@@ -62,8 +65,8 @@ export function InviteDialog({ close }: { readonly close: () => void }) {
     >
       <form id={form} className={styles['form']} onSubmit={submit}>
         <TextField label={words.email} name="email" type="email" required />
-        <SelectField label={words.role} name="role" defaultValue="MEMBER">
-          {roles.map((role) => (
+        <SelectField label={words.role} name="role" defaultValue={place.firstRole}>
+          {place.roles.map((role) => (
             <option key={role} value={role}>
               {words.roles[role]}
             </option>
@@ -75,13 +78,10 @@ export function InviteDialog({ close }: { readonly close: () => void }) {
   );
 }
 
-function useInvite() {
-  const { organizationId } = useAccount();
+function useInvite(place: MemberPlace) {
   const queries = useQueryClient();
-  const path = { id: organizationId };
   return useMutation({
-    mutationFn: (body: { email: string; role: (typeof roles)[number] }) =>
-      ask(platform.POST('/v3/organizations/{id}/members', { params: { path }, body })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['members'] }),
+    mutationFn: (invited: Invited) => place.invite(invited),
+    onSuccess: () => queries.invalidateQueries({ queryKey: place.key }),
   });
 }

@@ -14,6 +14,9 @@ export interface PackingPlan {
   readonly bytes: number;
 }
 
+/** Used again for every plan. */
+const sample = new Float64Array(probes);
+
 /** The cheaper of two ways: all values packed, or the common range packed and the rest listed. */
 export function planPacking(values: Float64Array, length: number): PackingPlan {
   let min = Number.POSITIVE_INFINITY;
@@ -26,7 +29,6 @@ export function planPacking(values: Float64Array, length: number): PackingPlan {
   if (length === 0) return { base: 0, width: 0, exceptions: 0, bytes: 0 };
   const whole = planOf(length, min, max, 0);
   if (whole.width < 3 || length < probes) return whole;
-  const sample = new Float64Array(probes);
   for (let i = 0; i < probes; i++) sample[i] = values[Math.floor((i * length) / probes)]!;
   sample.sort();
   const low = sample[2]!;

@@ -1,0 +1,222 @@
+// Workspace settings in a real browser: every tab, edits that are kept, conflicts, and what is refused.
+import { expect, test } from 'vitest';
+import { startWorld, type World } from '../../tests/world/world.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
+
+let tagId = '';
+
+async function prepare(world: World): Promise<void> {
+  const { workspaceId } = world;
+  const tag = { workspaceId, name: 'Roof <i>', color: '#3456BF' };
+  ({ id: tagId } = await world.must('POST', '/v3/tags', tag));
+  const script = 'function consume(event) { emit("sample", { data: event.data }); }';
+  const device = await world.device({ name: 'Meter 1', tags: [{ id: tagId }], script });
+  await world.capture(device, { temperature: 21.5 });
+}
+
+journey('workspace settings', { start: startWorld, prepare }, (stage) => {
+  const settings = async () => {
+    const { world } = stage;
+    return world.must('GET', `/v3/workspaces/${world.workspaceId}`);
+  };
+  const saved = async () => {
+    const { page } = stage;
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('status').getByText('Saved').first().waitFor();
+  };
+
+  test('the name and zone are changed; edits survive a reload, and another save is not lost', async () => {
+    const { page, world } = stage;
+    await stage.visit('');
+    await page.getByRole('link', { name: 'Settings', exact: true }).click();
+    await page.waitForURL(/\/settings\/general$/);
+    await page.getByLabel('Name', { exact: true }).fill('Campus <b>');
+    await page.getByLabel('Time zone').selectOption('Europe/Zurich');
+    await page.reload();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Campus <b>');
+    await stage.inspect('settings-general');
+    const { id, version } = await settings();
+    await world.must('PUT', `/v3/workspaces/${id}`, { id, version, description: 'of another' });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Save over it' }).waitFor();
+    expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show what is saved' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Campus <b>');
+    await page.getByLabel('Time zone').selectOption('Europe/Zurich');
+    await saved();
+    expect(await settings()).toMatchObject({
+      name: 'Campus <b>',
+      description: 'of another',
+      settings: { timezone: 'Europe/Zurich' },
+    });
+    await page.getByRole('option', { name: 'Campus <b>' }).first().waitFor({ state: 'attached' });
+  });
+
+  test('a week is set by keyboard, numbers and dragging', async () => {
+    const { page } = stage;
+    await page.getByRole('link', { name: 'Working hours' }).click();
+    await page.getByRole('checkbox', { name: /Count working hours only/ }).check();
+    await page.getByRole('button', { name: 'Add hours on Monday' }).click();
+    const end = page.getByRole('slider', { name: 'Monday, end' });
+    await end.focus();
+    await page.keyboard.press('PageUp');
+    await page.keyboard.press('ArrowRight');
+    expect(await end.getAttribute('aria-valuetext')).toBe('17:15');
+    await page.getByRole('textbox', { name: 'Monday, from' }).fill('07:10');
+    await page.getByRole('button', { name: 'Monday for all workdays' }).click();
+    const track = page.locator('[data-day="SATURDAY"]');
+    const box = (await track.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    const at = (hour: number) => box.x + (box.width * hour) / 24;
+    const middle = box.y + box.height / 2;
+    await page.mouse.move(at(9.1), middle);
+    await page.mouse.down();
+    await page.mouse.move(at(12.05), middle, { steps: 4 });
+    await page.mouse.up();
+    await page.getByLabel('Public holidays of').selectOption('CH');
+    await page.getByLabel('Part of the country').fill('nowhere');
+    await page.getByRole('button', { name: 'Add a day' }).click();
+    await page.getByLabel('Day', { exact: true }).fill('2026-12-24');
+    await page.getByLabel('Name', { exact: true }).fill('Party');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText(/CH-ZH/).waitFor();
+    expect(stage.takeComplaints()).toEqual([expect.stringContaining('400')]);
+    await page.getByLabel('Part of the country').fill('zh');
+    await stage.inspect('settings-hours');
+    await saved();
+    const workday = [{ from: '07:10', to: '17:15' }];
+    expect((await settings()).settings).toMatchObject({
+      workingHours: {
+        enabled: true,
+        days: { MONDAY: workday, FRIDAY: workday, SATURDAY: [{ from: '09:00', to: '12:00' }] },
+      },
+      holidayRegion: 'CH-ZH',
+      holidays: [{ date: '2026-12-24', name: 'Party' }],
+    });
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
+  test('a shorter retention asks first', async () => {
+    const { page } = stage;
+    await stage.visit('settings/retention');
+    await page.getByText(/Stored now: 1 sample,/).waitFor();
+    await page.getByLabel('Days').fill('0');
+    await page.getByText('A whole number from 1 to 36500, or empty').waitFor();
+    await page.getByRole('button', { name: '90 days' }).click();
+    await stage.inspect('settings-retention');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { name: 'Keep samples for 90 days only?' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Delete what is older' }).click();
+    await expect.poll(async () => (await settings()).settings.retentionDays).toBe(90);
+  });
+
+  test('usage compares workspaces, types and limits', async () => {
+    const { page } = stage;
+    await stage.visit('settings/usage');
+    await page.getByRole('cell', { name: 'Campus <b>' }).waitFor();
+    await page.getByRole('link', { name: 'Meter 1' }).waitFor();
+    await page.getByRole('heading', { name: 'Limits of the organization' }).waitFor();
+    await stage.inspect('settings-usage');
+  });
+
+  test('tags are created, renamed, colored and deleted with the count of their devices', async () => {
+    const { page, world } = stage;
+    await page.getByRole('link', { name: 'Tags' }).click();
+    await page.getByRole('button', { name: 'Edit Roof <i>' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Roof 2');
+    await page.getByRole('radio', { name: '#12703a' }).check();
+    await stage.inspect('settings-tag');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('cell', { name: 'Roof 2', exact: true }).waitFor();
+    expect(await world.must('GET', `/v3/tags/${tagId}`)).toMatchObject({
+      name: 'Roof 2',
+      color: '#12703a',
+      taggedDevices: 1,
+    });
+    await page.getByRole('button', { name: 'New tag' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Cellar');
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'Cellar', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Delete Roof 2' }).click();
+    await page.getByText('1 device loses it. This cannot be undone.').waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('Roof 2 is deleted').waitFor();
+    expect((await world.call('GET', `/v3/tags/${tagId}`)).status).toBe(404);
+  });
+
+  test('a custom field with values is deleted only after a second question', async () => {
+    const { page, world } = stage;
+    await page.getByRole('link', { name: 'Custom fields' }).click();
+    await page.getByText('Custom fields say what a device does not send').waitFor();
+    await page.getByRole('button', { name: 'New field' }).first().click();
+    await page.getByLabel('Name', { exact: true }).fill('Floor');
+    await page.getByLabel('Options').fill('ground\nfirst\n\nfirst');
+    await stage.inspect('settings-field');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('cell', { name: 'ground, first' }).waitFor();
+    const { workspaceId } = world;
+    const metas = await world.must('GET', `/v3/custom-fields/meta?workspaceId=${workspaceId}`);
+    const assets = await world.must('GET', `/v3/assets?workspaceId=${workspaceId}`);
+    const [{ id, version, name }] = assets.content;
+    const customFields = [{ fieldMetaId: metas.content[0].id, STRING: 'first' }];
+    await world.must('PUT', `/v3/devices/${id}`, { id, version, name, customFields });
+    await page.getByRole('button', { name: 'Delete Floor' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('button', { name: 'Delete with all values' }).waitFor();
+    expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Delete with all values' }).click();
+    await page.getByText('Floor is deleted').waitFor();
+  });
+
+  test('a member of this workspace only is invited, changed and removed', async () => {
+    const { page } = stage;
+    await page.getByRole('navigation', { name: 'Workspace settings' }).getByText('Members').click();
+    await page.getByText('Nobody has a role in this workspace only.').waitFor();
+    await page.getByRole('button', { name: 'Invite a member' }).click();
+    await page.getByLabel('E-mail').fill('grace@example.org');
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    await page.getByText('/invitations/').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByLabel('Role of grace@example.org').selectOption('EDITOR');
+    await page.getByText('grace@example.org is now Editor').waitFor();
+    await stage.inspect('settings-members');
+    await page.getByRole('button', { name: 'Remove grace@example.org' }).click();
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('grace@example.org is removed').waitFor();
+  });
+
+  test('a workspace is created in the side bar, and deleted by its name while it is empty', async () => {
+    const { page, world } = stage;
+    await stage.visit('settings/general');
+    await page.getByRole('button', { name: 'Delete this workspace' }).click();
+    await page.getByLabel(/Type “Campus/).fill('Campus <b>');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/1 devices/)
+      .waitFor();
+    expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
+    await page.keyboard.press('Escape');
+    await page.locator('nav select').selectOption({ label: 'New workspace…' });
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Second site');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('Second site is created').waitFor();
+    await page.getByRole('link', { name: 'A first reading, in a minute' }).waitFor();
+    expect(page.url()).not.toContain(world.workspaceId);
+    await page.getByRole('link', { name: 'Settings', exact: true }).click();
+    await page.getByRole('button', { name: 'Delete this workspace' }).click();
+    await page.getByLabel('Type “Second site” to confirm').fill('Second site');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('Second site is deleted').waitFor();
+    await page.waitForURL(new RegExp(world.workspaceId));
+  });
+});

@@ -1,0 +1,162 @@
+// Member list: those of an organization or of a workspace with their roles, invitations and removal.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Trash2, UserPlus } from 'lucide-react';
+import { useState } from 'react';
+import { Ago } from '../../../parts/ago.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { Sheet } from '../../../parts/card.tsx';
+import { Chip } from '../../../parts/chip.tsx';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
+import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-table.tsx';
+import { Answered, Empty } from '../../../parts/states.tsx';
+import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { useWords } from '../../../words/language.tsx';
+import { organizationWords } from '../organization-words.ts';
+import { InviteDialog } from './invite-dialog.tsx';
+import type { Member, MemberPlace } from './member-place.ts';
+import { RoleChoice } from './role-choice.tsx';
+
+interface MemberListProps {
+  readonly place: MemberPlace;
+  readonly remove: (member: Member) => void;
+  /** What the list is for, where it can be empty. */
+  readonly emptyTitle?: string;
+}
+
+export function MemberList({ place, remove, emptyTitle }: MemberListProps) {
+  const members = useQuery({
+    queryKey: place.key,
+    queryFn: ({ signal }) => place.list(signal),
+  });
+  return (
+    <Sheet>
+      <Answered answer={members} curl={{ path: place.path }} skeleton={<TableSkeleton />}>
+        {({ content }) =>
+          content.length === 0 ? (
+            <Empty
+              title={emptyTitle}
+              curl={{
+                method: 'POST',
+                path: place.path,
+                body: { email: 'ada@example.org', role: place.firstRole },
+              }}
+            />
+          ) : (
+            <MemberTable place={place} members={content} remove={remove} />
+          )
+        }
+      </Answered>
+    </Sheet>
+  );
+}
+
+/** The invitation and the question before a removal, with the button that opens the first. */
+export function useMemberDialogs(place: MemberPlace, removeNote: string) {
+  const words = useWords(organizationWords);
+  const [isInviting, setInviting] = useState(false);
+  const [removed, setRemoved] = useState<Member>();
+  return {
+    remove: setRemoved,
+    inviteButton: (
+      <Button look="primary" onClick={() => setInviting(true)}>
+        <UserPlus aria-hidden="true" />
+        {words.invite}
+      </Button>
+    ),
+    shown: (
+      <>
+        {isInviting && <InviteDialog place={place} close={() => setInviting(false)} />}
+        {removed !== undefined && (
+          <RemoveMember
+            place={place}
+            member={removed}
+            note={removeNote}
+            close={() => setRemoved(undefined)}
+          />
+        )}
+      </>
+    ),
+  };
+}
+
+interface MemberTableProps extends Pick<MemberListProps, 'place' | 'remove'> {
+  readonly members: readonly Member[];
+}
+
+function MemberTable({ place, members, remove }: MemberTableProps) {
+  const words = useWords(organizationWords);
+  const columns: readonly DataColumn<Member>[] = [
+    {
+      key: 'name',
+      header: words.name,
+      cell: ({ name, pending }) => (
+        <>
+          {name} {pending && <Chip tone="sun">{words.pending}</Chip>}
+        </>
+      ),
+    },
+    { key: 'email', header: words.email, cell: ({ email }) => email },
+    {
+      key: 'role',
+      header: words.role,
+      cell: (member) => <RoleChoice place={place} member={member} />,
+    },
+    { key: 'since', header: words.since, cell: ({ created }) => <Ago at={created} /> },
+    {
+      key: 'actions',
+      header: words.actions,
+      isQuiet: true,
+      cell: (member) => (
+        <Button
+          look="ghost"
+          isIcon
+          aria-label={words.removeMember(member.email)}
+          onClick={() => remove(member)}
+        >
+          <Trash2 aria-hidden="true" />
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <DataTable
+      label={words.members}
+      columns={columns}
+      rows={members}
+      keyOf={({ userId }) => userId}
+    />
+  );
+}
+
+interface RemoveMemberProps {
+  readonly place: MemberPlace;
+  readonly member: Member;
+  /** What is lost with the role. */
+  readonly note: string;
+  readonly close: () => void;
+}
+
+function RemoveMember({ place, member, note, close }: RemoveMemberProps) {
+  const words = useWords(organizationWords);
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => place.remove(member.userId),
+    onSuccess: async () => {
+      toast(words.removed(member.email));
+      close();
+      await queries.invalidateQueries({ queryKey: place.key });
+    },
+    onError: toastFailure,
+  });
+  return (
+    <ConfirmDialog
+      title={words.removeMember(member.email)}
+      note={note}
+      confirmLabel={words.remove}
+      cancelLabel={words.cancel}
+      isBusy={remove.isPending}
+      confirm={() => remove.mutate()}
+      close={close}
+    />
+  );
+}

@@ -1,0 +1,96 @@
+// Week bars: one row for each day with its periods as bars, and the same as numbers.
+import { CopyCheck, Plus } from 'lucide-react';
+import { Button } from '../../../parts/button.tsx';
+import { useLanguage, useWords } from '../../../words/language.tsx';
+import { settingsWords } from '../settings-words.ts';
+import { DayTrack } from './day-track.tsx';
+import styles from './hours.module.css';
+import { PeriodInputs } from './period-inputs.tsx';
+import { type Period, type Week, type Weekday, weekdays, withAnother } from './week.ts';
+
+const marks = [0, 6, 12, 18, 24];
+/** A Monday, to name the days in the language shown. */
+const mondayMs = Date.UTC(2024, 0, 1);
+const dayMs = 86_400_000;
+
+interface WeekBarsProps {
+  readonly week: Week;
+  readonly change: (week: Week) => void;
+}
+
+export function WeekBars({ week, change }: WeekBarsProps) {
+  const words = useWords(settingsWords);
+  const { language } = useLanguage();
+  const format = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
+  const copyMonday = () => {
+    const { MONDAY } = week;
+    const workdays = { TUESDAY: MONDAY, WEDNESDAY: MONDAY, THURSDAY: MONDAY, FRIDAY: MONDAY };
+    change({ ...week, ...workdays });
+  };
+  return (
+    <div className={styles['week']}>
+      <div className={styles['scale']} aria-hidden="true">
+        {marks.map((hour) => (
+          <span key={hour} style={{ left: `${(hour / 24) * 100}%` }}>
+            {hour}
+          </span>
+        ))}
+      </div>
+      {weekdays.map((day, at) => (
+        <DayRow
+          key={day}
+          day={day}
+          name={format.format(mondayMs + at * dayMs)}
+          periods={week[day]}
+          change={(periods) => change({ ...week, [day]: periods })}
+        />
+      ))}
+      <div>
+        <Button onClick={copyMonday}>
+          <CopyCheck aria-hidden="true" />
+          {words.copyMonday}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+interface DayRowProps {
+  readonly day: Weekday;
+  readonly name: string;
+  readonly periods: readonly Period[];
+  readonly change: (periods: readonly Period[]) => void;
+}
+
+function DayRow({ day, name, periods, change }: DayRowProps) {
+  const words = useWords(settingsWords);
+  const replace = (at: number, period: Period | undefined) =>
+    change(periods.flatMap((one, index) => (index === at ? (period ?? []) : one)));
+  return (
+    <fieldset className={styles['day']}>
+      <legend className={styles['dayName']}>{name}</legend>
+      <DayTrack day={day} name={name} periods={periods} replace={replace} change={change} />
+      <div className={styles['numbers']}>
+        {periods.length === 0 && <span className="faint">{words.dayOff}</span>}
+        {periods.map((period, at) => (
+          <PeriodInputs
+            // oxlint-disable-next-line react/no-array-index-key -- a period has no other identity
+            key={at}
+            label={words.periodOf(name, at + 1)}
+            period={period}
+            replace={(next) => replace(at, next)}
+          />
+        ))}
+        <Button
+          look="ghost"
+          isIcon
+          aria-label={words.addPeriod(name)}
+          disabled={withAnother(periods) === periods}
+          onClick={() => change(withAnother(periods))}
+        >
+          <Plus aria-hidden="true" />
+        </Button>
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,90 @@
+// Settings frame: the tabs of a workspace's settings around the one that is open.
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { CurlRequest } from '../../api/curl.ts';
+import { Sheet } from '../../parts/card.tsx';
+import { Tabs } from '../../parts/choice.tsx';
+import { CurlButton } from '../../parts/curl-button.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Answered, Bone } from '../../parts/states.tsx';
+import { useWords } from '../../words/language.tsx';
+import { settingsWords } from './settings-words.ts';
+import { type Workspace, workspaceOf } from './workspace-requests.ts';
+
+export const settingsTabs = [
+  'general',
+  'hours',
+  'retention',
+  'usage',
+  'tags',
+  'fields',
+  'members',
+] as const;
+export type SettingsTab = (typeof settingsTabs)[number];
+
+interface SettingsFrameProps {
+  readonly tab: SettingsTab;
+  /** The request behind the tab. */
+  readonly curl: (workspaceId: string) => CurlRequest;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function SettingsFrame({ tab, curl, actions, children }: SettingsFrameProps) {
+  const words = useWords(settingsWords);
+  const workspaceId = useSettingsWorkspace();
+  const workspace = useQuery(workspaceOf(workspaceId));
+  const params = { workspaceId };
+  return (
+    <Page
+      title={words.title}
+      name={`${words.tabs[tab]} · ${words.title}`}
+      path={[words.title, words.tabs[tab]]}
+      lead={workspace.data?.name ?? <Bone />}
+      actions={
+        <>
+          <CurlButton request={curl(workspaceId)} />
+          {actions}
+        </>
+      }
+    >
+      <Tabs
+        label={words.title}
+        tabs={settingsTabs.map((one) => ({
+          label: words.tabs[one],
+          link: { to: `/w/$workspaceId/settings/${one}`, params },
+        }))}
+      />
+      {children}
+    </Page>
+  );
+}
+
+/** The workspace of the address; only below its settings. */
+export function useSettingsWorkspace(): string {
+  return useParams({ from: '/signed-in/shell/w/$workspaceId' }).workspaceId;
+}
+
+/** Shows the record, its skeleton or why it cannot be read. */
+export function WithWorkspace({
+  children,
+}: {
+  readonly children: (workspace: Workspace) => ReactNode;
+}) {
+  const workspaceId = useSettingsWorkspace();
+  const workspace = useQuery(workspaceOf(workspaceId));
+  return (
+    <Answered
+      answer={workspace}
+      curl={{ path: `/v3/workspaces/${workspaceId}` }}
+      skeleton={
+        <Sheet>
+          <Bone width="40%" />
+        </Sheet>
+      }
+    >
+      {children}
+    </Answered>
+  );
+}

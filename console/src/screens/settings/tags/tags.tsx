@@ -1,0 +1,146 @@
+// Tags of a workspace: their colors and names, how many devices carry them, new ones and deletion.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Pencil, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import type { components } from '../../../../generated/interface-types.ts';
+import { ask, platform } from '../../../api/platform.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Sheet } from '../../../parts/card.tsx';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
+import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-table.tsx';
+import { Answered, Empty } from '../../../parts/states.tsx';
+import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
+import { SettingsFrame, useSettingsWorkspace } from '../settings-frame.tsx';
+import styles from '../settings.module.css';
+import { settingsWords } from '../settings-words.ts';
+import { TagDialog } from './tag-dialog.tsx';
+
+export type Tag = components['schemas']['Tag'];
+
+const tagsMax = 1_000;
+
+export function Tags() {
+  const words = useWords(settingsWords);
+  const workspaceId = useSettingsWorkspace();
+  const [edited, setEdited] = useState<Tag | 'new'>();
+  const [removed, setRemoved] = useState<Tag>();
+  const tags = useQuery({
+    queryKey: ['tags', workspaceId, 'all'],
+    queryFn: ({ signal }) => {
+      const query = { workspaceId, size: tagsMax, sort: 'name,asc' };
+      return ask(platform.GET('/v3/tags', { signal, params: { query } }));
+    },
+  });
+  const create = (
+    <Button look="primary" onClick={() => setEdited('new')}>
+      <Plus aria-hidden="true" />
+      {words.newTag}
+    </Button>
+  );
+  const curl = { path: `/v3/tags?workspaceId=${workspaceId}` };
+  return (
+    <SettingsFrame tab="tags" curl={() => curl} actions={create}>
+      <Sheet>
+        <Answered answer={tags} curl={curl} skeleton={<TableSkeleton />}>
+          {({ content }) =>
+            content.length === 0 ? (
+              <Empty
+                title={words.noTags}
+                actions={create}
+                curl={{ method: 'POST', path: '/v3/tags', body: { workspaceId, name: 'roof' } }}
+              />
+            ) : (
+              <TagTable tags={content} edit={setEdited} remove={setRemoved} />
+            )
+          }
+        </Answered>
+      </Sheet>
+      {edited !== undefined && (
+        <TagDialog
+          workspaceId={workspaceId}
+          {...(edited === 'new' ? {} : { tag: edited })}
+          close={() => setEdited(undefined)}
+        />
+      )}
+      {removed !== undefined && <RemoveTag tag={removed} close={() => setRemoved(undefined)} />}
+    </SettingsFrame>
+  );
+}
+
+interface TagTableProps {
+  readonly tags: readonly Tag[];
+  readonly edit: (tag: Tag) => void;
+  readonly remove: (tag: Tag) => void;
+}
+
+function TagTable({ tags, edit, remove }: TagTableProps) {
+  const words = useWords(settingsWords);
+  const { count } = useFormats();
+  const columns: readonly DataColumn<Tag>[] = [
+    {
+      key: 'name',
+      header: words.name,
+      cell: ({ name, color }) => (
+        <>
+          <span
+            className={styles['swatch']}
+            style={color === null ? {} : { background: color }}
+            aria-hidden="true"
+          />
+          {name}
+        </>
+      ),
+    },
+    { key: 'description', header: words.description, cell: ({ description }) => description },
+    { key: 'devices', header: words.devices, cell: ({ taggedDevices }) => count(taggedDevices) },
+    {
+      key: 'actions',
+      header: words.actions,
+      isQuiet: true,
+      cell: (tag) => (
+        <>
+          <Button look="ghost" isIcon aria-label={words.edit(tag.name)} onClick={() => edit(tag)}>
+            <Pencil aria-hidden="true" />
+          </Button>
+          <Button
+            look="ghost"
+            isIcon
+            aria-label={words.deleteNamed(tag.name)}
+            onClick={() => remove(tag)}
+          >
+            <Trash2 aria-hidden="true" />
+          </Button>
+        </>
+      ),
+    },
+  ];
+  return <DataTable label={words.tabs.tags} columns={columns} rows={tags} keyOf={({ id }) => id} />;
+}
+
+function RemoveTag({ tag, close }: { readonly tag: Tag; readonly close: () => void }) {
+  const words = useWords(settingsWords);
+  const client = useQueryClient();
+  const { id, name, taggedDevices } = tag;
+  const remove = useMutation({
+    mutationFn: () => ask(platform.DELETE('/v3/tags/{id}', { params: { path: { id } } })),
+    onSuccess: async () => {
+      toast(words.removed(name));
+      close();
+      await client.invalidateQueries({ queryKey: ['tags'] });
+      await client.invalidateQueries({ queryKey: ['devices'] });
+    },
+    onError: toastFailure,
+  });
+  return (
+    <ConfirmDialog
+      title={words.removeTitle(name)}
+      note={words.tagRemoveNote(taggedDevices)}
+      confirmLabel={words.delete}
+      cancelLabel={words.cancel}
+      isBusy={remove.isPending}
+      confirm={() => remove.mutate()}
+      close={close}
+    />
+  );
+}
