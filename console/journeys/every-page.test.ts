@@ -68,7 +68,7 @@ async function contentOf(page: Page): Promise<string> {
   return contents.map(withPlainSpaces).join('\n');
 }
 
-/** Words that only English sentences have; what the platform and its users wrote is left out. */
+/** Words that only English sentences have; what the platform and its users wrote is skipped. */
 const englishOnly =
   /\b(the|and|of|is|are|has|have|with|without|not|yet|no|to|for|from|by|this|that|your|you|all|new|save|edit|delete|search|add|show|nothing|none|copy|close|open|settings|loading)\b/iu;
 /** Parts that are the same in every language: code, requests, values, and names of the interface. */

@@ -19,7 +19,7 @@ interface Made {
   readonly names: readonly string[];
 }
 
-/** In the short form, lists of pages and of rows of their own have every string once. */
+/** In the short form, every list has every string once. */
 export async function makeHostileRecords(world: World, isLong: boolean): Promise<HostileRecords> {
   const packs = packed(nameCharactersMax);
   const names = isLong ? packs.flatMap((pack) => [pack, `${pack} 2`]) : packs;
@@ -185,7 +185,7 @@ async function makeWatched({ world, names }: Made, device: TestDevice) {
   return { ruleId, alarmId: alarms[0]?.id ?? '' };
 }
 
-/** Calls of the first user, who may do what an API key may not. */
+/** Calls of the first user, who makes keys, which an API key cannot. */
 async function signedIn({ base }: World) {
   const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const type = { 'content-type': 'application/json' };
@@ -206,9 +206,7 @@ async function signedIn({ base }: World) {
 /** A template with a fault is refused before it is stored. */
 const withoutTemplates = (one: string) => one.replaceAll(/\{\{|\}\}/g, '');
 
-/** One after the other, so that their order is that of the names. */
-async function all<T, R>(values: readonly T[], make: (value: T) => Promise<R>): Promise<R[]> {
-  const made: R[] = [];
-  for (const value of values) made.push(await make(value));
-  return made;
+/** Together, so that their writes share one sync of the disk. */
+function all<T, R>(values: readonly T[], make: (value: T) => Promise<R>): Promise<R[]> {
+  return Promise.all(values.map(make));
 }

@@ -1,4 +1,4 @@
-// Hostile strings: values that become code or markup where a page does not treat them as text, by class.
+// Hostile strings: values that become code or markup where a page does not escape them, by class.
 
 /** Each runs `alert`, loads from another host, or adds an element, if it is not shown as it is. */
 const byClass = {

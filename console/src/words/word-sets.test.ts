@@ -1,4 +1,4 @@
-// Word sets: every text is in German too; what is the same in both languages is named here.
+// Word sets: every word is in German too; what is the same in both languages is named here.
 import { expect, test } from 'vitest';
 import type { WordSet } from './word-set.ts';
 
@@ -37,7 +37,7 @@ const modules = import.meta.glob<Readonly<Record<string, WordSet<object>>>>('../
   eager: true,
 });
 
-/** Texts by their place, such as `homeWords.title`; functions are left out. */
+/** Words by their place, such as `homeWords.title`; functions are skipped. */
 function textsOf(words: object, place: string): [string, string][] {
   return Object.entries(words).flatMap(([key, word]): [string, string][] => {
     const at = `${place}.${key}`;
