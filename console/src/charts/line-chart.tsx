@@ -22,20 +22,18 @@ interface LineChartProps {
   readonly label: string;
   /** Called with the range that was dragged over, in epoch seconds. */
   readonly zoom?: (from: number, to: number) => void;
+  /** Of the time axis, in epoch seconds, where the times do not fill it. */
+  readonly range?: readonly [from: number, to: number];
+  /** Named in the tip in place of the times. */
+  readonly namedTimes?: readonly number[];
   /** Called on a double click. */
   readonly zoomBack?: () => void;
 }
 
-export function LineChart({
-  times,
-  lines,
-  marks,
-  zone,
-  height = 280,
-  label,
-  zoom,
-  zoomBack,
-}: LineChartProps) {
+export function LineChart(props: LineChartProps) {
+  const { times, lines, marks, zone, height = 280, label, zoom, zoomBack } = props;
+  const { range, namedTimes } = props;
+  const [from, to] = range ?? [];
   const { language } = useLanguage();
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
@@ -50,10 +48,12 @@ export function LineChart({
     const make = () => {
       plot?.destroy();
       const zoomed = (from: number, to: number) => latest.current.zoom?.(from, to);
-      plot = createPlot({
-        ...{ element, note, times, lines, zone, height, language, zoomed },
-        ...(marks === undefined ? {} : { marks }),
-      });
+      const wholeRange =
+        from === undefined || to === undefined ? {} : { range: [from, to] as const };
+      const named = namedTimes === undefined ? {} : { namedTimes };
+      const marked = marks === undefined ? {} : { marks };
+      const basic = { element, note, times, lines, zone, height, language, zoomed };
+      plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked });
     };
     make();
     const sizes = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
@@ -68,7 +68,7 @@ export function LineChart({
       element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
-  }, [times, lines, marks, zone, height, language]);
+  }, [times, lines, marks, zone, height, language, from, to, namedTimes]);
   return (
     <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
       <div className={styles['tip']} ref={tip} hidden />

@@ -5,13 +5,14 @@ import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/field.tsx';
+import { AddForm } from '../../parts/lanes/lane-frame.tsx';
+import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
 import { ChangeAlarmDialog, NewAlarmDialog } from './alarm-dialog.tsx';
 import { AlarmSummary } from './alarm-summary.tsx';
 import { editorWords } from './editor-words.ts';
 import type { LaneProps } from './lanes.tsx';
-import { NodeCard } from './node-card.tsx';
 import { type RuleAction, withAction, withoutAction, withRenamed } from './rule-model.ts';
 import styles from './rules.module.css';
 
@@ -32,6 +33,7 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
             icon={<ActionIcon type={type} />}
             title={name}
             note={typeNameOf(types, type)}
+            removeLabel={words.takeOut}
             remove={() => change(withoutAction(rule, id))}
           >
             <ActionForm action={{ id, name, type }} {...{ workspaceId, rule, change }} />
@@ -119,7 +121,7 @@ function AddAction({ workspaceId, add }: AddActionProps) {
   const [isMaking, setMaking] = useState(false);
   const known = outputs.data?.content ?? [];
   return (
-    <div className={styles['add']}>
+    <AddForm>
       <SelectField
         label={words.output}
         value=""
@@ -151,6 +153,6 @@ function AddAction({ workspaceId, add }: AddActionProps) {
       {isMaking && (
         <NewAlarmDialog workspaceId={workspaceId} close={() => setMaking(false)} done={add} />
       )}
-    </div>
+    </AddForm>
   );
 }
