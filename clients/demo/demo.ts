@@ -1,4 +1,4 @@
-// Demo: creates the workspace, loads its history, prints the addresses, then sends until stopped.
+// Demo: creates the workspace, prints the addresses, loads the history, then sends until stopped.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EpochMs } from '../../src/model/instant.ts';
 import { deviceKinds } from './devices/kind-table.ts';
@@ -7,6 +7,7 @@ import { setUpLeakRule } from './leak-rule.ts';
 import { sendLive } from './live.ts';
 import { connectPlatform } from './platform.ts';
 import { setUpDemo } from './setup.ts';
+import { simulateOnce } from './simulated.ts';
 import { startText } from './ready-message.ts';
 
 export interface DemoOptions {
@@ -58,22 +59,36 @@ async function run(options: DemoOptions): Promise<never> {
       await historyStart(platform, device, to, options.historyDays ?? historyDaysDefault),
     );
   }
-  print(`Demo: loading what ${devices.length} devices sent before now ...`);
-  const load = options.loadUplinks ?? loadOverHttp(platform);
-  const from = (device: { id: string }) => starts.get(device.id)!;
-  const loaded = await loadHistory({ devices, uplinkSecret, from, to, signal, load });
-  print(`Demo: ${loaded} payloads decoded and stored in ${((now() - to) / 1_000).toFixed(1)} s.`);
-  await setUpLeakRule(platform, workspace);
   print(
     startText({
       publicUrl: publicUrl.replace(/\/+$/, ''),
       apiKey,
       organizationId,
       workspace,
-      now: now(),
+      now: to,
     }),
   );
-
+  const load = options.loadUplinks ?? loadOverHttp(platform);
+  const from = (device: { id: string }) => starts.get(device.id)!;
+  const progressed = progressPrinter(devices.length, print);
   const pause = (ms: number) => wait(ms, undefined, { signal });
-  return sendLive({ devices, uplinkSecret, from: to, signal, now, pause, platform, print });
+  return simulateOnce(workspace.id, signal, async () => {
+    const history = { devices, uplinkSecret, from, to, signal, load, progressed };
+    const loaded = await loadHistory(history);
+    print(`Demo: ${loaded} payloads decoded and stored in ${((now() - to) / 1_000).toFixed(1)} s.`);
+    await setUpLeakRule(platform, workspace);
+    return sendLive({ devices, uplinkSecret, from: to, signal, now, pause, platform, print });
+  });
+}
+
+/** Prints each quarter of the history that is loaded. */
+function progressPrinter(devices: number, print: DemoOptions['print']): (share: number) => void {
+  let quarters = 0;
+  print(`Demo: loading what ${devices} devices sent before now ...`);
+  return (share) => {
+    const reached = Math.floor(share * 4);
+    if (reached > quarters && reached < 4)
+      print(`Demo: ${reached * 25} % of the history is loaded.`);
+    quarters = reached;
+  };
 }

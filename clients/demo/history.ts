@@ -25,6 +25,8 @@ export interface HistoryRequest {
   readonly to: EpochMs;
   readonly signal: AbortSignal;
   readonly load: LoadUplinks;
+  /** Called with the share that is loaded. */
+  readonly progressed?: (share: number) => void;
 }
 
 /** Loads what is missing up to `to`; returns how many payloads that were. */
@@ -35,10 +37,12 @@ export async function loadHistory({
   to,
   signal,
   load,
+  progressed = () => undefined,
 }: HistoryRequest): Promise<number> {
   const starts = new Map(devices.map((one) => [one, from(one)]));
   let loaded = 0;
-  for (let start = Math.min(to, ...starts.values()); start < to; start += windowMs) {
+  const first = Math.min(to, ...starts.values());
+  for (let start = first; start < to; start += windowMs) {
     signal.throwIfAborted();
     const end = Math.min(to, start + windowMs);
     const batch: DemoUplink[] = [];
@@ -50,6 +54,7 @@ export async function loadHistory({
     }
     if (batch.length > 0) await load(batch.sort((a, b) => a.at - b.at));
     loaded += batch.length;
+    progressed((end - first) / (to - first));
   }
   return loaded;
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import { simulatedConnectorName, simulatedMark } from '../../src/model/workspace.ts';
 import { demoDeviceTypes, readDeviceType } from './device-type-folder.ts';
 import type { DemoDevice, DeviceKind } from './devices/device-kind.ts';
 import { campusTimeZone } from './physics/local-time.ts';
@@ -32,10 +33,7 @@ interface DemoPlace {
 }
 
 const workspaceName = 'Demo';
-const connectorName = 'Demo Devices';
 const everyDeviceTag = 'Demo';
-/** Marks the workspace, so that it is recognised under any name a user gives it. */
-const workspaceMark: JsonObject = { simulated: 'heliograph-demo' };
 const listSize = '1000';
 
 interface NamedRecord {
@@ -106,7 +104,7 @@ async function demoWorkspace(platform: Platform, organizationId: string): Promis
     },
   );
   const marked = page.content.find(
-    (one) => one.properties?.['simulated'] === workspaceMark['simulated'],
+    (one) => one.properties?.['simulated'] === simulatedMark.simulated,
   );
   if (marked !== undefined) return marked.id;
   const office = [{ from: '07:00', to: '19:00' }];
@@ -114,7 +112,7 @@ async function demoWorkspace(platform: Platform, organizationId: string): Promis
     name: workspaceName,
     organizationId,
     description: 'A campus of simulated devices whose raw payloads go through real decoders',
-    properties: workspaceMark,
+    properties: simulatedMark,
     settings: {
       lifecycleMessages: false,
       timezone: campusTimeZone,
@@ -143,12 +141,12 @@ async function deviceConnector(
     platform,
     '/v3/device-connectors',
     { workspaceId },
-    connectorName,
+    simulatedConnectorName,
   );
   const connector =
     found ??
     (await platform.post<Connector>('/v3/device-connectors', {
-      name: connectorName,
+      name: simulatedConnectorName,
       description: 'Takes the payloads of the simulated devices',
       workspaceId,
       connectivity: 'HTTP',

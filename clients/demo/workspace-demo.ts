@@ -6,8 +6,10 @@ import { historyStart, loadHistory, loadOverHttp } from './history.ts';
 import type { Send } from './keep-alive.ts';
 import { setUpLeakRule } from './leak-rule.ts';
 import { sendLive } from './live.ts';
+import { dayMs } from './physics/local-time.ts';
 import { connectPlatform } from './platform.ts';
-import { setUpDemo } from './setup.ts';
+import { type EnrolledDevice, setUpDemo } from './setup.ts';
+import { simulateOnce } from './simulated.ts';
 
 const historyDays = 7;
 /** The platform serves other requests at the same time. */
@@ -37,7 +39,8 @@ export async function openWorkspaceDemo(options: WorkspaceDemoOptions): Promise<
   const starts = new Map<string, EpochMs>();
   for (const device of devices)
     starts.set(device.id, await historyStart(platform, device, to, historyDays));
-  async function run(): Promise<never> {
+  const run = () => simulateOnce(workspaceId, signal, simulate);
+  async function simulate(): Promise<never> {
     await loadHistory({
       devices,
       uplinkSecret,
@@ -54,4 +57,41 @@ export async function openWorkspaceDemo(options: WorkspaceDemoOptions): Promise<
     return sendLive({ devices, uplinkSecret, from: to, signal, now, pause, platform, print });
   }
   return { deviceTypeIds, run };
+}
+
+export interface ResumedDemoOptions
+  extends Omit<WorkspaceDemoOptions, 'headers' | 'organizationId'> {
+  readonly uplinkSecret: string;
+  /** The devices of the workspace, with the time of their newest sample. */
+  readonly devices: readonly {
+    readonly id: string;
+    readonly deviceId: string;
+    readonly newest: EpochMs | undefined;
+  }[];
+}
+
+/** Sends again after a restart, first what was missed; needs no credential but the uplink secret. */
+export async function resumeWorkspaceDemo(options: ResumedDemoOptions): Promise<never> {
+  const { send, workspaceId, uplinkSecret, signal, now } = options;
+  const platform = connectPlatform({ baseUrl: '', headers: {}, send, signal });
+  const known = new Map(options.devices.map((device) => [device.deviceId, device]));
+  const devices = deviceKinds.flatMap((kind) =>
+    kind.devices.flatMap((device): EnrolledDevice[] => {
+      const record = known.get(device.deviceId);
+      return record === undefined ? [] : [{ id: record.id, kind, device }];
+    }),
+  );
+  const to = now();
+  const earliest = to - historyDays * dayMs;
+  const from = ({ device }: EnrolledDevice) => {
+    const newest = known.get(device.deviceId)?.newest;
+    return newest === undefined ? earliest : Math.max(earliest, newest + 1);
+  };
+  return simulateOnce(workspaceId, signal, async () => {
+    const load = loadOverHttp(platform, lanesMax);
+    await loadHistory({ devices, uplinkSecret, from, to, signal, load });
+    const pause = (ms: number) => wait(ms, undefined, { signal });
+    const print = () => undefined;
+    return sendLive({ devices, uplinkSecret, from: to, signal, now, pause, platform, print });
+  });
 }

@@ -76,10 +76,14 @@ function listen(page: Page, base: string, complaints: string[]): void {
 }
 
 /** Signs in through the form, as a person does. */
-export async function signIn(page: Page, base: string): Promise<void> {
+export async function signIn(
+  page: Page,
+  base: string,
+  { email = 'admin@localhost', password = 'correct horse battery staple' } = {},
+): Promise<void> {
   await page.goto(`${base}/sign-in`);
-  await page.getByLabel('E-mail').fill('admin@localhost');
-  await page.getByLabel('Password').fill('correct horse battery staple');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(/\/(w\/|welcome)/);
   // A workspace without a sample begins with the first run, which is not what most tests are about.

@@ -3,6 +3,7 @@ import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-r
 import { accessRoutes } from './routes/access-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
+import { flowRoutes } from './routes/flow-routes.ts';
 import {
   root,
   shell,
@@ -37,6 +38,7 @@ const routeTree = root.addChildren([
         home,
         ...deviceRoutes,
         ...deviceTypeRoutes,
+        ...flowRoutes,
         ...outputRoutes,
         ...ruleRoutes,
         settingsRoutes,

@@ -2,20 +2,37 @@
 import type { FastifyInstance } from 'fastify';
 import type { Parts } from './platform-parts.ts';
 import { createDemoWorkspaces, type DemoWorkspaces } from '../flows/demo-workspaces.ts';
+import { listSimulatedWorkspaces } from '../records/rows/demo-workspaces.ts';
 import { missing } from '../structures/missing.ts';
 
 export interface ComposedDemos extends DemoWorkspaces {
   /** Call with the server before the first request. */
   readonly useServer: (server: FastifyInstance) => void;
+  /** Continues the simulations of before the start. */
+  readonly resumeAll: () => Promise<void>;
 }
 
-export function composeDemoWorkspaces({ now, telemetry, followChanges }: Parts): ComposedDemos {
+export function composeDemoWorkspaces(parts: Parts): ComposedDemos {
+  const { now, telemetry, followChanges, records, store } = parts;
   let server: FastifyInstance | undefined;
   const demos = createDemoWorkspaces({
     async open(wanted, signal) {
       // Most platforms never need it.
       const { openWorkspaceDemo } = await import('../../clients/demo/workspace-demo.ts');
       return openWorkspaceDemo({ ...wanted, now, signal, send });
+    },
+    async resume(workspaceId, signal) {
+      const found = (await listSimulatedWorkspaces(records)).find(
+        (one) => one.workspaceId === workspaceId,
+      );
+      if (found === undefined) return;
+      const devices = [];
+      for (const device of found.devices) {
+        const [latest] = await store.topics(device.id);
+        devices.push({ ...device, newest: latest?.newest });
+      }
+      const { resumeWorkspaceDemo } = await import('../../clients/demo/workspace-demo.ts');
+      await resumeWorkspaceDemo({ ...found, devices, now, signal, send });
     },
     failed: (error) => telemetry.backgroundFailed('simulating the demo workspace', error),
   });
@@ -42,5 +59,12 @@ export function composeDemoWorkspaces({ now, telemetry, followChanges }: Parts):
     };
   }
 
-  return { ...demos, useServer: (composed) => void (server = composed) };
+  return {
+    ...demos,
+    useServer: (composed) => void (server = composed),
+    async resumeAll() {
+      const found = await listSimulatedWorkspaces(records);
+      for (const { workspaceId } of found) demos.resume(workspaceId);
+    },
+  };
 }

@@ -135,6 +135,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
     telemetry.backgroundFailed('saving positions of followers', error);
   });
   await app.listen({ host: config.host, port: config.port });
+  await demos.resumeAll();
   closers.push('MQTT', () => mqtt.close());
   await mqtt.listen(app.server);
   closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));

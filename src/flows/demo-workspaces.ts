@@ -1,4 +1,4 @@
-// Demo workspaces: set up on request, then simulated until they are deleted or the platform stops (contract 37).
+// Demo workspaces: set up on request, then simulated until they are deleted, after a restart too (contract 37).
 import type { RecordChange } from '../model/record.ts';
 
 /** A demo that is set up and can be simulated. */
@@ -18,12 +18,16 @@ export interface WantedDemo {
 
 export interface DemoParts {
   readonly open: (wanted: WantedDemo, signal: AbortSignal) => Promise<OpenedDemo>;
+  /** Sends again after a restart, until the signal is aborted. */
+  readonly resume: (workspaceId: string, signal: AbortSignal) => Promise<unknown>;
   readonly failed: (error: unknown) => void;
 }
 
 export interface DemoWorkspaces {
   /** Resolves when the records exist; returns the new device types. A running demo continues. */
   start(wanted: WantedDemo): Promise<readonly string[]>;
+  /** Continues a simulation of before the start. */
+  resume(workspaceId: string): void;
   /** Call for every record change. */
   readonly recordChanged: (change: RecordChange) => void;
   close(): Promise<void>;
@@ -32,10 +36,12 @@ export interface DemoWorkspaces {
 interface Running {
   readonly opened: Promise<OpenedDemo>;
   readonly stop: AbortController;
+  /** Whether it only sends: what a user deleted is not made again. */
+  readonly isResumed: boolean;
   ended: Promise<void>;
 }
 
-export function createDemoWorkspaces({ open, failed }: DemoParts): DemoWorkspaces {
+export function createDemoWorkspaces({ open, resume, failed }: DemoParts): DemoWorkspaces {
   /** By workspace. */
   const running = new Map<string, Running>();
 
@@ -49,19 +55,38 @@ export function createDemoWorkspaces({ open, failed }: DemoParts): DemoWorkspace
     }
   }
 
-  function begin(wanted: WantedDemo): Running {
+  function begin(
+    workspaceId: string,
+    openDemo: (signal: AbortSignal) => Promise<OpenedDemo>,
+    isResumed: boolean,
+  ): Running {
     const stop = new AbortController();
-    const opened = open(wanted, stop.signal);
-    const demo: Running = { opened, stop, ended: Promise.resolve() };
-    running.set(wanted.workspaceId, demo);
-    demo.ended = simulate(wanted.workspaceId, demo);
+    const opened = openDemo(stop.signal);
+    const demo: Running = { opened, stop, isResumed, ended: Promise.resolve() };
+    running.set(workspaceId, demo);
+    demo.ended = simulate(workspaceId, demo);
     return demo;
+  }
+
+  async function resumed(workspaceId: string, signal: AbortSignal): Promise<OpenedDemo> {
+    return { deviceTypeIds: [], run: () => resume(workspaceId, signal) };
   }
 
   return {
     async start(wanted) {
-      const demo = running.get(wanted.workspaceId) ?? begin(wanted);
+      const { workspaceId } = wanted;
+      const known = running.get(workspaceId);
+      if (known?.isResumed === true) {
+        known.stop.abort();
+        await known.ended;
+      }
+      const demo =
+        running.get(workspaceId) ?? begin(workspaceId, (signal) => open(wanted, signal), false);
       return (await demo.opened).deviceTypeIds;
+    },
+    resume(workspaceId) {
+      if (running.has(workspaceId)) return;
+      begin(workspaceId, (signal) => resumed(workspaceId, signal), true);
     },
     recordChanged({ kind, id, action }) {
       if (kind === 'workspace' && action === 'deleted') running.get(id)?.stop.abort();

@@ -73,6 +73,7 @@ describe('compression', () => {
     const codings = async (path: string, body?: unknown) =>
       (await get(path, all, body)).headers['content-encoding'];
     expect(await codings('/v3/assets/list', { workspaceIds: [workspaceId] })).toBeUndefined();
+    expect(await codings('/v3/openapi.json')).toBe('gzip');
     const device = await world.device();
     const samples = Array.from({ length: 100 }, (_, n) => ({
       deviceId: device.id,

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { openPalette } from '../palette/palette-state.ts';
 import { useWorkspaceId } from '../session/last-workspace.ts';
 import { goKey, type KeyName, keyGroups, placeOfKey } from './key-table.ts';
-import { stepRow } from './row-steps.ts';
+import { gridAction, stepRow } from './row-steps.ts';
 import { hasSingleKeys, isTyping } from './single-keys.ts';
 import { actionOf } from './use-key.ts';
 
@@ -44,14 +44,16 @@ function actionFor(
   { key }: KeyboardEvent,
   showHelp: () => void,
 ): (() => void) | undefined {
-  // Enter and x belong to the list or the control that has the focus.
-  if (name === undefined || name === 'open' || name === 'select') return undefined;
+  // Enter belongs to the list or the control that has the focus.
+  if (name === undefined || name === 'open') return undefined;
   if (name === 'help') return showHelp;
   if (name === 'move') return () => stepRow(key);
+  if (name === 'select') return gridAction(key);
   const own = actionOf(name);
   if (own !== undefined) return own;
   const button = buttonOf(key);
   if (button !== undefined) return () => (isField(button) ? button.focus() : button.click());
+  if (name === 'tags') return gridAction(key);
   if (name === 'actions') return () => openPalette('>');
   if (name === 'back') return levelUp();
   return undefined;

@@ -78,7 +78,9 @@ export const hitPlaces: Readonly<Record<HitKind, HitPlace>> = {
   },
   VIEW: {
     icon: Filter,
-    paths: (hit, place) => [`/w/${hit.workspaceId ?? place.workspaceId}/devices?view=${hit.id}`],
+    paths: (hit, place) => [
+      `/w/${hit.workspaceId ?? place.workspaceId}/devices?view=%22${hit.id}%22`,
+    ],
   },
   BLOB: { icon: FileDown, paths: () => [] },
   WORKSPACE: { icon: Boxes, paths: ({ id }) => [`/w/${id}`] },

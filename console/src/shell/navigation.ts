@@ -1,5 +1,14 @@
 // Navigation: the places of a workspace, one row each, for the side bar, the palette and the keyboard.
-import { Cable, Cpu, FileCode2, House, type LucideIcon, Settings, Zap } from 'lucide-react';
+import {
+  Cable,
+  Cpu,
+  FileCode2,
+  House,
+  type LucideIcon,
+  Settings,
+  Workflow,
+  Zap,
+} from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
 
 type Word = {
@@ -31,6 +40,7 @@ export const placeGroups: readonly PlaceGroup[] = [
     word: 'process',
     places: [
       { path: 'types', word: 'types', icon: FileCode2, key: 't' },
+      { path: 'flows', word: 'flows', icon: Workflow, key: 'f' },
       { path: 'rules', word: 'rules', icon: Zap, key: 'r' },
       { path: 'outputs', word: 'outputs', icon: Cable, key: 'o' },
     ],

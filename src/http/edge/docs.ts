@@ -3,6 +3,7 @@ import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
 import { openApiDocument } from './open-api.ts';
+import { sendJson } from './representation/send-json.ts';
 import { pathOf } from './request-path.ts';
 
 // The page cannot connect to another server, regardless of its script.
@@ -30,9 +31,11 @@ export function addDocs(
   let document: string | undefined;
   const get = (url: string, handler: RouteHandlerMethod) =>
     app.route({ method: ['GET', 'HEAD'], url, handler });
-  get('/v3/openapi.json', async (_request, reply) => {
+  get('/v3/openapi.json', async (request, reply) => {
     document ??= JSON.stringify(openApiDocument(endpoints, publicUrl));
-    return reply.type('application/json; charset=utf-8').serializer(String).send(document);
+    reply.serializer(passThrough);
+    await sendJson(request, reply, document);
+    return reply;
   });
   // Where many tools look for it.
   get('/openapi.json', async (_request, reply) => reply.redirect('/v3/openapi.json', 308));

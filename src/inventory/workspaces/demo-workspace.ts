@@ -10,6 +10,7 @@ import {
   demoWorkspaceOf,
   insertDemoWorkspace,
   saveDemoDeviceTypes,
+  simulatedWorkspaceOf,
 } from '../../records/rows/demo-workspaces.ts';
 import { deleteCustomField } from '../devices/custom-fields.ts';
 import { deleteDevice } from '../devices/devices.ts';
@@ -81,7 +82,10 @@ export async function ensureDemoWorkspace(
   return change(records, async (step) => {
     const known = await demoWorkspaceOf(step.db, organizationId);
     if (known !== undefined) return known;
-    const { id } = await createWorkspace(step, { organizationId, ...demoDraft });
+    // `npm run demo` makes one too, with the same devices.
+    const id =
+      (await simulatedWorkspaceOf(step.db, organizationId)) ??
+      (await createWorkspace(step, { organizationId, ...demoDraft })).id;
     await insertDemoWorkspace(step.db, { workspaceId: id, organizationId });
     return id;
   });

@@ -1,6 +1,11 @@
 // Demo workspaces in the records store: at most one in each organization.
 import { fromJsonText, toJsonText } from '../columns.ts';
-import type { RecordsDb } from '../records.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { simulatedConnectorName, simulatedMark } from '../../model/workspace.ts';
+import type { Records, RecordsDb } from '../records.ts';
+
+/** The demo has fewer devices; a user may add some. */
+const devicesMax = 1_000;
 
 /** Tables of what is in a workspace, in an order in which nothing uses what follows. */
 const contents = [
@@ -28,6 +33,56 @@ export async function demoWorkspaceOf(
     .select('workspaceId')
     .where('organizationId', '=', organizationId);
   return (await query.executeTakeFirst())?.workspaceId;
+}
+
+/** The workspace of the organization whose devices are simulated although it is not noted as a demo. */
+export async function simulatedWorkspaceOf(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<string | undefined> {
+  const rows = await db
+    .selectFrom('workspaces')
+    .select(['id', 'properties'])
+    .where('organizationId', '=', organizationId)
+    .where('properties', 'like', `%${simulatedMark.simulated}%`)
+    .orderBy('created')
+    .execute();
+  const isMarked = (properties: string): boolean =>
+    fromJsonText<JsonObject>(properties)['simulated'] === simulatedMark.simulated;
+  return rows.find(({ properties }) => isMarked(properties))?.id;
+}
+
+/** A demo workspace with what a simulation of its devices needs. */
+export interface SimulatedWorkspace {
+  readonly workspaceId: string;
+  readonly uplinkSecret: string;
+  readonly devices: readonly { readonly id: string; readonly deviceId: string }[];
+}
+
+/** The demo workspaces that have devices and their connector. */
+export async function listSimulatedWorkspaces({
+  db,
+  sealer,
+}: Pick<Records, 'db' | 'sealer'>): Promise<readonly SimulatedWorkspace[]> {
+  const found: SimulatedWorkspace[] = [];
+  for (const { workspaceId } of await db.selectFrom('demoWorkspaces').selectAll().execute()) {
+    const connector = await db
+      .selectFrom('deviceConnectors')
+      .select('uplinkSecret')
+      .where('workspaceId', '=', workspaceId)
+      .where('name', '=', simulatedConnectorName)
+      .executeTakeFirst();
+    const secret = connector?.uplinkSecret ?? null;
+    if (secret === null) continue;
+    const devices = await db
+      .selectFrom('devices')
+      .select(['id', 'deviceId'])
+      .where('workspaceId', '=', workspaceId)
+      .limit(devicesMax)
+      .execute();
+    found.push({ workspaceId, uplinkSecret: sealer.open(secret), devices });
+  }
+  return found;
 }
 
 export async function insertDemoWorkspace(

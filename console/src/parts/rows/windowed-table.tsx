@@ -11,6 +11,7 @@ import {
   useState,
 } from 'react';
 import styles from './rows.module.css';
+import { ResizeHandle } from './resize-handle.tsx';
 import { isTableKey, nextRow } from './table-keys.ts';
 import type { Window } from './use-pages.ts';
 import { useView } from './use-view.ts';
@@ -27,7 +28,11 @@ export interface Column<T> {
   readonly cell: (row: T, index: number) => ReactNode;
   /** In place of the cell while its row is on the way. */
   readonly bone?: ReactNode;
+  /** Takes the width in pixels after a drag; undefined after a double click, for the usual one. */
+  readonly resize?: (widthPx: number | undefined) => void;
 }
+
+type TableKeys<T> = Readonly<Record<string, (row: T, index: number) => void>>;
 
 interface WindowedTableProps<T> {
   readonly label: string;
@@ -42,7 +47,7 @@ interface WindowedTableProps<T> {
   readonly toggle?: (row: T, index: number, isExtending: boolean) => void;
   readonly open?: (row: T) => void;
   /** What further keys do with the current row. */
-  readonly keys?: Readonly<Record<string, (row: T) => void>>;
+  readonly keys?: TableKeys<T>;
   readonly rowPx?: number;
   readonly hasHeader?: boolean;
   /** Least width of a row in pixels; the table scrolls sideways below it. */
@@ -117,9 +122,10 @@ interface HeaderProps<T> {
 function Header<T>({ columns, isHidden }: HeaderProps<T>) {
   return (
     <div className={isHidden ? 'sr' : styles['header']} role="row" aria-rowindex={1}>
-      {columns.map(({ key, header, sort }) => (
+      {columns.map(({ key, header, sort, resize }, at) => (
         <span key={key} role="columnheader" className={styles['cell']} aria-sort={sort}>
           {header}
+          {resize !== undefined && <ResizeHandle columns={columns} at={at} resize={resize} />}
         </span>
       ))}
     </div>
@@ -178,10 +184,11 @@ function onKey<T>(
   const row = current < 0 ? undefined : rowAt(current);
   if (row === undefined) return;
   const select = (one: T) => toggle?.(one, current, event.shiftKey);
-  const does = { x: select, X: select, ' ': select, Enter: open, ...keys }[event.key];
+  const own: TableKeys<T> = { x: select, X: select, ' ': select, ...(open && { Enter: open }) };
+  const does = { ...own, ...keys }[event.key];
   if (does === undefined) return;
   event.preventDefault();
-  does(row);
+  does(row, current);
 }
 
 function reveal(box: HTMLElement | null, topPx: number, rowPx: number, aboveRows: number): void {

@@ -1,5 +1,4 @@
 // Keys of the columns of the device list, as its address has them.
-import type { DeviceSearch } from './device-search.ts';
 
 export const standardColumns = ['seen', 'type', 'tags', 'values', 'battery'] as const;
 export type StandardColumn = (typeof standardColumns)[number];
@@ -25,11 +24,6 @@ export function readColumnKey(key: string): ColumnName | undefined {
   if (kind === 'field' && first !== '') return { kind, name: first };
   if (kind === 'value' && second !== '') return { kind, topic: first, key: second };
   return undefined;
-}
-
-export function columnKeysOf({ cols }: Pick<DeviceSearch, 'cols'>): readonly string[] {
-  if (cols === undefined) return standardColumns;
-  return cols.split(',').filter((key) => readColumnKey(key) !== undefined);
 }
 
 function decoded(part: string): string {

@@ -12,7 +12,8 @@ import {
   TagsCell,
   ValueCell,
 } from './device-cells.tsx';
-import { columnKeysOf, readColumnKey, type StandardColumn } from './column-keys.ts';
+import { readColumnKey, type StandardColumn } from './column-keys.ts';
+import { type ChosenColumn, columnsOf, resizedColumn } from './columns/column-order.ts';
 import { type Device, fieldOf, typeNameOf } from './device-list.ts';
 import type { DeviceSearch } from './device-search.ts';
 import type { DeviceValues, ValueKey } from './device-values.ts';
@@ -22,21 +23,30 @@ import type { Selection } from './use-selection.ts';
 interface ColumnParts {
   readonly search: DeviceSearch;
   readonly change: (search: DeviceSearch) => void;
+  readonly changeColumns: (columns: readonly ChosenColumn[]) => void;
   readonly values: DeviceValues;
   readonly selection: Selection;
   readonly isNarrow: boolean;
 }
 
 export function useDeviceColumns(parts: ColumnParts): readonly Column<Device>[] {
-  const { search, change, values, selection, isNarrow } = parts;
+  const { search, change, changeColumns, values, selection, isNarrow } = parts;
   const words = useWords(devicesWords);
   return useMemo(() => {
     const select = selectColumn(selection, words);
     if (isNarrow) return [select, nameColumn({ ...parts, words }), narrowValue(values, words)];
-    const shown = columnKeysOf(search).flatMap((key) => columnOf(key, { ...parts, words }));
+    const chosen = columnsOf(search);
+    const shown = chosen.flatMap((column) =>
+      columnOf(column.key, { ...parts, words }).map((made) => ({
+        ...made,
+        ...(column.widthPx === undefined ? {} : { width: `${column.widthPx}px` }),
+        resize: (widthPx: number | undefined) =>
+          changeColumns(resizedColumn(chosen, column.key, widthPx)),
+      })),
+    );
     return [select, nameColumn({ ...parts, words }), ...shown];
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- its members are named one by one
-  }, [search, change, values, selection, isNarrow, words]);
+  }, [search, change, changeColumns, values, selection, isNarrow, words]);
 }
 
 type Words = typeof devicesWords.en;

@@ -1,6 +1,7 @@
 // Address of the device list: filters survive it, mistakes in it are dropped, and bodies say what it means.
 import { describe, expect, test } from 'vitest';
-import { columnKey, columnKeysOf, readColumnKey, standardColumns } from './column-keys.ts';
+import { columnKey, readColumnKey, standardColumns } from './column-keys.ts';
+import { columnKeysOf } from './columns/column-order.ts';
 import {
   decodeFilter,
   encodeFilter,
@@ -39,7 +40,8 @@ describe('a filter in the address', () => {
 test('an address keeps what the list knows and drops the rest', () => {
   const search = { q: 'room', state: 'silent', sort: '-seen', cols: 'type' };
   expect(readDeviceSearch({ ...search, page: 2 })).toEqual(search);
-  expect(readDeviceSearch({ q: 7, state: 'lost', sort: 'size', cols: '' })).toEqual({});
+  expect(readDeviceSearch({ q: true, state: 'lost', sort: 'size', cols: '' })).toEqual({});
+  expect(readDeviceSearch({ q: 2024 })).toEqual({ q: '2024' });
 });
 
 test('state and filter become one expression', () => {

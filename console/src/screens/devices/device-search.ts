@@ -14,12 +14,15 @@ export interface DeviceSearch {
   readonly sort?: (typeof deviceSorts)[number];
   /** Keys of the columns, separated by commas; the standard ones without it. */
   readonly cols?: string;
+  /** Id of the saved view that the rest came from. */
+  readonly view?: string;
 }
 
 export function readDeviceSearch(search: Record<string, unknown>): DeviceSearch {
-  const [q, filter, cols] = [search['q'], search['filter'], search['cols']].map((one) =>
+  const [filter, cols, view] = [search['filter'], search['cols'], search['view']].map((one) =>
     typeof one === 'string' && one !== '' ? one : undefined,
   );
+  const q = wordOf(search['q']);
   const state = deviceStates.find((one) => one === search['state']);
   const sort = deviceSorts.find((one) => one === search['sort']);
   return {
@@ -28,7 +31,14 @@ export function readDeviceSearch(search: Record<string, unknown>): DeviceSearch 
     ...(filter === undefined || decodeFilter(filter) === undefined ? {} : { filter }),
     ...(sort === undefined ? {} : { sort }),
     ...(cols === undefined ? {} : { cols }),
+    ...(view === undefined ? {} : { view }),
   };
+}
+
+/** A search for 2024 is a number to the router. */
+function wordOf(value: unknown): string | undefined {
+  const word = typeof value === 'number' ? String(value) : value;
+  return typeof word === 'string' && word !== '' ? word : undefined;
 }
 
 export interface FilterLeaf {
@@ -36,6 +46,8 @@ export interface FilterLeaf {
   readonly customFieldName?: string;
   readonly predicate: string;
   readonly values?: readonly unknown[];
+  /** In place of `values` for a custom field. */
+  readonly stringValues?: readonly unknown[];
 }
 
 export interface FilterGroup {

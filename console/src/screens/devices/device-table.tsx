@@ -8,20 +8,19 @@ import { useNarrow } from '../../parts/rows/use-narrow.ts';
 import { WindowedTable } from '../../parts/rows/windowed-table.tsx';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { useWords } from '../../words/language.tsx';
-import { columnKeysOf } from './column-keys.ts';
 import { deviceAddress } from './device-cells.tsx';
+import type { ChosenColumn } from './columns/column-order.ts';
 import { useDeviceColumns } from './device-columns.tsx';
 import type { Device, ListRequest } from './device-list.ts';
 import type { DeviceSearch } from './device-search.ts';
-import { useDeviceValues } from './device-values.ts';
+import type { DeviceValues } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
 import { NoMatch } from './no-match.tsx';
 import type { Selection } from './use-selection.ts';
 
 const skeletonRows = 12;
 const narrowRowPx = 76;
-/** The device and the select box; every further column adds its share. */
-const leastPx = { base: 400, column: 130 } as const;
+const rowPadding = { side: 16, gap: 12 } as const;
 
 export interface ListPlace {
   readonly workspaceId: string;
@@ -31,20 +30,23 @@ export interface ListPlace {
 interface DeviceTableProps {
   readonly place: ListPlace;
   readonly change: (search: DeviceSearch) => void;
+  readonly changeColumns: (columns: readonly ChosenColumn[]) => void;
   readonly request: ListRequest;
   readonly pages: Pages<Device>;
+  readonly values: DeviceValues;
   readonly selection: Selection;
+  /** Opens the dialog for tags of what is selected. */
+  readonly askTags: () => void;
   readonly box: RefObject<HTMLDivElement | null>;
 }
 
 export function DeviceTable(props: DeviceTableProps) {
-  const { place, change, request, pages, selection, box } = props;
+  const { place, change, changeColumns, request, pages, values, selection, askTags, box } = props;
   const { workspaceId, search } = place;
   const words = useWords(devicesWords);
   const navigate = useNavigate();
   const isNarrow = useNarrow();
-  const values = useDeviceValues(pages.loaded);
-  const columns = useDeviceColumns({ search, change, values, selection, isNarrow });
+  const columns = useDeviceColumns({ search, change, changeColumns, values, selection, isNarrow });
   const curl = { method: 'POST', path: `/v3/assets/list?sort=${request.sort}`, body: request.body };
   if (pages.total === undefined && pages.error !== null)
     return <Failure error={pages.error} retry={pages.refetch} curl={curl as CurlRequest} />;
@@ -59,12 +61,25 @@ export function DeviceTable(props: DeviceTableProps) {
       onView={pages.onView}
       isSelected={selection.has}
       toggle={selection.toggle}
+      keys={{
+        e: (device, index) => {
+          if (!selection.isAll && selection.count === 0) selection.toggle(device, index, false);
+          askTags();
+        },
+      }}
       open={({ id }) => void navigate({ to: deviceAddress(workspaceId, id) as '/' })}
-      leastPx={isNarrow ? 0 : leastPx.base + leastPx.column * columnKeysOf(search).length}
+      leastPx={isNarrow ? 0 : leastPxOf(columns)}
       box={box}
       {...sizes}
     />
   );
+}
+
+/** Narrower, the table scrolls sideways. */
+function leastPxOf(columns: readonly { readonly width: string }[]): number {
+  const tracks = columns.map(({ width }) => Number(/\d+/.exec(width)?.[0] ?? 0));
+  const around = 2 * rowPadding.side + rowPadding.gap * (columns.length - 1);
+  return tracks.reduce((sum, px) => sum + px, around);
 }
 
 function NoDevices({ place, change }: Pick<DeviceTableProps, 'place' | 'change'>) {

@@ -124,8 +124,22 @@ function valuesOf({ schemas, latest, mains, lines }: KnownValues): DeviceValues 
     valueOf: ({ id }, topic, key) =>
       latest.get(id)?.find((sample) => sample.topic === topic)?.data[key],
     lineOf: ({ id }) => lines.get(id),
-    keys: [...new Map([...schemas.values()].flatMap(keysOf)).values()],
+    keys: [...new Map([...sentKeys(latest), ...[...schemas.values()].flatMap(keysOf)]).values()],
   };
+}
+
+const sentKeysMax = 300;
+
+/** What the newest samples have; devices without a type declare nothing. */
+function sentKeys(latest: KnownValues['latest']): [string, ValueKey][] {
+  const keys = new Map<string, ValueKey>();
+  for (const samples of latest.values())
+    for (const { topic, data } of samples)
+      for (const key of Object.keys(data)) {
+        if (keys.size >= sentKeysMax) return [...keys];
+        keys.set(`${topic} ${key}`, { topic, key, title: key });
+      }
+  return [...keys];
 }
 
 function useLatest(pages: readonly (readonly Device[])[]): ReadonlyMap<string, readonly Sample[]> {

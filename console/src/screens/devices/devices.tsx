@@ -1,7 +1,7 @@
-// Devices: the list of a workspace with its search, states, columns and work on what is selected.
+// Devices: the list of a workspace with its views, conditions, columns and work on what is selected.
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Download, Plus, Upload } from 'lucide-react';
-import { type RefObject, useCallback, useMemo, useRef } from 'react';
+import { type RefObject, useCallback, useMemo, useRef, useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
@@ -12,34 +12,48 @@ import { usePages } from '../../parts/rows/use-pages.ts';
 import { useWords } from '../../words/language.tsx';
 import { fetchDevices, type ListRequest } from './device-list.ts';
 import { type DeviceSearch, listBody, sortOf } from './device-search.ts';
-import { DeviceTable } from './device-table.tsx';
+import { DeviceTable, type ListPlace } from './device-table.tsx';
+import { type ChosenColumn, withColumns } from './columns/column-order.ts';
 import { devicesWords } from './devices-words.ts';
 import { ListTools } from './list-tools.tsx';
 import { FailedDialog } from './bulk-dialogs.tsx';
-import { SelectionBar } from './selection-bar.tsx';
+import { type Asked, SelectionBar } from './selection-bar.tsx';
 import { useBulkWork } from './bulk-work.ts';
 import { useExport } from './use-export.ts';
 import { useSelection } from './use-selection.ts';
+import { useDeviceValues } from './device-values.ts';
+import { ViewTabs } from './views/view-tabs.tsx';
+import { changePreferences, usePreferences } from '../../session/preferences.ts';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices');
 const listMs = 15_000;
 
 export function Devices() {
-  const words = useWords(devicesWords);
   const { workspaceId } = route.useParams();
-  const search = route.useSearch();
+  // Views, selection and scroll place of one workspace are not those of another.
+  return <DeviceList key={workspaceId} workspaceId={workspaceId} />;
+}
+
+function DeviceList({ workspaceId }: { readonly workspaceId: string }) {
+  const words = useWords(devicesWords);
+  const search = useKeptColumns(workspaceId, route.useSearch());
+  const place = useMemo(() => ({ workspaceId, search }), [workspaceId, search]);
   const table = useRef<HTMLDivElement>(null);
   const change = useChange(table);
+  const changeColumns = useChangeColumns(place, change);
   const request = useRequest(workspaceId, search);
   const pages = usePages(
     ['devices', request],
     (page, signal) => fetchDevices(request, page, { signal }),
     { everyMs: listMs },
   );
+  const values = useDeviceValues(pages.loaded);
   const selection = useSelection(pages, JSON.stringify(request.body));
   const work = useBulkWork();
   const exporting = useExport(request, search);
+  const [asked, ask] = useState<Asked>();
   const isSelecting = selection.isAll || selection.count > 0 || work.progress !== undefined;
+  const list = { place, change, changeColumns, total: pages.total };
   return (
     <Page
       title={words.title}
@@ -48,24 +62,19 @@ export function Devices() {
       isWide
       actions={<ListActions request={request} total={pages.total} exporting={exporting} />}
     >
+      <ViewTabs {...place} change={change} />
       {isSelecting ? (
         <SelectionBar
-          place={{ workspaceId, search }}
-          selection={selection}
+          {...{ place, selection, work, exporting, asked, ask }}
           total={pages.total ?? 0}
-          work={work}
-          exporting={exporting}
         />
       ) : (
-        <ListTools search={search} change={change} total={pages.total} />
+        <ListTools {...list} known={values.keys} />
       )}
       <Sheet>
         <DeviceTable
-          place={{ workspaceId, search }}
-          change={change}
-          request={request}
-          pages={pages}
-          selection={selection}
+          {...{ ...list, request, pages, values, selection }}
+          askTags={() => ask('tag')}
           box={table}
         />
       </Sheet>
@@ -74,16 +83,56 @@ export function Devices() {
   );
 }
 
+/** Without a view and without columns in the address the list has those chosen last. */
+function useKeptColumns(workspaceId: string, search: DeviceSearch): DeviceSearch {
+  const kept = usePreferences()?.columns?.[workspaceId];
+  return useMemo(
+    () =>
+      search.cols !== undefined || search.view !== undefined || kept === undefined
+        ? search
+        : { ...search, cols: kept },
+    [search, kept],
+  );
+}
+
+type Change = (search: DeviceSearch) => void;
+
 /** Replaces the address, so that one step back leaves the list; another list begins at its top. */
-function useChange(table: RefObject<HTMLElement | null>): (search: DeviceSearch) => void {
+function useChange(table: RefObject<HTMLElement | null>): Change {
   const navigate = useNavigate();
+  const { q, state, filter, sort } = route.useSearch();
   return useCallback(
     (search) => {
-      table.current?.scroll(0, 0);
+      const [next, shown] = [search, { q, state, filter, sort }].map((one) =>
+        [one.q, one.state, one.filter, one.sort].join(' '),
+      );
+      if (next !== shown) table.current?.scroll(0, 0);
       void navigate({ to: '.', search: search as never, replace: true });
     },
-    [navigate, table],
+    [navigate, table, q, state, filter, sort],
   );
+}
+
+type ChangeColumns = (columns: readonly ChosenColumn[]) => void;
+
+/** Columns of the list without a view are kept for the user; a view has its own. */
+function useChangeColumns({ workspaceId, search }: ListPlace, change: Change): ChangeColumns {
+  return useCallback(
+    (columns) => {
+      const next = withColumns(search, columns);
+      if (search.view === undefined) keepColumns(workspaceId, next.cols);
+      change(next);
+    },
+    [workspaceId, search, change],
+  );
+}
+
+function keepColumns(workspaceId: string, cols: string | undefined): void {
+  changePreferences((before) => {
+    const { [workspaceId]: kept, ...others } = before.columns ?? {};
+    if (kept === cols) return before;
+    return { ...before, columns: cols === undefined ? others : { ...others, [workspaceId]: cols } };
+  });
 }
 
 function useRequest(workspaceId: string, search: DeviceSearch): ListRequest {

@@ -1,55 +1,106 @@
-// Tools of the device list: search, state, and how many devices match.
-import { Search, X } from 'lucide-react';
+// Tools of the device list: search, state, conditions, columns, and how many devices match.
+import { Columns3, Search } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/choice.tsx';
+import { late } from '../../parts/late.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
+import { type ChosenColumn, columnsOf } from './columns/column-order.ts';
+import { columnWords } from './columns/column-words.ts';
 import { type DeviceSearch, deviceStates } from './device-search.ts';
 import { without } from './device-columns.tsx';
+import type { ListPlace } from './device-table.tsx';
+import type { ValueKey } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
+import { FilterChips } from './filter/filter-chips.tsx';
 import styles from './devices.module.css';
+
+const ColumnDialog = late(async () => (await import('./columns/column-dialog.tsx')).ColumnDialog);
 
 /** A person types several letters in this time. */
 const typingMs = 160;
 
 interface ListToolsProps {
-  readonly search: DeviceSearch;
+  readonly place: ListPlace;
   readonly change: (search: DeviceSearch) => void;
+  readonly changeColumns: (columns: readonly ChosenColumn[]) => void;
   readonly total: number | undefined;
+  /** Values that the devices in view send. */
+  readonly known: readonly ValueKey[];
 }
 
-export function ListTools({ search, change, total }: ListToolsProps) {
+export function ListTools({ place, change, changeColumns, total, known }: ListToolsProps) {
   const words = useWords(devicesWords);
   const formats = useFormats();
-  const states = { online: words.online, silent: words.silent, never: words.neverHeard };
+  const { workspaceId, search } = place;
   return (
     <div className={styles['tools']}>
       <SearchField
         q={search.q ?? ''}
         choose={(q) => change(q === '' ? without(search, 'q') : { ...search, q })}
       />
-      <Segments
-        label={words.state}
-        value={search.state ?? 'all'}
-        options={[
-          { value: 'all', label: words.all },
-          ...deviceStates.map((value) => ({ value, label: states[value] })),
-        ]}
-        choose={(state) =>
-          change(state === 'all' ? without(search, 'state') : { ...search, state })
+      <StateChoice search={search} change={change} />
+      <FilterChips
+        workspaceId={workspaceId}
+        search={search}
+        show={(filter) =>
+          change(filter === undefined ? without(search, 'filter') : { ...search, filter })
         }
       />
-      {search.filter !== undefined && (
-        <Button onClick={() => change(without(search, 'filter'))}>
-          <X aria-hidden="true" />
-          {words.withoutFilter}
-        </Button>
-      )}
       <span className="grow" />
       <span className="mute num" aria-live="polite">
         {total !== undefined && words.count(formats.count(total), total)}
       </span>
+      <ColumnChoice place={place} changeColumns={changeColumns} known={known} />
     </div>
+  );
+}
+
+function StateChoice({
+  search,
+  change,
+}: Pick<ListToolsProps, 'change'> & Pick<ListPlace, 'search'>) {
+  const words = useWords(devicesWords);
+  const states = { online: words.online, silent: words.silent, never: words.neverHeard };
+  return (
+    <Segments
+      label={words.state}
+      value={search.state ?? 'all'}
+      options={[
+        { value: 'all', label: words.all },
+        ...deviceStates.map((value) => ({ value, label: states[value] })),
+      ]}
+      choose={(state) => change(state === 'all' ? without(search, 'state') : { ...search, state })}
+    />
+  );
+}
+
+function ColumnChoice({ place, changeColumns, known }: Omit<ListToolsProps, 'total' | 'change'>) {
+  const words = useWords(columnWords);
+  const [isOpen, setOpen] = useState(false);
+  const { workspaceId, search } = place;
+  return (
+    <span className={styles['columnChoice']}>
+      <Button
+        look="ghost"
+        isIcon
+        aria-haspopup="dialog"
+        aria-label={words.columns}
+        title={words.columns}
+        onClick={() => setOpen(true)}
+      >
+        <Columns3 aria-hidden="true" />
+      </Button>
+      {isOpen && (
+        <ColumnDialog
+          workspaceId={workspaceId}
+          columns={columnsOf(search)}
+          known={known}
+          change={changeColumns}
+          close={() => setOpen(false)}
+        />
+      )}
+    </span>
   );
 }
 

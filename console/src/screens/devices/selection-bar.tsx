@@ -1,6 +1,7 @@
 // Selection bar: what can be done with the selected devices, and how far it is.
-import { Download, FolderInput, Power, Tag, Trash2, X } from 'lucide-react';
-import { useState } from 'react';
+import { Download, FolderInput, Power, PowerOff, Tag, Trash2, X } from 'lucide-react';
+import { useMemo } from 'react';
+import { usePageActions } from '../../palette/page-actions.ts';
 import { Button } from '../../parts/button.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -15,7 +16,7 @@ import { TagDialog } from './tag-dialog.tsx';
 import type { Export } from './use-export.ts';
 import type { Selection } from './use-selection.ts';
 
-type Asked = 'tag' | 'move' | 'delete';
+export type Asked = 'tag' | 'move' | 'delete';
 
 interface SelectionBarProps {
   readonly place: ListPlace;
@@ -23,14 +24,17 @@ interface SelectionBarProps {
   readonly total: number;
   readonly work: BulkWork;
   readonly exporting: Export;
+  /** The dialog that is open. */
+  readonly asked: Asked | undefined;
+  readonly ask: (asked: Asked | undefined) => void;
 }
 
 export function SelectionBar(props: SelectionBarProps) {
-  const { selection, total, work } = props;
+  const { selection, total, work, ask } = props;
   const words = useWords(devicesWords);
   const formats = useFormats();
-  const [asked, setAsked] = useState<Asked>();
   const count = selection.isAll ? total : selection.count;
+  useSelectionActions(props, count);
   if (work.progress !== undefined) return <WorkProgress progress={work.progress} />;
   return (
     <div className={styles['bar']} role="toolbar" aria-label={words.selection}>
@@ -42,25 +46,50 @@ export function SelectionBar(props: SelectionBarProps) {
           {words.selectAll(formats.count(total))}
         </button>
       )}
-      <Button look="ghost" onClick={selection.clear}>
+      <Button look="ghost" aria-keyshortcuts="Escape" onClick={selection.clear}>
         <X aria-hidden="true" />
         {words.clear}
       </Button>
       <span className="grow" />
-      <WorkButtons {...props} ask={setAsked} />
-      <AskedDialog {...props} asked={asked} close={() => setAsked(undefined)} count={count} />
+      <WorkButtons {...props} />
+      <AskedDialog {...props} close={() => ask(undefined)} count={count} />
     </div>
   );
 }
 
-function WorkButtons(props: SelectionBarProps & { readonly ask: (asked: Asked) => void }) {
+/** What the palette offers for the selected devices. */
+function useSelectionActions({ selection, exporting, ask }: SelectionBarProps, count: number) {
+  const words = useWords(devicesWords);
+  const formats = useFormats();
+  const said = words.count(formats.count(count), count);
+  const exportNow = () => exportSelected(selection, exporting);
+  usePageActions(
+    useMemo(
+      () => [
+        { label: words.tagDevices(said), icon: Tag, run: () => ask('tag') },
+        { label: words.moveDevices(said), icon: FolderInput, run: () => ask('move') },
+        { label: words.exportDevices(said), icon: Download, run: exportNow },
+        { label: words.removeDevices(said), icon: Trash2, run: () => ask('delete') },
+      ],
+      // oxlint-disable-next-line react-hooks/exhaustive-deps -- another selection has another number
+      [said, words, ask],
+    ),
+  );
+}
+
+function exportSelected(selection: Selection, exporting: Export): void {
+  if (selection.isAll) exporting.exportAll();
+  else exporting.exportSome(selection.devices);
+}
+
+function WorkButtons(props: SelectionBarProps) {
   const { selection, exporting, ask } = props;
   const words = useWords(devicesWords);
-  const activate = useSwitch(props);
+  const change = useSwitch(props);
   const hasSwitch = selection.isAll || selection.devices.some(isSwitchable);
   return (
     <>
-      <Button onClick={() => ask('tag')}>
+      <Button aria-keyshortcuts="e" onClick={() => ask('tag')}>
         <Tag aria-hidden="true" />
         {words.tag}
       </Button>
@@ -69,16 +98,20 @@ function WorkButtons(props: SelectionBarProps & { readonly ask: (asked: Asked) =
         {words.move}
       </Button>
       {hasSwitch && (
-        <Button onClick={activate}>
-          <Power aria-hidden="true" />
-          {words.activate}
-        </Button>
+        <>
+          <Button onClick={() => change('activate')}>
+            <Power aria-hidden="true" />
+            {words.activate}
+          </Button>
+          <Button onClick={() => change('deactivate')}>
+            <PowerOff aria-hidden="true" />
+            {words.deactivate}
+          </Button>
+        </>
       )}
       <Button
         disabled={exporting.progress !== undefined}
-        onClick={() =>
-          selection.isAll ? exporting.exportAll() : exporting.exportSome(selection.devices)
-        }
+        onClick={() => exportSelected(selection, exporting)}
       >
         <Download aria-hidden="true" />
         {exporting.progress ?? words.exportSelected}
@@ -96,24 +129,29 @@ function isSwitchable({ connectivity }: { readonly connectivity: string }): bool
   return connectivity === 'LORA';
 }
 
-function useSwitch({ place, selection, work }: SelectionBarProps): () => void {
+function useSwitch({ place, selection, work }: SelectionBarProps) {
   const words = useWords(devicesWords);
   const formats = useFormats();
-  return () => {
-    const body = bulkSelection(place.workspaceId, place.search, selection);
+  const said = {
+    activate: { doing: words.activating, done: words.activated, undo: 'deactivate' },
+    deactivate: { doing: words.deactivating, done: words.deactivated, undo: 'activate' },
+  } as const;
+  return (change: keyof typeof said) => {
+    const { workspaceId } = place;
+    const body = bulkSelection(workspaceId, place.search, selection);
+    const { doing, done, undo } = said[change];
     void work.run(
-      words.activating,
-      () => switchDevices(body, 'activate'),
+      doing,
+      () => switchDevices(body, change),
       (operation) => {
         const deviceIds = changedIds(operation);
-        const { workspaceId } = place;
-        const undo = () =>
+        const takeBack = () =>
           void work.run(
-            words.deactivating,
-            () => switchDevices({ workspaceId, deviceIds }, 'deactivate'),
+            said[undo].doing,
+            () => switchDevices({ workspaceId, deviceIds }, undo),
             () => toast(words.undone),
           );
-        if (deviceIds.length > 0) toast(words.activated(formats.count(deviceIds.length)), undo);
+        if (deviceIds.length > 0) toast(done(formats.count(deviceIds.length)), takeBack);
         selection.clear();
       },
     );
@@ -121,7 +159,6 @@ function useSwitch({ place, selection, work }: SelectionBarProps): () => void {
 }
 
 interface AskedDialogProps extends SelectionBarProps {
-  readonly asked: Asked | undefined;
   readonly close: () => void;
   readonly count: number;
 }

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { columnKeysOf } from './column-keys.ts';
+import { columnKeysOf } from './columns/column-order.ts';
 import { csvColumns, csvOf, deviceCsv, download } from './device-csv.ts';
 import type { Device, ListRequest } from './device-list.ts';
 import type { DeviceSearch } from './device-search.ts';

@@ -1,0 +1,149 @@
+// View dialog: name of a saved view, who sees it, its link, and its end.
+import { useMutation } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { Button } from '../../../parts/button.tsx';
+import { Segments } from '../../../parts/choice.tsx';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { useWords } from '../../../words/language.tsx';
+import type { DeviceSearch } from '../device-search.ts';
+import { createView, deleteView, updateView, type View } from './views.ts';
+import { useMayShare } from './view-tabs.tsx';
+import { viewsWords } from './views-words.ts';
+import styles from './views.module.css';
+
+interface ViewDialogProps {
+  readonly workspaceId: string;
+  /** The view to change; undefined for a new one. */
+  readonly view: View | undefined;
+  readonly search: DeviceSearch;
+  readonly change: (search: DeviceSearch) => void;
+  readonly close: () => void;
+}
+
+export function ViewDialog(props: ViewDialogProps) {
+  const { workspaceId, view, close } = props;
+  const words = useWords(viewsWords);
+  const mayShare = useMayShare(workspaceId);
+  const [name, setName] = useState(view?.name ?? '');
+  const [isShared, setShared] = useState(view?.shared ?? false);
+  const form = useId();
+  const save = useSave(props, { name: name.trim(), shared: isShared });
+  const mayEdit = view === undefined || (view.shared ? mayShare : view.own);
+  return (
+    <Dialog
+      title={view === undefined ? words.newTitle : words.settings}
+      close={close}
+      footer={
+        <>
+          {view !== undefined && <ViewEnd {...props} view={view} mayEnd={mayEdit || view.own} />}
+          <span className="grow" />
+          <Button onClick={close}>{words.cancel}</Button>
+          <Button
+            look="primary"
+            type="submit"
+            form={form}
+            disabled={!mayEdit || name.trim() === '' || save.isPending}
+          >
+            {words.keep}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        className={styles['form']}
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        {!mayEdit && <p className="mute">{words.notYours}</p>}
+        <TextField
+          label={words.name}
+          hint={words.nameHint}
+          error={save.error?.message}
+          value={name}
+          maxLength={100}
+          required
+          disabled={!mayEdit}
+          autoComplete="off"
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the first field of a dialog that was asked for
+          autoFocus
+          onChange={({ target }) => setName(target.value)}
+        />
+        <Sharing mayShare={mayShare} isShared={isShared} share={setShared} />
+      </form>
+    </Dialog>
+  );
+}
+
+interface SharingProps {
+  readonly mayShare: boolean;
+  readonly isShared: boolean;
+  readonly share: (isShared: boolean) => void;
+}
+
+function Sharing({ mayShare, isShared, share }: SharingProps) {
+  const words = useWords(viewsWords);
+  const all = { value: 'workspace', label: words.workspace } as const;
+  const me = { value: 'me', label: words.onlyMe } as const;
+  return (
+    <div className={styles['sharing']}>
+      <span>{words.sharing}</span>
+      <Segments
+        label={words.sharing}
+        value={isShared ? 'workspace' : 'me'}
+        options={mayShare ? [me, all] : [isShared ? all : me]}
+        choose={(choice) => share(choice === 'workspace')}
+      />
+      {!mayShare && <span className="faint">{words.mayNotShare}</span>}
+    </div>
+  );
+}
+
+function ViewEnd({
+  view,
+  change,
+  close,
+  mayEnd,
+}: ViewDialogProps & { readonly view: View; readonly mayEnd: boolean }) {
+  const words = useWords(viewsWords);
+  const remove = useMutation({
+    mutationFn: () => deleteView(view),
+    onSuccess: () => {
+      toast(words.removed(view.name));
+      close();
+      change({});
+    },
+    onError: toastFailure,
+  });
+  return (
+    <>
+      <CopyButton content={location.href}>{words.copyLink}</CopyButton>
+      {mayEnd && (
+        <Button look="danger" disabled={remove.isPending} onClick={() => remove.mutate()}>
+          {words.remove}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function useSave(
+  { workspaceId, view, search, change, close }: ViewDialogProps,
+  draft: { readonly name: string; readonly shared: boolean },
+) {
+  const words = useWords(viewsWords);
+  return useMutation({
+    mutationFn: () =>
+      view === undefined ? createView(workspaceId, draft, search) : updateView(view, draft),
+    onSuccess: ({ id, name }) => {
+      toast(view === undefined ? words.saved(name) : words.changed(name));
+      close();
+      if (view === undefined) change({ ...search, view: id });
+    },
+  });
+}

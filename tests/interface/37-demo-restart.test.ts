@@ -1,0 +1,39 @@
+// Contract 37: a demo workspace sends again after a restart, and is the same as that of `npm run demo`.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { simulatedMark } from '../../src/model/workspace.ts';
+import { startWorld, type World } from '../world/world.ts';
+
+const path = '/v3/workspaces/demo';
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+async function samples(workspaceId: string): Promise<number> {
+  const { samplesPerMinute } = await world.must('GET', `/v3/workspaces/${workspaceId}/overview`);
+  return samplesPerMinute.reduce((sum: number, count: number) => sum + count, 0);
+}
+
+test('a workspace that is marked as simulated becomes the demo, and the demo sends again after a restart', {
+  timeout: 60_000,
+}, async () => {
+  const { organizationId } = world;
+  const made = await world.must('POST', '/v3/workspaces', {
+    ...{ name: 'Demo', organizationId },
+    properties: { ...simulatedMark },
+  });
+  const demo = await world.must('POST', path, { organizationId });
+  expect(demo.id).toBe(made.id);
+  await expect.poll(() => samples(demo.id), { timeout: 30_000 }).toBeGreaterThan(10);
+  await world.platform.close('test');
+  world = await startWorld({ directory: world.directory });
+  const before = await samples(demo.id);
+  await expect.poll(() => samples(demo.id), { timeout: 30_000 }).toBeGreaterThan(before + 10);
+  // A request creates what is missing, also while the demo runs.
+  expect((await world.must('POST', path, { organizationId })).id).toBe(demo.id);
+  const within = `workspaceId=${demo.id}`;
+  const { totalElements } = await world.must('GET', `/v3/assets?${within}&size=1`);
+  expect(totalElements).toBeGreaterThan(20);
+  await world.must('DELETE', `/v3/workspaces/${demo.id}`);
+});
