@@ -49,7 +49,7 @@ journey('custom logic', { start: startWorld }, (stage) => {
   test('saving leaves the cursor of the editor where it is', async () => {
     const { page, world } = stage;
     const script = async () => (await world.must('GET', `/v3/rules/custom/${logicId}`)).script;
-    await page.getByRole('textbox', { name: 'Script' }).click();
+    await page.getByRole('textbox', { name: 'Script', exact: true }).click();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('// one');
     await page.keyboard.press('Control+s');
@@ -62,7 +62,7 @@ journey('custom logic', { start: startWorld }, (stage) => {
 
   test('an unused block is deleted', async () => {
     const { page } = stage;
-    await page.getByText('No rule uses it yet').waitFor();
+    await page.getByText('No rule uses it yet').last().waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('custom-logic-phone');
     const width = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -101,7 +101,13 @@ function LogicEditor({ logic, workspaceId }: LogicEditorProps) {
         />
       </div>
       {faults.rest !== undefined && <Refused reason={faults.rest} />}
-      <LogicScript draft={draft} change={change} save={() => editor.save()} />
+      <LogicScript
+        draft={draft}
+        change={change}
+        save={() => {
+          if (editor.isChanged) editor.save();
+        }}
+      />
       {rules.some(({ active }) => active) && <p className="mute">{words.fixed}</p>}
       <div className={styles['halves']}>
         <LogicInputs {...parts} />
