@@ -16,6 +16,7 @@ import { Answered, Bone, Empty } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
+import { RulesTabs } from './logic/rules-tabs.tsx';
 import { draftOf, type Rule } from './rule-model.ts';
 import { type RuleItem, rulesOf } from './rule-requests.ts';
 import { sentenceOf } from './rule-sentence.ts';
@@ -53,6 +54,7 @@ export function Rules() {
         </>
       }
     >
+      <RulesTabs workspaceId={workspaceId} />
       <SearchField
         label={words.search}
         value={search.q ?? ''}
