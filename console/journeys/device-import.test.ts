@@ -1,8 +1,8 @@
 // New devices in a real browser: one by a form, many from the file of a vendor.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../tests/servers/server-tests.ts';
-import { startWorld, type World } from '../../tests/world/world.ts';
-import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { expect, test } from 'vitest';
+import { startWorld } from '../../tests/world/world.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
 
 const vendorFile = [
   'DevEUI;Label;Online Timeout',
@@ -13,27 +13,10 @@ const vendorFile = [
   '',
 ].join('\r\n');
 
-describeWith(chromiumProgram, 'new devices', () => {
-  let world: World;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    world = await startWorld();
-    browser = await openBrowser(world.base);
-    browser.page.setDefaultTimeout(10_000);
-    await signIn(browser.page, world.base);
-  });
-  afterEach(() => {
-    expect(browser.complaints.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await world.close();
-  });
-
+journey('new devices', { start: startWorld }, (stage) => {
   test('a device is registered, and the command shown sends its first reading', async () => {
-    const { page } = browser;
-    await page.goto(`${world.base}/w/${world.workspaceId}/devices`);
+    const { page } = stage;
+    await stage.visit('devices');
     await page.getByText('No device yet').waitFor();
     await page.getByRole('link', { name: 'Register' }).first().click();
     await page.getByLabel('Name').fill('Boiler room');
@@ -52,7 +35,7 @@ describeWith(chromiumProgram, 'new devices', () => {
   });
 
   test('a file is checked first, repaired in place, and only then imported', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByLabel('Name or id').fill('');
     await page.getByRole('link', { name: 'Import' }).click();
     const buffer = Buffer.from(vendorFile);
@@ -79,7 +62,10 @@ describeWith(chromiumProgram, 'new devices', () => {
   });
 
   async function deviceNames(): Promise<string[]> {
-    const { content } = await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}`);
+    const { content } = await stage.world.must(
+      'GET',
+      `/v3/assets?workspaceId=${stage.world.workspaceId}`,
+    );
     return (content as { name: string }[]).map(({ name }) => name).sort();
   }
 });

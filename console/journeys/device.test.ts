@@ -1,9 +1,9 @@
 // Device in a real browser: values, chart, live samples, a cut connection, and its first reading.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../tests/servers/server-tests.ts';
+import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
 import { type Cable, layCable } from './cable.ts';
-import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
 
 const schema = {
   type: 'object',
@@ -18,66 +18,44 @@ const script = `function consume(event) {
 }`;
 const minuteMs = 60_000;
 
-describeWith(chromiumProgram, 'device', () => {
-  let world: World;
-  let cable: Cable;
-  let browser: Browser;
-  let device: TestDevice;
-  let quiet: TestDevice;
+let cable: Cable;
+let device: TestDevice;
+let quiet: TestDevice;
 
-  beforeAll(async () => {
-    world = await startWorld();
-    cable = await layCable(world.base);
-    device = await world.device({
-      name: 'Room 1',
-      script,
-      schemas: { default: JSON.stringify(schema) },
-    });
-    quiet = await world.device({ name: 'Attic' });
-    const now = Date.now();
-    const samples = Array.from({ length: 240 }, (_, at) => ({
-      deviceId: device.id,
-      timestamp: new Date(now - (at + 5) * 6 * minuteMs).toISOString(),
-      data: { temperature: 20 + Math.sin(at / 12) * 3, humidity: 40 + (at % 9), mode: 'auto' },
-    }));
-    // Two hours of silence, which must stay a gap.
-    await world.must(
-      'POST',
-      '/v3/samples/bulk',
-      samples.filter((_, at) => at < 60 || at > 80),
-    );
-    await world.capture(device, { temperature: 21.5, humidity: 44, mode: 'auto' });
-    browser = await openBrowser(cable.base);
-    browser.page.setDefaultTimeout(12_000);
-    await signIn(browser.page, cable.base);
+async function prepare(world: World): Promise<void> {
+  device = await world.device({
+    name: 'Room 1',
+    script,
+    schemas: { default: JSON.stringify(schema) },
   });
-  afterEach(() => {
-    expect(browser.complaints.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await cable.close();
-    await world.close();
-  });
+  quiet = await world.device({ name: 'Attic' });
+  const now = Date.now();
+  const samples = Array.from({ length: 240 }, (_, at) => ({
+    deviceId: device.id,
+    timestamp: new Date(now - (at + 5) * 6 * minuteMs).toISOString(),
+    data: { temperature: 20 + Math.sin(at / 12) * 3, humidity: 40 + (at % 9), mode: 'auto' },
+  }));
+  // Two hours of silence, which must stay a gap.
+  await world.must(
+    'POST',
+    '/v3/samples/bulk',
+    samples.filter((_, at) => at < 60 || at > 80),
+  );
+  await world.capture(device, { temperature: 21.5, humidity: 44, mode: 'auto' });
+}
 
-  const address = (id: string, page = '') =>
-    `${cable.base}/w/${world.workspaceId}/devices/${id}${page}`;
-  const look = async (name: string) => {
-    const { page } = browser;
-    for (const theme of ['dark', 'light']) {
-      await page.evaluate((chosen) => {
-        document.documentElement.dataset['theme'] = chosen;
-        dispatchEvent(new Event('themechange'));
-      }, theme);
-      if (process.env['PICTURES'] !== undefined)
-        await page.screenshot({ path: `.tmp/${name}-${theme}.png` });
-      expect(await axeFindings(page)).toEqual([]);
-    }
-  };
+/** The browser reaches the platform through a cable that can be cut. */
+async function base(world: World): Promise<string> {
+  cable = await layCable(world.base);
+  return cable.base;
+}
+
+journey('device', { start: startWorld, prepare, base, close: () => cable.close() }, (stage) => {
+  const pathOf = (id: string, page = '') => `devices/${id}${page}`;
 
   test('shows state, values with units and a chart, which a tile chooses', async () => {
-    const { page } = browser;
-    await page.goto(address(device.id));
+    const { page } = stage;
+    await stage.visit(pathOf(device.id));
     await page.waitForURL(/\/overview$/);
     await page.getByRole('heading', { name: 'Room 1', level: 1 }).waitFor();
     await page.getByText('Online', { exact: true }).waitFor();
@@ -88,11 +66,11 @@ describeWith(chromiumProgram, 'device', () => {
     await page.getByRole('img', { name: 'Chart of Humidity in %' }).waitFor();
     expect(page.url()).toContain('key=humidity');
     await page.locator('canvas').waitFor();
-    await look('device-overview');
+    await stage.inspect('device-overview');
   });
 
   test('zooms by dragging and back, and shows a custom range', async () => {
-    const { page } = browser;
+    const { page } = stage;
     const box = await page.locator('.u-over').boundingBox();
     if (box === null) throw new Error('no plot');
     const y = box.y + box.height / 2;
@@ -117,13 +95,13 @@ describeWith(chromiumProgram, 'device', () => {
   });
 
   test('a sample appears in tile and tail, which pauses, filters and shows its JSON', async () => {
-    const { page } = browser;
+    const { page } = stage;
     const tail = page.getByRole('list', { name: 'Samples as they arrive' });
-    await world.capture(device, { temperature: 22.25, humidity: 45, mode: 'auto' });
+    await stage.world.capture(device, { temperature: 22.25, humidity: 45, mode: 'auto' });
     await tail.getByText('temperature 22.25').waitFor();
     await page.getByRole('button', { name: /Temperature 22.25 ?°C/ }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
-    await world.capture(device, { temperature: 22.5, humidity: 46, mode: 'manual' });
+    await stage.world.capture(device, { temperature: 22.5, humidity: 46, mode: 'manual' });
     await page.getByText('1 waiting').waitFor();
     expect(await tail.getByText('mode "manual"').count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
@@ -136,60 +114,60 @@ describeWith(chromiumProgram, 'device', () => {
   });
 
   test('after a cut the tail and the chart are complete, in their order', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('navigation', { name: 'Pages of the device' }).getByText('Live').click();
     await page.waitForURL(/\/live/);
     const tail = page.getByRole('list', { name: 'Samples as they arrive' });
     await tail.getByText('mode "manual"').waitFor();
     cable.cut();
     await page.getByText(/Connection lost at/).waitFor();
-    for (const temperature of [31, 32, 33]) await world.capture(device, { temperature });
+    for (const temperature of [31, 32, 33]) await stage.world.capture(device, { temperature });
     cable.repair();
     await page.getByRole('button', { name: 'Try now' }).click();
     await tail.getByText('temperature 33').waitFor();
     const rows = await tail.getByRole('listitem').allInnerTexts();
     const temperatures = rows.map((row) => Number(/temperature ([\d.]+)/.exec(row)?.[1]));
     expect(temperatures.slice(0, 5)).toEqual([33, 32, 31, 22.5, 22.25]);
-    await look('device-live');
+    await stage.inspect('device-live');
     await page.getByText('Overview', { exact: true }).click();
     await page.getByRole('button', { name: /Temperature 33 ?°C/ }).waitFor();
-    browser.complaints.splice(0);
+    stage.takeComplaints();
   });
 
   test('a cut before the first sample loses nothing', async () => {
-    const { page } = browser;
-    await page.goto(address(quiet.id, '/live'));
+    const { page } = stage;
+    await stage.visit(pathOf(quiet.id, '/live'));
     await page.getByText('The next sample shows here by itself.').waitFor();
     cable.cut();
     await page.getByText(/Connection lost at/).waitFor();
-    await world.capture(quiet, { temperature: 1 });
+    await stage.world.capture(quiet, { temperature: 1 });
     cable.repair();
     await page.getByRole('button', { name: 'Try now' }).click();
     await page.getByText('temperature 1').waitFor();
-    browser.complaints.splice(0);
+    stage.takeComplaints();
   });
 
   test('a device without samples shows how it sends its first one', async () => {
-    const { page } = browser;
-    const silent = await world.device({ name: 'Cellar' });
-    await page.goto(address(silent.id));
+    const { page } = stage;
+    const silent = await stage.world.device({ name: 'Cellar' });
+    await stage.visit(pathOf(silent.id));
     await page.getByText('Never heard from Cellar').waitFor();
     await page.getByText(`deviceId=${silent.deviceId}`).waitFor();
     await page.getByText(`secret=${silent.secret}`).waitFor();
-    await look('device-never');
-    await world.capture(silent, { temperature: 19 });
+    await stage.inspect('device-never');
+    await stage.world.capture(silent, { temperature: 19 });
     await page.getByRole('button', { name: /temperature.* 19/ }).waitFor();
     await page.getByText('Online', { exact: true }).waitFor();
   });
 
   test('the log by level, and an uplink that is decoded again', async () => {
-    const { page } = browser;
-    await world.capture(device, { temperature: 34 });
-    await world.capture(device, { temperature: 'warm' });
-    await page.goto(address(device.id, '/log'));
+    const { page } = stage;
+    await stage.world.capture(device, { temperature: 34 });
+    await stage.world.capture(device, { temperature: 'warm' });
+    await stage.visit(pathOf(device.id, '/log'));
     const log = page.getByRole('list', { name: 'Processing log' });
     await log.getByText('The temperature is not a number', { exact: true }).waitFor();
-    await look('device-log');
+    await stage.inspect('device-log');
     await page.getByRole('button', { name: 'Warnings' }).click();
     await page.getByText('Nothing was noted').waitFor();
     expect(page.url()).toContain('level=WARN');
@@ -201,21 +179,21 @@ describeWith(chromiumProgram, 'device', () => {
     await uplinks.getByText('{"temperature":34}').click();
     await page.getByRole('button', { name: 'Decode again' }).click();
     await page.getByText('Same samples as stored').waitFor();
-    await look('device-uplinks');
+    await stage.inspect('device-uplinks');
     await page.getByRole('link', { name: 'Show the newest' }).click();
     await uplinks.getByText('{"temperature":"warm"}').waitFor();
   });
 
   test('an unknown device and a phone', async () => {
-    const { page } = browser;
-    await page.goto(address('02ffffffffffffff'));
+    const { page } = stage;
+    await stage.visit(pathOf('02ffffffffffffff'));
     await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    browser.complaints.splice(0);
+    stage.takeComplaints();
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.goto(address(device.id, '/overview'));
+    await stage.visit(pathOf(device.id, '/overview'));
     await page.locator('canvas').waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    await look('device-phone');
+    await stage.inspect('device-phone');
   });
 });

@@ -1,15 +1,14 @@
 // Many devices in a real browser: scrolling keeps pace with an idle page, rows stay few and fill soon.
 import process from 'node:process';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { describeWith } from '../../tests/servers/server-tests.ts';
+import { expect, test, vi } from 'vitest';
 import { startWorld, type World } from '../../tests/world/world.ts';
-import { type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { journey } from './journey.ts';
 
 // oxlint-disable-next-line node/no-process-env -- the long run of 10,000 devices is asked for by hand
-const devices = Number(process.env['SCROLL_DEVICES'] ?? '500');
-const isLong = devices > 500;
-const frames = isLong ? 400 : 120;
+const devices = Number(process.env['SCROLL_DEVICES'] ?? '300');
+const isLong = devices > 300;
+const frames = isLong ? 400 : 60;
 const stepPx = 36;
 /**
  * Of the 95th percentile above that of the idle page. Only the long run checks it: with other
@@ -19,24 +18,16 @@ const slowerMs = 20;
 /** Of the page's thread in one frame: all that 60 frames a second leave. */
 const frameWorkMs = 16;
 
-describeWith(chromiumProgram, `scrolling ${devices} devices`, () => {
-  let world: World;
-  let browser: Browser;
+const start = async () => {
+  const world = await startWorld();
+  await makeDevices(world);
+  return world;
+};
 
-  beforeAll(async () => {
-    world = await startWorld();
-    await makeDevices(world);
-    browser = await openBrowser(world.base);
-    await signIn(browser.page, world.base);
-  }, 240_000);
-  afterAll(async () => {
-    await browser.close();
-    await world.close();
-  });
-
+journey(`scrolling ${devices} devices`, { start, startMs: 240_000 }, (stage) => {
   test('frames are as even as those of the idle page', async () => {
-    const { page } = browser;
-    await page.goto(`${world.base}/w/${world.workspaceId}/devices`);
+    const { page } = stage;
+    await stage.visit('devices');
     await page.getByText('Device 00003').waitFor();
     const idle = await scroll(page, 0);
     const scrolled = await scroll(page, stepPx);
@@ -46,7 +37,6 @@ describeWith(chromiumProgram, `scrolling ${devices} devices`, () => {
     expect(scrolled.workMs - idle.workMs).toBeLessThan(frameWorkMs);
     if (isLong) expect(scrolled.p95).toBeLessThan(idle.p95 + slowerMs);
     expect(rows).toBeLessThan(60);
-    expect(browser.complaints).toEqual([]);
   }, 60_000);
 
   /** Milliseconds from a jump to three quarters of the list until its rows are filled. */

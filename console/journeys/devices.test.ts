@@ -1,43 +1,30 @@
 // List of devices in a real browser: find, sort, select, tag, undo, export, delete, by mouse and keyboard.
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { describeWith } from '../../tests/servers/server-tests.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
-import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
 
-describeWith(chromiumProgram, 'devices', () => {
-  let world: World;
-  let browser: Browser;
-  let heard: TestDevice;
-  const listed = () => `${world.base}/w/${world.workspaceId}/devices`;
-  const row = (name: string) => browser.page.getByRole('row').filter({ hasText: name });
+let heard: TestDevice;
 
-  beforeAll(async () => {
-    world = await startWorld();
-    heard = await world.device({ name: 'Boiler room' });
-    await world.device({ name: 'Attic' });
-    await world.device({ name: 'Cellar' });
-    for (const temperature of [20.5, 21.5])
-      expect((await world.capture(heard, { temperature, batteryLevel: 21 })).status).toBe(201);
-    await vi.waitFor(async () => {
-      const { uplinkMetrics } = await world.must('GET', `/v3/devices/${heard.id}`);
-      expect(uplinkMetrics).not.toBeNull();
-    });
-    browser = await openBrowser(world.base);
-    browser.page.setDefaultTimeout(10_000);
-    await signIn(browser.page, world.base);
+async function prepare(world: World): Promise<void> {
+  heard = await world.device({ name: 'Boiler room' });
+  await world.device({ name: 'Attic' });
+  await world.device({ name: 'Cellar' });
+  for (const temperature of [20.5, 21.5])
+    expect((await world.capture(heard, { temperature, batteryLevel: 21 })).status).toBe(201);
+  await vi.waitFor(async () => {
+    const { uplinkMetrics } = await world.must('GET', `/v3/devices/${heard.id}`);
+    expect(uplinkMetrics).not.toBeNull();
   });
-  afterEach(() => {
-    expect(browser.complaints.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await world.close();
-  });
+}
+
+journey('devices', { start: startWorld, prepare }, (stage) => {
+  const row = (name: string) => stage.page.getByRole('row').filter({ hasText: name });
 
   test('shows state, id, age and newest value of each device', async () => {
-    const { page } = browser;
-    await page.goto(listed());
+    const { page } = stage;
+    await stage.visit('devices');
     await row('Boiler room').getByText('21.5').waitFor();
     expect(await page.getByText('3 devices').isVisible()).toBe(true);
     expect(await row('Boiler room').innerText()).toMatch(/online[\s\S]*ago|now/);
@@ -54,8 +41,8 @@ describeWith(chromiumProgram, 'devices', () => {
   });
 
   test('search, state and order are in the address and survive a reload', async () => {
-    const { page } = browser;
-    await page.goto(listed());
+    const { page } = stage;
+    await stage.visit('devices');
     await page.getByRole('button', { name: 'Never heard' }).click();
     await page.getByText('2 devices').waitFor();
     await page.keyboard.press('/');
@@ -69,7 +56,7 @@ describeWith(chromiumProgram, 'devices', () => {
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Without “boiler”: 2 devices' }).click();
     await row('Cellar').waitFor();
-    await page.goto(listed());
+    await stage.visit('devices');
     await page.getByRole('button', { name: 'Last seen' }).click();
     await page.waitForURL(/sort=seen/);
     const first = page.getByRole('row').nth(1);
@@ -77,8 +64,8 @@ describeWith(chromiumProgram, 'devices', () => {
   });
 
   test('keys select and tag; undo takes the tag back', async () => {
-    const { page } = browser;
-    await page.goto(listed());
+    const { page } = stage;
+    await stage.visit('devices');
     await row('Attic').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('x');
@@ -97,7 +84,10 @@ describeWith(chromiumProgram, 'devices', () => {
   });
 
   async function taggedNames(): Promise<string[]> {
-    const { content } = await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}`);
+    const { content } = await stage.world.must(
+      'GET',
+      `/v3/assets?workspaceId=${stage.world.workspaceId}`,
+    );
     return (content as { name: string; tags: unknown[] }[])
       .filter(({ tags }) => tags.length > 0)
       .map(({ name }) => name)
@@ -105,8 +95,8 @@ describeWith(chromiumProgram, 'devices', () => {
   }
 
   test('exports what is shown', async () => {
-    const { page } = browser;
-    await page.goto(`${listed()}?q=boiler`);
+    const { page } = stage;
+    await stage.visit('devices?q=boiler');
     await row('Boiler room').getByText('21.5').waitFor();
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export' }).click();
@@ -119,13 +109,16 @@ describeWith(chromiumProgram, 'devices', () => {
 
   describe('what cannot be done says why', () => {
     test('a refused move names each device', async () => {
-      const { page } = browser;
-      await page.goto(listed());
+      const { page } = stage;
+      await stage.visit('devices');
       await row('Cellar').getByRole('checkbox').click();
       const doomed = (
-        await world.must('GET', `/v3/assets?search=Cellar&workspaceId=${world.workspaceId}`)
+        await stage.world.must(
+          'GET',
+          `/v3/assets?search=Cellar&workspaceId=${stage.world.workspaceId}`,
+        )
       ).content[0] as { id: string };
-      await world.must('DELETE', `/v3/devices/${doomed.id}`);
+      await stage.world.must('DELETE', `/v3/devices/${doomed.id}`);
       await page.getByRole('button', { name: 'Move', exact: true }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Data flow').selectOption({ label: 'Attic' });
@@ -137,22 +130,22 @@ describeWith(chromiumProgram, 'devices', () => {
     });
 
     test('a filter that the platform refuses shows its message and the request', async () => {
-      const { page } = browser;
+      const { page } = stage;
       const filter = btoa('{"field":"moon","predicate":"EQUALS","values":["1"]}');
-      await page.goto(`${listed()}?filter=${filter.replace(/=+$/, '')}`);
+      await stage.visit(`devices?filter=${filter.replace(/=+$/, '')}`);
       await page.getByText('That did not work').waitFor();
       expect(await page.getByRole('alert').innerText()).toMatch(
         /unknown field moon[\s\S]*Request /,
       );
       expect(await axeFindings(page)).toEqual([]);
       // The browser itself reports the refused request.
-      expect(browser.complaints.splice(0).every((one) => one.includes('400'))).toBe(true);
+      expect(stage.takeComplaints().every((one) => one.includes('400'))).toBe(true);
     });
   });
 
   test('deletes all that match, after asking', async () => {
-    const { page } = browser;
-    await page.goto(listed());
+    const { page } = stage;
+    await stage.visit('devices');
     await row('Attic').getByRole('checkbox').click();
     await page.getByRole('button', { name: 'Select all 2 that match' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

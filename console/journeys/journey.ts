@@ -37,6 +37,8 @@ export interface JourneyOptions<W extends World> {
   readonly browser?: BrowserOptions;
   /** Without it the browser signs in as the first user. */
   readonly isSignedOut?: boolean;
+  /** For a platform with much to prepare, in milliseconds. */
+  readonly startMs?: number;
   readonly close?: () => Promise<void> | void;
 }
 
@@ -52,7 +54,7 @@ export function journey<W extends World = World>(
 ): void {
   describeWith(chromiumProgram, title, () => {
     const stage = new Running<W>();
-    beforeAll(() => stage.open(options), startMs);
+    beforeAll(() => stage.open(options), options.startMs ?? startMs);
     afterEach(() => {
       expect(stage.takeComplaints()).toEqual([]);
     });

@@ -1,30 +1,14 @@
 // Organization and account in a real browser: a key made, used and deleted, an invitation, the audit log.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../tests/servers/server-tests.ts';
-import { startWorld, type World } from '../../tests/world/world.ts';
-import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { expect, test } from 'vitest';
+import { startWorld } from '../../tests/world/world.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
 
-describeWith(chromiumProgram, 'organization and account', () => {
-  let world: World;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    world = await startWorld();
-    browser = await openBrowser(world.base);
-    await signIn(browser.page, world.base);
-  });
-  afterEach(() => {
-    expect(browser.complaints.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await world.close();
-  });
-
-  const keysPath = () => `${world.base}/o/${world.organizationId}/settings/keys`;
+journey('organization and account', { start: startWorld }, (stage) => {
+  const keysPath = () => `${stage.world.base}/o/${stage.world.organizationId}/settings/keys`;
 
   test('a key is created with a preset, works as it says, and is deleted', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.goto(keysPath());
     await page.getByRole('button', { name: 'Create a key' }).click();
     expect(await axeFindings(page)).toEqual([]);
@@ -38,10 +22,12 @@ describeWith(chromiumProgram, 'organization and account', () => {
     await page.getByRole('button', { name: 'Done' }).click();
 
     const read = (path: string) =>
-      fetch(world.base + path, { headers: { 'x-api-key': secret } }).then(({ status }) => status);
-    expect(await read(`/v3/assets?workspaceId=${world.workspaceId}`)).toBe(200);
-    expect(await read(`/v3/rules?workspaceId=${world.workspaceId}`)).toBe(200);
-    expect(await read(`/v3/organizations/${world.organizationId}/members`)).toBe(403);
+      fetch(stage.world.base + path, { headers: { 'x-api-key': secret } }).then(
+        ({ status }) => status,
+      );
+    expect(await read(`/v3/assets?workspaceId=${stage.world.workspaceId}`)).toBe(200);
+    expect(await read(`/v3/rules?workspaceId=${stage.world.workspaceId}`)).toBe(200);
+    expect(await read(`/v3/organizations/${stage.world.organizationId}/members`)).toBe(403);
 
     await page
       .getByRole('cell', { name: 'Warehouse <img src=x onerror=alert(1)>', exact: true })
@@ -50,11 +36,11 @@ describeWith(chromiumProgram, 'organization and account', () => {
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('status').getByText('is removed').waitFor();
-    expect(await read(`/v3/assets?workspaceId=${world.workspaceId}`)).toBe(401);
+    expect(await read(`/v3/assets?workspaceId=${stage.world.workspaceId}`)).toBe(401);
   });
 
   test('a refusal of the platform is shown where it was caused', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.goto(keysPath());
     await page.route('**/v3/api-keys', (route) =>
       route.request().method() === 'POST'
@@ -71,13 +57,13 @@ describeWith(chromiumProgram, 'organization and account', () => {
     expect(await axeFindings(page)).toEqual([]);
     await page.unroute('**/v3/api-keys');
     // Chromium reports every answer 4xx; this one is meant.
-    expect(browser.complaints.splice(0)).toEqual([expect.stringContaining('status of 4')]);
+    expect(stage.takeComplaints()).toEqual([expect.stringContaining('status of 4')]);
     await page.keyboard.press('Escape');
   });
 
   test('a member is invited and removed', async () => {
-    const { page } = browser;
-    await page.goto(`${world.base}/o/${world.organizationId}/settings/members`);
+    const { page } = stage;
+    await page.goto(`${stage.world.base}/o/${stage.world.organizationId}/settings/members`);
     await page.getByRole('button', { name: 'Invite a member' }).click();
     await page.getByLabel('E-mail').fill('ada@example.org');
     await page.getByLabel('Role', { exact: true }).selectOption('ADMIN');
@@ -95,15 +81,15 @@ describeWith(chromiumProgram, 'organization and account', () => {
   });
 
   test('the audit log says who changed what', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('link', { name: 'Audit log' }).click();
     await page.getByRole('cell', { name: /created API_KEY Warehouse/ }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
 
   test('theme and language change in place and stay', async () => {
-    const { page } = browser;
-    await page.goto(`${world.base}/me`);
+    const { page } = stage;
+    await page.goto(`${stage.world.base}/me`);
     await page.getByRole('button', { name: 'Dark', exact: true }).click();
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     expect(await axeFindings(page)).toEqual([]);
@@ -117,12 +103,12 @@ describeWith(chromiumProgram, 'organization and account', () => {
   });
 
   test('a wrong password is refused at its field', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByLabel('Current password').fill('wrong');
     await page.getByLabel('New password').fill('several words are good');
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByRole('alert').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    expect(browser.complaints.splice(0)).toEqual([expect.stringContaining('status of 4')]);
+    expect(stage.takeComplaints()).toEqual([expect.stringContaining('status of 4')]);
   });
 });

@@ -1,28 +1,13 @@
 // Sign-in in a real browser: wrong password, right password, the way back, and signing out.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startWorld, type World } from '../../tests/world/world.ts';
-import { describeWith } from '../../tests/servers/server-tests.ts';
-import { axeFindings, type Browser, chromiumProgram, openBrowser, signIn } from './chromium.ts';
+import { expect, test } from 'vitest';
+import { startWorld } from '../../tests/world/world.ts';
+import { axeFindings, signIn } from './chromium.ts';
+import { journey } from './journey.ts';
 
-describeWith(chromiumProgram, 'sign-in', () => {
-  let world: World;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    world = await startWorld();
-    browser = await openBrowser(world.base);
-  });
-  afterEach(() => {
-    expect(browser.complaints.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await world.close();
-  });
-
+journey('sign-in', { start: startWorld, isSignedOut: true }, (stage) => {
   test('a page behind the sign-in leads to it and back', async () => {
-    const { page } = browser;
-    await page.goto(`${world.base}/w/${world.workspaceId}/devices?q=room`);
+    const { page } = stage;
+    await stage.visit('devices?q=room');
     await page.waitForURL(/\/sign-in\?to=/);
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('email');
     expect(await axeFindings(page)).toEqual([]);
@@ -34,15 +19,15 @@ describeWith(chromiumProgram, 'sign-in', () => {
   });
 
   test('signing out ends the session', async () => {
-    const { page } = browser;
+    const { page } = stage;
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(/\/sign-in$/);
-    await page.goto(`${world.base}/`);
+    await page.goto(`${stage.world.base}/`);
     await page.waitForURL(/\/sign-in/);
   });
 
   test('signs in to the first workspace', async () => {
-    await signIn(browser.page, world.base);
-    expect(browser.page.url()).toContain(world.workspaceId);
+    await signIn(stage.page, stage.world.base);
+    expect(stage.page.url()).toContain(stage.world.workspaceId);
   });
 });

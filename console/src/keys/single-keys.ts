@@ -17,6 +17,8 @@ const ticked = 'input[type="checkbox"], input[type="radio"]';
 
 /** In a field or a dialog a letter is a letter; the path of the event reaches into editors. */
 export function isTyping(event: Event): boolean {
+  // A dialog has the keys also when the control that had the focus was disabled or removed.
+  if (document.querySelector('dialog:modal') !== null) return true;
   return event.composedPath().some((element) => {
     if (!(element instanceof HTMLElement)) return false;
     return element.matches(typing) && !element.matches(ticked);

@@ -1,6 +1,7 @@
 // Confirm dialog: asks once before something that cannot be undone.
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
+import { Failure } from './states.tsx';
 
 interface ConfirmDialogProps {
   readonly title: string;
@@ -8,12 +9,23 @@ interface ConfirmDialogProps {
   readonly confirmLabel: string;
   readonly cancelLabel: string;
   readonly isBusy?: boolean;
+  /** Why it was refused; the question stays open. */
+  readonly error?: Error | null;
   readonly confirm: () => void;
   readonly close: () => void;
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, note, confirmLabel, cancelLabel, isBusy = false, confirm, close } = props;
+  const {
+    title,
+    note,
+    confirmLabel,
+    cancelLabel,
+    isBusy = false,
+    error = null,
+    confirm,
+    close,
+  } = props;
   return (
     <Dialog
       title={title}
@@ -28,6 +40,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       }
     >
       <p>{note}</p>
+      {error !== null && <Failure error={error} />}
     </Dialog>
   );
 }

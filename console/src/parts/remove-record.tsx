@@ -5,7 +5,7 @@ import { useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { editingWords } from './editing-words.ts';
-import { toast, toastFailure } from './toasts.tsx';
+import { toast } from './toasts.tsx';
 
 interface RemoveRecordProps {
   /** Of the record, for the question and the message. */
@@ -28,10 +28,6 @@ export function RemoveRecord({ name, note, label, send, onRemoved }: RemoveRecor
       toast(words.removed(name));
       return onRemoved();
     },
-    onError: (error) => {
-      toastFailure(error);
-      setAsked(false);
-    },
   });
   return (
     <>
@@ -45,8 +41,12 @@ export function RemoveRecord({ name, note, label, send, onRemoved }: RemoveRecor
           confirmLabel={label ?? words.remove}
           cancelLabel={words.cancel}
           isBusy={remove.isPending}
+          error={remove.error}
           confirm={() => remove.mutate()}
-          close={() => setAsked(false)}
+          close={() => {
+            setAsked(false);
+            remove.reset();
+          }}
         />
       )}
     </>

@@ -1,5 +1,16 @@
 // Navigation: the places of a workspace, one row each, for the side bar, the palette and the keyboard.
-import { Cable, Cpu, FileCode2, House, type LucideIcon, Settings, Zap } from 'lucide-react';
+import {
+  Cable,
+  Cpu,
+  FileCode2,
+  House,
+  LayoutDashboard,
+  type LucideIcon,
+  Map,
+  Settings,
+  Workflow,
+  Zap,
+} from 'lucide-react';
 import type { shellWords } from './shell-words.ts';
 
 type Word = {
@@ -25,12 +36,15 @@ export const placeGroups: readonly PlaceGroup[] = [
     places: [
       { path: '', word: 'home', icon: House, key: 'h' },
       { path: 'devices', word: 'devices', icon: Cpu, key: 'd' },
+      { path: 'map', word: 'map', icon: Map, key: 'm' },
+      { path: 'dashboards', word: 'dashboards', icon: LayoutDashboard, key: 'b' },
     ],
   },
   {
     word: 'process',
     places: [
       { path: 'types', word: 'types', icon: FileCode2, key: 't' },
+      { path: 'flows', word: 'flows', icon: Workflow, key: 'f' },
       { path: 'rules', word: 'rules', icon: Zap, key: 'r' },
       { path: 'outputs', word: 'outputs', icon: Cable, key: 'o' },
     ],

@@ -2,12 +2,12 @@
 import { GitBranch, Plus } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, toggled } from '../../parts/check-field.tsx';
+import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { ConditionForm } from './condition-form.tsx';
 import { editorWords } from './editor-words.ts';
 import type { LaneProps } from './lanes.tsx';
 import { LogicJson } from './logic-json.tsx';
-import { NodeCard } from './node-card.tsx';
 import {
   blocksOf,
   type RuleBlock,

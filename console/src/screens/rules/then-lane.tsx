@@ -5,13 +5,13 @@ import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/field.tsx';
+import { AddForm } from '../../parts/lanes/lane-frame.tsx';
+import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
 import { editorWords } from './editor-words.ts';
 import type { LaneProps } from './lanes.tsx';
-import { NodeCard } from './node-card.tsx';
 import { type RuleAction, withAction, withoutAction } from './rule-model.ts';
-import styles from './rules.module.css';
 
 export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps) {
   const words = useWords(editorWords);
@@ -30,6 +30,7 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
             icon={<ActionIcon type={type} />}
             title={name}
             note={typeNameOf(types, type)}
+            removeLabel={words.takeOut}
             remove={() => change(withoutAction(rule, id))}
           >
             <span>
@@ -87,7 +88,7 @@ function AddAction({ workspaceId, add }: AddActionProps) {
   });
   const known = outputs.data?.content ?? [];
   return (
-    <div className={styles['add']}>
+    <AddForm>
       <SelectField
         label={words.output}
         value=""
@@ -110,6 +111,6 @@ function AddAction({ workspaceId, add }: AddActionProps) {
       >
         {words.newOutput}
       </ButtonLink>
-    </div>
+    </AddForm>
   );
 }

@@ -6,12 +6,12 @@ import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../parts/button.tsx';
 import { DevicePick } from '../../parts/device-pick.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { AddForm } from '../../parts/lanes/lane-frame.tsx';
+import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
 import type { LaneProps } from './lanes.tsx';
-import { NodeCard } from './node-card.tsx';
 import { type RuleDraft, type RuleInput, withInput, withoutInput } from './rule-model.ts';
-import styles from './rules.module.css';
 
 export function WhenLane(props: LaneProps) {
   const { workspaceId, rule, change, open, setOpen } = props;
@@ -34,6 +34,7 @@ export function WhenLane(props: LaneProps) {
             icon={input.type === 'DEVICE' ? <Cpu aria-hidden="true" /> : <Tag aria-hidden="true" />}
             title={input.name ?? input.id}
             note={noteOf(rule, input, words)}
+            removeLabel={words.takeOut}
             remove={() => change(withoutInput(rule, input.id))}
           >
             <p className="mute mono">{input.id}</p>
@@ -82,7 +83,7 @@ function AddInput({ workspaceId, add }: AddInputProps) {
   const known = tags.data?.content ?? [];
   const input = { tagCombination: null, workspaceId: null };
   return (
-    <div className={styles['add']}>
+    <AddForm>
       <DevicePick
         workspaceId={workspaceId}
         label={words.device}
@@ -105,7 +106,7 @@ function AddInput({ workspaceId, add }: AddInputProps) {
           ))}
         </SelectField>
       )}
-    </div>
+    </AddForm>
   );
 }
 

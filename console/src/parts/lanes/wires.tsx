@@ -1,26 +1,30 @@
-// Wires: lines from each input to each condition, and from a condition to the actions that it fires.
+// Wires: lines between the cards of neighboring lanes.
 import { type RefObject, useEffect, useState } from 'react';
-import { blocksOf, type RuleDraft } from './rule-model.ts';
-import styles from './rules.module.css';
+import styles from './lanes.module.css';
+
+/** Names of the cards at both ends. */
+export type Wire = readonly [from: string, to: string];
 
 interface WiresProps {
   readonly box: RefObject<HTMLDivElement | null>;
-  readonly rule: RuleDraft;
+  readonly wires: readonly Wire[];
 }
 
 /** Drawn again whenever a card moves or changes its size. */
-export function Wires({ box, rule }: WiresProps) {
+export function Wires({ box, wires }: WiresProps) {
   const [paths, setPaths] = useState<readonly string[]>([]);
+  const key = JSON.stringify(wires);
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const draw = () => setPaths(wiresOf(rule).flatMap(([from, to]) => pathOf(element, from, to)));
+    const draw = () =>
+      setPaths((JSON.parse(key) as Wire[]).flatMap(([from, to]) => pathOf(element, from, to)));
     const sizes = new ResizeObserver(draw);
     for (const card of element.querySelectorAll('[data-wire]')) sizes.observe(card);
     sizes.observe(element);
     draw();
     return () => sizes.disconnect();
-  }, [box, rule]);
+  }, [box, key]);
   return (
     <svg className={styles['wires']} aria-hidden="true">
       {paths.map((path) => (
@@ -28,22 +32,6 @@ export function Wires({ box, rule }: WiresProps) {
       ))}
     </svg>
   );
-}
-
-/** Names of the cards at both ends. */
-function wiresOf(rule: RuleDraft): readonly (readonly [string, string])[] {
-  const { logic, inputs, actions, timer } = rule;
-  const starts = inputs.map(({ id }) => `when ${id}`);
-  if (timer.enabled) starts.push('when timer');
-  if (logic.type !== 'COMPARISON')
-    return [
-      ...starts.map((from) => [from, 'if 0'] as const),
-      ...actions.map(({ id }) => ['if 0', `then ${id}`] as const),
-    ];
-  return blocksOf(rule).flatMap(({ actionIds }, at) => [
-    ...starts.map((from) => [from, `if ${at}`] as const),
-    ...actionIds.map((id) => [`if ${at}`, `then ${id}`] as const),
-  ]);
 }
 
 const middlePx = 26;

@@ -1,12 +1,18 @@
 // Node card: one card of a lane; it opens a form in place.
 import { type ReactNode, useId } from 'react';
-import { Button } from '../../parts/button.tsx';
 import { useWords } from '../../words/language.tsx';
-import { editorWords } from './editor-words.ts';
-import type { LaneProps } from './lanes.tsx';
-import styles from './rules.module.css';
+import { Button } from '../button.tsx';
+import { partWords } from '../part-words.ts';
+import styles from './lanes.module.css';
 
-interface NodeCardProps extends Pick<LaneProps, 'open' | 'setOpen'> {
+/** Which card of the lanes is open. */
+export interface OpenCard {
+  /** Name of the card whose form is open. */
+  readonly open: string | undefined;
+  readonly setOpen: (name: string | undefined) => void;
+}
+
+interface NodeCardProps extends OpenCard {
   /** Names the card among all; the lines end at it. */
   readonly name: string;
   readonly icon: ReactNode;
@@ -19,7 +25,7 @@ interface NodeCardProps extends Pick<LaneProps, 'open' | 'setOpen'> {
 
 export function NodeCard(props: NodeCardProps) {
   const { name, icon, title, note, open, setOpen, removeLabel, remove, children } = props;
-  const words = useWords(editorWords);
+  const words = useWords(partWords);
   const form = useId();
   const isOpen = open === name;
   return (
@@ -51,7 +57,7 @@ export function NodeCard(props: NodeCardProps) {
                     remove();
                   }}
                 >
-                  {removeLabel ?? words.takeOut}
+                  {removeLabel}
                 </Button>
               )}
             </div>

@@ -1,0 +1,53 @@
+// Every page: the addresses of all routes of the console, filled with ids, as its router has them.
+import type { Page } from 'playwright-core';
+
+/** Ids for the parameters of addresses, by the name of the parameter. */
+export type PageIds = Readonly<Record<string, string>>;
+
+interface Router {
+  readonly routesByPath: Readonly<Record<string, { readonly options: { component?: unknown } }>>;
+  readonly state: { readonly status: string };
+  navigate(to: { readonly href: string }): Promise<void>;
+}
+interface RouterHolder {
+  readonly __TSR_ROUTER__: Router;
+}
+
+/** Pages that a signed-in user does not see: sign-in, invitation and password. */
+const signedOutPages = /^\/(sign-in|invitations|password-reset)(\/|$)/;
+
+/** Addresses of every route with a screen, by its path; fails for a parameter without an id. */
+export async function everyPage(page: Page, ids: PageIds): Promise<Map<string, string>> {
+  const paths = await page.evaluate(() => {
+    const { __TSR_ROUTER__: router } = globalThis as unknown as RouterHolder;
+    return Object.entries(router.routesByPath)
+      .filter(([, { options }]) => options.component !== undefined)
+      .map(([path]) => path);
+  });
+  const shown = paths.map((path) => path.replace(/(?<=.)\/$/, '')).filter(isShown);
+  return new Map([...new Set(shown)].map((path) => [path, addressOf(path, ids)]));
+}
+
+function isShown(path: string): boolean {
+  return path !== '/' && !signedOutPages.test(path);
+}
+
+function addressOf(path: string, ids: PageIds): string {
+  return path.replaceAll(/\$(\w+)/g, (_, name: string) => {
+    const id = ids[name];
+    if (id === undefined) throw new Error(`${path}: the test has no ${name}`);
+    return id;
+  });
+}
+
+/** Goes there without loading the console again, and waits until no part of the page is loading. */
+export async function goTo(page: Page, address: string): Promise<void> {
+  await page.evaluate(async (href) => {
+    const { __TSR_ROUTER__: router } = globalThis as unknown as RouterHolder;
+    await router.navigate({ href });
+  }, address);
+  await page.waitForFunction(() => {
+    const { __TSR_ROUTER__: router } = globalThis as unknown as RouterHolder;
+    return router.state.status === 'idle' && document.querySelector('[class*="_bone_"]') === null;
+  });
+}

@@ -1,0 +1,66 @@
+// Routes of data flows, and of the device connectors and integrations that are their tabs.
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readListSearch, readNewIntegration } from '../screens/flows/flow-search.ts';
+import { workspace } from './frame.ts';
+
+export const flowRoutes = [
+  createRoute({
+    getParentRoute: () => workspace,
+    path: '/flows',
+    validateSearch: readListSearch,
+    component: lazyRouteComponent(() => import('../screens/flows/flow-list.tsx'), 'Flows'),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: '/flows/new',
+    component: lazyRouteComponent(() => import('../screens/flows/new-flow.tsx'), 'NewFlow'),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: '/flows/$flowId',
+    component: lazyRouteComponent(() => import('../screens/flows/flow-page.tsx'), 'FlowPage'),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: '/flows/connectors',
+    validateSearch: readListSearch,
+    component: lazyRouteComponent(
+      () => import('../screens/flows/connectors/connector-list.tsx'),
+      'Connectors',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: '/flows/connectors/$connectorId',
+    component: lazyRouteComponent(
+      () => import('../screens/flows/connectors/connector-page.tsx'),
+      'ConnectorPage',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: '/flows/integrations',
+    validateSearch: readListSearch,
+    component: lazyRouteComponent(
+      () => import('../screens/flows/integrations/integration-list.tsx'),
+      'Integrations',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: '/flows/integrations/new',
+    validateSearch: readNewIntegration,
+    component: lazyRouteComponent(
+      () => import('../screens/flows/integrations/new-integration.tsx'),
+      'NewIntegration',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: '/flows/integrations/$integrationId',
+    component: lazyRouteComponent(
+      () => import('../screens/flows/integrations/integration-page.tsx'),
+      'IntegrationPage',
+    ),
+  }),
+] as const;

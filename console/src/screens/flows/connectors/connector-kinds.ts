@@ -1,0 +1,46 @@
+// Kinds of device connectors: their names, and the command with which a device reaches one.
+import { firstReading } from '../../device/overview/first-reading.ts';
+import type { Connector } from '../flow-requests.ts';
+import { serverMessage } from '../server-messages.ts';
+import { type ServerKind, serverNames } from '../server-names.ts';
+import type { connectorWords } from './connector-words.ts';
+
+type Words = typeof connectorWords.en;
+type Kind = Pick<Connector, 'connectivity' | 'decodingType'>;
+
+/** Such as `MQTT`, or `HTTP, webhook of ChirpStack`. */
+export function kindOf({ connectivity, decodingType }: Kind, words: Words): string {
+  if (connectivity === 'LORA') return words.lora;
+  const kind = words.kinds[connectivity];
+  if (decodingType === 'NONE') return kind;
+  return `${kind}, ${words.webhookOf(serverNames[decodingType])}`;
+}
+
+/** Where a payload for the connector is sent to over HTTP, without its secret. */
+export function webhookPath({ integrationId }: Pick<Connector, 'integrationId'>): string {
+  return integrationId === null ? '/v3/capture' : `/v3/capture/lora/${integrationId}`;
+}
+
+interface Command {
+  readonly connector: Connector;
+  /** Physical id. */
+  readonly deviceId: string;
+  /** The server that speaks for the device; undefined for devices that send themselves. */
+  readonly server: ServerKind | undefined;
+  /** Undefined where the reader cannot see it. */
+  readonly secret: string | undefined;
+  readonly nowMs: number;
+}
+
+/** A command of a terminal that sends one payload through the connector. */
+export function commandFor(command: Command): string {
+  const { connector, deviceId, server, secret, nowMs } = command;
+  const sender = { deviceId, dataFlow: { deviceConnector: { id: connector.id } } };
+  if (server === undefined) {
+    const { connectivity } = connector;
+    return firstReading({ ...sender, connectivity }, secret, location);
+  }
+  const body = JSON.stringify(serverMessage(server, deviceId, nowMs));
+  const address = `${location.origin}${webhookPath(connector)}?secret=${secret ?? '$SECRET'}`;
+  return `curl -sS "${address}" -H 'content-type: application/json' -d '${body}'`;
+}

@@ -1,0 +1,212 @@
+// Connector page: its settings, how devices reach it, what uses it, and a payload to try it.
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Send } from 'lucide-react';
+import { useState } from 'react';
+import { faultAt, faultsOf } from '../../../api/field-faults.ts';
+import { ask, platform } from '../../../api/platform.ts';
+import { Button, ButtonLink } from '../../../parts/button.tsx';
+import { Card } from '../../../parts/card.tsx';
+import { CheckField } from '../../../parts/check-field.tsx';
+import { CurlButton } from '../../../parts/curl-button.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { Page } from '../../../parts/page.tsx';
+import { Refused } from '../../../parts/refused.tsx';
+import { RemoveRecord } from '../../../parts/remove-record.tsx';
+import { Answered, Bone } from '../../../parts/states.tsx';
+import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
+import { useEditor } from '../../../parts/use-editor.ts';
+import { useWords } from '../../../words/language.tsx';
+import { FlowHealth, healthOfAll } from '../flow-health.tsx';
+import { type Connector, connectorOf } from '../flow-requests.ts';
+import styles from '../flows.module.css';
+import { flowsWords } from '../flows-words.ts';
+import { SendDialog } from '../send-dialog.tsx';
+import { UsedBy, useFlowsWith } from '../used-by.tsx';
+import { ConnectorAccess } from './connector-access.tsx';
+import { kindOf } from './connector-kinds.ts';
+import { connectorWords } from './connector-words.ts';
+
+const route = '/signed-in/shell/w/$workspaceId/flows/connectors/$connectorId';
+
+export function ConnectorPage() {
+  const words = useWords(connectorWords);
+  const lists = useWords(flowsWords);
+  const { workspaceId, connectorId } = useParams({ from: route });
+  const connector = useQuery(connectorOf(connectorId));
+  const flows = useFlowsWith({ workspaceId, connectorId }).data ?? [];
+  const [isSending, setSending] = useState(false);
+  const path = `/v3/device-connectors/${connectorId}`;
+  const name = connector.data?.name ?? lists.connectors;
+  const list = (
+    <Link key="list" to="/w/$workspaceId/flows/connectors" params={{ workspaceId }}>
+      {lists.connectors}
+    </Link>
+  );
+  return (
+    <Page
+      title={connector.data === undefined ? <Bone width="8em" /> : name}
+      name={name}
+      path={[list, name]}
+      lead={
+        connector.data === undefined ? (
+          <Bone />
+        ) : (
+          <>
+            {kindOf(connector.data, words)}
+            {flows.length > 0 && <FlowHealth health={healthOfAll(flows)} />}
+          </>
+        )
+      }
+      actions={
+        <>
+          <CurlButton request={{ path }} />
+          <Button disabled={connector.data === undefined} onClick={() => setSending(true)}>
+            <Send aria-hidden="true" />
+            {words.test}
+          </Button>
+        </>
+      }
+    >
+      <Answered answer={connector} curl={{ path }} skeleton={<Bone width="100%" />}>
+        {(found) => (
+          <>
+            <ConnectorAccess connector={found} />
+            <ConnectorSettings key={found.id} connector={found} workspaceId={workspaceId} />
+            <UsedBy workspaceId={workspaceId} connectorId={connectorId} />
+            {isSending && (
+              <SendDialog
+                workspaceId={workspaceId}
+                connector={found}
+                flowIds={flows.map(({ id }) => id)}
+                close={() => setSending(false)}
+              />
+            )}
+          </>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+interface SettingsProps {
+  readonly connector: Connector;
+  readonly workspaceId: string;
+}
+
+interface ConnectorDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly isPushing: boolean;
+}
+
+function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
+  const words = useWords(connectorWords);
+  const { id, version, integrationId } = connector;
+  const editor = useEditor<ConnectorDraft, Connector>({
+    key: `device connector ${id}`,
+    saved: draftOf(connector),
+    version,
+    record: connectorOf(id).queryKey,
+    list: ['device-connectors'],
+    send: ({ name, description, isPushing }, from) => {
+      const text = description === '' ? null : description;
+      const body = { name, description: text, pushConfigurationAutomatically: isPushing, ...from };
+      return ask(platform.PUT('/v3/device-connectors/{id}', { params: { path: { id } }, body }));
+    },
+  });
+  return (
+    <Card title={words.settings}>
+      <ConnectorFields
+        connector={connector}
+        draft={editor.value}
+        change={editor.change}
+        error={editor.error}
+      />
+      <div className={styles['bar']}>
+        <UnsavedBar editor={editor}>
+          {integrationId === null ? (
+            <RemoveConnector
+              connector={connector}
+              workspaceId={workspaceId}
+              discard={editor.discard}
+            />
+          ) : (
+            <ButtonLink
+              to="/w/$workspaceId/flows/integrations/$integrationId"
+              params={{ workspaceId, integrationId }}
+            >
+              {words.openIntegration}
+            </ButtonLink>
+          )}
+        </UnsavedBar>
+      </div>
+    </Card>
+  );
+}
+
+function draftOf(connector: Connector): ConnectorDraft {
+  const { name, description, pushConfigurationAutomatically } = connector;
+  return { name, description: description ?? '', isPushing: pushConfigurationAutomatically };
+}
+
+interface FieldsProps {
+  readonly connector: Connector;
+  readonly draft: ConnectorDraft;
+  readonly change: (draft: ConnectorDraft) => void;
+  readonly error: Error | null;
+}
+
+function ConnectorFields({ connector, draft, change, error }: FieldsProps) {
+  const words = useWords(connectorWords);
+  const faults = faultsOf(error);
+  return (
+    <div className={styles['fields']}>
+      {faults.rest !== undefined && <Refused reason={faults.rest} />}
+      {connector.integrationId !== null && <p className="mute">{words.madeBy}</p>}
+      <TextField
+        label={words.name}
+        value={draft.name}
+        error={faultAt(faults, 'name')}
+        onChange={(event) => change({ ...draft, name: event.currentTarget.value })}
+      />
+      <TextField
+        label={words.description}
+        value={draft.description}
+        error={faultAt(faults, 'description')}
+        onChange={(event) => change({ ...draft, description: event.currentTarget.value })}
+      />
+      {connector.connectivity === 'MQTT' && (
+        <CheckField
+          label={words.push}
+          isOn={draft.isPushing}
+          change={(isOn) => change({ ...draft, isPushing: isOn })}
+        />
+      )}
+    </div>
+  );
+}
+
+interface RemoveConnectorProps extends SettingsProps {
+  readonly discard: () => void;
+}
+
+function RemoveConnector({ connector, workspaceId, discard }: RemoveConnectorProps) {
+  const words = useWords(connectorWords);
+  const known = useQueryClient();
+  const navigate = useNavigate();
+  const { id, name } = connector;
+  return (
+    <RemoveRecord
+      name={name}
+      note={words.removeNote}
+      send={() => ask(platform.DELETE('/v3/device-connectors/{id}', { params: { path: { id } } }))}
+      onRemoved={() => {
+        discard();
+        void known.invalidateQueries({ queryKey: ['device-connectors'] });
+        const params = { workspaceId };
+        return navigate({ to: '/w/$workspaceId/flows/connectors', params, ignoreBlocker: true });
+      }}
+    />
+  );
+}

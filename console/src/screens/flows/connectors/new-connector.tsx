@@ -1,0 +1,196 @@
+// New connector: its name and kind, and what that kind lets one choose.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import type { DecodingType } from '../../../../../src/model/integration.ts';
+import { decodingTypes } from '../../../../../src/model/integration.ts';
+import { faultAt, faultsOf } from '../../../api/field-faults.ts';
+import { ask, platform } from '../../../api/platform.ts';
+import { Button } from '../../../parts/button.tsx';
+import { CheckField } from '../../../parts/check-field.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { SelectField, TextField } from '../../../parts/field.tsx';
+import { Failure } from '../../../parts/states.tsx';
+import { toast } from '../../../parts/toasts.tsx';
+import { useWords } from '../../../words/language.tsx';
+import type { Connector } from '../flow-requests.ts';
+import styles from '../flows.module.css';
+import { serverNames } from '../server-names.ts';
+import { connectorWords } from './connector-words.ts';
+
+interface NewConnectorProps {
+  readonly workspaceId: string;
+  readonly close: () => void;
+  readonly onCreated: (connector: Connector) => unknown;
+}
+
+const connectivities = ['HTTP', 'MQTT', 'COAP'] as const;
+const authTypes = ['BASIC', 'DEVICE_CREDENTIALS'] as const;
+
+interface Choice {
+  readonly name: string;
+  readonly description: string;
+  readonly connectivity: (typeof connectivities)[number];
+  readonly decodingType: DecodingType;
+  readonly authType: (typeof authTypes)[number];
+  readonly isPushing: boolean;
+}
+
+const firstChoice: Choice = {
+  name: '',
+  description: '',
+  connectivity: 'HTTP',
+  decodingType: 'NONE',
+  authType: 'BASIC',
+  isPushing: false,
+};
+
+export function NewConnector({ workspaceId, close, onCreated }: NewConnectorProps) {
+  const words = useWords(connectorWords);
+  const form = useId();
+  const known = useQueryClient();
+  const [choice, setChoice] = useState(firstChoice);
+  const create = useMutation({
+    mutationFn: () =>
+      ask(platform.POST('/v3/device-connectors', { body: bodyOf(choice, workspaceId) })),
+    onSuccess: async (connector) => {
+      toast(words.created(connector.name));
+      await known.invalidateQueries({ queryKey: ['device-connectors'] });
+      return onCreated(connector);
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // The dialog may be inside another form of the page.
+    event.stopPropagation();
+    create.mutate();
+  };
+  const isNamed = faultAt(faultsOf(create.error), 'name') !== undefined;
+  return (
+    <Dialog
+      title={words.add}
+      close={close}
+      footer={
+        <>
+          <Button onClick={close}>{words.cancel}</Button>
+          <Button type="submit" form={form} look="primary" disabled={create.isPending}>
+            {words.create}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className={styles['form']} onSubmit={submit}>
+        <Fields choice={choice} change={setChoice} error={create.error} />
+        {create.error !== null && !isNamed && <Failure error={create.error} />}
+      </form>
+    </Dialog>
+  );
+}
+
+interface FieldsProps {
+  readonly choice: Choice;
+  readonly change: (choice: Choice) => void;
+  readonly error: Error | null;
+}
+
+function Fields({ choice, change, error }: FieldsProps) {
+  const words = useWords(connectorWords);
+  const { name, description, connectivity } = choice;
+  return (
+    <>
+      <TextField
+        label={words.name}
+        value={name}
+        required
+        maxLength={255}
+        error={faultAt(faultsOf(error), 'name')}
+        onChange={({ currentTarget }) => change({ ...choice, name: currentTarget.value })}
+      />
+      <TextField
+        label={words.description}
+        value={description}
+        onChange={({ currentTarget }) => change({ ...choice, description: currentTarget.value })}
+      />
+      <SelectField
+        label={words.kind}
+        hint={words.loraNote}
+        value={connectivity}
+        onChange={({ currentTarget: { value } }) => {
+          const chosen = connectivities.find((one) => one === value) ?? 'HTTP';
+          change({ ...firstChoice, name, description, connectivity: chosen });
+        }}
+      >
+        {connectivities.map((one) => (
+          <option key={one} value={one}>
+            {words.kinds[one]}
+          </option>
+        ))}
+      </SelectField>
+      {connectivity === 'HTTP' && <HttpFields choice={choice} change={change} />}
+      {connectivity === 'MQTT' && <MqttFields choice={choice} change={change} />}
+    </>
+  );
+}
+
+function HttpFields({ choice, change }: Omit<FieldsProps, 'error'>) {
+  const words = useWords(connectorWords);
+  return (
+    <SelectField
+      label={words.decoding}
+      value={choice.decodingType}
+      onChange={({ currentTarget: { value } }) => {
+        const decodingType = decodingTypes.find((one) => one === value) ?? 'NONE';
+        change({ ...choice, decodingType });
+      }}
+    >
+      <option value="NONE">{words.ownJson}</option>
+      {decodingTypes.map(
+        (one) =>
+          one !== 'NONE' && (
+            <option key={one} value={one}>
+              {words.webhookOf(serverNames[one])}
+            </option>
+          ),
+      )}
+    </SelectField>
+  );
+}
+
+function MqttFields({ choice, change }: Omit<FieldsProps, 'error'>) {
+  const words = useWords(connectorWords);
+  return (
+    <>
+      <SelectField
+        label={words.signIn}
+        value={choice.authType}
+        onChange={({ currentTarget: { value } }) => {
+          const authType = authTypes.find((one) => one === value) ?? 'BASIC';
+          change({ ...choice, authType });
+        }}
+      >
+        {authTypes.map((one) => (
+          <option key={one} value={one}>
+            {words.signInWith[one]}
+          </option>
+        ))}
+      </SelectField>
+      <CheckField
+        label={words.push}
+        isOn={choice.isPushing}
+        change={(isOn) => change({ ...choice, isPushing: isOn })}
+      />
+    </>
+  );
+}
+
+function bodyOf(choice: Choice, workspaceId: string) {
+  const { name, description, connectivity, decodingType, authType, isPushing } = choice;
+  return {
+    name,
+    workspaceId,
+    connectivity,
+    decodingType,
+    authType,
+    pushConfigurationAutomatically: isPushing,
+    ...(description === '' ? {} : { description }),
+  };
+}

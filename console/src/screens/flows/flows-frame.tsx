@@ -1,0 +1,59 @@
+// Frame of the section: title, tabs, search and actions around the lists.
+import type { ReactNode } from 'react';
+import { Tabs } from '../../parts/choice.tsx';
+import { CurlButton } from '../../parts/curl-button.tsx';
+import { Page } from '../../parts/page.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { useWords } from '../../words/language.tsx';
+import styles from './flows.module.css';
+import { flowsWords } from './flows-words.ts';
+
+interface FlowsFrameProps {
+  readonly workspaceId: string;
+  readonly tab: 'flows' | 'connectors' | 'integrations';
+  /** Path of the request behind the list. */
+  readonly request: string;
+  /** What the address says is searched. */
+  readonly q: string | undefined;
+  readonly search: (q: string | undefined) => void;
+  readonly actions: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function FlowsFrame(props: FlowsFrameProps) {
+  const { workspaceId, tab, request, q, search, actions, children } = props;
+  const words = useWords(flowsWords);
+  const params = { workspaceId };
+  return (
+    <Page
+      title={words.title}
+      name={words[tab]}
+      path={[words.title, words[tab]]}
+      lead={words.lead}
+      actions={
+        <>
+          <CurlButton request={{ path: request }} />
+          {actions}
+        </>
+      }
+    >
+      <Tabs
+        label={words.tabs}
+        tabs={[
+          { label: words.flows, link: { to: '/w/$workspaceId/flows', params } },
+          { label: words.connectors, link: { to: '/w/$workspaceId/flows/connectors', params } },
+          { label: words.integrations, link: { to: '/w/$workspaceId/flows/integrations', params } },
+        ]}
+      />
+      <div className={styles['tools']}>
+        <SearchField
+          key={tab}
+          label={words.search}
+          value={q ?? ''}
+          change={(typed) => search(typed === '' ? undefined : typed)}
+        />
+      </div>
+      {children}
+    </Page>
+  );
+}

@@ -1,0 +1,150 @@
+// Output lane: where samples go, each output for all topics or for one.
+import { useQuery } from '@tanstack/react-query';
+import { Database, Plus, Send } from 'lucide-react';
+import { useState } from 'react';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { AddForm } from '../../parts/lanes/lane-frame.tsx';
+import { NodeCard } from '../../parts/lanes/node-card.tsx';
+import { useWords } from '../../words/language.tsx';
+import { TestDialog } from '../outputs/test-dialog.tsx';
+import { typeNameOf, typeWords } from '../outputs/type-words.ts';
+import { type FlowOutput, withOutput, withoutOutput } from './flow-draft.ts';
+import type { LaneProps } from './flow-lanes.tsx';
+import { outputChoice } from './flow-requests.ts';
+import { flowWords } from './flow-words.ts';
+import styles from './flows.module.css';
+
+export function OutputLane(props: LaneProps) {
+  const { workspaceId, draft, change, setOpen } = props;
+  const words = useWords(flowWords);
+  const [isAdding, setAdding] = useState(false);
+  const { outputs } = draft;
+  return (
+    <div data-lane>
+      <h2>{words.goesOut}</h2>
+      <ul>
+        {outputs.map((output, at) => (
+          // oxlint-disable-next-line react/no-array-index-key -- an output may be there for several topics
+          <OutputCard key={`${at} ${output.id}`} {...props} output={output} at={at} />
+        ))}
+      </ul>
+      {isAdding ? (
+        <AddOutput
+          workspaceId={workspaceId}
+          add={(id) => {
+            change({ ...draft, outputs: [...outputs, { id, topic: '*' }] });
+            setOpen(`output ${outputs.length}`);
+            setAdding(false);
+          }}
+        />
+      ) : (
+        <Button look="ghost" data-add onClick={() => setAdding(true)}>
+          <Plus aria-hidden="true" />
+          {words.addOutput}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface OutputCardProps extends LaneProps {
+  readonly output: FlowOutput;
+  readonly at: number;
+}
+
+function OutputCard(props: OutputCardProps) {
+  const { workspaceId, flow, draft, change, open, setOpen, output, at } = props;
+  const words = useWords(flowWords);
+  const types = useWords(typeWords);
+  const known = useQuery(outputChoice(workspaceId)).data ?? [];
+  const row =
+    flow?.outputConnectors.find(({ id }) => id === output.id) ??
+    known.find(({ id }) => id === output.id);
+  const topic = output.topic === '*' ? words.allTopics : words.topicOnly(output.topic);
+  return (
+    <NodeCard
+      name={`output ${at}`}
+      open={open}
+      setOpen={setOpen}
+      icon={
+        row?.type === 'DATABASE' ? <Database aria-hidden="true" /> : <Send aria-hidden="true" />
+      }
+      title={row?.name ?? output.id}
+      note={row === undefined ? topic : `${typeNameOf(types, row.type)} · ${topic}`}
+      removeLabel={words.takeOut}
+      remove={() => change(withoutOutput(draft, at))}
+    >
+      <TextField
+        label={words.topic}
+        hint={words.topicHint}
+        value={output.topic}
+        spellCheck={false}
+        onChange={({ currentTarget: { value } }) =>
+          change(withOutput(draft, at, { ...output, topic: value }))
+        }
+      />
+      {row?.global === false && <OutputLinks workspaceId={workspaceId} outputId={output.id} />}
+    </NodeCard>
+  );
+}
+
+interface OutputLinksProps {
+  readonly workspaceId: string;
+  readonly outputId: string;
+}
+
+function OutputLinks({ workspaceId, outputId }: OutputLinksProps) {
+  const words = useWords(flowWords);
+  const [isTesting, setTesting] = useState(false);
+  return (
+    <div className={styles['links']}>
+      <ButtonLink
+        to="/w/$workspaceId/outputs/$outputId/deliveries"
+        params={{ workspaceId, outputId }}
+      >
+        {words.openOutput}
+      </ButtonLink>
+      <Button onClick={() => setTesting(true)}>{words.testOutput}</Button>
+      {isTesting && (
+        <TestDialog workspaceId={workspaceId} outputId={outputId} close={() => setTesting(false)} />
+      )}
+    </div>
+  );
+}
+
+interface AddOutputProps {
+  readonly workspaceId: string;
+  readonly add: (id: string) => void;
+}
+
+function AddOutput({ workspaceId, add }: AddOutputProps) {
+  const words = useWords(flowWords);
+  const types = useWords(typeWords);
+  const known = useQuery(outputChoice(workspaceId)).data ?? [];
+  return (
+    <AddForm>
+      <SelectField
+        label={words.output}
+        value=""
+        onChange={({ currentTarget: { value } }) => {
+          if (value !== '') add(value);
+        }}
+      >
+        <option value="">{words.chooseOutput}</option>
+        {known.map(({ id, name, type }) => (
+          <option key={id} value={id}>
+            {name} · {typeNameOf(types, type)}
+          </option>
+        ))}
+      </SelectField>
+      <ButtonLink
+        to="/w/$workspaceId/outputs/new"
+        params={{ workspaceId }}
+        search={{ scope: 'DATA_FLOW' }}
+      >
+        {words.newOutput}
+      </ButtonLink>
+    </AddForm>
+  );
+}

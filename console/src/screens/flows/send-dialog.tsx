@@ -1,0 +1,172 @@
+// Send dialog: a payload is handled like a real one, and the dialog shows its effects.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { SelectField, TextArea } from '../../parts/field.tsx';
+import { CodeBlock, Empty, Failure } from '../../parts/states.tsx';
+import { useWords } from '../../words/language.tsx';
+import { commandFor } from './connectors/connector-kinds.ts';
+import { type Connector, devicesOf } from './flow-requests.ts';
+import { flowWords } from './flow-words.ts';
+import styles from './flows.module.css';
+import { lastPayloadOf, type Payload, sendPayload, useServerOf } from './send-requests.ts';
+import { SentEffects } from './sent-effects.tsx';
+import { serverMessage } from './server-messages.ts';
+
+const devicesMax = 100;
+
+interface SendDialogProps {
+  readonly workspaceId: string;
+  readonly connector: Connector;
+  /** Data flows whose devices may send. */
+  readonly flowIds: readonly string[];
+  readonly close: () => void;
+}
+
+export function SendDialog({ workspaceId, connector, flowIds, close }: SendDialogProps) {
+  const words = useWords(flowWords);
+  const form = useId();
+  const devices = useQuery(devicesOf(workspaceId, flowIds, devicesMax)).data?.content ?? [];
+  const [chosen, setChosen] = useState('');
+  const device = devices.find(({ id }) => id === chosen) ?? devices[0];
+  const sending = useSending(connector, device);
+  const why = unsendable(connector, device, words);
+  return (
+    <Dialog
+      title={words.send}
+      close={close}
+      isWide
+      footer={
+        why === undefined && (
+          <Button
+            type="submit"
+            form={form}
+            look="primary"
+            disabled={sending.isPending || sending.payload === undefined}
+          >
+            {sending.isPending ? words.sending : words.sendIt}
+          </Button>
+        )
+      }
+    >
+      <p className="mute">{words.sendNote}</p>
+      {why !== undefined && <Empty title={why.title} note={why.note} />}
+      {why === undefined && device !== undefined && (
+        <form id={form} className={styles['form']} onSubmit={sending.submit}>
+          <SelectField
+            label={words.sendAs}
+            value={device.id}
+            onChange={(event) => setChosen(event.currentTarget.value)}
+          >
+            {devices.map(({ id, name, deviceId }) => (
+              <option key={id} value={id}>
+                {name} · {deviceId}
+              </option>
+            ))}
+          </SelectField>
+          <div className={styles['payload']}>
+            <TextArea
+              label={words.payload}
+              rows={8}
+              spellCheck={false}
+              value={sending.typed}
+              error={sending.payload === undefined ? words.payloadWrong : undefined}
+              onChange={(event) => sending.type(event.currentTarget.value)}
+            />
+          </div>
+        </form>
+      )}
+      <div aria-live="polite" className={styles['outcome']}>
+        {sending.error !== null && <Failure error={sending.error} />}
+        {sending.receipt !== undefined && device !== undefined && (
+          <SentEffects
+            workspaceId={workspaceId}
+            deviceId={device.id}
+            flowId={device.dataFlowId}
+            correlationId={sending.receipt.id}
+            samples={sending.receipt.samples}
+          />
+        )}
+      </div>
+      {device !== undefined && <Terminal connector={connector} deviceId={device.deviceId} />}
+    </Dialog>
+  );
+}
+
+interface Sender {
+  readonly id: string;
+  /** Physical id. */
+  readonly deviceId: string;
+}
+
+/** Why nothing can be sent; undefined when it can. */
+function unsendable(
+  { authType, uplinkSecret }: Connector,
+  device: Sender | undefined,
+  words: (typeof flowWords)['en'],
+) {
+  if (authType === 'DEVICE_CREDENTIALS') return { title: words.keyOnly, note: '' };
+  if (uplinkSecret === null) return { title: words.hiddenSecret, note: '' };
+  if (device === undefined) return { title: words.noSender, note: words.noSenderNote };
+  return undefined;
+}
+
+/** What is typed, else what the device sent last or its network server would send. */
+function useSending(connector: Connector, device: Sender | undefined) {
+  const known = useQueryClient();
+  const server = useServerOf(connector);
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  const [edited, setEdited] = useState<string>();
+  const last = useQuery({
+    ...lastPayloadOf(device?.id ?? ''),
+    enabled: device !== undefined && server === undefined,
+  });
+  const proposed =
+    server === undefined ? last.data : serverMessage(server, device?.deviceId ?? '', nowMs);
+  const typed = edited ?? (proposed === undefined ? '' : JSON.stringify(proposed, null, 2));
+  const payload = payloadOf(typed);
+  const send = useMutation({
+    mutationFn: (sent: { readonly body: Payload; readonly device: Sender }) =>
+      sendPayload({ ...sent, connector, secret: connector.uplinkSecret ?? '', server }),
+    onSuccess: () => {
+      // The next proposal has another counter, so that it is not taken for a repetition.
+      setNowMs(Date.now());
+      return known.invalidateQueries({ queryKey: ['data-flows'] });
+    },
+  });
+  return {
+    typed,
+    type: setEdited,
+    payload,
+    receipt: send.data,
+    error: send.error,
+    isPending: send.isPending,
+    submit: (event: FormEvent) => {
+      event.preventDefault();
+      if (payload !== undefined && device !== undefined) send.mutate({ body: payload, device });
+    },
+  };
+}
+
+function payloadOf(typed: string): Payload | undefined {
+  try {
+    const value: unknown = JSON.parse(typed);
+    return typeof value === 'object' && value !== null ? (value as Payload) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function Terminal({ connector, deviceId }: { connector: Connector; deviceId: string }) {
+  const words = useWords(flowWords);
+  const server = useServerOf(connector);
+  const [nowMs] = useState(() => Date.now());
+  const command = commandFor({ connector, deviceId, server, secret: undefined, nowMs });
+  return (
+    <details>
+      <summary>{words.commandFor}</summary>
+      <CodeBlock code={command} />
+    </details>
+  );
+}

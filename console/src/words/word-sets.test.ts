@@ -1,0 +1,63 @@
+// Word sets: every word is in German too; what is the same in both languages is named here.
+import { expect, test } from 'vitest';
+import type { WordSet } from './word-set.ts';
+
+/** Names of products and protocols, and terms that German has too. */
+const sameInBoth: ReadonlySet<string> = new Set([
+  ...['AMQP', 'Amazon Kinesis', 'Azure Event Hubs', 'CoAP', 'Google Pub/Sub', 'HTTP', 'InfluxDB'],
+  ...[
+    'Kafka',
+    'LoRaWAN',
+    'MQTT',
+    'Microsoft Teams',
+    'NATS',
+    'SMS',
+    'Slack',
+    'Webhook',
+    'JSON',
+    'UTC',
+  ],
+  ...['Alarm', 'Code', 'Cron', 'Decoder', 'Encoder', 'Export', 'Filter', 'Import', 'Live', 'Name'],
+  ...[
+    'Online',
+    'online',
+    'Payload',
+    'Port',
+    'Position',
+    'Schema',
+    'Scope',
+    'Status',
+    'Tag',
+    'Tags',
+  ],
+  ...['Text', 'Token', 'Uplinks', 'Version', 'auto', 'in 24 h'],
+]);
+
+const modules = import.meta.glob<Readonly<Record<string, WordSet<object>>>>('../**/*-words.ts', {
+  eager: true,
+});
+
+/** Words by their place, such as `homeWords.title`; functions are skipped. */
+function textsOf(words: object, place: string): [string, string][] {
+  return Object.entries(words).flatMap(([key, word]): [string, string][] => {
+    const at = `${place}.${key}`;
+    if (typeof word === 'string') return [[at, word]];
+    if (typeof word === 'object' && word !== null) return textsOf(word as object, at);
+    return [];
+  });
+}
+
+const sets = Object.values(modules)
+  .flatMap((module) => Object.entries(module))
+  // Files of words also export functions on them.
+  .filter(([, exported]) => 'de' in exported);
+const same = sets.flatMap(([name, { en, de }]) => {
+  const german = new Map(textsOf(de, name));
+  return textsOf(en, name).filter(([place, text]) => german.get(place) === text);
+});
+
+test('what is the same in both languages is meant', () => {
+  expect(sets.length).toBeGreaterThan(15);
+  const isWord = (text: string) => /\p{L}/u.test(text);
+  expect(same.filter(([, text]) => isWord(text) && !sameInBoth.has(text))).toEqual([]);
+});
