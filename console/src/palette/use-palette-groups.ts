@@ -1,6 +1,7 @@
 // Groups of the palette: recent things, actions, pages, settings, and the hits of the search.
 import { useRouter } from '@tanstack/react-router';
 import {
+  BellRing,
   Cable,
   Cpu,
   FileCode2,
@@ -32,6 +33,7 @@ const recentIcons: Readonly<Record<RecentPage, LucideIcon>> = {
   outputs: Cable,
   flows: Waypoints,
   dashboards: LayoutDashboard,
+  alarms: BellRing,
 };
 
 /** What is shown for the typed words; `found` is the newest answer of the search. */
