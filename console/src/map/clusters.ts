@@ -2,7 +2,7 @@
 import { type WorldPoint, worldPx } from './view.ts';
 
 export const mapStates = ['online', 'silent', 'never'] as const;
-/** A `place` is that of a device whose state the reader may not know. */
+/** A `place` is that of a device whose state the reader cannot know. */
 export type MapState = (typeof mapStates)[number] | 'place';
 
 export interface MapPoint {
