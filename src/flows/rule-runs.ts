@@ -3,7 +3,7 @@ import { formatInstant } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
 import { findLastRuns, findRuns, saveRuns } from '../records/rows/rule-queue.ts';
-import type { RunOutcome } from '../rules/rule-run.ts';
+import type { RunOutcome } from '../model/run-outcome.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import type { SetTimer } from '../structures/timers.ts';
 

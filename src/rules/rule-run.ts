@@ -1,22 +1,13 @@
 // Rule run: its trigger, its samples, its outcome and the reason, as stored and as answers show it.
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { RunOutcome } from '../model/run-outcome.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
 import { ownValue, readingOf, type RuleSample } from './rule-reading.ts';
 
 export const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
 export type RunCause = (typeof runCauses)[number];
-
-export const runOutcomes = [
-  'FIRED',
-  'NOT_FIRED',
-  'SUPPRESSED',
-  'ABORTED',
-  'FAILED',
-  'DROPPED',
-] as const;
-export type RunOutcome = (typeof runOutcomes)[number];
 
 /** What triggered a run. */
 export interface RunOrigin {

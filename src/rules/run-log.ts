@@ -1,16 +1,10 @@
 // Run log: the last runs of each rule, stored as verdicts and converted when they are read.
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
+import { type RunOutcome, runOutcomes } from '../model/run-outcome.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
-import {
-  type EvaluatedRun,
-  type RuleRun,
-  runOf,
-  runOutcomes,
-  type RunOutcome,
-  runView,
-} from './rule-run.ts';
+import { type EvaluatedRun, type RuleRun, runOf, runView } from './rule-run.ts';
 
 const runLogLimits = { runsMax: 50 } as const;
 

@@ -1,9 +1,9 @@
 // Health of rules: their last run, and how often they fired in 24 hours (contract 37).
 import { dayMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
+import type { RunOutcome } from '../../model/run-outcome.ts';
 import type { Records, RecordsDb } from '../../records/records.ts';
 import { periodOf, sumPeriodCounts } from '../../records/rows/period-counts.ts';
-import type { RunOutcome } from '../../rules/rule-run.ts';
 
 export interface RuleHealthParts {
   /** Time and outcome of the newest run of each rule that has one. */

@@ -29,7 +29,7 @@ export interface LogicDraft {
   readonly script: string;
 }
 
-export const firstScript = `// Runs for each sample of the rule. An emitted action fires the outputs of the rule.
+const firstScript = `// Runs for each sample of the rule. An emitted action fires the outputs of the rule.
 function consume(event) {
   const { value } = event.inputs;
   if (value > event.properties.limit) emit('action', { value });
