@@ -81,8 +81,7 @@ function keepCompiledCode() {
 
 function stayHere(program, args) {
   // The platform ends when npm is gone; other programs end with their work.
-  if (process.env.npm_lifecycle_event)
-    process.env.HELIOGRAPH_WRAPPER_PID = String(process.ppid);
+  if (process.env.npm_lifecycle_event) process.env.HELIOGRAPH_WRAPPER_PID = String(process.ppid);
   process.argv = [process.argv[0], program, ...args];
   import(pathToFileURL(program).href).catch((error) => {
     console.error(error);
