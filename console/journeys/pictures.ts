@@ -91,11 +91,18 @@ async function idsOf({ base, apiKey }: Demo): Promise<PageIds> {
 
 /** Such as `devices-overview` of `/w/$workspaceId/devices/$deviceId/overview`. */
 function nameOf(path: string): string {
-  const words = path.split('/').filter((one) => one.length > 1 && !one.startsWith('$'));
-  return words.length === 0 ? 'home' : words.join('-');
+  if (path === '/w/$workspaceId') return 'home';
+  const words = path
+    .replace('/o/$organizationId/settings', '/organization')
+    .replace('/w/$workspaceId', '')
+    .replace(/\$\w+$/, 'one')
+    .split('/');
+  return words.filter((one) => one !== '' && !one.startsWith('$')).join('-');
 }
 
 async function take(page: Page, name: string): Promise<number> {
+  // Nothing is under the pointer.
+  await page.mouse.move(0, 0);
   const picture = smallPng(await page.screenshot());
   writeFileSync(join(folder, `${name}.png`), picture);
   return picture.length;
