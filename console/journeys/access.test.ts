@@ -42,7 +42,7 @@ journey('mailed links', options, (stage) => {
   test('an invitation is accepted with a name and a password that keeps to the rules', async () => {
     const { page, world } = stage;
     const path = `/v3/workspaces/${world.workspaceId}/members`;
-    await world.must('POST', path, { email, role: 'EDITOR' });
+    await world.must('POST', path, { email, role: 'VIEWER' });
     invitationPath = pathIn((await box.newest(email)).text) ?? '';
     await open(invitationPath);
     await page.getByText(`You are invited as ${email}.`).waitFor();
@@ -62,6 +62,15 @@ journey('mailed links', options, (stage) => {
     expect(page.url()).toContain(world.workspaceId);
   });
 
+  test('a viewer sees before an edit what it needs', async () => {
+    const { page } = stage;
+    await stage.visit('settings/general');
+    await page.getByText('a change here needs workspace: update').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await open('/welcome');
+    await page.getByText('You may look, but not register devices here').waitFor();
+  });
+
   test('who has an account gives its password for the invitation of another organization', async () => {
     const { page } = stage;
     // Ada has proven her address, so she may create an organization and invite into it.
@@ -79,7 +88,7 @@ journey('mailed links', options, (stage) => {
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('Your password').fill('correct horse battery staple');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/\/w\//);
+    await page.waitForURL(/\/welcome$/);
     await page.getByRole('link', { name: 'Your account' }).click();
     await page.getByText('admin@localhost').first().waitFor();
   });

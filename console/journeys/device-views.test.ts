@@ -72,7 +72,8 @@ journey(
 
     test('columns are added, moved and sized by keyboard and by drag', async () => {
       const { page } = stage;
-      await page.getByRole('button', { name: 'Columns' }).click();
+      await page.keyboard.press('.');
+      await page.getByRole('option', { name: 'Columns' }).click();
       await dialog().getByLabel('Add a column').selectOption({ label: 'Floor' });
       await dialog().getByLabel('Add a column').selectOption({ label: 'temperature' });
       await dialog().getByRole('button', { name: 'Hide Type' }).click();

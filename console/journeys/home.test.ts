@@ -43,6 +43,8 @@ journey('home', { start: startWorld }, (stage) => {
     await page.reload();
     await page.getByRole('heading', { name: 'All quiet. Everything reports.' }).waitFor();
     await page.getByText('1 of 1 devices heard from in their usual time').waitFor();
+    await page.getByText(/^since .*, with the last before$/).waitFor();
+    await page.getByText('21.5', { exact: true }).first().waitFor();
   });
 
   test('the dark page and the narrow page have no fault either', async () => {

@@ -87,6 +87,9 @@ journey(
       await open();
       await page.keyboard.press('Control+v');
       await page.waitForURL(new RegExp(`${boiler.id}/overview`));
+      await open('0b8e5f6a-no-such-request');
+      await page.getByText('Nothing found for “0b8e5f6a-no-such-request”').waitFor();
+      await page.keyboard.press('Escape');
     });
 
     test('? shows the keys of the table, c copies the page, Escape leads one level up', async () => {
@@ -104,7 +107,7 @@ journey(
       await page.keyboard.press('[');
       await page.waitForURL(/from=.*to=/);
       await page.keyboard.press('Escape');
-      await page.getByRole('grid', { name: 'Devices' }).waitFor();
+      await page.getByRole('row').filter({ hasText: 'Attic' }).waitFor();
       await page.keyboard.press('j');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Attic' }).waitFor();
@@ -163,9 +166,30 @@ journey(
       }
     });
 
+    test('two tabs show two workspaces, and each stays in its own', async () => {
+      const { page, world } = stage;
+      const { content } = await world.must('GET', `/v3/workspaces?search=Second`);
+      const second = String(content[0].id);
+      const tab = await page.context().newPage();
+      await stage.visit('devices');
+      await tab.goto(`${world.base}/w/${second}/devices`);
+      await tab.getByRole('heading', { name: 'Geräte' }).waitFor();
+      for (const [one, id] of [
+        [page, world.workspaceId],
+        [tab, second],
+      ] as const) {
+        await one.bringToFront();
+        await one.goto(`${world.base}/me`);
+        const places = one.getByRole('navigation', { name: 'Hauptmenü' });
+        await places.getByRole('link', { name: 'Geräte', exact: true }).click();
+        await one.waitForURL(`**/w/${id}/devices`);
+        expect(await one.getByRole('combobox', { name: 'Arbeitsbereich' }).inputValue()).toBe(id);
+      }
+      await tab.close();
+    });
+
     test('on a phone the bar at the bottom has the search', async () => {
       const { page } = stage;
-      await page.reload();
       await page.setViewportSize({ width: 390, height: 844 });
       const bar = page.getByRole('navigation', { name: 'Hauptmenü' });
       await bar.getByRole('button', { name: 'Suche' }).click();

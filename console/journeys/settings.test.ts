@@ -13,6 +13,9 @@ async function prepare(world: World): Promise<void> {
   const script = 'function consume(event) { emit("sample", { data: event.data }); }';
   const device = await world.device({ name: 'Meter 1', tags: [{ id: tagId }], script });
   await world.capture(device, { temperature: 21.5 });
+  const timestamp = new Date(Date.now() - 200 * 86_400_000).toISOString();
+  const [old] = [await world.device({ name: 'Old' })];
+  await world.capture(old, { temperature: 19 }, { timestamp });
 }
 
 journey('workspace settings', { start: startWorld, prepare }, (stage) => {
@@ -105,10 +108,11 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
   test('a shorter retention asks first', async () => {
     const { page } = stage;
     await stage.visit('settings/retention');
-    await page.getByText(/Stored now: 1 sample,/).waitFor();
+    await page.getByText(/Stored now: 2 samples/).waitFor();
     await page.getByLabel('Days').fill('0');
     await page.getByText('A whole number from 1 to 36500, or empty').waitFor();
     await page.getByRole('button', { name: '90 days' }).click();
+    await page.getByText(/This would delete about 1 sample, \d+/).waitFor();
     await stage.inspect('settings-retention');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('heading', { name: 'Keep samples for 90 days only?' }).waitFor();
@@ -201,7 +205,7 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page
       .getByRole('alert')
-      .getByText(/1 devices/)
+      .getByText(/2 devices/)
       .waitFor();
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
     await page.keyboard.press('Escape');

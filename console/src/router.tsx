@@ -1,6 +1,7 @@
 // Router: every screen with its address; each screen is loaded when it is needed.
 import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { accessRoutes } from './routes/access-routes.ts';
+import { dashboardRoutes, sharedDashboard } from './routes/dashboard-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import { flowRoutes } from './routes/flow-routes.ts';
@@ -14,6 +15,7 @@ import {
   welcome,
   workspace,
 } from './routes/frame.ts';
+import { deviceMap } from './routes/map-routes.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
 import { settingsRoutes } from './routes/settings-routes.ts';
@@ -29,6 +31,7 @@ else if (isForHome) void homeScreen.preload?.();
 
 const routeTree = root.addChildren([
   signIn,
+  sharedDashboard,
   ...accessRoutes,
   signedIn.addChildren([
     start,
@@ -36,6 +39,8 @@ const routeTree = root.addChildren([
       welcome,
       workspace.addChildren([
         home,
+        ...dashboardRoutes,
+        deviceMap,
         ...deviceRoutes,
         ...deviceTypeRoutes,
         ...flowRoutes,

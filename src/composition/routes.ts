@@ -54,6 +54,7 @@ import { outputConnectorRoutes } from '../http/routes/output-connectors.ts';
 import { ruleRunRoutes } from '../http/routes/rule-runs.ts';
 import { ruleRoutes } from '../http/routes/rules.ts';
 import { tagRoutes } from '../http/routes/tags.ts';
+import { retentionEffectRoute } from '../http/routes/retention-effect.ts';
 import { usageRoute } from '../http/routes/usage.ts';
 import { viewRoutes } from '../http/routes/views.ts';
 import { workspaceConfigurationRoutes } from '../http/routes/workspace-configuration.ts';
@@ -228,6 +229,10 @@ function recordRoutes(
     demoWorkspaceRoute({ records, startDemo }),
     ...workspaceConfigurationRoutes({ ...parts, availableOutputs }),
     usageRoute({ records, usage: () => store.usage(), quotas: quotaUse.of }),
+    retentionEffectRoute({
+      ...{ records, now, usage: () => store.usage() },
+      previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
+    }),
     ...tagRoutes(parts),
     ...operationRoutes({ ...parts, startOperation: operations.start }),
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),

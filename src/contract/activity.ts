@@ -35,4 +35,7 @@ export const activityQuery = Type.Object({
   from: Type.Optional(Type.String({ description: 'ISO-8601 time, inclusive' })),
   to: Type.Optional(Type.String({ description: 'ISO-8601 time, exclusive' })),
   actorId: Type.Optional(Type.String()),
+  requestId: Type.Optional(
+    Type.String({ description: 'As header x-request-id of the answer had it' }),
+  ),
 });

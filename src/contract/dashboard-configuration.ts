@@ -12,6 +12,7 @@ const columns = 12;
 const rowsMax = 1_000;
 const tilesMax = 200;
 const seriesMax = 50;
+const thresholdsMax = 20;
 
 const series = namedObject('DashboardSeries', {
   deviceId: optional(id),
@@ -22,6 +23,12 @@ const series = namedObject('DashboardSeries', {
   label: optional(text),
   unit: optional(text),
   color: optional(Type.String({ maxLength: 100 })),
+});
+
+const threshold = namedObject('DashboardThreshold', {
+  from: Type.Number({ description: 'Values from here on, up to the next threshold' }),
+  tone: oneOf(['OK', 'WARNING', 'BAD']),
+  label: optional(Type.String({ maxLength: 100 })),
 });
 
 const tile = namedObject('DashboardTile', {
@@ -42,6 +49,9 @@ const tile = namedObject('DashboardTile', {
     Type.String({ maxLength: 100_000, description: 'Required for that kind; Markdown' }),
   ),
   bucketInterval: optional(Type.String({ maxLength: 100, description: 'ISO-8601 duration' })),
+  thresholds: optional(
+    Type.Array(threshold, { maxItems: thresholdsMax, description: 'What its numbers mean' }),
+  ),
 });
 
 /** Further members are kept, in the configuration and in its tiles. */

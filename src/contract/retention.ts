@@ -14,6 +14,13 @@ export const dataFlowRetentionDays = daysSchema(
   "Samples of the data flow older than so many days are dropped; null is the workspace's retentionDays",
 );
 
+/** Of a question what a retention would do. */
+export const retentionEffectQuery = Type.Object({
+  retentionDays: Type.Optional(
+    daysSchema('In place of the rule of the workspace; absent: without limit'),
+  ),
+});
+
 function daysSchema(description: string) {
   return Type.Integer({ minimum: 1, maximum: daysMax, description });
 }

@@ -19,6 +19,14 @@ const amounts = {
   }),
 };
 
+/** What a retention that is not set yet would do (contract 37). */
+export const retentionEffectSchema = namedObject('RetentionEffect', {
+  stored: Type.Object(amounts),
+  expired: Type.Object(amounts, {
+    description: 'About what would be dropped: no sample is read, blocks count by their times',
+  }),
+});
+
 export const usageSchema = namedObject('Usage', {
   content: list(Type.Object({ workspaceId: id, name: Type.String(), ...amounts })),
   total: Type.Object(amounts),

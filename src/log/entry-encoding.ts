@@ -99,7 +99,7 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
       const { deviceId, correlationId } = head;
       traceCodec.write(to, trace, { deviceId, receivedAt, correlationId, data: undefined });
     }
-    return { payload: to.written(), definitions: [kindOf(head, shape)] };
+    return { payload: to.buffer, payloadBytes: to.length, definitions: [kindOf(head, shape)] };
   }
 
   return { encode, encodeColumns };
@@ -111,16 +111,17 @@ function writeColumns(
   texts: WrittenTexts,
   near: EpochMs,
 ): void {
-  const kinds = shape.leaves.map(({ kind }) => kind);
+  const { leaves } = shape;
   let before = near;
   for (let row = from; row < end; row++) {
     const timestamp = timestamps[row]!;
     writeTime(to, timestamp, before);
     before = timestamp;
-    for (let leaf = 0; leaf < kinds.length; leaf++) {
+    for (let leaf = 0; leaf < leaves.length; leaf++) {
+      const kind = leaves[leaf]?.kind;
       const value = columns[leaf]?.[row] ?? missing('value');
-      if (kinds[leaf] === leafKinds.number) to.double(value);
-      else if (kinds[leaf] === leafKinds.boolean) to.byte(value);
+      if (kind === leafKinds.number) to.double(value);
+      else if (kind === leafKinds.boolean) to.byte(value);
       else texts.write(to, strings[value] ?? missing('string'));
     }
   }

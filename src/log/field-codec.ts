@@ -195,7 +195,8 @@ function idOfForm(from: ByteReader, form: number): string {
 }
 
 function hasDashes(id: string): boolean {
-  return uuidDashes.every((at) => id.charCodeAt(at) === dash);
+  for (const at of uuidDashes) if (id.charCodeAt(at) !== dash) return false;
+  return true;
 }
 
 /** False, and nothing is written, when a place of a digit has another character. */

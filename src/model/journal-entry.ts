@@ -39,8 +39,9 @@ export interface SamplesSummary {
 
 /** Undefined for an entry without samples. */
 export function summaryOf(entry: DurableEntry): SamplesSummary | undefined {
-  const { summary, samples, receivedAt } = entry;
-  if (summary !== undefined) return summary;
+  // Reading the samples may make them.
+  if (entry.summary !== undefined) return entry.summary;
+  const { samples, receivedAt } = entry;
   const [first] = samples;
   if (first === undefined) return undefined;
   const { workspaceId, dataFlowId } = first;

@@ -82,6 +82,12 @@ export interface SampleStore {
   usage(): Promise<ReadonlyMap<string, WorkspaceUsage>>;
 
   /**
+   * About how many samples of the workspace the rules would drop that are there now, and their
+   * bytes; no row is read.
+   */
+  previewExpiry(workspaceId: string, rules: RetentionTimes): Promise<WorkspaceUsage>;
+
+  /**
    * Samples that the rules do not keep are hidden from every query until the next call says
    * otherwise, also those that come later. What is hidden is dropped in blocks of up to some days,
    * and its space given back, also on a full disk.

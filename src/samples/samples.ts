@@ -15,7 +15,10 @@ import { createDamageList, onlyNews } from './store-damage.ts';
 
 export interface Samples
   extends ReportedReads,
-    Pick<SampleStore, 'topics' | 'mayHold' | 'buckets' | 'measuredKeys' | 'usage' | 'retain'> {
+    Pick<
+      SampleStore,
+      'topics' | 'mayHold' | 'buckets' | 'measuredKeys' | 'usage' | 'previewExpiry' | 'retain'
+    > {
   /**
    * Makes the entry durable and its samples visible to every later read, without samples
    * identical to stored ones. Resolves after the fsync; rejects without effect when the disk
@@ -148,6 +151,7 @@ function joined(
     buckets: (request) => store.buckets(request),
     measuredKeys: (deviceId, topicsMax) => store.measuredKeys(deviceId, topicsMax),
     usage: () => store.usage(),
+    previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
     retain: (rules) => store.retain(rules),
     dropDevice(deviceId) {
       intake.forget(deviceId);

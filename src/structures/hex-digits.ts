@@ -2,13 +2,13 @@
 
 /** Of other characters; digits are below 16. */
 const noDigit = 255;
+const zero = 0x30;
+const a = 0x61;
 
-const values = Uint8Array.from({ length: 128 }, (_, code) => {
-  const value = '0123456789abcdef'.indexOf(String.fromCharCode(code));
-  return value < 0 ? noDigit : value;
-});
-
-/** The value of the digit at that place. */
+/** The value of the digit at that place: of 0 to 9 and of a to f. */
 export function digitAt(text: string, place: number): number {
-  return values[text.charCodeAt(place)] ?? noDigit;
+  const code = text.charCodeAt(place);
+  // Comparisons with NaN, which is behind the end, are false.
+  if (code >= zero && code < zero + 10) return code - zero;
+  return code >= a && code < a + 6 ? code - a + 10 : noDigit;
 }

@@ -33,6 +33,11 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
     also: [['asset', 'read']],
   },
   'DELETE /v3/dashboards/:id/share': record('workspace', ['dashboard', 'update'], shareOf),
+  'GET /v3/workspaces/:id/retention-effect': record(
+    'workspace',
+    ['workspace', 'read'],
+    (of) => `/v3/workspaces/${of.workspace}/retention-effect?retentionDays=30`,
+  ),
   'POST /v3/workspaces/demo': {
     ...record(
       'organization',

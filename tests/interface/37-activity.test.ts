@@ -70,6 +70,13 @@ test('names what changed, newest first, without values and addresses', async () 
   expect(JSON.stringify(await activity(viewer))).not.toMatch(/123456|127\.0\.0\.1/);
 });
 
+test('a request id finds what its request changed', async () => {
+  const [newest] = await activity(viewer);
+  const found = await activity(viewer, `&requestId=${newest?.requestId}`);
+  expect(found).toEqual([newest]);
+  expect(await activity(viewer, '&requestId=unknown')).toEqual([]);
+});
+
 test('pages, and narrows by time and actor', async () => {
   const all = await activity(viewer);
   const path = `/v3/activity?workspaceId=${own.workspace}`;

@@ -20,19 +20,17 @@ interface LineChartProps {
   readonly label: string;
   /** Called with the range that was dragged over, in epoch seconds. */
   readonly zoom?: (from: number, to: number) => void;
+  /** Of the time axis, in epoch seconds, where the times do not fill it. */
+  readonly range?: readonly [from: number, to: number];
+  /** Named in the tip in place of the times. */
+  readonly namedTimes?: readonly number[];
   /** Called on a double click. */
   readonly zoomBack?: () => void;
 }
 
-export function LineChart({
-  times,
-  lines,
-  zone,
-  height = 280,
-  label,
-  zoom,
-  zoomBack,
-}: LineChartProps) {
+export function LineChart(props: LineChartProps) {
+  const { times, lines, zone, height = 280, label, zoom, zoomBack, range, namedTimes } = props;
+  const [from, to] = range ?? [];
   const { language } = useLanguage();
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
@@ -47,7 +45,11 @@ export function LineChart({
     const make = () => {
       plot?.destroy();
       const zoomed = (from: number, to: number) => latest.current.zoom?.(from, to);
-      plot = createPlot({ element, note, times, lines, zone, height, language, zoomed });
+      const wholeRange =
+        from === undefined || to === undefined ? {} : { range: [from, to] as const };
+      const named = namedTimes === undefined ? {} : { namedTimes };
+      const basic = { element, note, times, lines, zone, height, language, zoomed };
+      plot = createPlot({ ...basic, ...wholeRange, ...named });
     };
     make();
     const sizes = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
@@ -62,7 +64,7 @@ export function LineChart({
       element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
-  }, [times, lines, zone, height, language]);
+  }, [times, lines, zone, height, language, from, to, namedTimes]);
   return (
     <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
       <div className={styles['tip']} ref={tip} hidden />

@@ -19,6 +19,8 @@ export interface PlotLine {
     readonly greatest: readonly PlotValue[];
   };
   readonly isDashed?: boolean;
+  /** Drawn as bars that begin at their times; the share of a bar's place that it fills. */
+  readonly barShare?: number;
 }
 
 export interface PlotParts {
@@ -31,6 +33,10 @@ export interface PlotParts {
   readonly height: number;
   readonly language: Language;
   readonly zoomed: (from: number, to: number) => void;
+  /** Of the time axis, in epoch seconds; that of the times when absent. */
+  readonly range?: readonly [from: number, to: number];
+  /** Named in the tip in place of the times, which bars of several series share. */
+  readonly namedTimes?: readonly number[];
 }
 
 const axisWidthPx = 52;
@@ -57,6 +63,7 @@ export function createPlot(parts: PlotParts): uPlot {
     padding: [12, 24, 0, 0],
     cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 8 } },
     axes: axesOf(parts),
+    scales: scalesOf(parts),
     series,
     bands,
     hooks: {
@@ -67,11 +74,29 @@ export function createPlot(parts: PlotParts): uPlot {
   return new uPlot(options, data as uPlot.AlignedData, element);
 }
 
-function lineSeries(
-  { color, label, values, isDashed = false }: PlotLine,
-  isOnly: boolean,
-): uPlot.Series {
+/** Bars begin at zero; lines use the height that they have. */
+function scalesOf({ range, lines }: PlotParts): uPlot.Scales {
+  const hasBars = lines.some(({ barShare }) => barShare !== undefined);
+  return {
+    ...(range === undefined ? {} : { x: { range: () => [range[0], range[1]] } }),
+    ...(hasBars ? { y: { range: (_plot, least, most) => fromZero(least, most) } } : {}),
+  };
+}
+
+function fromZero(least: number | null, most: number | null): [number, number] {
+  const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 1)];
+  const spare = (high - low || 1) * 0.06;
+  return [low === 0 ? 0 : low - spare, high + spare];
+}
+
+function lineSeries(line: PlotLine, isOnly: boolean): uPlot.Series {
+  const { color, label, values, isDashed = false, barShare } = line;
   const stroke = tokenValue(color);
+  if (barShare !== undefined) {
+    const paths = uPlot.paths.bars?.({ size: [barShare, 80], align: 1, radius: 0.08 });
+    const look = { label, stroke, fill: stroke, width: 0, points: { show: false } };
+    return paths === undefined ? look : { ...look, paths };
+  }
   return {
     label,
     stroke,
@@ -155,7 +180,8 @@ function knownNear(lines: readonly PlotLine[], at: number): number {
   return -1;
 }
 
-function showTip(plot: uPlot, { note, lines, zone, language }: PlotParts): void {
+function showTip(plot: uPlot, parts: PlotParts): void {
+  const { note, lines, zone, language, namedTimes } = parts;
   const at = knownNear(lines, plot.cursor.idx ?? -1);
   const time = plot.data[0][at];
   const formats = formatsOf(language);
@@ -168,7 +194,7 @@ function showTip(plot: uPlot, { note, lines, zone, language }: PlotParts): void 
   const [first] = said;
   note.hidden = first === undefined || time === undefined;
   if (first === undefined || time === undefined) return;
-  const instant = formats.instant(new Date(time * 1_000).toISOString(), zone);
+  const instant = formats.instant(new Date((namedTimes?.[at] ?? time) * 1_000).toISOString(), zone);
   note.textContent = [...said.map(({ words }) => words), instant].join('\n');
   note.style.left = `${plot.valToPos(time, 'x') + axisWidthPx}px`;
   note.style.top = `${plot.valToPos(first.value, 'y')}px`;

@@ -2,7 +2,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ask, platform } from '../api/platform.ts';
 import { useSettledValue } from '../live/use-settled-value.ts';
+import type { components } from '../../generated/interface-types.ts';
 import type { Hit, HitKind } from './hit-places.ts';
+
+type Activity = components['schemas']['Activity'];
+
+/** Ids of requests are looked for in the workspace that is shown. */
+interface SearchPlace {
+  readonly workspaceId: string;
+}
 
 const hitsMax = 20;
 const wordsLengthMax = 200;
@@ -26,17 +34,19 @@ export function wantedOf(typed: string): Wanted {
 
 export interface Found {
   readonly hits: readonly Hit[];
+  /** What the request changed whose id was typed. */
+  readonly activity?: Activity | undefined;
   /** The words that the hits are for. */
   readonly words: string;
 }
 
 /** Asks once the typist pauses; an answer that is no longer wanted is aborted. */
-export function useFound(wanted: Wanted) {
+export function useFound(wanted: Wanted, place: SearchPlace) {
   const words = useSettledValue(wanted.words);
   const { scope } = wanted;
   const kinds = kindsOf[scope];
   return useQuery({
-    queryKey: ['search', scope, words],
+    queryKey: ['search', scope, words, place],
     enabled: words !== '' && scope !== 'commands',
     placeholderData: keepPreviousData,
     // Without a network the palette says so, and is asked again with the next letter.
@@ -45,9 +55,23 @@ export function useFound(wanted: Wanted) {
     queryFn: async ({ signal }): Promise<Found> => {
       const query = { q: words, limit: hitsMax, ...(kinds === undefined ? {} : { kinds }) };
       const { hits } = await ask(platform.GET('/v3/search', { signal, params: { query } }));
-      return { hits, words };
+      const isRequest = hits.length === 0 && scope === 'all' && requestId.test(words);
+      return {
+        hits,
+        words,
+        ...(isRequest && { activity: await activityOf(words, place, signal) }),
+      };
     },
   });
+}
+
+/** As the platform creates them; ids that clients send may be shorter. */
+const requestId = /^[\w.:-]{16,128}$/;
+
+async function activityOf(request: string, place: SearchPlace, signal: AbortSignal) {
+  const query = { ...place, requestId: request, size: 1 };
+  const { content } = await ask(platform.GET('/v3/activity', { signal, params: { query } }));
+  return content[0];
 }
 
 const exactFields: readonly Hit['match']['field'][] = ['id', 'deviceId', 'deviceEui'];

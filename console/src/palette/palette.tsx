@@ -3,6 +3,7 @@ import { LoaderCircle, Search } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { Refusal } from '../api/refusal.ts';
 import { partWords } from '../parts/part-words.ts';
+import { useWorkspaceId } from '../session/last-workspace.ts';
 import { useWords } from '../words/language.tsx';
 import type { PaletteGroup, PaletteItem } from './palette-items.ts';
 import { PaletteList } from './palette-list.tsx';
@@ -10,7 +11,7 @@ import { exactHit, useFound, wantedOf } from './palette-search.ts';
 import { closePalette } from './palette-state.ts';
 import { paletteWords } from './palette-words.ts';
 import styles from './palette.module.css';
-import { useHitItem, usePaletteGroups } from './use-palette-groups.ts';
+import { useActivityItem, useHitItem, usePaletteGroups } from './use-palette-groups.ts';
 
 export function Palette({ typed: first }: { readonly typed: string }) {
   const words = useWords(paletteWords);
@@ -41,7 +42,7 @@ function Finder({ first }: { readonly first: string }) {
   const [at, setAt] = useState(0);
   const id = useId();
   const wanted = wantedOf(typed);
-  const found = useFound(wanted);
+  const found = useFound(wanted, { workspaceId: useWorkspaceId() });
   const groups = usePaletteGroups(wanted, wanted.words === '' ? undefined : found.data);
   const items = groups.flatMap((group) => group.items);
   const current = Math.min(at, Math.max(0, items.length - 1));
@@ -150,12 +151,13 @@ function nextGroup(groups: readonly PaletteGroup[], current: number): number {
 /** A pasted id leads straight to its record, once the search has found it and nothing else. */
 function usePasted(words: string, found: Parameters<typeof exactHit>[0] | undefined) {
   const itemOf = useHitItem();
+  const activityItem = useActivityItem();
   const pasted = useRef<string>(undefined);
   useEffect(() => {
     if (found === undefined || pasted.current !== words || found.words !== words) return;
     pasted.current = undefined;
     const hit = exactHit(found);
-    const item = hit === undefined ? undefined : itemOf(hit);
+    const item = hit === undefined ? activityItem(found) : itemOf(hit);
     if (item !== undefined) choose(item);
   });
   return (event: ClipboardEvent) => {

@@ -1,9 +1,11 @@
 // Groups of the palette: recent things, actions, pages, settings, and the hits of the search.
 import { useRouter } from '@tanstack/react-router';
 import {
+  BellRing,
   Cable,
   Cpu,
   FileCode2,
+  History,
   LayoutDashboard,
   type LucideIcon,
   Play,
@@ -31,6 +33,7 @@ const recentIcons: Readonly<Record<RecentPage, LucideIcon>> = {
   outputs: Cable,
   flows: Waypoints,
   dashboards: LayoutDashboard,
+  alarms: BellRing,
 };
 
 /** What is shown for the typed words; `found` is the newest answer of the search. */
@@ -43,6 +46,7 @@ export function usePaletteGroups(
   const pages = usePageItems();
   const settings = useSettingItems();
   const itemOf = useHitItem();
+  const activityItem = useActivityItem();
   const actions = useMemo(() => pageActions().map(actionItem), []);
   const local = [
     { name: texts.actions, items: actions },
@@ -52,6 +56,8 @@ export function usePaletteGroups(
   if (scope === 'commands') return withItems(local.map((group) => matching(group, words)));
   if (words === '' && scope !== 'all') return [];
   if (words === '') return withItems([{ name: texts.recent, items: recent }, ...local]);
+  const ofRequest = activityItem(found);
+  if (ofRequest !== undefined) return [{ name: texts.results, items: [ofRequest] }];
   const hits = found === undefined ? [] : hitGroups(found.hits, itemOf, texts.kinds);
   if (scope !== 'all') return hits;
   if (found !== undefined && exactHit(found) !== undefined) return hits;
@@ -76,19 +82,41 @@ function hitGroups(
   return withItems(groups);
 }
 
+function useIsPage(): (address: string) => boolean {
+  const router = useRouter();
+  return (address) => {
+    const [, params, route] = router.getMatchedRoutes(address.replace(/\?.*/, ''));
+    // A page above this address, which would say that nothing is there, has the rest as `**`.
+    return route !== undefined && !('**' in params);
+  };
+}
+
+/** The item of what a request changed; undefined when no page shows it. */
+export function useActivityItem(): (found: Found | undefined) => PaletteItem | undefined {
+  const { history } = useRouter();
+  const isPage = useIsPage();
+  const texts = useWords(paletteWords);
+  return (found) => {
+    const { activity, words = '' } = found ?? {};
+    if (activity === undefined) return undefined;
+    const path = `/w/${activity.workspaceId}/activity?open=%22${activity.id}%22`;
+    if (!isPage(path)) return undefined;
+    const label = texts.changesOf(words);
+    const { name: note } = activity.actor;
+    return { id: activity.id, label, note, icon: History, run: () => history.push(path) };
+  };
+}
+
 /** The item of a hit; undefined when no page shows its record. */
 export function useHitItem(): (hit: Hit) => PaletteItem | undefined {
   const router = useRouter();
+  const isPage = useIsPage();
   const workspaceId = useWorkspaceId();
   const { organizationId } = useAccount();
   const workspaces = useWorkspaces().data?.content;
   return (hit) => {
     const { icon, paths } = hitPlaces[hit.kind];
-    const path = paths(hit, { organizationId, workspaceId }).find((one) => {
-      const [, params, route] = router.getMatchedRoutes(one.replace(/\?.*/, ''));
-      // A page above this address, which would say that nothing is there, has the rest as `**`.
-      return route !== undefined && !('**' in params);
-    });
+    const path = paths(hit, { organizationId, workspaceId }).find(isPage);
     if (path === undefined) return undefined;
     const elsewhere = hit.workspaceId !== null && hit.workspaceId !== workspaceId;
     const place = elsewhere

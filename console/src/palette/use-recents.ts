@@ -7,9 +7,16 @@ const recentsMax = 12;
 /** The name of a page arrives with its record. */
 const settleMs = 400;
 const ofThing =
-  /^\/w\/([^/]+)\/(devices|types|rules|outputs|flows|dashboards)\/[0-9a-f]{16}(?=\/|$)/;
+  /^\/w\/([^/]+)\/(devices|types|rules|outputs|flows|dashboards|alarms)\/[0-9a-f]{16}(?=\/|$)/;
 
-export type RecentPage = 'devices' | 'types' | 'rules' | 'outputs' | 'flows' | 'dashboards';
+export type RecentPage =
+  | 'devices'
+  | 'types'
+  | 'rules'
+  | 'outputs'
+  | 'flows'
+  | 'dashboards'
+  | 'alarms';
 
 export function recentPageOf(path: string): RecentPage | undefined {
   return ofThing.exec(path)?.[2] as RecentPage | undefined;

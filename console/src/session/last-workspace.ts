@@ -3,11 +3,13 @@ import { useParams } from '@tanstack/react-router';
 
 const key = 'workspace';
 
+/** That of this tab, else the one that was open last in any tab. */
 export function lastWorkspace(): string | undefined {
-  return localStorage.getItem(key) ?? undefined;
+  return sessionStorage.getItem(key) ?? localStorage.getItem(key) ?? undefined;
 }
 
 export function rememberWorkspace(id: string): void {
+  sessionStorage.setItem(key, id);
   localStorage.setItem(key, id);
 }
 

@@ -2,7 +2,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { answers } from '../api/answers.ts';
 import { ask, platform } from '../api/platform.ts';
+import { Refusal } from '../api/refusal.ts';
 import type { ThemeChoice } from '../design/theme.ts';
+import { toastFailure } from '../parts/toasts.tsx';
 import type { Language } from '../words/word-set.ts';
 import type { ZoneChoice } from './zone-choices.ts';
 
@@ -65,8 +67,10 @@ async function store(): Promise<void> {
       await ask(platform.PUT('/v3/auth/me/preferences', { body: wanted as Record<string, never> }));
     storing = [];
     answers.setQueryData<Preferences>(preferences.queryKey, changed(wanted, waiting));
-  } catch {
+  } catch (error) {
     // What was chosen holds in this tab; the next change stores it with its own.
+    if (error instanceof Refusal && error.status >= 400 && error.status !== 401)
+      toastFailure(error);
   }
 }
 

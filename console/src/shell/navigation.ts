@@ -4,7 +4,9 @@ import {
   Cpu,
   FileCode2,
   House,
+  LayoutDashboard,
   type LucideIcon,
+  Map,
   Settings,
   Workflow,
   Zap,
@@ -34,6 +36,8 @@ export const placeGroups: readonly PlaceGroup[] = [
     places: [
       { path: '', word: 'home', icon: House, key: 'h' },
       { path: 'devices', word: 'devices', icon: Cpu, key: 'd' },
+      { path: 'map', word: 'map', icon: Map, key: 'm' },
+      { path: 'dashboards', word: 'dashboards', icon: LayoutDashboard, key: 'b' },
     ],
   },
   {

@@ -12,6 +12,8 @@ import {
   workspaceSchema,
   workspaceUpdate,
 } from '../workspace.ts';
+import { retentionEffectQuery } from '../retention.ts';
+import { retentionEffectSchema } from '../usage.ts';
 import { workspaceOverviewSchema } from '../workspace-overview.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 
@@ -67,6 +69,16 @@ export const workspaces = {
     access: { scope: 'workspace', verb: 'read', resource: 'path' },
     params: idParams,
     response: workspaceOverviewSchema,
+  }),
+  retentionEffect: endpoint({
+    method: 'GET',
+    path: '/v3/workspaces/:id/retention-effect',
+    summary: 'What a workspace stores, and about how much of it another retention would drop',
+    tag,
+    access: { scope: 'workspace', verb: 'read', resource: 'path' },
+    params: idParams,
+    query: retentionEffectQuery,
+    response: retentionEffectSchema,
   }),
   access: endpoint({
     method: 'GET',

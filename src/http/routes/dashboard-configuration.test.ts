@@ -34,6 +34,7 @@ test.each<[string, JsonObject | null | undefined]>([
   ],
   ['further members', declared([{ ...line, mine: { a: [1] } }], { theme: 'dark' })],
   ['a range and a zone', declared([line], { range: { last: 'PT24H' }, timeZone: 'Europe/Zurich' })],
+  ['thresholds', declared([{ ...line, thresholds: [{ from: 21.5, tone: 'WARNING' }] }])],
   ['a series of a tag', declared([{ ...line, series: [{ tagId: 'x', dataKey: 'a' }] }])],
 ])('%s is accepted', (_, configuration) => {
   expect(() => checkDashboardConfiguration(configuration)).not.toThrow();
@@ -51,6 +52,7 @@ test.each<[string, JsonObject, RegExp]>([
     /tiles\.0\.series: a tile of kind line/,
   ],
   ['a text without one', declared([{ ...line, kind: 'text' }]), /tiles\.0\.text/],
+  ['a tone of its own', declared([{ ...line, thresholds: [{ from: 1, tone: 'x' }] }]), /tone/],
   ['the same id twice', declared([line, line]), /tiles\.1\.id: another tile/],
   ['a series of nothing', declared([{ ...line, series: [{ dataKey: 'a' }] }]), /series\.0: needs/],
   [

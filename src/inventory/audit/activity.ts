@@ -48,6 +48,7 @@ export interface ActivityQuery extends ListScope {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly actorId?: string | undefined;
+  readonly requestId?: string | undefined;
 }
 
 /** Newest first. Changes of records that the principal cannot read are omitted. */
@@ -59,9 +60,9 @@ export async function readActivity(
 ) {
   const reach = await listReach(records, principal, query, ['workspace', 'read']);
   const readable = readableTypes(principal, reach.workspaceIds);
-  const { actorId } = query;
+  const { actorId, requestId } = query;
   const [from, to] = [boundOf('from', query.from), boundOf('to', query.to)];
-  const filter = { ...reach, actorId, from, to, resourceTypes: [...readable] };
+  const filter = { ...reach, actorId, requestId, from, to, resourceTypes: [...readable] };
   const { rows, total } = await listActivities(records.db, filter, page);
   const shown = rows.map((activity) => view(activity, readable));
   return pageOf(shown, total, page);

@@ -106,6 +106,7 @@ export interface ActivityFilter {
   /** Absent: every workspace of the organization. */
   readonly workspaceIds?: readonly string[] | undefined;
   readonly actorId?: string | undefined;
+  readonly requestId?: string | undefined;
   /** From this instant on. */
   readonly from?: EpochMs | undefined;
   /** Before this instant. */
@@ -120,7 +121,7 @@ export async function listActivities(
   filter: ActivityFilter,
   page: PageRequest,
 ): Promise<Rows<Activity>> {
-  const { organizationId, workspaceIds, actorId, from, to, resourceTypes } = filter;
+  const { organizationId, workspaceIds, actorId, requestId, from, to, resourceTypes } = filter;
   const changesOne = resourceTypes.map(
     (type) => sql<SqlBool>`instr("resourceTypes", ${`|${type}|`}) > 0`,
   );
@@ -131,6 +132,7 @@ export async function listActivities(
     .where(sql<SqlBool>`(${sql.join([sql`1 = 0`, ...changesOne], sql` or `)})`);
   if (workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', workspaceIds));
   if (actorId !== undefined) query = query.where('actorId', '=', actorId);
+  if (requestId !== undefined) query = query.where('requestId', '=', requestId);
   if (from !== undefined) query = query.where('timestamp', '>=', from);
   if (to !== undefined) query = query.where('timestamp', '<', to);
   const { rows, total } = await pageOfRows(query, page, {

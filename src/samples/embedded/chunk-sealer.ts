@@ -55,6 +55,8 @@ export interface ChunkSealer {
   readonly roomForRows: () => Promise<void> | undefined;
   /** Resolves when the background work under way has ended. */
   readonly idle: () => Promise<void>;
+  /** Chunks that are in no segment yet. */
+  readonly waiting: () => readonly Member[];
   /**
    * Removes the waiting chunks that are gone, and returns them. Only where segments change
    * exclusively.
@@ -226,6 +228,7 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
       }
       await commit();
     },
+    waiting: () => waiting,
     forgetWaiting: (isGone) => {
       const gone = waiting.filter(isGone);
       waiting = waiting.filter((member) => !gone.includes(member));

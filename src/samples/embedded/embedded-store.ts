@@ -11,6 +11,7 @@ import { createEntryWriter } from './entry-writer.ts';
 import { createActiveReads } from './queries/active-reads.ts';
 import type { Slices } from './queries/bucket-query.ts';
 import { mergeSome } from './retention/compaction.ts';
+import { previewExpiry } from './retention/expiry-preview.ts';
 import { dropDevice, dropExpired, type RetentionParts } from './retention/retention.ts';
 import { usage } from './rows/key-statistics.ts';
 import type { Device } from './rows/series.ts';
@@ -166,6 +167,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     mayHold: async (deviceId) =>
       registry.notDropped.has(deviceId) || (await reads.topics(deviceId)).length > 0,
     usage: async () => usage(registry, tables),
+    previewExpiry: (workspaceId, rules) =>
+      previewExpiry({ registry, tables, sealer, segments, slices }, workspaceId, rules),
     retain: (rules) => dropExpired(changing, rules),
     dropDevice: (deviceId, before) => dropDevice(changing, deviceId, before),
     close: async () => {

@@ -127,11 +127,16 @@ function useChangeColumns({ workspaceId, search }: ListPlace, change: Change): C
   );
 }
 
+/** Of workspaces; preferences have a limit of 64 kB. */
+const keptMax = 20;
+
 function keepColumns(workspaceId: string, cols: string | undefined): void {
   changePreferences((before) => {
     const { [workspaceId]: kept, ...others } = before.columns ?? {};
     if (kept === cols) return before;
-    return { ...before, columns: cols === undefined ? others : { ...others, [workspaceId]: cols } };
+    const newest = Object.entries(others).slice(1 - keptMax);
+    if (cols !== undefined) newest.push([workspaceId, cols]);
+    return { ...before, columns: Object.fromEntries(newest) };
   });
 }
 

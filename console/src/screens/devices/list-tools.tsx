@@ -1,6 +1,7 @@
 // Tools of the device list: search, state, conditions, columns, and how many devices match.
 import { Columns3, Search } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { usePageActions } from '../../palette/page-actions.ts';
 import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { late } from '../../parts/late.tsx';
@@ -78,6 +79,12 @@ function StateChoice({
 function ColumnChoice({ place, changeColumns, known }: Omit<ListToolsProps, 'total' | 'change'>) {
   const words = useWords(columnWords);
   const [isOpen, setOpen] = useState(false);
+  usePageActions(
+    useMemo(
+      () => [{ label: words.columns, icon: Columns3, run: () => setOpen(true) }],
+      [words.columns],
+    ),
+  );
   const { workspaceId, search } = place;
   return (
     <span className={styles['columnChoice']}>

@@ -1,10 +1,11 @@
 // Arriving now: the samples of the workspace as they are stored, at most some a second.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Pause, Play } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import type { LiveSample } from '../../live/stream.ts';
 import { useStream } from '../../live/use-stream.ts';
+import { usePageActions } from '../../palette/page-actions.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Dot } from '../../parts/chip.tsx';
@@ -13,12 +14,13 @@ import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
 import { DeviceLink } from './needs.tsx';
 
-const shownMax = 11;
+const shownMax = 20;
 const valuesMax = 3;
 const perSecond = 20;
 
 interface Arrived {
-  readonly number: number;
+  /** Counts what arrives; undefined for samples from before. */
+  readonly number?: number;
   readonly sample: LiveSample;
 }
 
@@ -38,32 +40,35 @@ export function Arriving({ workspaceId }: { readonly workspaceId: string }) {
       },
     },
   );
+  const earlier = useEarlier(workspaceId);
+  const rows = withEarlier(arrived, earlier);
   const names = useNames(
     workspaceId,
-    arrived.map(({ sample }) => sample.deviceId),
+    rows.map(({ sample }) => sample.deviceId),
   );
+  const toggle = useCallback(() => setPaused((before) => !before), []);
+  const pauseLabel = isPaused ? words.resume : words.pause;
+  usePageActions(useMemo(() => [{ label: pauseLabel, run: toggle }], [pauseLabel, toggle]));
+  const openedAt = formats.clock(since);
   return (
     <Card
       title={words.arriving}
-      note={words.since(formats.clock(since))}
+      note={
+        earlier.length === 0 ? words.since(openedAt) : words.sinceWith(openedAt, earlier.length)
+      }
       mark={<Dot tone="live" beat={arrived[0]?.number ?? 0} />}
       actions={
-        <Button
-          look="ghost"
-          isIcon
-          aria-label={isPaused ? words.resume : words.pause}
-          aria-keyshortcuts="l"
-          onClick={() => setPaused(!isPaused)}
-        >
+        <Button look="ghost" isIcon aria-label={pauseLabel} aria-keyshortcuts="l" onClick={toggle}>
           {isPaused ? <Play aria-hidden="true" /> : <Pause aria-hidden="true" />}
         </Button>
       }
     >
       <ul className={styles['feed']}>
-        {arrived.length === 0 && <li className={styles['none']}>{words.waitingForSample}</li>}
-        {arrived.map(({ number, sample }) => (
+        {rows.length === 0 && <li className={styles['none']}>{words.waitingForSample}</li>}
+        {rows.map(({ number, sample }) => (
           <SampleRow
-            key={number}
+            key={number ?? keyOf(sample)}
+            isFresh={number !== undefined}
             sample={sample}
             workspaceId={workspaceId}
             name={names.get(sample.deviceId)}
@@ -74,18 +79,42 @@ export function Arriving({ workspaceId }: { readonly workspaceId: string }) {
   );
 }
 
+const keyOf = ({ deviceId, topic, timestamp }: LiveSample) => `${deviceId} ${topic} ${timestamp}`;
+const nothing: readonly LiveSample[] = [];
+
+function useEarlier(workspaceId: string): readonly LiveSample[] {
+  const found = useQuery({
+    queryKey: ['earlier samples', workspaceId],
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const { earlierSamples } = await import('./earlier-samples.ts');
+      return earlierSamples(workspaceId, shownMax, signal);
+    },
+  });
+  return found.data ?? nothing;
+}
+
+/** A sample that arrived while the earlier ones were asked for is shown once. */
+function withEarlier(arrived: readonly Arrived[], earlier: readonly LiveSample[]) {
+  const keys = new Set(arrived.map(({ sample }) => keyOf(sample)));
+  const before = earlier.filter((sample) => !keys.has(keyOf(sample)));
+  return [...arrived, ...before.map((sample): Arrived => ({ sample }))].slice(0, shownMax);
+}
+
 interface SampleRowProps {
   readonly sample: LiveSample;
+  readonly isFresh: boolean;
   readonly workspaceId: string;
   readonly name: string | undefined;
 }
 
-function SampleRow({ sample, workspaceId, name }: SampleRowProps) {
+function SampleRow({ sample, isFresh, workspaceId, name }: SampleRowProps) {
   const formats = useFormats();
   const { deviceId, topic, timestamp, data } = sample;
   const values = Object.entries(data).filter(([, value]) => typeof value !== 'object');
   return (
-    <li className={styles['fresh']}>
+    <li className={isFresh ? styles['fresh'] : undefined}>
       <time className="num faint" dateTime={timestamp}>
         {formats.clock(timestamp)}
       </time>

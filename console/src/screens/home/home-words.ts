@@ -23,6 +23,8 @@ export const homeWords = wordSet(
     waiting: (count: string) => `${count} waiting`,
     arriving: 'Arriving now',
     since: (at: string) => `since ${at}`,
+    sinceWith: (at: string, count: number) =>
+      `since ${at}, with the last ${count === 1 ? '' : `${count} `}before`,
     waitingForSample: 'Waiting for the next sample…',
     needs: 'Needs you',
     nothing: 'Nothing. Enjoy it.',
@@ -56,6 +58,10 @@ export const homeWords = wordSet(
     waiting: (count: string) => `${count} warten`,
     arriving: 'Kommt gerade an',
     since: (at: string) => `seit ${at}`,
+    sinceWith: (at: string, count: number) =>
+      count === 1
+        ? `seit ${at}, mit dem letzten davor`
+        : `seit ${at}, mit den letzten ${count} davor`,
     waitingForSample: 'Wartet auf den nächsten Messwert…',
     needs: 'Braucht Sie',
     nothing: 'Nichts. Genießen Sie es.',

@@ -8,7 +8,9 @@ import { Tabs } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Answered, Bone } from '../../parts/states.tsx';
+import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
+import styles from './settings.module.css';
 import { settingsWords } from './settings-words.ts';
 import { type Workspace, workspaceOf } from './workspace-requests.ts';
 
@@ -22,6 +24,17 @@ export const settingsTabs = [
   'members',
 ] as const;
 export type SettingsTab = (typeof settingsTabs)[number];
+
+/** What a change on a tab needs, as scope and verb. */
+const changeNeeds: Partial<Record<SettingsTab, readonly [string, Verb]>> = {
+  general: ['workspace', 'update'],
+  hours: ['workspace', 'update'],
+  retention: ['workspace', 'update'],
+  tags: ['asset', 'update'],
+  fields: ['asset', 'update'],
+  members: ['workspace.member', 'update'],
+};
+type Verb = 'create' | 'read' | 'update' | 'delete';
 
 interface SettingsFrameProps {
   readonly tab: SettingsTab;
@@ -56,9 +69,22 @@ export function SettingsFrame({ tab, curl, actions, children }: SettingsFramePro
           link: { to: `/w/$workspaceId/settings/${one}`, params },
         }))}
       />
+      <ReadOnlyNote tab={tab} />
       {children}
     </Page>
   );
+}
+
+/** Says before an edit that it would be refused. */
+function ReadOnlyNote({ tab }: { readonly tab: SettingsTab }) {
+  const words = useWords(settingsWords);
+  const workspaceId = useSettingsWorkspace();
+  const { permissions } = useAccount();
+  const [scope, verb] = changeNeeds[tab] ?? [];
+  const own = permissions[workspaceId];
+  if (scope === undefined || verb === undefined || own?.[scope]?.includes(verb) === true)
+    return null;
+  return <p className={styles['notice']}>{words.readOnly(`${scope}: ${verb}`)}</p>;
 }
 
 /** The workspace of the address; only below its settings. */

@@ -13,6 +13,8 @@ export const settingsWords = wordSet(
       fields: 'Custom fields',
       members: 'Members',
     },
+    readOnly: (need: string) =>
+      `You can look, but a change here needs ${need}. Ask an owner of the organization.`,
     name: 'Name',
     description: 'Description',
     required: 'Required',
@@ -72,6 +74,9 @@ export const settingsWords = wordSet(
     daysBad: 'A whole number from 1 to 36500, or empty',
     storedNow: (count: number, samples: string, bytes: string) =>
       `Stored now: ${samples} ${plural(count, 'sample', 'samples')}, ${bytes}.`,
+    nothingExpires: 'Nothing of it is older.',
+    expires: (count: number, samples: string, bytes: string) =>
+      `This would delete about ${samples} ${plural(count, 'sample', 'samples')}, ${bytes}.`,
     shorterTitle: (days: string) => `Keep samples for ${days} days only?`,
     shorterNote: 'What is older is deleted within a minute. This cannot be undone.',
     keepShorter: 'Delete what is older',
@@ -146,6 +151,8 @@ export const settingsWords = wordSet(
       fields: 'Eigene Felder',
       members: 'Mitglieder',
     },
+    readOnly: (need: string) =>
+      `Sie dürfen sehen; eine Änderung hier braucht ${need}. Fragen Sie einen Eigentümer der Organisation.`,
     name: 'Name',
     description: 'Beschreibung',
     required: 'Pflichtfeld',
@@ -205,6 +212,9 @@ export const settingsWords = wordSet(
     daysBad: 'Eine ganze Zahl von 1 bis 36500, oder leer',
     storedNow: (count: number, samples: string, bytes: string) =>
       `Jetzt gespeichert: ${samples} ${plural(count, 'Messwert', 'Messwerte')}, ${bytes}.`,
+    nothingExpires: 'Nichts davon ist älter.',
+    expires: (count: number, samples: string, bytes: string) =>
+      `Das würde etwa ${samples} ${plural(count, 'Messwert', 'Messwerte')} löschen, ${bytes}.`,
     shorterTitle: (days: string) => `Messwerte nur ${days} Tage behalten?`,
     shorterNote:
       'Was älter ist, wird binnen einer Minute gelöscht. Das lässt sich nicht rückgängig machen.',

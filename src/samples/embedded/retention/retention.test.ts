@@ -40,6 +40,29 @@ describe.each<[string, Partial<StoreLimits>]>([
     return (await allSamples(store, device)).length;
   }
 
+  test('a preview counts what the rules would drop, also of blocks that are partly older, and drops nothing', async () => {
+    for (let day = 1; day <= 20; day++) await send('d0', day);
+    await store.append(entryOf('kept', [{ at: dayMs, data: { value: 1 }, dataFlowId: 'f' }]));
+    const half = keeping({ w1: 11 * dayMs }, { f: 0 });
+    for (const isSealed of [false, true]) {
+      if (isSealed) await store.sealAll();
+      const { samples, bytes } = await store.previewExpiry('w1', half);
+      expect(samples, `sealed: ${isSealed}`).toBeGreaterThan(9 * rowsEach);
+      expect(samples, `sealed: ${isSealed}`).toBeLessThan(11 * rowsEach);
+      expect(bytes).toBeGreaterThan(100);
+      expect(await store.previewExpiry('w2', half)).toEqual({ samples: 0, bytes: 0 });
+      expect(await store.previewExpiry('w1', keepAll)).toEqual({ samples: 0, bytes: 0 });
+      expect(await store.previewExpiry('w1', keeping({ w1: 99 * dayMs }, { f: 0 }))).toMatchObject({
+        samples: 20 * rowsEach,
+      });
+    }
+    expect(await count('d0')).toBe(20 * rowsEach);
+    await store.retain(keeping({ w1: 99 * dayMs }, { f: 0 }));
+    expect((await store.previewExpiry('w1', keeping({ w1: 99 * dayMs }, { f: 0 }))).samples).toBe(
+      0,
+    );
+  });
+
   async function restart(): Promise<void> {
     await store.close();
     store = await open();

@@ -12,7 +12,7 @@ import { type Device, type Series, unsealedRows } from './series.ts';
 
 const topicsStandard = 50;
 /** What an unsealed row is counted as; sealed ones count with what they take on disk. */
-const unsealedRowBytes = 48;
+export const unsealedRowBytes = 48;
 
 const typeOfKind: Readonly<Record<LeafKind, MeasuredType>> = {
   [leafKinds.number]: 'number',
@@ -124,7 +124,8 @@ export function usage(registry: SeriesRegistry, tables: ShapeTables): Map<string
   return found;
 }
 
-function rowsByOrigin({ origins, originIds, length }: OpenRows): [Origin, number][] {
+/** Rows of each origin. */
+export function rowsByOrigin({ origins, originIds, length }: OpenRows): [Origin, number][] {
   const counts = origins.map(() => (originIds === undefined ? length : 0));
   if (originIds !== undefined) for (let row = 0; row < length; row++) counts[originIds[row]!]!++;
   return origins.map((origin, i) => [origin, counts[i]!]);

@@ -1,6 +1,7 @@
 // Live tail: samples as they arrive, after the last before them, with pause, filter and their JSON.
 import { Pause, Play } from 'lucide-react';
-import { useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
+import { usePageActions } from '../../../palette/page-actions.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Dot } from '../../../parts/chip.tsx';
@@ -21,6 +22,8 @@ export function LiveTail({ isTall }: { readonly isTall: boolean }) {
   const { device, feed, zone } = useDeviceFrame();
   const [filter, setFilter] = useState('');
   const { shown, isPaused, toggle, waiting } = usePause(feed);
+  const pauseLabel = isPaused ? words.resume : words.pause;
+  usePageActions(useMemo(() => [{ label: pauseLabel, run: toggle }], [pauseLabel, toggle]));
   const matching = filter.trim() === '' ? shown : shown.filter((row) => rowMatches(row, filter));
   const rows = isTall ? matching : matching.slice(0, rowsBrief);
   const nothing = filter.trim() === '' ? words.nextShows : words.noneMatches;
@@ -43,7 +46,7 @@ export function LiveTail({ isTall }: { readonly isTall: boolean }) {
           <Button
             look="ghost"
             isIcon
-            aria-label={isPaused ? words.resume : words.pause}
+            aria-label={pauseLabel}
             aria-keyshortcuts="l"
             onClick={toggle}
           >
@@ -101,10 +104,14 @@ function Row({ row: { sample, isLive }, zone }: { readonly row: FeedRow; readonl
 /** While it is paused the rows stay as they were, and it is counted what waits. */
 function usePause(feed: SampleFeed) {
   const [held, setHeld] = useState<SampleFeed | undefined>(undefined);
+  const toggle = useCallback(
+    () => setHeld((before) => (before === undefined ? feed : undefined)),
+    [feed],
+  );
   return {
     shown: (held ?? feed).rows,
     isPaused: held !== undefined,
     waiting: held === undefined ? 0 : feed.liveCount - held.liveCount,
-    toggle: () => setHeld(held === undefined ? feed : undefined),
+    toggle,
   };
 }

@@ -1,7 +1,8 @@
 // Filter chips: the conditions of the list, each with a button that removes it.
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter, X } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { usePageActions } from '../../../palette/page-actions.ts';
 import { Button } from '../../../parts/button.tsx';
 import { late } from '../../../parts/late.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
@@ -28,6 +29,8 @@ interface FilterChipsProps {
 export function FilterChips({ workspaceId, search, show }: FilterChipsProps) {
   const words = useWords(filterWords);
   const [isOpen, setOpen] = useState(false);
+  const label = search.filter === undefined ? words.add : words.edit;
+  usePageActions(useMemo(() => [{ label, icon: ListFilter, run: () => setOpen(true) }], [label]));
   const expression = search.filter === undefined ? undefined : decodeFilter(search.filter);
   const root = rootOf(expression);
   // Conditions of which any may hold cannot be taken one by one without another meaning.
@@ -51,7 +54,7 @@ export function FilterChips({ workspaceId, search, show }: FilterChipsProps) {
       ))}
       <Button look="ghost" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         <ListFilter aria-hidden="true" />
-        {expression === undefined ? words.add : words.edit}
+        {label}
       </Button>
       {isOpen && (
         <FilterDialog

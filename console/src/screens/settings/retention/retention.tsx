@@ -1,18 +1,18 @@
 // Retention: for how long samples are kept, and what a shorter time would delete.
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ask, platform } from '../../../api/platform.ts';
+import { useSettledValue } from '../../../live/use-settled-value.ts';
 import { Card } from '../../../parts/card.tsx';
 import { Segments } from '../../../parts/choice.tsx';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { Bone, Failure } from '../../../parts/states.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
-import { useAccount } from '../../../session/session.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
 import styles from '../settings.module.css';
 import { settingsWords } from '../settings-words.ts';
-import { usageOf } from '../usage/usage-requests.ts';
 import { useWorkspaceEditor, type Workspace } from '../workspace-requests.ts';
 
 const daysMax = 36_500;
@@ -65,7 +65,7 @@ function RetentionOf({ workspace }: { readonly workspace: Workspace }) {
             />
           </div>
         </div>
-        <Stored workspaceId={workspace.id} />
+        {!isWrong && <Effect workspaceId={workspace.id} days={text} />}
         {editor.error !== null && <Failure error={editor.error} />}
         <UnsavedBar editor={{ ...editor, save }} isBlocked={isWrong} />
       </div>
@@ -92,19 +92,38 @@ function isDays(text: string): boolean {
   return Number.isInteger(days) && days >= 1 && days <= daysMax;
 }
 
-/** What is stored now, which a shorter time would delete from its oldest end. */
-function Stored({ workspaceId }: { readonly workspaceId: string }) {
+interface EffectProps {
+  readonly workspaceId: string;
+  /** Empty: without limit. */
+  readonly days: string;
+}
+
+/** What is stored now, and about how much of it is older. */
+function Effect({ workspaceId, days }: EffectProps) {
   const words = useWords(settingsWords);
   const { short, bytes } = useFormats();
-  const { organizationId } = useAccount();
-  const usage = useQuery(usageOf(organizationId));
-  const own = usage.data?.content.find((one) => one.workspaceId === workspaceId);
-  if (usage.error !== null)
-    return <Failure error={usage.error} retry={() => void usage.refetch()} />;
-  if (own === undefined) return <Bone width="24em" />;
+  const settled = useSettledValue(days);
+  const effect = useQuery({
+    queryKey: ['retention effect', workspaceId, settled],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = settled === '' ? {} : { retentionDays: Number(settled) };
+      const params = { path: { id: workspaceId }, query };
+      return ask(platform.GET('/v3/workspaces/{id}/retention-effect', { signal, params }));
+    },
+  });
+  const path = `/v3/workspaces/${workspaceId}/retention-effect`;
+  if (effect.error !== null)
+    return <Failure error={effect.error} retry={() => void effect.refetch()} curl={{ path }} />;
+  if (effect.data === undefined) return <Bone width="24em" />;
+  const { stored, expired } = effect.data;
+  const isHarmless = expired.samples === 0;
   return (
-    <p role="status" className={styles['effect']}>
-      {words.storedNow(own.samples, short(own.samples), bytes(own.bytes))}
+    <p role="status" className={styles['effect']} data-is-harmless={isHarmless}>
+      {words.storedNow(stored.samples, short(stored.samples), bytes(stored.bytes))}{' '}
+      {isHarmless
+        ? words.nothingExpires
+        : words.expires(expired.samples, short(expired.samples), bytes(expired.bytes))}
     </p>
   );
 }

@@ -1,0 +1,197 @@
+// Dashboards in a real browser: from a template, built with only the keyboard, shared with someone without an account.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { axeFindings, openBrowser } from './chromium.ts';
+import { journey } from './journey.ts';
+
+const hourMs = 3_600_000;
+const names = ['Auditorium', 'Canteen', 'Reception', 'Workshop'];
+const devices: TestDevice[] = [];
+
+journey('dashboards', { start: startWorld, prepare }, (stage) => {
+  test('a template is filled with devices of the workspace', async () => {
+    const { page } = stage;
+    await stage.visit('dashboards');
+    await page.getByText('Put the values that matter on one page').waitFor();
+    await page.getByRole('button', { name: 'New dashboard' }).click();
+    await page.getByLabel('Name').fill('Building A');
+    await page.getByRole('radio', { name: /At a glance/ }).check();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Building A' }).waitFor();
+    await page
+      .getByRole('region', { name: 'Auditorium', exact: true })
+      .getByText('24', { exact: true })
+      .waitFor();
+    await page.getByRole('img', { name: 'Temperature' }).waitFor();
+    await stage.inspect('dashboard');
+  });
+
+  test('all tiles together ask twice, for series and for newest values', async () => {
+    const { page } = stage;
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith('/v3/devices/query')) asked.push(pathname);
+    });
+    await page.reload();
+    await page.getByRole('img', { name: 'Temperature' }).waitFor();
+    expect(new Set(asked).size).toBe(2);
+  });
+
+  test('a new value appears as it is stored', async () => {
+    const { page, world } = stage;
+    const [device] = devices;
+    if (device === undefined) throw new Error('no device was made');
+    await expect
+      .poll(
+        async () => {
+          await world.capture(device, { temperature: 31.25 });
+          return page
+            .getByRole('region', { name: 'Auditorium', exact: true })
+            .getByText('31.25')
+            .count();
+        },
+        { timeout: 10_000, interval: 250 },
+      )
+      .toBe(1);
+  });
+
+  test('a dashboard is built with only the keyboard', async () => {
+    const { page } = stage;
+    await stage.visit('dashboards');
+    await page.getByRole('link', { name: 'Building A' }).waitFor();
+    await tabTo(page, 'New dashboard');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Name');
+    await page.keyboard.type('Night shift');
+    await tabTo(page, 'At a glance');
+    // Once around: the last of the four.
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing is on this dashboard yet').waitFor();
+    await tabTo(page, 'Add tile');
+    await page.keyboard.press('Enter');
+    await addTile(page, 'Value', 'Canteen');
+    await page.getByRole('region', { name: 'Canteen', exact: true }).waitFor();
+    await tabTo(page, 'Add tile');
+    await page.keyboard.press('Enter');
+    await addTile(page, 'Line chart', 'Workshop');
+    await page.getByRole('img', { name: 'Workshop' }).waitFor();
+    await arrange(page);
+    await stage.inspect('dashboard-edit');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved').waitFor();
+    await page.reload();
+    await page.getByRole('img', { name: 'Workshop' }).waitFor();
+  });
+
+  test('a link shows it to someone without an account until it is revoked', async () => {
+    const { page, world } = stage;
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByText('No link is valid.').waitFor();
+    await page.getByRole('button', { name: 'Make a link' }).click();
+    const url = await page.getByRole('textbox', { name: 'Link' }).inputValue();
+    await stage.inspect('dashboard-share');
+    const other = await openBrowser(world.base);
+    try {
+      await other.page.goto(url);
+      await other.page.getByRole('heading', { name: 'Night shift' }).waitFor();
+      await other.page.getByRole('img', { name: 'Workshop' }).waitFor();
+      expect(await axeFindings(other.page)).toEqual([]);
+      expect(await other.page.getByRole('link').count()).toBe(0);
+      expect(other.complaints).toEqual([]);
+      await page.getByRole('button', { name: 'Revoke all links' }).click();
+      await page
+        .getByRole('dialog', { name: 'Revoke all links?' })
+        .getByRole('button', { name: 'Revoke' })
+        .click();
+      await page.getByText('The link is revoked').waitFor();
+      await other.page.reload();
+      await other.page.getByText('This link is not valid').waitFor();
+      expect(await axeFindings(other.page)).toEqual([]);
+    } finally {
+      await other.close();
+    }
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+});
+
+/** Walks by Tab to what has the name, as someone without a mouse does. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let step = 0; step < 80; step++) {
+    const found = await page.evaluate((wanted) => {
+      const { activeElement: element } = document;
+      const labels = element instanceof HTMLInputElement ? [...(element.labels ?? [])] : [];
+      const named = [element?.getAttribute('aria-label'), ...labels.map((one) => one.textContent)];
+      const said = element instanceof HTMLSelectElement ? element.labels[0]?.textContent : '';
+      return [...named, said, element?.tagName === 'BUTTON' ? element.textContent : ''].some(
+        (one) => one?.startsWith(wanted) === true,
+      );
+    }, name);
+    if (found) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not reach ${name}`);
+}
+
+/** The form of a tile, with the temperature of a device. */
+async function addTile(page: Page, kind: string, device: string): Promise<void> {
+  await tabTo(page, 'Shows a');
+  await page.keyboard.type(kind);
+  await tabTo(page, 'Device');
+  await page.keyboard.type(device);
+  // Until the search has narrowed the list, Enter would take another device.
+  const found = page.getByRole('listbox').getByRole('option');
+  await expect
+    .poll(async () => (await found.allTextContents()).join())
+    .toMatch(new RegExp(`^${device} \\S+$`));
+  await page.keyboard.press('Enter');
+  await tabTo(page, 'Data key');
+  await page.getByRole('option', { name: 'temperature' }).waitFor({ state: 'attached' });
+  await page.keyboard.type('temp');
+  await tabTo(page, 'Apply');
+  await page.keyboard.press('Enter');
+}
+
+/** The chart goes to the left of the value, and becomes wider. */
+async function arrange(page: Page): Promise<void> {
+  const news = (words: RegExp) => page.getByRole('status').filter({ hasText: words }).waitFor();
+  await tabTo(page, 'Move Canteen');
+  await page.keyboard.press('Space');
+  await news(/Canteen taken\. Column 1, row 1, 3 wide, 2 high\./);
+  for (let step = 0; step < 9; step++) await page.keyboard.press('ArrowRight');
+  await news(/Canteen: Column 10, row 1/);
+  await page.keyboard.press('Escape');
+  await news(/Canteen put back\. Column 1, row 1/);
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('Space');
+  await news(/Canteen put down\. Column 1, row 1, 4 wide, 2 high\./);
+  await tabTo(page, 'Move Workshop');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Space');
+  await news(/Workshop put down\./);
+}
+
+async function prepare(world: World): Promise<void> {
+  const now = Date.now();
+  for (const [n, name] of names.entries()) {
+    const device = await world.device({ name });
+    devices.push(device);
+    const samples = Array.from({ length: 96 }, (_, at) => ({
+      deviceId: device.id,
+      timestamp: new Date(now - (95 - at) * (hourMs / 4)).toISOString(),
+      data: {
+        temperature: at === 95 ? 24 + n : Math.round((20 + n + 4 * Math.sin(at / 9)) * 10) / 10,
+        co2: 400 + ((at * 37 + n * 211) % 600),
+        occupied: at % 3 === 0,
+      },
+    }));
+    await world.must('POST', '/v3/samples/bulk', samples);
+  }
+}

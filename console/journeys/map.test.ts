@@ -1,0 +1,105 @@
+// Map in a real browser: devices where they are, by mouse, keyboard and list, close and far, live.
+import { expect, test } from 'vitest';
+import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
+
+const cities = [
+  ['Basel', 47.5596, 7.5886],
+  ['Bern', 46.948, 7.4474],
+  ['Geneva', 46.2044, 6.1432],
+  ['Lugano', 46.0037, 8.9511],
+  ['Zurich', 47.3769, 8.5417],
+] as const;
+const devices = new Map<string, TestDevice>();
+
+journey('map', { start: startWorld, prepare }, (stage) => {
+  test('the map shows all devices with a position', async () => {
+    const { page } = stage;
+    await stage.visit('map');
+    await page.getByText('5 of 6 devices on the map').waitFor();
+    await page.getByRole('application', { name: 'Map of 5 devices' }).waitFor();
+    await page.getByText('5 in view').waitFor();
+    await stage.inspect('map');
+  });
+
+  test('a device is found in the list by keyboard, and its card leads to its page', async () => {
+    const { page } = stage;
+    await page.getByRole('grid', { name: 'Devices in view' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const card = page.getByRole('region', { name: 'Bern' });
+    await card.getByText('46.94800, 7.44740').waitFor();
+    await page.waitForURL(/device=/);
+    await stage.inspect('map-card');
+    expect(await card.getByRole('link', { name: 'Bern' }).getAttribute('href')).toContain(
+      devices.get('Bern')?.id,
+    );
+  });
+
+  test('keys zoom and move; below 30 km a grid takes the place of the outline', async () => {
+    const { page } = stage;
+    await page.getByRole('application').focus();
+    for (let step = 0; step < 4; step++) await page.keyboard.press('+');
+    await page.getByText(/Grid of \d+ m/).waitFor();
+    await page.waitForURL(/at=/);
+    await stage.inspect('map-grid');
+    await page.keyboard.press('0');
+    await page.getByText('5 in view').waitFor();
+    await page.getByText('Made with Natural Earth').waitFor();
+  });
+
+  test('dragging moves the map, and a click on a dot opens its card', async () => {
+    const { page } = stage;
+    const map = page.getByRole('application');
+    const box = await map.boundingBox();
+    if (box === null) throw new Error('the map is not shown');
+    const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+    await page.mouse.move(middle.x, middle.y);
+    await page.mouse.down();
+    await page.mouse.move(middle.x - box.width, middle.y, { steps: 4 });
+    await page.mouse.up();
+    await page.getByText('No device is in view.').waitFor();
+    await page.getByRole('button', { name: 'Show all devices' }).click();
+    await page.getByText('5 in view').waitFor();
+  });
+
+  test('a position that arrives moves the device', async () => {
+    const { page, world } = stage;
+    const lost = devices.get('Van');
+    if (lost === undefined) throw new Error('no device was made');
+    await expect
+      .poll(
+        async () => {
+          await world.capture(lost, { latitude: 47.05, longitude: 8.3 });
+          return page.getByText('6 in view').count();
+        },
+        { timeout: 10_000, interval: 300 },
+      )
+      .toBe(1);
+  });
+
+  test('the filter of the list filters the map, and the phone shows both', async () => {
+    const { page } = stage;
+    await page.getByRole('searchbox', { name: 'Search devices' }).fill('Zur');
+    await page.getByText('1 of 1 device on the map').waitFor();
+    await page.getByRole('searchbox', { name: 'Search devices' }).fill('');
+    await page.getByText('of 6 devices on the map').waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+});
+
+async function prepare(world: World): Promise<void> {
+  for (const [name, latitude, longitude] of cities) {
+    const device = await world.device({ name });
+    devices.set(name, device);
+    await world.capture(device, { latitude, longitude, temperature: 21 });
+  }
+  devices.set('Van', await world.device({ name: 'Van' }));
+}

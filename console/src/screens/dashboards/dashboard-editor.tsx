@@ -1,0 +1,234 @@
+// Dashboard editor: the tiles with their range, read or arranged, saved, shared and shown as a kiosk.
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Expand, Pencil, Plus, Share2, SlidersHorizontal } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Sheet } from '../../parts/card.tsx';
+import { CurlButton } from '../../parts/curl-button.tsx';
+import { Page } from '../../parts/page.tsx';
+import { late } from '../../parts/late.tsx';
+import { Empty, Failure } from '../../parts/states.tsx';
+import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
+import { useNarrow } from '../../parts/rows/use-narrow.ts';
+import { useWorkspaces } from '../../session/session.ts';
+import { useWords } from '../../words/language.tsx';
+import { DashboardFrame } from './dashboard-frame.tsx';
+import {
+  type Configuration,
+  type Dashboard,
+  firstSizes,
+  freeId,
+  type Tile,
+} from './dashboard-model.ts';
+import type { DashboardSearch } from './dashboard-search.ts';
+import styles from './dashboards.module.css';
+import { dashboardsWords } from './dashboards-words.ts';
+import { zoneShown } from './data/dashboard-range.ts';
+import { arranged, freePlace } from './grid/layout.ts';
+import { TileEditor, TileGrid } from './grid/tile-grid.tsx';
+import { Kiosk } from './kiosk.tsx';
+import { RangeBar, RangeSentence } from './range-bar.tsx';
+import { useDashboardEdit } from './use-dashboard-edit.ts';
+
+const DashboardSettings = late(async () => {
+  return (await import('./dashboard-settings.tsx')).DashboardSettings;
+});
+const ShareDialog = late(async () => (await import('./share/share-dialog.tsx')).ShareDialog);
+const TileForm = late(async () => (await import('./form/tile-form.tsx')).TileForm);
+
+interface DashboardEditorProps {
+  readonly dashboard: Dashboard;
+  readonly configuration: Configuration;
+  readonly list: ReactNode;
+}
+
+type Open = 'share' | 'settings' | Tile | undefined;
+
+export function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProps) {
+  const { id, workspaceId } = dashboard;
+  const [open, setOpen] = useState<Open>();
+  const editor = useDashboardEdit(dashboard, configuration);
+  const { name, description, configuration: shown } = editor.value;
+  const { search, change, zone, ownZone } = useShown(shown, workspaceId);
+  const isNarrow = useNarrow();
+  const isEditing = search.edit === true && !isNarrow;
+  const setTiles = (tiles: Tile[]) =>
+    editor.change({ ...editor.value, configuration: { ...shown, tiles } });
+  const parts = { configuration: shown, search, zone, ownZone, change };
+  return (
+    <Page
+      title={name}
+      name={name}
+      path={[list, name]}
+      lead={<RangeSentence {...parts} />}
+      actions={
+        search.kiosk === true ? null : (
+          <>
+            <RangeBar {...parts} />
+            <Actions
+              dashboard={dashboard}
+              isEditing={isEditing}
+              change={(part) => change({ ...search, ...part })}
+              open={(what) => setOpen(what === 'tile' ? newTile(shown.tiles) : what)}
+              leave={() => change(withoutEdit(search))}
+            />
+          </>
+        )
+      }
+    >
+      {description !== null && description !== '' && <p className="mute">{description}</p>}
+      <DashboardFrame
+        workspaceId={workspaceId}
+        dashboardId={id}
+        configuration={shown}
+        tiles={shown.tiles}
+        search={search}
+        zone={zone}
+        show={({ from, to }) => change(zoomed(search, from, to))}
+      >
+        {shown.tiles.length === 0 ? (
+          <NoTiles id={id} add={() => setOpen(newTile([]))} />
+        ) : isEditing ? (
+          <TileEditor tiles={shown.tiles} change={setTiles} settings={setOpen} />
+        ) : (
+          <TileGrid tiles={shown.tiles} />
+        )}
+      </DashboardFrame>
+      {editor.isChanged && (
+        <div className={styles['editBar']}>
+          {editor.error !== null && <Failure error={editor.error} />}
+          <UnsavedBar editor={editor} within={`/w/${workspaceId}/dashboards/${id}`} />
+        </div>
+      )}
+      {search.kiosk === true && <Kiosk leave={() => change(withoutKiosk(search))} />}
+      {open === 'share' && <ShareDialog dashboard={dashboard} close={() => setOpen(undefined)} />}
+      {open === 'settings' && (
+        <DashboardSettings
+          edit={editor.value}
+          change={editor.change}
+          zone={ownZone}
+          close={() => setOpen(undefined)}
+        />
+      )}
+      {typeof open === 'object' && (
+        <TileForm
+          workspaceId={workspaceId}
+          tile={open}
+          isNew={!shown.tiles.some((tile) => tile.id === open.id)}
+          save={(tile) => {
+            setTiles(withTile(shown.tiles, tile));
+            if (!isEditing) change({ ...search, edit: true });
+          }}
+          close={() => setOpen(undefined)}
+        />
+      )}
+    </Page>
+  );
+}
+
+function useShown(configuration: Configuration, workspaceId: string) {
+  const search = useSearch({ from: '/signed-in/shell/w/$workspaceId/dashboards/$dashboardId' });
+  const navigate = useNavigate({ from: '/w/$workspaceId/dashboards/$dashboardId' });
+  const workspaces = useWorkspaces();
+  const workspace = workspaces.data?.content.find(({ id }) => id === workspaceId);
+  const workspaceZone = workspace?.settings.timezone ?? undefined;
+  return {
+    search,
+    zone: zoneShown(search, configuration, workspaceZone),
+    ownZone: zoneShown({}, configuration, workspaceZone),
+    change: (next: DashboardSearch) => void navigate({ search: next, resetScroll: false }),
+  };
+}
+
+interface ActionsProps {
+  readonly dashboard: Dashboard;
+  readonly isEditing: boolean;
+  readonly change: (part: Partial<DashboardSearch>) => void;
+  readonly open: (what: 'share' | 'settings' | 'tile') => void;
+  readonly leave: () => void;
+}
+
+function Actions({ dashboard, isEditing, change, open, leave }: ActionsProps) {
+  const words = useWords(dashboardsWords);
+  const isNarrow = useNarrow();
+  return (
+    <>
+      {isEditing ? (
+        <>
+          <Button onClick={() => open('tile')}>
+            <Plus aria-hidden="true" />
+            {words.addTile}
+          </Button>
+          <Button onClick={() => open('settings')}>
+            <SlidersHorizontal aria-hidden="true" />
+            {words.dashboardSettings}
+          </Button>
+        </>
+      ) : (
+        <>
+          <CurlButton request={{ path: `/v3/dashboards/${dashboard.id}` }} />
+          <Button onClick={() => open('share')}>
+            <Share2 aria-hidden="true" />
+            {words.share}
+          </Button>
+          <Button onClick={() => change({ kiosk: true })}>
+            <Expand aria-hidden="true" />
+            {words.kiosk}
+          </Button>
+        </>
+      )}
+      {!isNarrow && (
+        <Button
+          look={isEditing ? 'primary' : 'plain'}
+          onClick={() => (isEditing ? leave() : change({ edit: true }))}
+        >
+          {!isEditing && <Pencil aria-hidden="true" />}
+          {isEditing ? words.done : words.edit}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function NoTiles({ id, add }: { readonly id: string; readonly add: () => void }) {
+  const words = useWords(dashboardsWords);
+  return (
+    <Sheet>
+      <Empty
+        title={words.noTiles}
+        note={words.noTilesNote}
+        actions={
+          <Button look="primary" onClick={add}>
+            <Plus aria-hidden="true" />
+            {words.addTile}
+          </Button>
+        }
+        curl={{ path: `/v3/dashboards/${id}` }}
+      />
+    </Sheet>
+  );
+}
+
+function newTile(tiles: readonly Tile[]): Tile {
+  const [width, height] = firstSizes.value;
+  return { id: freeId(tiles), kind: 'value', ...freePlace(tiles, [width, height]), series: [] };
+}
+
+/** A changed tile keeps its place; one of another kind has been given another size. */
+function withTile(tiles: readonly Tile[], tile: Tile): Tile[] {
+  const isKnown = tiles.some(({ id }) => id === tile.id);
+  if (isKnown) return arranged(tiles.map((one) => (one.id === tile.id ? tile : one)));
+  return [...tiles, { ...tile, ...freePlace(tiles, [tile.width, tile.height]) }];
+}
+
+function zoomed({ from: _, to: __, ...kept }: DashboardSearch, from?: string, to?: string) {
+  return from === undefined || to === undefined ? kept : { ...kept, from, to };
+}
+
+function withoutEdit({ edit: _, ...kept }: DashboardSearch): DashboardSearch {
+  return kept;
+}
+
+function withoutKiosk({ kiosk: _, ...kept }: DashboardSearch): DashboardSearch {
+  return kept;
+}

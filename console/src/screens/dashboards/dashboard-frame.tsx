@@ -1,0 +1,58 @@
+// Dashboard frame: the data of all tiles for one range and zone, around what shows them.
+import { type ReactNode, useMemo } from 'react';
+import { Failure } from '../../parts/states.tsx';
+import { Sheet } from '../../parts/card.tsx';
+import type { Configuration, Tile } from './dashboard-model.ts';
+import type { DashboardSearch } from './dashboard-search.ts';
+import { intervalShown, savedRange } from './data/dashboard-range.ts';
+import { type ShownRange, useDashboardData } from './data/use-dashboard-data.ts';
+import { TileFrameProvider } from './tiles/tile-data.ts';
+
+interface DashboardFrameProps {
+  readonly workspaceId: string;
+  readonly dashboardId: string;
+  readonly configuration: Configuration;
+  readonly tiles: readonly Tile[];
+  readonly search: DashboardSearch;
+  readonly zone: string;
+  readonly show: (range: Pick<DashboardSearch, 'from' | 'to'>) => void;
+  readonly children: ReactNode;
+}
+
+export function DashboardFrame(props: DashboardFrameProps) {
+  const { workspaceId, dashboardId, configuration, tiles, search, zone, show, children } = props;
+  const range = useRange(search, configuration, zone);
+  const data = useDashboardData(dashboardId, tiles, range);
+  const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();
+  const frame = {
+    workspaceId,
+    data,
+    zoom: (dragged?: readonly [number, number]) =>
+      show(dragged === undefined ? {} : { from: instant(dragged[0]), to: instant(dragged[1]) }),
+  };
+  return (
+    <TileFrameProvider value={frame}>
+      {data.error !== null && (
+        <Sheet>
+          <Failure error={data.error} retry={data.retry} />
+        </Sheet>
+      )}
+      {children}
+    </TileFrameProvider>
+  );
+}
+
+function useRange(search: DashboardSearch, configuration: Configuration, zone: string): ShownRange {
+  const { from, to, range } = search;
+  const last = savedRange(configuration);
+  return useMemo(
+    () => ({
+      zone,
+      isFixed: from !== undefined,
+      name: from === undefined ? (range ?? last) : `${from} ${to ?? ''}`,
+      intervalAt: (nowMs) => intervalShown(search, configuration, nowMs),
+    }),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the range follows from these
+    [zone, from, to, range, last],
+  );
+}

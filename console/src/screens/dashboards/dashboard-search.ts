@@ -1,0 +1,46 @@
+// Address of a dashboard: its range and zone, whether it is edited, and whether it fills the screen.
+
+export const rangeNames = ['1h', '24h', '3d', '7d', '30d'] as const;
+export type RangeName = (typeof rangeNames)[number];
+
+export interface DashboardSearch {
+  readonly range?: RangeName;
+  /** ISO-8601 instants of a custom range. */
+  readonly from?: string;
+  readonly to?: string;
+  /** `mine` shows times in the zone of the browser. */
+  readonly tz?: 'mine';
+  readonly kiosk?: true;
+  readonly edit?: true;
+}
+
+export function readDashboardSearch(search: Record<string, unknown>): DashboardSearch {
+  const range = rangeNames.find((one) => one === search['range']);
+  const [from, to] = [instantOf(search['from']), instantOf(search['to'])];
+  const isCustom = from !== undefined && to !== undefined && from < to;
+  return {
+    ...(range === undefined || isCustom ? {} : { range }),
+    ...(isCustom ? { from, to } : {}),
+    ...(search['tz'] === 'mine' ? { tz: 'mine' as const } : {}),
+    ...(search['kiosk'] === true ? { kiosk: true as const } : {}),
+    ...(search['edit'] === true ? { edit: true as const } : {}),
+  };
+}
+
+/** Address of the list: what is searched, and the page from 0. */
+export interface DashboardListSearch {
+  readonly q?: string;
+  readonly page?: number;
+}
+
+export function readListSearch({ q, page }: Record<string, unknown>): DashboardListSearch {
+  return {
+    ...(typeof q === 'string' && q !== '' ? { q } : {}),
+    ...(Number.isInteger(page) && Number(page) > 0 ? { page: Number(page) } : {}),
+  };
+}
+
+function instantOf(value: unknown): string | undefined {
+  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+}

@@ -1,0 +1,96 @@
+// Dashboard settings: its name, what it is for, and the range and zone that it opens with.
+import { useId, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { useWords } from '../../words/language.tsx';
+import { rangeNames } from './dashboard-search.ts';
+import styles from './dashboards.module.css';
+import { dashboardsWords } from './dashboards-words.ts';
+import { isoOfRange, savedRange } from './data/dashboard-range.ts';
+import type { DashboardEdit } from './use-dashboard-edit.ts';
+
+interface DashboardSettingsProps {
+  readonly edit: DashboardEdit;
+  readonly change: (edit: DashboardEdit) => void;
+  /** Of the dashboard as it is, for one that names none. */
+  readonly zone: string;
+  readonly close: () => void;
+}
+
+export function DashboardSettings({ edit, change, zone, close }: DashboardSettingsProps) {
+  const words = useWords(dashboardsWords);
+  const form = useId();
+  const { configuration } = edit;
+  const [name, setName] = useState(edit.name);
+  const [description, setDescription] = useState(edit.description ?? '');
+  const [range, setRange] = useState(savedRange(configuration));
+  const [timeZone, setZone] = useState(configuration.timeZone ?? zone);
+  const zones = [...new Set([timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+  const apply = () => {
+    const next = { ...configuration, timeZone, range: { last: isoOfRange(range) } };
+    change({
+      ...edit,
+      name,
+      description: description === '' ? null : description,
+      configuration: next,
+    });
+    close();
+  };
+  return (
+    <Dialog
+      title={words.dashboardSettings}
+      close={close}
+      footer={
+        <Button look="primary" type="submit" form={form}>
+          {words.apply}
+        </Button>
+      }
+    >
+      <form
+        id={form}
+        className={styles['form']}
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply();
+        }}
+      >
+        <TextField
+          label={words.name}
+          required
+          maxLength={200}
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
+        <TextArea
+          label={words.description}
+          rows={2}
+          value={description}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+        <SelectField
+          label={words.rangeSaved}
+          value={range}
+          onChange={({ target }) =>
+            setRange(rangeNames.find((one) => one === target.value) ?? range)
+          }
+        >
+          {rangeNames.map((one) => (
+            <option key={one} value={one}>
+              {words.last[one]}
+            </option>
+          ))}
+        </SelectField>
+        <SelectField
+          label={words.zoneSaved}
+          value={timeZone}
+          onChange={({ target }) => setZone(target.value)}
+        >
+          {zones.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </SelectField>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,97 @@
+// Bars: fine buckets added up to hours or days of the zone, exactly, also where clocks change.
+
+export interface Bars {
+  /** Epoch seconds at which each bar begins. */
+  readonly starts: readonly number[];
+  readonly values: readonly (number | null)[];
+  readonly seconds: number;
+}
+
+type Points = Readonly<Record<string, readonly (number | null)[]>>;
+
+const daySeconds = 86_400;
+const lengths = [60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, daySeconds, 7 * daySeconds];
+const barsMax = 32;
+
+/** The shortest length of a bar that gives few enough of them, and no shorter than a bucket. */
+export function barSeconds(rangeSeconds: number, bucketSeconds: number): number {
+  const fits = (one: number) => one >= bucketSeconds && rangeSeconds / one <= barsMax;
+  return lengths.find(fits) ?? Math.ceil(rangeSeconds / barsMax / daySeconds) * daySeconds;
+}
+
+export function barsOf(
+  timestamps: readonly string[],
+  points: Points,
+  { accumulator, seconds, zone }: { accumulator: string; seconds: number; zone: string },
+): Bars {
+  const localOf = localSeconds(zone);
+  const groups: { readonly key: number; readonly start: number; readonly at: number[] }[] = [];
+  for (const [at, timestamp] of timestamps.entries()) {
+    const start = Date.parse(timestamp) / 1_000;
+    const key = Math.floor(localOf(start) / seconds);
+    const last = groups.at(-1);
+    if (last?.key === key) last.at.push(at);
+    else groups.push({ key, start, at: [at] });
+  }
+  const value = ({ at }: { readonly at: readonly number[] }) => folded(points, at, accumulator);
+  return { starts: groups.map(({ start }) => start), values: groups.map(value), seconds };
+}
+
+function folded(points: Points, at: readonly number[], accumulator: string): number | null {
+  if (accumulator === 'AVG') return mean(points, at);
+  const step = folds[accumulator] ?? add;
+  return fold(points[accumulator], at, step);
+}
+
+function mean(points: Points, at: readonly number[]): number | null {
+  let [sum, count] = [0, 0];
+  for (const place of at) {
+    const [average, weight] = [points['AVG']?.[place] ?? null, points['COUNT']?.[place] ?? 0];
+    if (average === null) continue;
+    sum += average * weight;
+    count += weight;
+  }
+  return count === 0 ? null : sum / count;
+}
+
+type Fold = (before: number, next: number) => number;
+const add: Fold = (before, next) => before + next;
+const folds: Readonly<Record<string, Fold>> = {
+  MIN: (before, next) => Math.min(before, next),
+  MAX: (before, next) => Math.max(before, next),
+  FIRST: (before) => before,
+  LAST: (_, next) => next,
+};
+
+function fold(
+  values: readonly (number | null)[] | undefined,
+  at: readonly number[],
+  step: Fold,
+): number | null {
+  let result: number | null = null;
+  for (const place of at) {
+    const value = values?.[place] ?? null;
+    if (value !== null) result = result === null ? value : step(result, value);
+  }
+  return result;
+}
+
+/** Seconds that a clock of the zone shows, counted from 1970 as if it were UTC. */
+function localSeconds(zone: string): (epochSeconds: number) => number {
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  return (epochSeconds) => {
+    const parts = format.formatToParts(epochSeconds * 1_000);
+    const part = (type: string) => Number(parts.find((one) => one.type === type)?.value ?? 0);
+    const [year, month, day] = [part('year'), part('month') - 1, part('day')];
+    return Date.UTC(year, month, day, part('hour'), part('minute'), part('second')) / 1_000;
+  };
+}

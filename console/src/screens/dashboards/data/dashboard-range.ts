@@ -1,0 +1,60 @@
+// Dashboard range: one interval for all tiles, as the address or else the dashboard says.
+import type { Interval } from '../../device/data/time-range.ts';
+import type { Configuration } from '../dashboard-model.ts';
+import type { DashboardSearch, RangeName } from '../dashboard-search.ts';
+
+const hourMs = 3_600_000;
+const spans: Readonly<Record<RangeName, { readonly iso: string; readonly hours: number }>> = {
+  '1h': { iso: 'PT1H', hours: 1 },
+  '24h': { iso: 'PT24H', hours: 24 },
+  '3d': { iso: 'P3D', hours: 72 },
+  '7d': { iso: 'P7D', hours: 168 },
+  '30d': { iso: 'P30D', hours: 720 },
+};
+const rangeDefault: RangeName = '24h';
+
+export const isoOfRange = (range: RangeName): string => spans[range].iso;
+
+/** The range that the dashboard was saved with; `P1D` and `PT24H` mean the same. */
+export function savedRange({ range }: Configuration): RangeName {
+  const hours = hoursOf(range?.last ?? '');
+  const names = Object.keys(spans) as RangeName[];
+  return names.find((name) => spans[name].hours === hours) ?? rangeDefault;
+}
+
+/** Whole days and hours of an ISO-8601 duration; 0 for any other. */
+function hoursOf(iso: string): number {
+  const [, days = '0', hours = '0'] = /^P(?:(\d+)D)?(?:T(\d+)H)?$/.exec(iso) ?? [];
+  return Number(days) * 24 + Number(hours);
+}
+
+/** A custom range is fixed; the others end now. */
+export function intervalShown(
+  { from, to, range }: DashboardSearch,
+  configuration: Configuration,
+  nowMs: number,
+): Interval {
+  if (from !== undefined && to !== undefined)
+    return { fromMs: Date.parse(from), toMs: Date.parse(to) };
+  const { hours } = spans[range ?? savedRange(configuration)];
+  return { fromMs: nowMs - hours * hourMs, toMs: nowMs };
+}
+
+export function browserZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** The zone of the dashboard; a name that the browser does not know would break its dates. */
+export function zoneShown(
+  { tz }: DashboardSearch,
+  { timeZone }: Configuration,
+  workspaceZone: string | undefined,
+): string {
+  const mine = browserZone();
+  const wanted = tz === 'mine' ? mine : (timeZone ?? workspaceZone ?? mine);
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: wanted }).resolvedOptions().timeZone;
+  } catch {
+    return mine;
+  }
+}

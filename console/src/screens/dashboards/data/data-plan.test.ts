@@ -1,0 +1,71 @@
+// Data plan: every tile of a dashboard is served by one request for series and one for newest values.
+import { expect, test } from 'vitest';
+import type { Tile, TileKind } from '../dashboard-model.ts';
+import { deviceSeriesOf, latestBodies, seriesRequests, sharedBucket, tagsOf } from './data-plan.ts';
+
+const tile = (id: string, kind: TileKind, series: Tile['series']): Tile => {
+  return { id, kind, x: 0, y: 0, width: 3, height: 2, series: series ?? null };
+};
+const temperature = { deviceId: 'd1', dataKey: 'temperature' };
+const dayMs = 86_400_000;
+
+test('a series that three tiles show is asked for once, with what all of them need', () => {
+  const tiles = [
+    tile('a', 'value', [temperature]),
+    tile('b', 'line', [temperature]),
+    tile('c', 'bar', [{ ...temperature, accumulator: 'SUM' }]),
+  ];
+  expect(seriesRequests(tiles, new Map())).toEqual([
+    [
+      {
+        deviceId: 'd1',
+        topic: 'default',
+        dataKey: 'temperature',
+        accumulators: ['AVG', 'LAST', 'MIN', 'MAX', 'SUM'],
+      },
+    ],
+  ]);
+});
+
+test('the newest values of all tiles are one request, with the position for a map', () => {
+  const tiles = [
+    tile('a', 'value', [temperature]),
+    tile('b', 'map', [{ deviceId: 'd2', dataKey: 'latitude' }]),
+    tile('c', 'text', null),
+  ];
+  expect(latestBodies(tiles)).toEqual([
+    { deviceIds: ['d1', 'd2'], size: 1_000, keys: ['temperature', 'latitude', 'longitude'] },
+  ]);
+});
+
+test('a series of a tag is one of each of its devices', () => {
+  const series = { tagId: 't1', topic: 'air', dataKey: 'co2', label: 'All rooms' };
+  const tagDevices = new Map([['t1', ['d1', 'd2']]]);
+  expect(tagsOf([tile('a', 'line', [series])])).toEqual(['t1']);
+  expect(
+    deviceSeriesOf(series, tagDevices).map(({ deviceId, topic }) => [deviceId, topic]),
+  ).toEqual([
+    ['d1', 'air'],
+    ['d2', 'air'],
+  ]);
+  expect(deviceSeriesOf(series, new Map())).toEqual([]);
+});
+
+test('very many series are several requests, each within the limit of points', () => {
+  const many = Array.from({ length: 20 }, (_, n) =>
+    tile(
+      `t${n}`,
+      'line',
+      Array.from({ length: 50 }, (__, m) => ({ deviceId: `d${n * 50 + m}`, dataKey: 'a' })),
+    ),
+  );
+  const requests = seriesRequests(many, new Map());
+  expect(requests.map((list) => list.length)).toEqual([300, 300, 300, 100]);
+  const bucket = sharedBucket(requests, { fromMs: 0, toMs: 30 * dayMs });
+  expect((30 * 86_400 * 300 * 3) / bucket.seconds).toBeLessThanOrEqual(100_000);
+});
+
+test('few series have the shortest bucket that a chart shows', () => {
+  const requests = seriesRequests([tile('a', 'line', [temperature])], new Map());
+  expect(sharedBucket(requests, { fromMs: 0, toMs: dayMs }).iso).toBe('PT2M');
+});

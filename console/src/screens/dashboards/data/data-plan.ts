@@ -1,0 +1,150 @@
+// Data plan: what all tiles of a dashboard need, in as few requests as possible.
+import type { components } from '../../../../generated/interface-types.ts';
+import {
+  type Bucket,
+  bucketsFor,
+  type Interval,
+  isoInterval,
+} from '../../device/data/time-range.ts';
+import { seriesOf, type Tile, type TileSeries, topicOf } from '../dashboard-model.ts';
+
+type ManySeriesBody = components['schemas']['ManySeriesBody'];
+type WantedSeries = ManySeriesBody['series'][number];
+type LatestBody = components['schemas']['LatestSamplesBody'];
+
+/** A series of one device; that of a tag is one of these for each device. */
+export interface DeviceSeries {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly dataKey: string;
+  readonly accumulator: string;
+  readonly label: string | undefined;
+  readonly unit: string;
+  readonly color: string | undefined;
+}
+
+export type TagDevices = ReadonlyMap<string, readonly string[]>;
+
+/** Far below the limits of one answer: 1,000 series and 100,000 points. */
+const seriesPerRequest = 300;
+const pointsMax = 90_000;
+const devicesPerRequest = 1_000;
+/** More are not narrowed: all data is asked for. */
+const keysMax = 50;
+
+/** Tags that tiles name, whose devices are asked for first. */
+export function tagsOf(tiles: readonly Tile[]): readonly string[] {
+  const ids = tiles.flatMap((tile) => seriesOf(tile).flatMap(({ tagId }) => tagId ?? []));
+  return [...new Set(ids)].toSorted((a, b) => Number(a > b) - Number(a < b));
+}
+
+export function deviceSeriesOf(series: TileSeries, tagDevices: TagDevices): DeviceSeries[] {
+  const { deviceId, tagId, dataKey, accumulator, label, unit, color } = series;
+  const ids =
+    deviceId === null || deviceId === undefined ? tagDevices.get(tagId ?? '') : [deviceId];
+  return (ids ?? []).map((id) => ({
+    deviceId: id,
+    topic: topicOf(series),
+    dataKey,
+    accumulator: accumulator ?? 'AVG',
+    label: deviceId === null || deviceId === undefined ? undefined : (label ?? undefined),
+    unit: unit ?? '',
+    color: color ?? undefined,
+  }));
+}
+
+/** Bars are added up from finer buckets, so that all tiles share one request. */
+function accumulatorsOf(tile: Tile, accumulator: string): readonly string[] {
+  if (tile.kind === 'value') return ['AVG', 'LAST'];
+  if (tile.kind === 'bar') return accumulator === 'AVG' ? ['AVG', 'COUNT'] : [accumulator];
+  return accumulator === 'AVG' ? ['AVG', 'MIN', 'MAX'] : [accumulator];
+}
+
+const drawn: ReadonlySet<Tile['kind']> = new Set(['value', 'line', 'bar']);
+const newest: ReadonlySet<Tile['kind']> = new Set(['value', 'state', 'table', 'map']);
+
+export const seriesKey = ({ deviceId, topic, dataKey }: Omit<WantedSeries, 'accumulators'>) =>
+  JSON.stringify([deviceId, topic, dataKey]);
+
+/** Each series once, with the accumulators of all tiles that show it, in requests of a bounded size. */
+export function seriesRequests(
+  tiles: readonly Tile[],
+  tagDevices: TagDevices,
+): readonly (readonly WantedSeries[])[] {
+  const wanted = new Map<string, { series: WantedSeries; names: Set<string> }>();
+  for (const tile of tiles.filter(({ kind }) => drawn.has(kind)))
+    for (const one of seriesOf(tile).flatMap((series) => deviceSeriesOf(series, tagDevices))) {
+      const { deviceId, topic, dataKey, accumulator } = one;
+      const series = { deviceId, topic, dataKey, accumulators: [] };
+      const key = seriesKey(series);
+      const entry = wanted.get(key) ?? { series, names: new Set() };
+      for (const name of accumulatorsOf(tile, accumulator)) entry.names.add(name);
+      wanted.set(key, entry);
+    }
+  const all = [...wanted.values()].map(({ series, names }) => {
+    return { ...series, accumulators: [...names] as WantedSeries['accumulators'] };
+  });
+  return chunks(all, seriesPerRequest);
+}
+
+/** The shortest bucket with which every request keeps to the limit of points. */
+export function sharedBucket(
+  requests: readonly (readonly WantedSeries[])[],
+  interval: Interval,
+): Bucket {
+  const seconds = (interval.toMs - interval.fromMs) / 1_000;
+  const lines = Math.max(
+    1,
+    ...requests.map((list) => list.reduce((sum, { accumulators }) => sum + accumulators.length, 0)),
+  );
+  const usable = bucketsFor(interval);
+  const found = usable.find((bucket) => (seconds / bucket.seconds + 2) * lines <= pointsMax);
+  return found ?? usable.at(-1) ?? { iso: 'P1W', seconds: 604_800 };
+}
+
+export function seriesBody(
+  series: readonly WantedSeries[],
+  { interval, bucket, zone }: SeriesFrame,
+): ManySeriesBody {
+  return {
+    series: [...series],
+    interval: isoInterval(interval),
+    bucketInterval: bucket.iso,
+    timeZone: zone,
+  };
+}
+
+export interface SeriesFrame {
+  readonly interval: Interval;
+  readonly bucket: Bucket;
+  readonly zone: string;
+}
+
+/** The newest samples of every device that a tile names itself. */
+export function latestBodies(tiles: readonly Tile[]): readonly LatestBody[] {
+  const shown = tiles.filter(({ kind }) => newest.has(kind));
+  const named = shown.flatMap((tile) => seriesOf(tile).flatMap(({ deviceId }) => deviceId ?? []));
+  const narrowed = keysOf(shown);
+  return chunks([...new Set(named)], devicesPerRequest).map((deviceIds) => ({
+    deviceIds: [...deviceIds],
+    size: devicesPerRequest,
+    ...narrowed,
+  }));
+}
+
+/** The newest samples of the devices of a tag, which also say which devices these are. */
+export function tagBody(tiles: readonly Tile[], tagId: string, size: number): LatestBody {
+  return { tagId, size, ...keysOf(tiles) };
+}
+
+function keysOf(tiles: readonly Tile[]): { readonly keys?: string[] } {
+  const places = tiles.some(({ kind }) => kind === 'map') ? ['latitude', 'longitude'] : [];
+  const named = tiles.flatMap((tile) => seriesOf(tile).map(({ dataKey }) => dataKey));
+  const keys = [...new Set([...named, ...places])];
+  return keys.length === 0 || keys.length > keysMax ? {} : { keys };
+}
+
+function chunks<T>(list: readonly T[], size: number): readonly (readonly T[])[] {
+  const count = Math.ceil(list.length / size);
+  return Array.from({ length: count }, (_, at) => list.slice(at * size, (at + 1) * size));
+}

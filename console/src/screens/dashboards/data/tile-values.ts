@@ -1,0 +1,128 @@
+// Tile values: what a tile shows of the data of its dashboard.
+import type { PlotLine, PlotValue } from '../../../charts/line-plot.ts';
+import type { LiveSample } from '../../../live/stream.ts';
+import { valueAt } from '../../device/data/data-keys.ts';
+import { withGaps } from '../../device/data/gaps.ts';
+import { colorOf } from '../../device/overview/value-colors.ts';
+import { seriesOf, type Tile } from '../dashboard-model.ts';
+import { type DeviceSeries, deviceSeriesOf, seriesKey } from './data-plan.ts';
+import { liveKey } from './live-samples.ts';
+import type { DashboardData } from './use-dashboard-data.ts';
+
+export interface NewestValue {
+  readonly value: unknown;
+  readonly timestamp: string;
+}
+
+/** The series of a tile, with those of tags as one for each device. */
+export function shownSeries(tile: Tile, data: DashboardData): readonly DeviceSeries[] {
+  return seriesOf(tile).flatMap((series) => deviceSeriesOf(series, data.tagDevices));
+}
+
+/** The newest sample that has the key; a live one before the one that was asked for. */
+export function newestValue(series: DeviceSeries, data: DashboardData): NewestValue | undefined {
+  const { deviceId, topic, dataKey } = series;
+  const live = data.live.get(liveKey(deviceId, topic)) ?? [];
+  const has = ({ data: values }: Pick<LiveSample, 'data'>) =>
+    valueAt(values, dataKey) !== undefined;
+  const asked = data.latest.get(deviceId)?.find((one) => one.topic === topic && has(one));
+  const arrived = live.findLast(has);
+  const sample = [arrived, asked]
+    .filter((one) => one !== undefined)
+    .toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))[0];
+  if (sample !== undefined)
+    return { value: valueAt(sample.data, dataKey), timestamp: sample.timestamp };
+  return lastOfSeries(series, data);
+}
+
+/** The newest sample can lack the key. */
+function lastOfSeries(series: DeviceSeries, data: DashboardData): NewestValue | undefined {
+  const found = data.series.get(seriesKey(series));
+  const values = found?.dataPoints['LAST'] ?? [];
+  const at = values.findLastIndex((value) => value !== null);
+  const timestamp = found?.timestamps[at];
+  return timestamp === undefined ? undefined : { value: values[at], timestamp };
+}
+
+export interface Lines {
+  /** Epoch seconds, rising. */
+  readonly times: readonly number[];
+  readonly lines: readonly PlotLine[];
+}
+
+const liveAccumulators = new Set(['AVG', 'MIN', 'MAX', 'LAST']);
+
+/** Lines over the same times, continued with live samples; `nameOf` names a series without a label. */
+export function linesOf(
+  shown: readonly DeviceSeries[],
+  data: DashboardData,
+  nameOf: (series: DeviceSeries) => string,
+): Lines {
+  const found = shown.map((series) => ({ series, stored: data.series.get(seriesKey(series)) }));
+  const timestamps = found.find(({ stored }) => stored !== undefined)?.stored?.timestamps ?? [];
+  const storedTimes = timestamps.map((timestamp) => Date.parse(timestamp) / 1_000);
+  const live = shown.map((series) => livePoints(series, data));
+  const liveTimes = [...new Set(live.flatMap((points) => [...points.keys()]))].toSorted(
+    (a, b) => a - b,
+  );
+  const times = [...storedTimes, ...liveTimes];
+  const isOnly = shown.length === 1;
+  const lines = found.map(({ series, stored }, at) => {
+    const values = (name: string) => {
+      const points = stored?.dataPoints[name] ?? storedTimes.map(() => null);
+      const later = liveTimes.map((time) => live[at]?.get(time));
+      return joined(times, points, later);
+    };
+    const hasBand = isOnly && series.accumulator === 'AVG';
+    const line: PlotLine = {
+      label: nameOf(series),
+      unit: series.unit,
+      color: colorIn(series, at),
+      values: values(series.accumulator),
+      isDashed: at >= 6,
+      ...(hasBand ? { band: { least: values('MIN'), greatest: values('MAX') } } : {}),
+    };
+    return line;
+  });
+  return { times, lines };
+}
+
+function joined(
+  times: readonly number[],
+  stored: readonly (number | null)[],
+  later: readonly (number | undefined)[],
+): PlotValue[] {
+  // Other series have live points where this one has none: its line continues, without a gap.
+  const known = withGaps(times, [...stored, ...later.map((value) => value ?? null)]);
+  const last = known.findLastIndex((value) => typeof value === 'number');
+  return known.map((value, at) =>
+    at >= stored.length && at < last ? (value ?? undefined) : value,
+  );
+}
+
+function livePoints(series: DeviceSeries, data: DashboardData): ReadonlyMap<number, number> {
+  const points = new Map<number, number>();
+  if (data.isFixed || !liveAccumulators.has(series.accumulator)) return points;
+  for (const sample of data.live.get(liveKey(series.deviceId, series.topic)) ?? []) {
+    const time = Date.parse(sample.timestamp);
+    const value = valueAt(sample.data, series.dataKey);
+    if (time >= data.seriesEndMs && typeof value === 'number') points.set(time / 1_000, value);
+  }
+  return points;
+}
+
+const paletteName = /^--c[1-6]$/;
+
+export function colorIn({ color }: DeviceSeries, at: number): `--${string}` {
+  return color !== undefined && paletteName.test(color) ? (color as `--${string}`) : colorOf(at);
+}
+
+/** Fewer points for a line in the space of a word. */
+export function sparkOf(series: DeviceSeries, data: DashboardData): readonly (number | null)[] {
+  const values = data.series.get(seriesKey(series))?.dataPoints['AVG'] ?? [];
+  const known = values.filter((value) => value !== null);
+  const step = Math.max(1, Math.ceil(known.length / sparkPoints));
+  return known.filter((_, at) => at % step === 0);
+}
+
+const sparkPoints = 120;

@@ -1,0 +1,154 @@
+// Hook on the data of a dashboard: one request for all series, one for all newest values, then the stream.
+import { keepPreviousData, useQueries, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import type { components } from '../../../../generated/interface-types.ts';
+import { ask } from '../../../api/platform.ts';
+import type { Bucket, Interval } from '../../device/data/time-range.ts';
+import { seriesOf, type Tile } from '../dashboard-model.ts';
+import {
+  deviceSeriesOf,
+  latestBodies,
+  seriesBody,
+  seriesKey,
+  seriesRequests,
+  sharedBucket,
+  tagBody,
+  type TagDevices,
+  tagsOf,
+} from './data-plan.ts';
+import { type LiveSamples, useLiveSamples } from './live-samples.ts';
+import { type Reader, useReader } from './reader.tsx';
+
+type MetricSeries = components['schemas']['MetricSeries'];
+export type DeviceLatest = components['schemas']['DeviceLatestSamples'];
+
+const seriesLeastMs = 30_000;
+const latestMs = { session: 120_000, shared: 30_000 } as const;
+const tagDevicesMax = 200;
+
+export interface DashboardData {
+  readonly tagDevices: TagDevices;
+  readonly series: ReadonlyMap<string, MetricSeries>;
+  /** Where the series end and live samples continue, in epoch milliseconds. */
+  readonly seriesEndMs: number;
+  readonly latest: ReadonlyMap<string, DeviceLatest['samples']>;
+  readonly live: LiveSamples;
+  readonly interval: Interval;
+  readonly bucket: Bucket;
+  readonly zone: string;
+  readonly isFixed: boolean;
+  readonly isLoading: boolean;
+  /** Data of an earlier range is still shown. */
+  readonly isStale: boolean;
+  readonly error: Error | null;
+  readonly retry: () => void;
+}
+
+export interface ShownRange {
+  readonly intervalAt: (nowMs: number) => Interval;
+  /** Names the range in the keys of the cache. */
+  readonly name: string;
+  readonly isFixed: boolean;
+  readonly zone: string;
+}
+
+export function useDashboardData(
+  dashboardId: string,
+  tiles: readonly Tile[],
+  range: ShownRange,
+): DashboardData {
+  const reader = useReader();
+  const client = useQueryClient();
+  const key = ['dashboard data', reader.name, dashboardId];
+  const newest = useNewest(key, reader, tiles);
+  const drawn = useSeries(key, reader, { tiles, tagDevices: newest.tagDevices, range });
+  const deviceIds = useMemo(() => devicesOf(tiles, newest.tagDevices), [tiles, newest.tagDevices]);
+  const live = useLiveSamples(reader.isShared || range.isFixed ? [] : deviceIds, () => {
+    void client.invalidateQueries({ queryKey: key });
+  });
+  return {
+    ...newest,
+    ...drawn,
+    live,
+    zone: range.zone,
+    isFixed: range.isFixed,
+    error: newest.error ?? drawn.error,
+    isLoading: newest.isLoading || drawn.isLoading,
+    retry: () => void client.invalidateQueries({ queryKey: key }),
+  };
+}
+
+/** The newest samples of all devices; those of tags say which devices the tags have. */
+function useNewest(key: readonly string[], reader: Reader, tiles: readonly Tile[]) {
+  const refetchInterval = reader.isShared ? latestMs.shared : latestMs.session;
+  const tags = tagsOf(tiles);
+  const bodies = [...tags.map((tag) => tagBody(tiles, tag, tagDevicesMax)), ...latestBodies(tiles)];
+  return useQueries({
+    queries: bodies.map((body) => ({
+      queryKey: [...key, 'newest', body],
+      placeholderData: keepPreviousData,
+      refetchInterval,
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        ask(reader.requests.POST('/v3/devices/query/latest', { signal, body })),
+    })),
+    combine: (found) => {
+      const idsOf = (at: number) => found[at]?.data?.content.map(({ deviceId }) => deviceId) ?? [];
+      const all = found.flatMap(({ data }) => data?.content ?? []);
+      return {
+        tagDevices: new Map(tags.map((tag, at) => [tag, idsOf(at)])),
+        latest: new Map(all.map(({ deviceId, samples }) => [deviceId, samples])),
+        error: found.find(({ error }) => error !== null)?.error ?? null,
+        isLoading: found.some(({ isPending }) => isPending),
+      };
+    },
+  });
+}
+
+interface SeriesParts {
+  readonly tiles: readonly Tile[];
+  readonly tagDevices: TagDevices;
+  readonly range: ShownRange;
+}
+
+function useSeries(
+  key: readonly string[],
+  reader: Reader,
+  { tiles, tagDevices, range }: SeriesParts,
+) {
+  const { intervalAt, isFixed, zone } = range;
+  const [openedMs] = useState(() => Date.now());
+  const opened = intervalAt(openedMs);
+  const requests = seriesRequests(tiles, tagDevices);
+  const bucket = sharedBucket(requests, opened);
+  const refetchInterval = isFixed ? false : Math.max(seriesLeastMs, bucket.seconds * 1_000);
+  const drawn = useQueries({
+    queries: requests.map((series) => ({
+      queryKey: [...key, 'series', range.name, zone, bucket.iso, series],
+      placeholderData: keepPreviousData,
+      refetchInterval,
+      async queryFn({ signal }: { readonly signal: AbortSignal }) {
+        const interval = intervalAt(Date.now());
+        const body = seriesBody(series, { interval, bucket, zone });
+        const path = '/v3/devices/query/batch/time-series';
+        return { interval, series: await ask(reader.requests.POST(path, { signal, body })) };
+      },
+    })),
+    combine: (found) => ({
+      series: new Map(
+        found.flatMap(({ data }) => data?.series ?? []).map((one) => [seriesKey(one), one]),
+      ),
+      interval: found[0]?.data?.interval,
+      error: found.find(({ error }) => error !== null)?.error ?? null,
+      isLoading: found.some(({ isPending }) => isPending),
+      isStale: found.some(({ isPlaceholderData }) => isPlaceholderData),
+    }),
+  });
+  const interval = drawn.interval ?? opened;
+  return { ...drawn, interval, bucket, seriesEndMs: interval.toMs };
+}
+
+function devicesOf(tiles: readonly Tile[], tagDevices: TagDevices): readonly string[] {
+  const series = tiles.flatMap((tile) => seriesOf(tile));
+  const ids = series.flatMap((one) => deviceSeriesOf(one, tagDevices)).map((one) => one.deviceId);
+  return [...new Set(ids)].toSorted((a, b) => Number(a > b) - Number(a < b));
+}

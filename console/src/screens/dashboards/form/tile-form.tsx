@@ -1,0 +1,154 @@
+// Tile form: what a tile shows, of which devices, how it is summed up, and what its numbers mean.
+import { useId, useState } from 'react';
+import { Button } from '../../../parts/button.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
+import { useWords } from '../../../words/language.tsx';
+import {
+  firstSizes,
+  hasOneSeries,
+  hasThresholds,
+  seriesOf,
+  type Tile,
+  tileKinds,
+} from '../dashboard-model.ts';
+import { columns } from '../grid/layout.ts';
+import { tileWords } from '../tiles/tile-words.ts';
+import { formWords } from './form-words.ts';
+import styles from './form.module.css';
+import { blankSeries, SeriesFields } from './series-fields.tsx';
+import { ThresholdFields } from './threshold-fields.tsx';
+
+interface TileFormProps {
+  readonly workspaceId: string;
+  readonly tile: Tile;
+  readonly isNew: boolean;
+  readonly save: (tile: Tile) => void;
+  readonly close: () => void;
+}
+
+export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProps) {
+  const words = useWords(formWords);
+  const form = useId();
+  const [edited, setEdited] = useState<Tile>(() =>
+    isNew && seriesOf(tile).length === 0 ? { ...tile, series: [blankSeries] } : tile,
+  );
+  const [isTried, setTried] = useState(false);
+  const isWhole = isComplete(edited);
+  const apply = () => {
+    setTried(true);
+    if (!isWhole) return;
+    save(cleaned(edited));
+    close();
+  };
+  return (
+    <Dialog
+      title={isNew ? words.newTile : words.change}
+      isWide
+      close={close}
+      footer={
+        <Button look="primary" type="submit" form={form}>
+          {words.apply}
+        </Button>
+      }
+    >
+      <form
+        id={form}
+        className={styles['form']}
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply();
+        }}
+      >
+        <BasicFields tile={edited} isNew={isNew} change={setEdited} />
+        {edited.kind === 'text' ? (
+          <TextArea
+            label={words.text}
+            hint={words.textHint}
+            rows={6}
+            required
+            value={edited.text ?? ''}
+            onChange={({ target }) => setEdited({ ...edited, text: target.value })}
+          />
+        ) : (
+          <SeriesFields
+            workspaceId={workspaceId}
+            kind={edited.kind}
+            series={seriesOf(edited)}
+            change={(series) => setEdited({ ...edited, series: [...series] })}
+          />
+        )}
+        {hasThresholds(edited.kind) && (
+          <ThresholdFields
+            thresholds={edited.thresholds ?? []}
+            change={(thresholds) => setEdited({ ...edited, thresholds: [...thresholds] })}
+          />
+        )}
+        {isTried && !isWhole && (
+          <p role="alert" className={styles['error']}>
+            {words.incomplete}
+          </p>
+        )}
+      </form>
+    </Dialog>
+  );
+}
+
+interface BasicFieldsProps {
+  readonly tile: Tile;
+  readonly isNew: boolean;
+  readonly change: (tile: Tile) => void;
+}
+
+function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
+  const words = useWords(formWords);
+  const kinds = useWords(tileWords).kinds;
+  const choose = (name: string) => {
+    const kind = tileKinds.find((one) => one === name) ?? tile.kind;
+    const [width, height] = firstSizes[kind];
+    const size = isNew ? { width, height, x: Math.min(tile.x, columns - width) } : {};
+    const series = hasOneSeries(kind) ? seriesOf(tile).slice(0, 1) : seriesOf(tile);
+    change({ ...tile, ...size, kind, series: [...series] });
+  };
+  return (
+    <div className={styles['pair']}>
+      <SelectField
+        label={words.kind}
+        value={tile.kind}
+        onChange={({ target }) => choose(target.value)}
+      >
+        {tileKinds.map((kind) => (
+          <option key={kind} value={kind}>
+            {kinds[kind]}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={words.title}
+        hint={tile.kind === 'text' ? undefined : words.titleHint}
+        maxLength={200}
+        value={tile.title ?? ''}
+        onChange={({ target }) => change({ ...tile, title: target.value })}
+      />
+    </div>
+  );
+}
+
+function isComplete(tile: Tile): boolean {
+  if (tile.kind === 'text') return (tile.text ?? '').trim() !== '';
+  const series = seriesOf(tile);
+  const isNamed = ({ deviceId, tagId }: (typeof series)[number]) =>
+    Boolean(deviceId) || Boolean(tagId);
+  return series.length > 0 && series.every((one) => isNamed(one) && one.dataKey !== '');
+}
+
+/** Without what belongs to another kind. */
+function cleaned({ text, series, thresholds, ...tile }: Tile): Tile {
+  if (tile.kind === 'text') return { ...tile, text: text ?? '' };
+  const sorted = (thresholds ?? []).toSorted((a, b) => a.from - b.from);
+  return {
+    ...tile,
+    series: series ?? [],
+    ...(hasThresholds(tile.kind) && sorted.length > 0 ? { thresholds: sorted } : {}),
+  };
+}

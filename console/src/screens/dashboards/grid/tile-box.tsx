@@ -1,0 +1,151 @@
+// Tile box: the frame of a tile with its title, its actions, and its handles while it is edited.
+import { Link } from '@tanstack/react-router';
+import { ChartLine, GripVertical, Settings2, Trash2 } from 'lucide-react';
+import { type CSSProperties, type ReactNode, useId } from 'react';
+import { Button } from '../../../parts/button.tsx';
+import { CurlButton } from '../../../parts/curl-button.tsx';
+import { useWords } from '../../../words/language.tsx';
+import type { Tile } from '../dashboard-model.ts';
+import { useReader } from '../data/reader.tsx';
+import { shownSeries } from '../data/tile-values.ts';
+import { useTileFrame, useTitleOf } from '../tiles/tile-data.ts';
+import { exploreOf, requestOf } from '../tiles/tile-links.ts';
+import { tileWords } from '../tiles/tile-words.ts';
+import styles from '../tiles/tiles.module.css';
+import type { Box } from './layout.ts';
+import { gridWords } from './grid-words.ts';
+import type { GridEdit } from './use-grid-edit.ts';
+
+export interface TileEdit {
+  readonly grid: GridEdit;
+  /** Element that says how the keyboard moves a tile. */
+  readonly helpId: string;
+  readonly settings: (tile: Tile) => void;
+  readonly remove: (tile: Tile) => void;
+}
+
+interface TileBoxProps {
+  readonly tile: Tile;
+  readonly edit: TileEdit | undefined;
+  readonly children: ReactNode;
+}
+
+const unframed: ReadonlySet<Tile['kind']> = new Set(['value', 'state', 'text']);
+
+export function TileBox({ tile, edit, children }: TileBoxProps) {
+  const { data } = useTileFrame();
+  const heading = useId();
+  const title = useTitleOf()(tile);
+  const [first] = shownSeries(tile, data);
+  const hasUnit = first !== undefined && (tile.kind === 'line' || tile.kind === 'bar');
+  const hasHead = tile.kind !== 'text' || edit !== undefined || (tile.title ?? '') !== '';
+  return (
+    <section
+      className={styles['tile']}
+      style={placeOf(tile)}
+      data-framed={!unframed.has(tile.kind)}
+      data-editing={edit !== undefined}
+      data-grabbed={edit?.grid.grabbedId === tile.id}
+      aria-labelledby={heading}
+    >
+      <header className={hasHead ? styles['head'] : 'sr'}>
+        <h2 id={heading} title={title}>
+          {title}
+        </h2>
+        {hasUnit && <span className={styles['headUnit']}>{first.unit}</span>}
+        <span className={styles['actions']}>
+          {edit === undefined ? (
+            <TileActions tile={tile} title={title} />
+          ) : (
+            <EditActions tile={tile} title={title} edit={edit} />
+          )}
+        </span>
+      </header>
+      <div className={styles['body']}>{children}</div>
+      {edit !== undefined && (
+        <span className={styles['corner']} aria-hidden="true" {...edit.grid.corner(tile)} />
+      )}
+    </section>
+  );
+}
+
+function placeOf({ x, y, width, height }: Box): CSSProperties {
+  return {
+    '--column': x + 1,
+    '--columns': width,
+    '--row': y + 1,
+    '--rows': height,
+  } as CSSProperties;
+}
+
+function TileActions({ tile, title }: { readonly tile: Tile; readonly title: string }) {
+  const words = useWords(tileWords);
+  const { isShared } = useReader();
+  const { workspaceId, data } = useTileFrame();
+  if (isShared || tile.kind === 'text') return null;
+  const explore = exploreOf(tile, data);
+  const request = requestOf(tile, data);
+  return (
+    <>
+      {explore !== undefined && (
+        <Link
+          to="/w/$workspaceId/devices/$deviceId/explore"
+          params={{ workspaceId, deviceId: explore.deviceId }}
+          search={explore.search}
+          className={styles['open']}
+          aria-label={words.explore(title)}
+          title={words.explore(title)}
+        >
+          <ChartLine aria-hidden="true" />
+        </Link>
+      )}
+      {request !== undefined && <CurlButton request={request} />}
+    </>
+  );
+}
+
+interface EditActionsProps {
+  readonly tile: Tile;
+  readonly title: string;
+  readonly edit: TileEdit;
+}
+
+function EditActions({ tile, title, edit }: EditActionsProps) {
+  const words = useWords(gridWords);
+  const { grid, helpId, settings, remove } = edit;
+  return (
+    <>
+      <span className={styles['handle']}>
+        <Button
+          look="ghost"
+          isIcon
+          aria-label={words.move(title)}
+          title={words.move(title)}
+          aria-describedby={helpId}
+          aria-pressed={grid.grabbedId === tile.id}
+          {...grid.handle(tile)}
+        >
+          <GripVertical aria-hidden="true" />
+        </Button>
+      </span>
+      <Button
+        look="ghost"
+        isIcon
+        aria-label={words.settings(title)}
+        title={words.settings(title)}
+        onClick={() => settings(tile)}
+      >
+        <Settings2 aria-hidden="true" />
+      </Button>
+      <Button
+        look="ghost"
+        isIcon
+        aria-label={words.remove(title)}
+        title={words.remove(title)}
+        onClick={() => remove(tile)}
+      >
+        <Trash2 aria-hidden="true" />
+      </Button>
+    </>
+  );
+}

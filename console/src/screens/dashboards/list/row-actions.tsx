@@ -1,0 +1,135 @@
+// Row actions: rename, duplicate and delete one dashboard of the list.
+import { useMutation } from '@tanstack/react-query';
+import { Copy, Pencil, Trash2 } from 'lucide-react';
+import { useId, useState } from 'react';
+import { ask, platform } from '../../../api/platform.ts';
+import { Button } from '../../../parts/button.tsx';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { useWords } from '../../../words/language.tsx';
+import type { Configuration } from '../dashboard-model.ts';
+import {
+  changeDashboard,
+  createDashboard,
+  type DashboardRow,
+  refreshLists,
+  removeDashboard,
+} from '../dashboard-requests.ts';
+import { dashboardsWords } from '../dashboards-words.ts';
+
+interface RowActionsProps {
+  readonly dashboard: DashboardRow;
+  readonly workspaceId: string;
+}
+
+export function RowActions({ dashboard, workspaceId }: RowActionsProps) {
+  const words = useWords(dashboardsWords);
+  const { id, name } = dashboard;
+  const [open, setOpen] = useState<'rename' | 'remove'>();
+  const duplicate = useMutation({
+    async mutationFn() {
+      const params = { path: { id } };
+      const whole = await ask(platform.GET('/v3/dashboards/{id}', { params }));
+      const { description, configuration } = whole;
+      return createDashboard({
+        workspaceId,
+        name: words.copyOf(name),
+        description,
+        configuration: configuration as Configuration,
+      });
+    },
+    onSuccess: (made) => toast(words.copied(made.name)),
+    onError: toastFailure,
+    onSettled: refreshLists,
+  });
+  const actions = [
+    { label: words.renameOf(name), icon: Pencil, run: () => setOpen('rename') },
+    { label: words.duplicateOf(name), icon: Copy, run: () => duplicate.mutate() },
+    { label: words.removeOf(name), icon: Trash2, run: () => setOpen('remove') },
+  ];
+  const close = () => setOpen(undefined);
+  return (
+    <>
+      {actions.map(({ label, icon: Icon, run }) => (
+        <Button key={label} look="ghost" isIcon aria-label={label} title={label} onClick={run}>
+          <Icon aria-hidden="true" />
+        </Button>
+      ))}
+      {open === 'rename' && <Rename dashboard={dashboard} close={close} />}
+      {open === 'remove' && <Remove dashboard={dashboard} close={close} />}
+    </>
+  );
+}
+
+interface RowDialogProps {
+  readonly dashboard: DashboardRow;
+  readonly close: () => void;
+}
+
+function Rename({ dashboard: { id, name: before, version }, close }: RowDialogProps) {
+  const words = useWords(dashboardsWords);
+  const form = useId();
+  const [name, setName] = useState(before);
+  const rename = useMutation({
+    mutationFn: () => changeDashboard(id, { name, version }),
+    onSuccess() {
+      toast(words.saved);
+      close();
+    },
+    onError: toastFailure,
+    onSettled: refreshLists,
+  });
+  return (
+    <Dialog
+      title={words.renameOf(before)}
+      close={close}
+      footer={
+        <Button look="primary" type="submit" form={form} disabled={rename.isPending}>
+          {words.save}
+        </Button>
+      }
+    >
+      <form
+        id={form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          rename.mutate();
+        }}
+      >
+        <TextField
+          label={words.name}
+          required
+          maxLength={200}
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+function Remove({ dashboard: { id, name }, close }: RowDialogProps) {
+  const words = useWords(dashboardsWords);
+  const remove = useMutation({
+    mutationFn: () => removeDashboard(id),
+    onSuccess: () => toast(words.removed(name)),
+    onError: toastFailure,
+    async onSettled() {
+      close();
+      await refreshLists();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={words.removeTitle(name)}
+      note={words.removeNote}
+      confirmLabel={words.remove}
+      cancelLabel={words.cancel}
+      isBusy={remove.isPending}
+      confirm={() => remove.mutate()}
+      close={close}
+    />
+  );
+}

@@ -1,0 +1,138 @@
+// Shared dashboard: what a link shows to someone without an account; only this dashboard, only to read.
+import { useQuery } from '@tanstack/react-query';
+import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo, type ReactNode } from 'react';
+import { Refusal } from '../../../api/refusal.ts';
+import { Sheet } from '../../../parts/card.tsx';
+import { Page } from '../../../parts/page.tsx';
+import { Answered, Empty } from '../../../parts/states.tsx';
+import { useWords } from '../../../words/language.tsx';
+import { DashboardBones } from '../dashboard-bones.tsx';
+import { DashboardFrame } from '../dashboard-frame.tsx';
+import { type Configuration, type Dashboard, readConfiguration } from '../dashboard-model.ts';
+import { dashboardOf } from '../dashboard-requests.ts';
+import type { DashboardSearch } from '../dashboard-search.ts';
+import styles from '../dashboards.module.css';
+import { dashboardsWords } from '../dashboards-words.ts';
+import { zoneShown } from '../data/dashboard-range.ts';
+import { ReaderProvider, sharedReader, useReader } from '../data/reader.tsx';
+import { TileGrid } from '../grid/tile-grid.tsx';
+import { RangeBar, RangeSentence } from '../range-bar.tsx';
+import { shareWords } from './share-words.ts';
+
+const refreshMs = 60_000;
+
+/** The token is behind the number sign, which no browser sends to a server. */
+export function SharedDashboard() {
+  const words = useWords(shareWords);
+  const token = useLocation({ select: ({ hash }) => hash });
+  const reader = useMemo(() => sharedReader(token), [token]);
+  return (
+    <div className={styles['shared']}>
+      <header className={styles['brand']}>
+        <img src="/sun.svg" alt="" />
+        Heliograph
+      </header>
+      <main>
+        <ReaderProvider value={reader}>
+          {token === '' ? (
+            <InPage name={words.loading}>
+              <Invalid />
+            </InPage>
+          ) : (
+            <Read />
+          )}
+        </ReaderProvider>
+      </main>
+    </div>
+  );
+}
+
+function Read() {
+  const words = useWords(shareWords);
+  const page = useWords(dashboardsWords);
+  const { dashboardId } = useParams({ from: '/shared/dashboards/$dashboardId' });
+  const answer = useQuery({
+    ...dashboardOf(dashboardId, useReader()),
+    // A revoked link stops showing what it showed.
+    refetchInterval: refreshMs,
+  });
+  const { data, error } = answer;
+  const isRefused = error instanceof Refusal && [401, 403, 404].includes(error.status);
+  if (isRefused || data === undefined)
+    return (
+      <InPage name={words.loading}>
+        {isRefused ? (
+          <Invalid />
+        ) : (
+          <Answered answer={answer} skeleton={<DashboardBones />}>
+            {() => null}
+          </Answered>
+        )}
+      </InPage>
+    );
+  const configuration = readConfiguration(data.configuration);
+  if (configuration === undefined)
+    return (
+      <InPage name={data.name}>
+        <Empty title={page.foreign} note={page.foreignNote} />
+      </InPage>
+    );
+  return <Shown dashboard={data} configuration={configuration} />;
+}
+
+interface ShownProps {
+  readonly dashboard: Dashboard;
+  readonly configuration: Configuration;
+}
+
+function Shown({ dashboard, configuration }: ShownProps) {
+  const words = useWords(shareWords);
+  const { id, name, workspaceId } = dashboard;
+  const search = useSearch({ from: '/shared/dashboards/$dashboardId' });
+  const navigate = useNavigate({ from: '/shared/dashboards/$dashboardId' });
+  const change = (next: DashboardSearch) =>
+    void navigate({ search: next, hash: true, resetScroll: false });
+  const zone = zoneShown(search, configuration, undefined);
+  const ownZone = zoneShown({}, configuration, undefined);
+  const parts = { configuration, search, zone, ownZone, change };
+  const { from: _, to: __, ...kept } = search;
+  return (
+    <Page
+      title={name}
+      name={name}
+      path={[name]}
+      lead={
+        <span>
+          <RangeSentence {...parts} /> · {words.shared}
+        </span>
+      }
+      actions={<RangeBar {...parts} />}
+    >
+      <DashboardFrame
+        workspaceId={workspaceId}
+        dashboardId={id}
+        configuration={configuration}
+        tiles={configuration.tiles}
+        search={search}
+        zone={zone}
+        show={(range) => change({ ...kept, ...range })}
+      >
+        <TileGrid tiles={configuration.tiles} />
+      </DashboardFrame>
+    </Page>
+  );
+}
+
+function InPage({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <Page title={name} name={name} path={[name]}>
+      <Sheet>{children}</Sheet>
+    </Page>
+  );
+}
+
+function Invalid() {
+  const words = useWords(shareWords);
+  return <Empty title={words.invalid} note={words.invalidNote} />;
+}

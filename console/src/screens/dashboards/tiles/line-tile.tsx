@@ -1,0 +1,98 @@
+// Line tile: the course of values over the range of the dashboard, continued live.
+import { useMemo } from 'react';
+import { useElementHeight } from './use-element-height.ts';
+import { LineChart } from '../../../charts/line-chart.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
+import { type Tile, titleOf } from '../dashboard-model.ts';
+import { barSeconds } from '../data/bars.ts';
+import { type Lines, linesOf } from '../data/tile-values.ts';
+import { barLinesOf } from '../data/bar-lines.ts';
+import { useTileFrame, useTileSeries } from './tile-data.ts';
+import { tileWords } from './tile-words.ts';
+import styles from './tiles.module.css';
+
+export function LineTile({ tile }: { readonly tile: Tile }) {
+  const { data } = useTileFrame();
+  const { series, more, nameOf } = useTileSeries(tile);
+  const names = series.map(nameOf);
+  const lines = useMemo(
+    () => linesOf(series, data, (one) => names[series.indexOf(one)] ?? one.dataKey),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- names and series follow from these
+    [tile, names.join('\n'), data.series, data.live, data.seriesEndMs],
+  );
+  return <ChartBox tile={tile} lines={lines} more={more} />;
+}
+
+export function BarTile({ tile }: { readonly tile: Tile }) {
+  const { data } = useTileFrame();
+  const formats = useFormats();
+  const words = useWords(tileWords);
+  const { series, more, nameOf } = useTileSeries(tile);
+  const names = series.map(nameOf);
+  const { interval, bucket, zone } = data;
+  const seconds = barSeconds((interval.toMs - interval.fromMs) / 1_000, bucket.seconds);
+  const bars = useMemo(
+    () => barLinesOf(series, data, { seconds, nameOf: (_, at) => names[at] ?? '' }),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- names and series follow from these
+    [tile, names.join('\n'), data.series, seconds, zone],
+  );
+  return (
+    <ChartBox tile={tile} lines={bars} more={more} note={words.perBar(formats.duration(seconds))} />
+  );
+}
+
+interface ChartBoxProps {
+  readonly tile: Tile;
+  readonly lines: Lines & {
+    readonly range?: readonly [from: number, to: number];
+    readonly namedTimes?: readonly number[];
+  };
+  readonly more: number;
+  readonly note?: string;
+}
+
+const keyPx = 26;
+
+function ChartBox({ tile, lines: { times, lines, range, namedTimes }, more, note }: ChartBoxProps) {
+  const words = useWords(tileWords);
+  const { data, zoom } = useTileFrame();
+  const { box, height } = useElementHeight();
+  const hasKey = lines.length > 1 || note !== undefined || more > 0;
+  const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));
+  return (
+    <div className={styles['chart']} ref={box} data-stale={data.isStale}>
+      {isEmpty ? (
+        <p className={styles['note']}>{data.isLoading ? '' : words.noValues}</p>
+      ) : (
+        <>
+          {hasKey && (
+            <p className={styles['key']}>
+              {lines.map(({ label, color }, at) => (
+                // oxlint-disable-next-line react/no-array-index-key -- two lines may have one name
+                <span key={at}>
+                  <i style={{ background: `var(${color})` }} aria-hidden="true" />
+                  {label}
+                </span>
+              ))}
+              {more > 0 && <span>{words.more(more)}</span>}
+              {note !== undefined && <span className="faint">{note}</span>}
+            </p>
+          )}
+          {height > 0 && (
+            <LineChart
+              times={times}
+              lines={lines}
+              zone={data.zone}
+              height={Math.max(90, height - (hasKey ? keyPx : 0))}
+              label={words.chart(titleOf(tile), lines[0]?.unit ?? '')}
+              zoom={(from, to) => zoom([from, to])}
+              zoomBack={() => zoom()}
+              {...(range === undefined ? {} : { range })}
+              {...(namedTimes === undefined ? {} : { namedTimes })}
+            />
+          )}
+        </>
+      )}
+    </div>
+  );
+}

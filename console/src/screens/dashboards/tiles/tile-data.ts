@@ -1,0 +1,60 @@
+// Tile data: what the dashboard around a tile knows, and the names of its series.
+import { createContext, use } from 'react';
+import { useDevicesById } from '../../../api/devices-by-id.ts';
+import { useWords } from '../../../words/language.tsx';
+import { type Tile, titleOf } from '../dashboard-model.ts';
+import type { DeviceSeries } from '../data/data-plan.ts';
+import { useReader } from '../data/reader.tsx';
+import { shownSeries } from '../data/tile-values.ts';
+import type { DashboardData } from '../data/use-dashboard-data.ts';
+import { tileWords } from './tile-words.ts';
+
+export interface TileFrame {
+  readonly workspaceId: string;
+  readonly data: DashboardData;
+  /** Shows the range that was dragged over, in epoch seconds; undefined goes back. */
+  readonly zoom: (range?: readonly [from: number, to: number]) => void;
+}
+
+const FrameContext = createContext<TileFrame | undefined>(undefined);
+export const TileFrameProvider = FrameContext;
+
+export function useTileFrame(): TileFrame {
+  const frame = use(FrameContext);
+  if (frame === undefined) throw new Error('no dashboard around this tile');
+  return frame;
+}
+
+/** Lines in one chart: more cannot be distinguished. */
+const shownMax = 12;
+
+export interface TileSeriesShown {
+  readonly series: readonly DeviceSeries[];
+  /** Not shown, above the limit of a tile. */
+  readonly more: number;
+  readonly nameOf: (series: DeviceSeries) => string;
+}
+
+export function useTileSeries(tile: Tile, most = shownMax): TileSeriesShown {
+  const { workspaceId, data } = useTileFrame();
+  const { isShared } = useReader();
+  const all = shownSeries(tile, data);
+  const series = all.slice(0, most);
+  const unnamed = series.filter(({ label }) => label === undefined).map((one) => one.deviceId);
+  // A shared link reads no records: its names are those that were saved.
+  const devices = useDevicesById(workspaceId, isShared ? [] : unnamed);
+  return {
+    series,
+    more: all.length - series.length,
+    nameOf: ({ label, deviceId, dataKey }) => label ?? devices.get(deviceId)?.name ?? dataKey,
+  };
+}
+
+/** Names a tile, also one that has neither a title nor values. */
+export function useTitleOf(): (tile: Tile) => string {
+  const words = useWords(tileWords);
+  return (tile) => {
+    const untitled = tile.kind === 'table' ? words.untitledTable : words.kinds[tile.kind];
+    return titleOf(tile) || untitled;
+  };
+}

@@ -1,0 +1,187 @@
+// Positions: slim rows of all devices under a filter, page by page, kept current by the live stream.
+import { keepPreviousData, useQueries } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
+import type { LiveEvent, LiveSample } from '../../live/stream.ts';
+import { useStream } from '../../live/use-stream.ts';
+import type { MapPoint, MapState } from '../../map/clusters.ts';
+import { worldOf } from '../../map/view.ts';
+import { listBody } from '../devices/device-search.ts';
+import type { MapSearch } from './map-search.ts';
+
+type WholeDevice = components['schemas']['Device'];
+
+const rowFields = ['id', 'name', 'deviceId', 'onlineState', 'uplinkMetrics'] as const;
+export type DeviceRow = Pick<WholeDevice, (typeof rowFields)[number]>;
+
+const pageRows = 1_000;
+/** 20,000 devices; of more the first ones are shown, and the page says so. */
+const pagesMax = 20;
+const rereadMs = 120_000;
+const batchMs = 300;
+const samplesPerSecond = 50;
+
+export interface DevicePoint extends MapPoint {
+  readonly latitude: number;
+  readonly longitude: number;
+  /** When it reported the position; null for the time of its last uplink. */
+  readonly knownAt: string | null;
+  readonly lastHeard: string | null;
+}
+
+export interface Positions {
+  readonly points: readonly DevicePoint[];
+  /** Under the filter, with and without a position. */
+  readonly total: number | undefined;
+  readonly readCount: number;
+  readonly isLoading: boolean;
+  readonly isCut: boolean;
+  readonly error: Error | null;
+  readonly retry: () => void;
+}
+
+export function usePositions(workspaceId: string, search: MapSearch): Positions {
+  const { rows, total, pages, isLoading, error, retry } = useRows(workspaceId, search);
+  const { states, places } = useChanges(workspaceId);
+  const points = useMemo(
+    () => rows.flatMap((row) => pointOf(row, states.get(row.id), places.get(row.id)) ?? []),
+    [rows, states, places],
+  );
+  const isCut = total !== undefined && total > pages * pageRows;
+  return { points, total, readCount: rows.length, isLoading, isCut, error, retry };
+}
+
+function useRows(workspaceId: string, search: MapSearch) {
+  const body = listBody(workspaceId, search);
+  const queryOf = (page: number) => ({
+    queryKey: ['map devices', body, page],
+    placeholderData: keepPreviousData,
+    staleTime: rereadMs,
+    refetchInterval: rereadMs,
+    queryFn: ({ signal }: { readonly signal: AbortSignal }) => {
+      const query = { page, size: pageRows, sort: 'name,asc', fields: rowFields.join() };
+      return ask(platform.POST('/v3/assets/list', { signal, params: { query }, body }));
+    },
+  });
+  const [known, setKnown] = useState(1);
+  const found = useQueries({
+    queries: Array.from({ length: known }, (_, page) => queryOf(page)),
+    combine: combined,
+  });
+  const wanted = Math.min(pagesMax, Math.max(1, found.pages));
+  // The first page says how many there are.
+  if (wanted !== known && found.pages > 0) setKnown(wanted);
+  return {
+    ...found,
+    pages: known,
+    retry: () => {
+      for (const one of found.answers) void one.refetch();
+    },
+  };
+}
+
+interface PageAnswer {
+  readonly data:
+    | { readonly content: readonly DeviceRow[]; readonly totalElements: number }
+    | undefined;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly refetch: () => unknown;
+}
+
+function combined(answers: readonly PageAnswer[]) {
+  const total = answers[0]?.data?.totalElements;
+  return {
+    answers,
+    total,
+    rows: answers.flatMap(({ data }) => data?.content ?? []),
+    pages: total === undefined ? 0 : Math.ceil(total / pageRows),
+    isLoading: answers.some(({ isPending }) => isPending),
+    error: answers.find(({ error }) => error !== null)?.error ?? null,
+  };
+}
+
+const stateNames: Readonly<Record<string, MapState>> = {
+  ONLINE: 'online',
+  OFFLINE: 'silent',
+  UNKNOWN: 'never',
+};
+
+interface Reported {
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly at: string;
+}
+
+function pointOf(
+  { id, name, onlineState, uplinkMetrics }: DeviceRow,
+  changed: MapState | undefined,
+  reported: Reported | undefined,
+): DevicePoint | undefined {
+  const latitude = reported?.latitude ?? uplinkMetrics?.latitude ?? null;
+  const longitude = reported?.longitude ?? uplinkMetrics?.longitude ?? null;
+  if (latitude === null || longitude === null) return undefined;
+  return {
+    id,
+    name,
+    latitude,
+    longitude,
+    at: worldOf({ latitude, longitude }),
+    state: changed ?? stateNames[onlineState] ?? 'never',
+    knownAt: reported?.at ?? uplinkMetrics?.knownAt?.['latitude'] ?? null,
+    lastHeard: reported?.at ?? uplinkMetrics?.timestamp ?? null,
+  };
+}
+
+interface Changes {
+  readonly states: ReadonlyMap<string, MapState>;
+  readonly places: ReadonlyMap<string, Reported>;
+}
+
+/** States and positions that changed since the page was opened, drawn several at a time. */
+function useChanges(workspaceId: string): Changes {
+  const [changes, setChanges] = useState<Changes>({ states: new Map(), places: new Map() });
+  const waiting = useRef({
+    states: new Map<string, MapState>(),
+    places: new Map<string, Reported>(),
+  });
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const plan = () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      const { states, places } = waiting.current;
+      waiting.current = { states: new Map(), places: new Map() };
+      setChanges((before) => ({
+        states: new Map([...before.states, ...states]),
+        places: new Map([...before.places, ...places]),
+      }));
+    }, batchMs);
+  };
+  const kinds = ['SAMPLE', 'DEVICE_STATE'];
+  useStream(
+    { workspaceId, kinds, perSecond: samplesPerSecond },
+    {
+      onEvent(event: LiveEvent) {
+        const { deviceId, state } = contentOf(event);
+        const name = stateNames[state];
+        if (event.kind !== 'DEVICE_STATE' || name === undefined) return;
+        waiting.current.states.set(deviceId, name);
+        plan();
+      },
+      onSample({ deviceId, timestamp, data }: LiveSample) {
+        const { latitude, longitude } = data;
+        if (typeof latitude !== 'number' || typeof longitude !== 'number') return;
+        if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return;
+        waiting.current.places.set(deviceId, { latitude, longitude, at: timestamp });
+        plan();
+      },
+    },
+  );
+  return changes;
+}
+
+function contentOf(event: LiveEvent): { readonly deviceId: string; readonly state: string } {
+  return { deviceId: String(event['deviceId']), state: String(event['state']) };
+}
