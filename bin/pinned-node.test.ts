@@ -105,7 +105,14 @@ test('a preflight without a program prints its usage', () => {
   ]);
 });
 
-for (const name of ['pinned-node.js', 'preflight.js', 'demo.js', 'heliograph.js'])
+for (const name of [
+  'pinned-node.js',
+  'preflight.js',
+  'program.js',
+  'start.js',
+  'demo.js',
+  'heliograph.js',
+])
   test(`${name} can be read by Nodes that know no newer syntax or module names`, () => {
     const text = readFileSync(join(folder, name), 'utf8');
     const words = [

@@ -15,8 +15,8 @@ import {
 import { repositoryRoot } from '../measure.ts';
 
 const platformProgram = join(repositoryRoot, 'src', 'main.ts');
-// As users start it: the preflight keeps compiled code between starts.
-const preflight = join(repositoryRoot, 'bin', 'preflight.js');
+// As users start it: compiled code is kept between starts, and the bundle runs while it is of the sources.
+const startCommand = join(repositoryRoot, 'bin', 'start.js');
 export const apiKey = '2800000000000001.6f1b8a56-8d0c-4a3c-9a52-0b5d2f5c7f11';
 const readyPath = '/health/ready';
 const databaseConnectorId = '0900000000000000';
@@ -109,7 +109,7 @@ function lastBlock(log: string): string {
 export function platformCommand(folder: string, port: number): Parameters<typeof startServer>[0] {
   return {
     command: process.execPath,
-    args: [preflight, platformProgram],
+    args: [startCommand],
     logPath: join(folder, 'platform.log'),
     env: {
       HOST: '127.0.0.1',

@@ -34,7 +34,7 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
   test('the list shows what uses a type and opens it', async () => {
     const { page } = stage;
     await page.getByRole('link', { name: 'Device types' }).click();
-    await page.getByText('1 data flow', { exact: true }).waitFor();
+    await page.getByText('1 device', { exact: true }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('Search by name').fill('nothing like it');
     await page.getByText('No device type matches').waitFor();

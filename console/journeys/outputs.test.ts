@@ -95,6 +95,12 @@ journey('outputs', { start, prepare, close: () => void receiver.close() }, (stag
     await page.getByText('taken').first().waitFor();
     await page.getByRole('button', { name: 'Delivered', exact: true }).click();
     await page.waitForURL(/state=DELIVERED/);
+    const log = page.url();
+    await stage.visit('outputs');
+    await page.getByText('1 delivered, 1 failed').waitFor();
+    await page.getByRole('img', { name: 'By hour: 1 delivered, 1 failed' }).waitFor();
+    await stage.inspect('outputs');
+    await page.goto(log);
   });
 
   test('edits that are not saved survive the way to another page', async () => {

@@ -19,6 +19,7 @@ import { deviceMap } from './routes/map-routes.ts';
 import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
 import { settingsRoutes } from './routes/settings-routes.ts';
+import { watchRoutes } from './routes/watch-routes.ts';
 import { hasSession } from './session/session.ts';
 
 const homeScreen = lazyRouteComponent(() => import('./screens/home/home.tsx'), 'Home');
@@ -46,6 +47,7 @@ const routeTree = root.addChildren([
         ...flowRoutes,
         ...outputRoutes,
         ...ruleRoutes,
+        ...watchRoutes,
         settingsRoutes,
       ]),
       organizationRoutes,

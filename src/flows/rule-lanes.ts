@@ -157,7 +157,7 @@ export function neededFrom(lanes: RuleLanes): number {
 }
 
 /** All samples of an entry are of one workspace; without samples there is nothing to evaluate. */
-export function workspaceOf({ summary, samples }: DurableEntry): string {
+function workspaceOf({ summary, samples }: DurableEntry): string {
   return (summary ?? samples[0])?.workspaceId ?? '';
 }
 

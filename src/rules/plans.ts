@@ -3,7 +3,10 @@ import { createWorkingSet } from '../structures/working-set.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { type DevicePlan, type PlanningFailed, planDevice } from './device-plan.ts';
 
-/** Plans in memory. The least recently used ones are evicted. */
+/**
+ * Plans in memory. The least recently used ones are evicted, first of workspaces with more than an
+ * equal share.
+ */
 const plansMax = 100_000;
 
 /** What a plan is made from. */
@@ -45,10 +48,14 @@ interface StoredPlan {
 /** `evicted` is called with devices whose plans are no longer in memory or incomplete. */
 export function createPlans(evicted: (deviceId: string) => void, max = plansMax): Plans {
   const devicesOf = new Map<string, Set<string>>();
-  const plans = createWorkingSet<string, StoredPlan>(max, ({ workspaceId }, id) => {
-    devicesOf.get(workspaceId)?.delete(id);
-    evicted(id);
-  });
+  const plans = createWorkingSet<string, StoredPlan>(
+    max,
+    ({ workspaceId }, id) => {
+      devicesOf.get(workspaceId)?.delete(id);
+      evicted(id);
+    },
+    ({ workspaceId }) => workspaceId,
+  );
 
   function relate(deviceId: string, workspaceId: string): void {
     const devices = devicesOf.get(workspaceId);

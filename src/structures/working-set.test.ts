@@ -30,3 +30,25 @@ test('any sequence of claims: the claimed entries stay, the others up to the lim
     }),
   );
 });
+
+test('an owner with many entries makes room before one with few, however old those are', () => {
+  const evicted: string[] = [];
+  const set = createWorkingSet<string, string>(
+    100,
+    (_, key) => evicted.push(key),
+    (owner) => owner,
+  );
+  const add = (owner: string, from: number, count: number) => {
+    const keys = Array.from({ length: count }, (_, i) => `${owner}${from + i}`);
+    for (const key of set.claim(keys)) set.set(key, owner);
+  };
+  add('calm', 0, 20);
+  for (let from = 0; from < 1_000; from += 40) add('large', from, 40);
+  expect(set.size).toBe(100);
+  expect(evicted.filter((key) => key.startsWith('calm'))).toEqual([]);
+  // Beyond an equal share of the limit, the oldest go as before.
+  add('calm', 20, 60);
+  add('calm', 80, 10);
+  expect(set.size).toBe(100);
+  expect(set.get('calm85')).toBe('calm');
+});

@@ -1,4 +1,4 @@
-// Working set: entries in memory. Unclaimed entries are evicted, oldest claim first.
+// Working set: entries in memory. Unclaimed ones are evicted, oldest claim first, those of large owners before others.
 
 export interface WorkingSet<K, V> {
   readonly size: number;
@@ -13,22 +13,54 @@ export interface WorkingSet<K, V> {
   claim(keys: Iterable<K>): K[];
 }
 
-/** `evicted` is called for entries that make room. */
+/**
+ * `evicted` is called for entries that make room. Owners with more than an equal share of the limit
+ * make room first, as far as that is enough; without `ownerOf` all entries are of one owner.
+ */
 export function createWorkingSet<K, V>(
   max: number,
   evicted: (value: V, key: K) => void = () => undefined,
+  ownerOf: (value: V) => string = () => '',
 ): WorkingSet<K, V> {
   // A Map iterates in the order of insertion: claimed entries are moved to the end.
   const entries = new Map<K, V>();
 
-  function evict(count: number): void {
-    let left = count;
+  const counts = new Map<string, number>();
+
+  function count(value: V, by: number): void {
+    const owner = ownerOf(value);
+    const next = (counts.get(owner) ?? 0) + by;
+    if (next === 0) counts.delete(owner);
+    else counts.set(owner, next);
+  }
+
+  function remove(key: K): boolean {
+    const value = entries.get(key);
+    if (value !== undefined) count(value, -1);
+    return entries.delete(key);
+  }
+
+  /** Evicts unclaimed entries, which are the first ones, until `left` went or none is left. */
+  function evictOf(unclaimed: number, left: number, isLarge: (owner: string) => boolean): number {
+    let seen = 0;
+    let evictions = 0;
     for (const [key, value] of entries) {
-      if (left <= 0) return;
-      left -= 1;
-      entries.delete(key);
+      if (evictions >= left || seen >= unclaimed) break;
+      seen += 1;
+      if (!isLarge(ownerOf(value))) continue;
+      remove(key);
       evicted(value, key);
+      evictions += 1;
     }
+    return evictions;
+  }
+
+  function evict(wanted: number, unclaimed: number): void {
+    if (wanted <= 0) return;
+    const share = max / counts.size;
+    const large = new Set([...counts].filter(([, own]) => own > share).map(([owner]) => owner));
+    const done = counts.size > 1 ? evictOf(unclaimed, wanted, (owner) => large.has(owner)) : 0;
+    evictOf(unclaimed - done, wanted - done, () => true);
   }
 
   return {
@@ -36,9 +68,17 @@ export function createWorkingSet<K, V>(
       return entries.size;
     },
     get: (key) => entries.get(key),
-    set: (key, value) => void entries.set(key, value),
-    delete: (key) => entries.delete(key),
-    clear: () => entries.clear(),
+    set(key, value) {
+      const known = entries.get(key);
+      if (known !== undefined) count(known, -1);
+      entries.set(key, value);
+      count(value, 1);
+    },
+    delete: remove,
+    clear() {
+      entries.clear();
+      counts.clear();
+    },
     claim(keys) {
       const missing: K[] = [];
       let claimed = 0;
@@ -52,7 +92,8 @@ export function createWorkingSet<K, V>(
         entries.set(key, value);
         claimed += 1;
       }
-      evict(Math.min(entries.size - claimed, entries.size + missing.length - max));
+      const unclaimed = entries.size - claimed;
+      evict(Math.min(unclaimed, entries.size + missing.length - max), unclaimed);
       return missing;
     },
   };

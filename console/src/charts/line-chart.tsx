@@ -4,7 +4,7 @@ import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { themeEvent } from '../design/theme.ts';
 import { useLanguage } from '../words/language.tsx';
-import { createPlot, type PlotLine } from './line-plot.ts';
+import { createPlot, type PlotLine, type PlotMark } from './line-plot.ts';
 import styles from './line-chart.module.css';
 
 export type { PlotLine } from './line-plot.ts';
@@ -13,6 +13,8 @@ interface LineChartProps {
   /** Epoch seconds, rising. */
   readonly times: readonly number[];
   readonly lines: readonly PlotLine[];
+  /** The same array until a mark changes. */
+  readonly marks?: readonly PlotMark[];
   /** IANA name of the zone of axis and tip. */
   readonly zone: string;
   readonly height?: number;
@@ -29,7 +31,8 @@ interface LineChartProps {
 }
 
 export function LineChart(props: LineChartProps) {
-  const { times, lines, zone, height = 280, label, zoom, zoomBack, range, namedTimes } = props;
+  const { times, lines, marks, zone, height = 280, label, zoom, zoomBack } = props;
+  const { range, namedTimes } = props;
   const [from, to] = range ?? [];
   const { language } = useLanguage();
   const box = useRef<HTMLDivElement>(null);
@@ -48,8 +51,9 @@ export function LineChart(props: LineChartProps) {
       const wholeRange =
         from === undefined || to === undefined ? {} : { range: [from, to] as const };
       const named = namedTimes === undefined ? {} : { namedTimes };
+      const marked = marks === undefined ? {} : { marks };
       const basic = { element, note, times, lines, zone, height, language, zoomed };
-      plot = createPlot({ ...basic, ...wholeRange, ...named });
+      plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked });
     };
     make();
     const sizes = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
@@ -64,7 +68,7 @@ export function LineChart(props: LineChartProps) {
       element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
-  }, [times, lines, zone, height, language, from, to, namedTimes]);
+  }, [times, lines, marks, zone, height, language, from, to, namedTimes]);
   return (
     <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
       <div className={styles['tip']} ref={tip} hidden />

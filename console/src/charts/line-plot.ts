@@ -23,12 +23,21 @@ export interface PlotLine {
   readonly barShare?: number;
 }
 
+/** An instant that a dashed line marks. */
+export interface PlotMark {
+  /** Epoch seconds. */
+  readonly at: number;
+  readonly label: string;
+  readonly color: `--${string}`;
+}
+
 export interface PlotParts {
   readonly element: HTMLElement;
   /** Shows the values under the pointer. */
   readonly note: HTMLElement;
   readonly times: readonly number[];
   readonly lines: readonly PlotLine[];
+  readonly marks?: readonly PlotMark[];
   readonly zone: string;
   readonly height: number;
   readonly language: Language;
@@ -67,6 +76,7 @@ export function createPlot(parts: PlotParts): uPlot {
     series,
     bands,
     hooks: {
+      draw: [(plot) => drawMarks(plot, parts.marks ?? [])],
       setCursor: [(plot) => showTip(plot, parts)],
       setSelect: [(plot) => select(plot, parts)],
     },
@@ -164,6 +174,30 @@ function timeTicks(zone: string, language: Language) {
       const time = clock.format(at * 1_000);
       return time === '00:00' ? day.format(at * 1_000) : time;
     });
+}
+
+const markFontPx = 11;
+
+function drawMarks({ ctx, bbox, valToPos }: uPlot, marks: readonly PlotMark[]): void {
+  const scale = devicePixelRatio;
+  for (const { at, label, color } of marks) {
+    const x = Math.round(valToPos(at, 'x', true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = tokenValue(color);
+    ctx.lineWidth = 1.5 * scale;
+    ctx.setLineDash([4 * scale, 3 * scale]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.font = `500 ${markFontPx * scale}px ${tokenValue('--sans')}`;
+    // At the right end the label is before its line.
+    const isLast = x > bbox.left + bbox.width * 0.85;
+    ctx.textAlign = isLast ? 'right' : 'left';
+    ctx.fillText(label, x + (isLast ? -5 : 5) * scale, bbox.top + markFontPx * scale);
+    ctx.restore();
+  }
 }
 
 /** The index nearest to one under the pointer at which any line has a value; -1 in a gap. */

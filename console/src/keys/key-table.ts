@@ -40,6 +40,13 @@ export const keyGroups: readonly KeyGroup[] = [
     ],
   },
   {
+    name: 'alarms',
+    rows: [
+      { name: 'acknowledge', keys: ['e'] },
+      { name: 'clearAlarm', keys: ['y'] },
+    ],
+  },
+  {
     name: 'charts',
     rows: [
       { name: 'earlier', keys: ['['] },

@@ -11,6 +11,7 @@ export const keyWords = wordSet(
     groups: {
       everywhere: 'Everywhere',
       lists: 'Lists',
+      alarms: 'Alarms',
       charts: 'Charts and live data',
       editors: 'Editors',
     },
@@ -25,6 +26,8 @@ export const keyWords = wordSet(
       select: 'Select the row; Shift adds the rows between',
       open: 'Open the row',
       tags: 'Edit tags',
+      acknowledge: 'Acknowledge the alarm',
+      clearAlarm: 'Clear the alarm',
       earlier: 'Earlier',
       later: 'Later',
       zoomIn: 'Zoom in',
@@ -43,6 +46,7 @@ export const keyWords = wordSet(
     groups: {
       everywhere: 'Überall',
       lists: 'Listen',
+      alarms: 'Alarme',
       charts: 'Diagramme und Livedaten',
       editors: 'Editoren',
     },
@@ -57,6 +61,8 @@ export const keyWords = wordSet(
       select: 'Zeile auswählen; mit Umschalt auch die dazwischen',
       open: 'Zeile öffnen',
       tags: 'Tags bearbeiten',
+      acknowledge: 'Alarm bestätigen',
+      clearAlarm: 'Alarm beheben',
       earlier: 'Früher',
       later: 'Später',
       zoomIn: 'Vergrößern',

@@ -18,7 +18,7 @@ export function useKeys(showHelp: () => void): void {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.isComposing) return;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event) || !isOn(event.key)) return;
+      if (isTyping(event) || !isOn(event.key) || isBehindDialog()) return;
       const act = go(event) ?? actionFor(nameOf(event.key), event, showHelp);
       if (act === undefined) return;
       event.preventDefault();
@@ -27,6 +27,11 @@ export function useKeys(showHelp: () => void): void {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, [go, showHelp]);
+}
+
+/** A dialog without focus, such as after its button was disabled, still has the keys. */
+function isBehindDialog(): boolean {
+  return document.querySelector('dialog[open], :popover-open') !== null;
 }
 
 function isOn(key: string): boolean {

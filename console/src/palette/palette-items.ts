@@ -17,7 +17,7 @@ export interface PaletteGroup {
 }
 
 /** Whether every word begins a word of the label. */
-export function isNamed(label: string, words: string): boolean {
+function isNamed(label: string, words: string): boolean {
   const parts = label.toLowerCase().split(/[\s:.,–-]+/);
   return words
     .toLowerCase()

@@ -50,6 +50,6 @@ export function useNotedRecents(): void {
   }, [history]);
 }
 
-export function withFirst(recents: readonly Recent[], first: Recent): readonly Recent[] {
+function withFirst(recents: readonly Recent[], first: Recent): readonly Recent[] {
   return [first, ...recents.filter(({ path }) => path !== first.path)].slice(0, recentsMax);
 }

@@ -13,12 +13,21 @@ interface SearchFieldProps {
 export function SearchField({ label, value, change }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   const settled = useSettledValue(typed);
+  const [sent, setSent] = useState(value);
+  const [lastValue, setLastValue] = useState(value);
+  // A link or a button can change the address too; what is being typed stays.
+  if (value !== lastValue) {
+    setLastValue(value);
+    if (value !== sent) setTyped(value);
+  }
   const latest = useRef({ change, value });
   useEffect(() => {
     latest.current = { change, value };
   });
   useEffect(() => {
-    if (settled !== latest.current.value) latest.current.change(settled);
+    if (settled === latest.current.value) return;
+    setSent(settled);
+    latest.current.change(settled);
   }, [settled]);
   return (
     <span className={styles['search']}>

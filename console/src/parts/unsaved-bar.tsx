@@ -66,6 +66,8 @@ function useSaveKey(isReady: boolean, save: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return;
+      // An editor on the page has saved already; a second request would be at an old version.
+      if (event.defaultPrevented) return;
       event.preventDefault();
       if (latest.current.isReady) latest.current.save();
     };

@@ -71,6 +71,19 @@ const ruleEdit = createRoute({
   component: lazyRouteComponent(() => import('../screens/rules/rule-edit.tsx'), 'RuleEdit'),
 });
 
+const logicList = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/logic',
+  validateSearch: readRuleSearch,
+  component: lazyRouteComponent(() => import('../screens/rules/logic/logic-list.tsx'), 'LogicList'),
+});
+
+const logicPage = createRoute({
+  getParentRoute: () => workspace,
+  path: '/rules/logic/$logicId',
+  component: lazyRouteComponent(() => import('../screens/rules/logic/logic-page.tsx'), 'LogicPage'),
+});
+
 const ruleRuns = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/$ruleId/runs',
@@ -87,4 +100,13 @@ const ruleSimulate = createRoute({
 
 export const outputRoutes = [outputs, newOutput, output, outputDeliveries, outputSettings] as const;
 
-export const ruleRoutes = [rules, newRule, rule, ruleEdit, ruleRuns, ruleSimulate] as const;
+export const ruleRoutes = [
+  rules,
+  newRule,
+  logicList,
+  logicPage,
+  rule,
+  ruleEdit,
+  ruleRuns,
+  ruleSimulate,
+] as const;

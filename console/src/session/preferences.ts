@@ -32,7 +32,7 @@ type Change = (before: Preferences) => Preferences;
 /** Several changes in this time become one request. */
 const gatherMs = 250;
 
-export const preferences = queryOptions({
+const preferences = queryOptions({
   queryKey: ['preferences'],
   staleTime: Number.POSITIVE_INFINITY,
   queryFn: async ({ signal }) =>

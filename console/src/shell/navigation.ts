@@ -1,5 +1,7 @@
 // Navigation: the places of a workspace, one row each, for the side bar, the palette and the keyboard.
 import {
+  Activity,
+  BellRing,
   Cable,
   Cpu,
   FileCode2,
@@ -24,6 +26,8 @@ export interface Place {
   readonly icon: LucideIcon;
   /** After the key `g`. */
   readonly key: string;
+  /** The number at the end of the row. */
+  readonly counts?: 'openAlarms';
 }
 
 export interface PlaceGroup {
@@ -47,6 +51,13 @@ export const placeGroups: readonly PlaceGroup[] = [
       { path: 'flows', word: 'flows', icon: Workflow, key: 'f' },
       { path: 'rules', word: 'rules', icon: Zap, key: 'r' },
       { path: 'outputs', word: 'outputs', icon: Cable, key: 'o' },
+    ],
+  },
+  {
+    word: 'watch',
+    places: [
+      { path: 'alarms', word: 'alarms', icon: BellRing, key: 'a', counts: 'openAlarms' },
+      { path: 'activity', word: 'activity', icon: Activity, key: 'i' },
     ],
   },
   { places: [{ path: 'settings', word: 'settings', icon: Settings, key: 's' }] },

@@ -1,5 +1,5 @@
 // Words of the shell: navigation, connection and account.
-import { wordSet } from '../words/word-set.ts';
+import { plural, wordSet } from '../words/word-set.ts';
 
 export const shellWords = wordSet(
   {
@@ -17,6 +17,9 @@ export const shellWords = wordSet(
     watch: 'Watch',
     alarms: 'Alarms',
     activity: 'Activity',
+    open: 'open',
+    bell: (count: string, many: number) =>
+      many === 0 ? 'No open alarm' : plural(many, '1 open alarm', `${count} open alarms`),
     settings: 'Settings',
     newWorkspace: 'New workspace…',
     organization: 'Organization',
@@ -51,6 +54,9 @@ export const shellWords = wordSet(
     watch: 'Beobachten',
     alarms: 'Alarme',
     activity: 'Aktivität',
+    open: 'offen',
+    bell: (count: string, many: number) =>
+      many === 0 ? 'Kein offener Alarm' : plural(many, '1 offener Alarm', `${count} offene Alarme`),
     settings: 'Einstellungen',
     newWorkspace: 'Neuer Arbeitsbereich…',
     organization: 'Organisation',

@@ -6,8 +6,9 @@ import { openPalette } from '../palette/palette-state.ts';
 import { useWorkspaceId } from '../session/last-workspace.ts';
 import { signOut, useAccount } from '../session/session.ts';
 import { toastFailure } from '../parts/toasts.tsx';
-import { useWords } from '../words/language.tsx';
+import { useFormats, useWords } from '../words/language.tsx';
 import { type Place, placeGroups } from './navigation.ts';
+import { useOpenAlarms } from './open-alarms.ts';
 import { shellWords } from './shell-words.ts';
 import styles from './shell.module.css';
 import { WorkspaceSwitch } from './workspace-switch.tsx';
@@ -91,13 +92,12 @@ function PlaceGroupLinks({ group }: { readonly group: (typeof placeGroups)[numbe
 export function BottomBar() {
   const words = useWords(shellWords);
   const places = placeGroups.flatMap((group) => group.places);
+  const shown = phonePlaces.flatMap((path) => places.find((place) => place.path === path) ?? []);
   return (
     <nav className={styles['bottom']} aria-label={words.main}>
-      {places
-        .filter(({ path }) => phonePlaces.includes(path))
-        .map((place) => (
-          <PlaceLink key={place.path} place={place} className={undefined} />
-        ))}
+      {shown.map((place) => (
+        <PlaceLink key={place.path} place={place} className={undefined} />
+      ))}
       <button type="button" aria-haspopup="dialog" onClick={() => openPalette()}>
         <Search aria-hidden="true" />
         {words.find}
@@ -111,7 +111,7 @@ interface PlaceLinkProps {
   readonly className: string | undefined;
 }
 
-function PlaceLink({ place: { path, word, icon: Icon }, className }: PlaceLinkProps) {
+function PlaceLink({ place: { path, word, icon: Icon, counts }, className }: PlaceLinkProps) {
   const words = useWords(shellWords);
   const workspaceId = useWorkspaceId();
   return (
@@ -123,7 +123,21 @@ function PlaceLink({ place: { path, word, icon: Icon }, className }: PlaceLinkPr
     >
       <Icon aria-hidden="true" />
       {words[word]}
+      {counts === 'openAlarms' && <OpenAlarmCount />}
     </Link>
+  );
+}
+
+function OpenAlarmCount() {
+  const words = useWords(shellWords);
+  const { count } = useFormats();
+  const { total = 0 } = useOpenAlarms();
+  if (total === 0) return null;
+  return (
+    <span className={`${styles['badge']} num`}>
+      {count(total)}
+      <span className="sr"> {words.open}</span>
+    </span>
   );
 }
 

@@ -44,7 +44,7 @@ const sameInBoth: ReadonlySet<string> = new Set([
     'Tag',
     'Tags',
   ],
-  ...['Text', 'Token', 'Uplinks', 'Version', 'auto', 'in 24 h'],
+  ...['Text', 'Token', 'Uplinks', 'Variable', 'Version', '24 h', 'auto', 'in 24 h'],
 ]);
 
 const modules = import.meta.glob<Readonly<Record<string, WordSet<object>>>>('../**/*-words.ts', {

@@ -1,8 +1,8 @@
 // Device types: the organization's own and the library's, with what uses them in this workspace.
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { FolderUp, Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import type { components } from '../../../generated/interface-types.ts';
 import { curlOf } from '../../api/curl.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -21,10 +21,12 @@ import styles from './device-types.module.css';
 import { deviceTypesWords } from './device-types-words.ts';
 import { LibraryImport } from './library-import.tsx';
 import { NewType } from './new-type.tsx';
-import { type DeviceTypeItem, fetchTypes, flowsOf, typeQuery } from './type-list.ts';
+import { type DeviceTypeItem, fetchTypes, typeQuery } from './type-list.ts';
 import { type TypeSearch, typeSources } from './type-search.ts';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/types');
+
+type Health = components['schemas']['FlowHealth'];
 
 export function DeviceTypes() {
   const words = useWords(deviceTypesWords);
@@ -216,10 +218,19 @@ function useColumns(workspaceId: string): readonly Column<DeviceTypeItem>[] {
         cell: ({ meta }) => <span className="mute">{meta.connectivity}</span>,
       },
       {
-        key: 'usedBy',
-        header: words.usedBy,
-        width: '170px',
-        cell: ({ id }) => <UsedBy workspaceId={workspaceId} typeId={id} />,
+        key: 'devices',
+        header: words.devicesOf,
+        width: '104px',
+        cell: (item) => <Devices health={healthOf(item)} />,
+      },
+      {
+        key: 'last',
+        header: words.lastSample,
+        width: '112px',
+        cell: (item) => {
+          const at = healthOf(item)?.lastSampleAt ?? null;
+          return at === null ? <span className="faint">–</span> : <Ago at={at} />;
+        },
       },
       {
         key: 'changed',
@@ -232,22 +243,17 @@ function useColumns(workspaceId: string): readonly Column<DeviceTypeItem>[] {
   );
 }
 
-function UsedBy({
-  workspaceId,
-  typeId,
-}: {
-  readonly workspaceId: string;
-  readonly typeId: string;
-}) {
+/** In every workspace that the user can read. */
+function Devices({ health }: { readonly health: Health | undefined }) {
   const words = useWords(deviceTypesWords);
   const formats = useFormats();
-  const { data: count } = useQuery({
-    ...flowsOf(workspaceId),
-    select: ({ content }) => content.filter(({ deviceType }) => deviceType?.id === typeId).length,
-  });
-  if (count === undefined) return <Bone width="5em" />;
-  if (count === 0) return <span className="faint">{words.notUsed}</span>;
-  return <span className="num">{words.flows(formats.count(count), count)}</span>;
+  const count = health?.deviceCount ?? 0;
+  if (count === 0) return <span className="faint">{words.noDevices}</span>;
+  return <span className="num">{words.devices(formats.count(count), count)}</span>;
+}
+
+function healthOf(item: DeviceTypeItem): Health | undefined {
+  return 'health' in item ? (item.health ?? undefined) : undefined;
 }
 
 function Skeleton() {

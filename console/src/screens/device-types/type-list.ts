@@ -15,6 +15,7 @@ export function typeQuery(organizationId: string, { q, source }: TypeSearch) {
     ...(source === undefined ? {} : { types: source }),
     sort: 'name,asc',
     size: pageRows,
+    details: 'health' as const,
   };
 }
 

@@ -2,14 +2,14 @@
 import { ask, platform } from '../../api/platform.ts';
 import { type BulkSelection, changedIds, everyDevice, type Operation } from './bulk-work.ts';
 import { type DeviceSearch, expressionOf } from './device-search.ts';
-import type { Selection } from './use-selection.ts';
+import type { Selection } from '../../parts/rows/use-selection.ts';
 
 export function bulkSelection(
   workspaceId: string,
   search: DeviceSearch,
-  { isAll, devices }: Pick<Selection, 'isAll' | 'devices'>,
+  { isAll, rows }: Pick<Selection<{ readonly id: string }>, 'isAll' | 'rows'>,
 ): BulkSelection {
-  if (!isAll) return { workspaceId, deviceIds: devices.map(({ id }) => id) };
+  if (!isAll) return { workspaceId, deviceIds: rows.map(({ id }) => id) };
   const expression = expressionOf(search) ?? everyDevice;
   return { workspaceId, expression, ...(search.q === undefined ? {} : { search: search.q }) };
 }

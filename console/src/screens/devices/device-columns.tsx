@@ -18,14 +18,14 @@ import { type Device, fieldOf, typeNameOf } from './device-list.ts';
 import type { DeviceSearch } from './device-search.ts';
 import type { DeviceValues, ValueKey } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
-import type { Selection } from './use-selection.ts';
+import type { Selection } from '../../parts/rows/use-selection.ts';
 
 interface ColumnParts {
   readonly search: DeviceSearch;
   readonly change: (search: DeviceSearch) => void;
   readonly changeColumns: (columns: readonly ChosenColumn[]) => void;
   readonly values: DeviceValues;
-  readonly selection: Selection;
+  readonly selection: Selection<Device>;
   readonly isNarrow: boolean;
 }
 
@@ -54,7 +54,7 @@ interface WordedParts extends ColumnParts {
   readonly words: Words;
 }
 
-function selectColumn(selection: Selection, words: Words): Column<Device> {
+function selectColumn(selection: Selection<Device>, words: Words): Column<Device> {
   return {
     key: 'select',
     width: '20px',

@@ -16,7 +16,7 @@ import type { DeviceSearch } from './device-search.ts';
 import type { DeviceValues } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
 import { NoMatch } from './no-match.tsx';
-import type { Selection } from './use-selection.ts';
+import type { Selection } from '../../parts/rows/use-selection.ts';
 
 const skeletonRows = 12;
 const narrowRowPx = 76;
@@ -34,7 +34,7 @@ interface DeviceTableProps {
   readonly request: ListRequest;
   readonly pages: Pages<Device>;
   readonly values: DeviceValues;
-  readonly selection: Selection;
+  readonly selection: Selection<Device>;
   /** Opens the dialog for tags of what is selected. */
   readonly askTags: () => void;
   readonly box: RefObject<HTMLDivElement | null>;

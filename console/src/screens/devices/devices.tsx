@@ -10,7 +10,7 @@ import { Page } from '../../parts/page.tsx';
 import { partWords } from '../../parts/part-words.ts';
 import { usePages } from '../../parts/rows/use-pages.ts';
 import { useWords } from '../../words/language.tsx';
-import { fetchDevices, type ListRequest } from './device-list.ts';
+import { type Device, fetchDevices, type ListRequest } from './device-list.ts';
 import { type DeviceSearch, listBody, sortOf } from './device-search.ts';
 import { DeviceTable, type ListPlace } from './device-table.tsx';
 import { type ChosenColumn, withColumns } from './columns/column-order.ts';
@@ -20,7 +20,7 @@ import { FailedDialog } from './bulk-dialogs.tsx';
 import { type Asked, SelectionBar } from './selection-bar.tsx';
 import { useBulkWork } from './bulk-work.ts';
 import { useExport } from './use-export.ts';
-import { useSelection } from './use-selection.ts';
+import { useSelection } from '../../parts/rows/use-selection.ts';
 import { useDeviceValues } from './device-values.ts';
 import { ViewTabs } from './views/view-tabs.tsx';
 import { changePreferences, usePreferences } from '../../session/preferences.ts';
@@ -48,7 +48,7 @@ function DeviceList({ workspaceId }: { readonly workspaceId: string }) {
     { everyMs: listMs },
   );
   const values = useDeviceValues(pages.loaded);
-  const selection = useSelection(pages, JSON.stringify(request.body));
+  const selection = useSelection<Device>(pages, JSON.stringify(request.body));
   const work = useBulkWork();
   const exporting = useExport(request, search);
   const [asked, ask] = useState<Asked>();

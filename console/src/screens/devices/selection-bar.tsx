@@ -8,19 +8,20 @@ import { useFormats, useWords } from '../../words/language.tsx';
 import { bulkSelection, deleteDevices, switchDevices } from './bulk-requests.ts';
 import { type BulkWork, changedIds, type Progress } from './bulk-work.ts';
 import { DeleteDialog } from './bulk-dialogs.tsx';
+import type { Device } from './device-list.ts';
 import type { ListPlace } from './device-table.tsx';
 import { devicesWords } from './devices-words.ts';
 import styles from './devices.module.css';
 import { MoveDialog } from './move-dialog.tsx';
 import { TagDialog } from './tag-dialog.tsx';
 import type { Export } from './use-export.ts';
-import type { Selection } from './use-selection.ts';
+import type { Selection } from '../../parts/rows/use-selection.ts';
 
 export type Asked = 'tag' | 'move' | 'delete';
 
 interface SelectionBarProps {
   readonly place: ListPlace;
-  readonly selection: Selection;
+  readonly selection: Selection<Device>;
   readonly total: number;
   readonly work: BulkWork;
   readonly exporting: Export;
@@ -77,16 +78,16 @@ function useSelectionActions({ selection, exporting, ask }: SelectionBarProps, c
   );
 }
 
-function exportSelected(selection: Selection, exporting: Export): void {
+function exportSelected(selection: Selection<Device>, exporting: Export): void {
   if (selection.isAll) exporting.exportAll();
-  else exporting.exportSome(selection.devices);
+  else exporting.exportSome(selection.rows);
 }
 
 function WorkButtons(props: SelectionBarProps) {
   const { selection, exporting, ask } = props;
   const words = useWords(devicesWords);
   const change = useSwitch(props);
-  const hasSwitch = selection.isAll || selection.devices.some(isSwitchable);
+  const hasSwitch = selection.isAll || selection.rows.some(isSwitchable);
   return (
     <>
       <Button aria-keyshortcuts="e" onClick={() => ask('tag')}>

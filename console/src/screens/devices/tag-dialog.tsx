@@ -9,9 +9,10 @@ import { toast } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { addTag, bulkSelection, tagNamed, untag } from './bulk-requests.ts';
 import { type BulkWork, changedIds } from './bulk-work.ts';
+import type { Device } from './device-list.ts';
 import type { ListPlace } from './device-table.tsx';
 import { devicesWords } from './devices-words.ts';
-import type { Selection } from './use-selection.ts';
+import type { Selection } from '../../parts/rows/use-selection.ts';
 
 const tagsMax = 1_000;
 
@@ -26,7 +27,7 @@ const tagsOf = (workspaceId: string) =>
 
 export interface WorkDialogProps {
   readonly place: ListPlace;
-  readonly selection: Selection;
+  readonly selection: Selection<Device>;
   readonly work: BulkWork;
   readonly close: () => void;
 }
@@ -87,7 +88,7 @@ function useTagging({ place, selection, work, close }: WorkDialogProps) {
   return (name: string, known: KnownTags) => {
     close();
     const tagged = new Set(
-      selection.devices
+      selection.rows
         .filter((device) => device.tags.some((tag) => tag.name === name))
         .map(({ id }) => id),
     );

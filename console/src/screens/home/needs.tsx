@@ -1,14 +1,15 @@
 // Needs you: what needs attention, the worst first.
 import { Link } from '@tanstack/react-router';
-import { BatteryLow, BellRing, CircleCheck, FileWarning, Send, WifiOff } from 'lucide-react';
+import { BatteryLow, CircleCheck, FileWarning, Send, WifiOff } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Ago } from '../../parts/ago.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
+import { AlarmNeeds } from './alarm-needs.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
-import type { Overview } from './overview.ts';
+import { openAlarms, type Overview } from './overview.ts';
 
 interface Need {
   readonly key: string;
@@ -17,8 +18,6 @@ interface Need {
   readonly much: ReactNode;
 }
 
-const severities = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING', 'INFO'] as const;
-
 interface NeedsProps {
   readonly overview: Overview;
   readonly workspaceId: string;
@@ -26,8 +25,9 @@ interface NeedsProps {
 
 export function Needs({ overview, workspaceId }: NeedsProps) {
   const words = useWords(homeWords);
+  const { count } = useFormats();
   const needs = [
-    ...useWorkspaceNeeds(overview),
+    ...useWorkspaceNeeds(overview, workspaceId),
     ...overview.silent
       .filter(({ online }) => !online)
       .map(({ id, name, lastUplink }) => ({
@@ -43,9 +43,12 @@ export function Needs({ overview, workspaceId }: NeedsProps) {
       much: `${batteryLevel} %`,
     })),
   ];
+  const alarms = openAlarms(overview);
+  const many = alarms + needs.length;
   return (
-    <Card title={words.needs} actions={needs.length > 0 && <Chip>{needs.length}</Chip>}>
+    <Card title={words.needs} actions={many > 0 && <Chip>{count(many)}</Chip>}>
       <ul className={styles['needs']}>
+        {alarms > 0 && <AlarmNeeds workspaceId={workspaceId} many={alarms} />}
         {needs.map(({ key, icon, what, much }) => (
           <li key={key}>
             {icon}
@@ -53,7 +56,7 @@ export function Needs({ overview, workspaceId }: NeedsProps) {
             <span className="faint num">{much}</span>
           </li>
         ))}
-        {needs.length === 0 && (
+        {many === 0 && (
           <li className="mute">
             <CircleCheck className={styles['ok']} aria-hidden="true" />
             {words.nothing}
@@ -65,21 +68,18 @@ export function Needs({ overview, workspaceId }: NeedsProps) {
 }
 
 /** What concerns the workspace as a whole. */
-function useWorkspaceNeeds({ alarms, deliveries, scriptErrors }: Overview): Need[] {
+function useWorkspaceNeeds({ deliveries, scriptErrors }: Overview, workspaceId: string): Need[] {
   const words = useWords(homeWords);
   const { count } = useFormats();
-  const open = severities.map((severity) => ({ severity, many: alarms.open[severity] }));
   const rows = [
-    ...open.map(({ severity, many }) => ({
-      key: severity,
-      icon: <BellRing className={styles['bad']} aria-hidden="true" />,
-      what: words.alarms(severity),
-      many,
-    })),
     {
       key: 'failed',
       icon: <Send className={styles['bad']} aria-hidden="true" />,
-      what: words.failed,
+      what: (
+        <Link to="/w/$workspaceId/outputs" params={{ workspaceId }}>
+          {words.failed}
+        </Link>
+      ),
       many: deliveries.failed,
     },
     {

@@ -1,8 +1,7 @@
-// Outputs: every output of the workspace with its type, its target and how the last delivery went.
+// Outputs: every output of the workspace with its type, its target and its deliveries of a day.
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { Ago } from '../../parts/ago.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { Dot } from '../../parts/chip.tsx';
@@ -14,11 +13,10 @@ import { Pager } from '../../parts/pager.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Answered, Bone, Empty } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { outputTones } from './delivery-state.tsx';
-import { deliveriesOf, outputsOf } from './output-requests.ts';
+import { HourStrip } from './hour-strip.tsx';
+import { type OutputItem, outputsOf } from './output-requests.ts';
 import type { OutputSearch } from './output-search.ts';
 import { targetOf } from './output-target.ts';
-import type { OutputConnector } from './output-types.ts';
 import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
 import { typeNameOf, typeWords } from './type-words.ts';
@@ -107,7 +105,7 @@ function PagerOf(props: { readonly page: number; readonly pages: number }) {
 }
 
 interface TableProps {
-  readonly outputs: readonly OutputConnector[];
+  readonly outputs: readonly OutputItem[];
   readonly workspaceId: string;
 }
 
@@ -123,7 +121,7 @@ function OutputTable({ outputs, workspaceId }: TableProps) {
 }
 
 interface RowProps {
-  readonly output: OutputConnector;
+  readonly output: OutputItem;
   readonly workspaceId: string;
 }
 
@@ -149,22 +147,36 @@ function OutputRow({ output, workspaceId }: RowProps) {
       </th>
       <td>{typeNameOf(types, output.type)}</td>
       <td className={target === '' ? 'faint' : 'mono'}>{target || hidden}</td>
-      <td>{output.global ? <span className="faint">·</span> : <LastDelivery id={output.id} />}</td>
+      <td>
+        {output.health ? <Deliveries health={output.health} /> : <span className="faint">·</span>}
+      </td>
     </tr>
   );
 }
 
-function LastDelivery({ id }: { readonly id: string }) {
+type Health = NonNullable<OutputItem['health']>;
+
+/** `412 today, 3 waiting, next try 14:07`, and the hours behind it. */
+function Deliveries({ health }: { readonly health: Health }) {
   const words = useWords(outputsWords);
-  const last = useQuery({ ...deliveriesOf(id, {}, 1), refetchInterval: 15_000 });
-  if (last.data === undefined)
-    return last.error === null ? <Bone /> : <span className="faint">{last.error.message}</span>;
-  const [delivery] = last.data.content;
-  if (delivery === undefined) return <span className="faint">{words.none}</span>;
+  const { count, clock } = useFormats();
+  const { ok, waiting, failed, nextTry, okPerHour, failedPerHour } = health.deliveries;
+  if (ok + waiting + failed === 0) return <span className="faint">{words.noneToday}</span>;
+  const tone = failed > 0 ? 'bad' : waiting > 0 ? 'warn' : 'ok';
   return (
-    <span className={styles['state']}>
-      <Dot tone={outputTones[delivery.state]} />
-      {words.states[delivery.state]} <Ago at={delivery.updated} />
+    <span className={styles['health']}>
+      <HourStrip ok={okPerHour} failed={failedPerHour} />
+      <Dot tone={tone} />
+      <span className="num">
+        {[
+          words.today(count(ok)),
+          failed > 0 && words.failedToday(count(failed)),
+          waiting > 0 && words.waitingNow(count(waiting)),
+          nextTry !== null && words.nextTryAt(clock(nextTry)),
+        ]
+          .filter(Boolean)
+          .join(', ')}
+      </span>
     </span>
   );
 }

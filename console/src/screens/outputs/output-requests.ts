@@ -5,7 +5,8 @@ import { ask, platform } from '../../api/platform.ts';
 import type { DeliverySearch, OutputSearch } from './output-search.ts';
 
 export type Delivery = components['schemas']['Delivery'];
-/** Rows of a page; each asks for its own last delivery. */
+export type OutputItem = components['schemas']['OutputConnectorItem'];
+const healthMs = 15_000;
 const outputRows = 25;
 const deliveryRows = 50;
 
@@ -15,11 +16,13 @@ export function outputsOf(workspaceId: string, { q, scope, page = 0 }: OutputSea
     page,
     size: outputRows,
     sort: 'name,asc',
+    details: 'health' as const,
     ...(q === undefined ? {} : { search: q }),
     ...(scope === undefined ? {} : { scope }),
   };
   return queryOptions({
     queryKey: ['outputs', workspaceId, query],
+    refetchInterval: healthMs,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       ask(platform.GET('/v3/output-connectors', { signal, params: { query } })),

@@ -1,5 +1,5 @@
 // Words of the rule editor: its three lanes, their forms and the sentence above them.
-import { wordSet } from '../../words/word-set.ts';
+import { plural, wordSet } from '../../words/word-set.ts';
 
 export const editorWords = wordSet(
   {
@@ -69,7 +69,20 @@ export const editorWords = wordSet(
     notJson: 'This is not a JSON object',
     output: 'Output',
     chooseOutput: 'Choose an output',
-    newOutput: 'Make a new output',
+    newOutput: 'Make another output',
+    alarm: 'Alarm',
+    newAlarm: 'Make an alarm',
+    editAlarm: 'Change the alarm',
+    alarmNote:
+      'Opened by the first trigger and counted by further ones, until it is cleared. People acknowledge it on the page Alarms.',
+    alarmClears: 'Cleared when the rule is not true any longer.',
+    alarmStays: 'Stays open until somebody clears it.',
+    alarmClearsAfter: (time: string) => `Cleared after ${time} without a trigger.`,
+    alarmEscalates: (time: string) => `Escalates after ${time} if nobody acknowledges it.`,
+    alarmNotifies: (many: number) =>
+      many === 0
+        ? 'Nobody is notified.'
+        : plural(many, 'One notification.', `${many} notifications.`),
     openOutput: 'Open its settings',
     sentence: (when: string, condition: string, action: string) =>
       `When ${when} says ${condition}, ${action}.`,
@@ -163,7 +176,20 @@ export const editorWords = wordSet(
     notJson: 'Das ist kein JSON-Objekt',
     output: 'Ausgang',
     chooseOutput: 'Ausgang wählen',
-    newOutput: 'Neuen Ausgang anlegen',
+    newOutput: 'Anderen Ausgang anlegen',
+    alarm: 'Alarm',
+    newAlarm: 'Alarm anlegen',
+    editAlarm: 'Alarm ändern',
+    alarmNote:
+      'Der erste Auslöser öffnet ihn, weitere werden gezählt, bis er behoben ist. Bestätigt wird er auf der Seite Alarme.',
+    alarmClears: 'Behoben, wenn die Regel nicht mehr zutrifft.',
+    alarmStays: 'Bleibt offen, bis ihn jemand behebt.',
+    alarmClearsAfter: (time: string) => `Behoben nach ${time} ohne Auslöser.`,
+    alarmEscalates: (time: string) => `Eskaliert nach ${time}, wenn ihn niemand bestätigt.`,
+    alarmNotifies: (many: number) =>
+      many === 0
+        ? 'Niemand wird benachrichtigt.'
+        : plural(many, 'Eine Nachricht.', `${many} Nachrichten.`),
     openOutput: 'Seine Einstellungen öffnen',
     sentence: (when: string, condition: string, action: string) =>
       `Wenn ${when} meldet: ${condition}, dann ${action}.`,

@@ -16,8 +16,9 @@ import { Answered, Bone, Empty } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
+import { RulesTabs } from './logic/rules-tabs.tsx';
 import { draftOf, type Rule } from './rule-model.ts';
-import { rulesOf, runsOf } from './rule-requests.ts';
+import { type RuleItem, rulesOf } from './rule-requests.ts';
 import { sentenceOf } from './rule-sentence.ts';
 import styles from './rules.module.css';
 import { rulesWords } from './rules-words.ts';
@@ -53,6 +54,7 @@ export function Rules() {
         </>
       }
     >
+      <RulesTabs workspaceId={workspaceId} />
       <SearchField
         label={words.search}
         value={search.q ?? ''}
@@ -80,7 +82,7 @@ export function Rules() {
   );
 }
 
-function RuleTable({ rules }: { readonly rules: readonly Rule[] }) {
+function RuleTable({ rules }: { readonly rules: readonly RuleItem[] }) {
   const words = useWords(rulesWords);
   return (
     <ListTable headers={[words.state, words.rule, words.lastRun]} hasControl>
@@ -91,7 +93,7 @@ function RuleTable({ rules }: { readonly rules: readonly Rule[] }) {
   );
 }
 
-function RuleRow({ rule }: { readonly rule: Rule }) {
+function RuleRow({ rule }: { readonly rule: RuleItem }) {
   const editor = useWords(editorWords);
   const { id, workspaceId, name } = rule;
   return (
@@ -105,9 +107,7 @@ function RuleRow({ rule }: { readonly rule: Rule }) {
         </Link>
         <small className="mute">{sentenceOf(draftOf(rule), editor)}</small>
       </th>
-      <td>
-        <LastRun ruleId={id} />
-      </td>
+      <td>{rule.health && <LastRun health={rule.health} />}</td>
     </tr>
   );
 }
@@ -146,17 +146,17 @@ function Switch({ rule }: { readonly rule: Rule }) {
   );
 }
 
-function LastRun({ ruleId }: { readonly ruleId: string }) {
+/** How its newest run ended, and how often it fired in 24 hours. */
+function LastRun({ health }: { readonly health: NonNullable<RuleItem['health']> }) {
   const words = useWords(rulesWords);
-  const last = useQuery({ ...runsOf(ruleId, 1), refetchInterval: 15_000 });
-  if (last.data === undefined)
-    return last.error === null ? <Bone /> : <span className="faint">{last.error.message}</span>;
-  const [run] = last.data.content;
-  if (run === undefined) return <span className="faint">{words.notRun}</span>;
+  const { count } = useFormats();
+  const { lastRun, firedIn24h } = health;
+  if (lastRun === null) return <span className="faint">{words.notRun}</span>;
   return (
     <span className={styles['last']}>
-      <OutcomeChip outcome={run.outcome} />
-      <Ago at={run.timestamp} />
+      <OutcomeChip outcome={lastRun.outcome} />
+      <Ago at={lastRun.timestamp} />
+      {firedIn24h > 0 && <span className="mute num">{words.actedToday(count(firedIn24h))}</span>}
     </span>
   );
 }

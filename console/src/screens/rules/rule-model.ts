@@ -203,6 +203,12 @@ function valueAs(type: ValueType, value: unknown): unknown {
   return Number.isFinite(number) ? number : 0;
 }
 
+/** The action has another name now. */
+export function withRenamed(draft: RuleDraft, action: RuleAction): RuleDraft {
+  const actions = draft.actions.map((one) => (one.id === action.id ? action : one));
+  return { ...draft, actions };
+}
+
 /** The action is fired by every block. */
 export function withAction(draft: RuleDraft, action: RuleAction): RuleDraft {
   if (draft.actions.some(({ id }) => id === action.id)) return draft;

@@ -6,8 +6,10 @@ import type { RuleListSearch } from './rule-search.ts';
 
 export type RuleRun = components['schemas']['RuleRun'];
 
-/** Rows of a page; each asks for its own last run. */
+export type RuleItem = components['schemas']['RuleItem'];
+
 const ruleRows = 25;
+const healthMs = 15_000;
 const liveMs = 5_000;
 const dayMs = 86_400_000;
 
@@ -17,10 +19,12 @@ export function rulesOf(workspaceId: string, { q, page = 0 }: RuleListSearch) {
     page,
     size: ruleRows,
     sort: 'name,asc',
+    details: 'health' as const,
     ...(q === undefined ? {} : { search: q }),
   };
   return queryOptions({
     queryKey: ['rules', workspaceId, query],
+    refetchInterval: healthMs,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => ask(platform.GET('/v3/rules', { signal, params: { query } })),
   });

@@ -1,6 +1,6 @@
 // Then lane: the outputs that the rule fires.
 import { useQuery } from '@tanstack/react-query';
-import { Bell, Database, Plus, Send } from 'lucide-react';
+import { Bell, Database, Pencil, Plus, Send } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -9,9 +9,12 @@ import { AddForm } from '../../parts/lanes/lane-frame.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
+import { ChangeAlarmDialog, NewAlarmDialog } from './alarm-dialog.tsx';
+import { AlarmSummary } from './alarm-summary.tsx';
 import { editorWords } from './editor-words.ts';
 import type { LaneProps } from './lanes.tsx';
-import { type RuleAction, withAction, withoutAction } from './rule-model.ts';
+import { type RuleAction, withAction, withoutAction, withRenamed } from './rule-model.ts';
+import styles from './rules.module.css';
 
 export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps) {
   const words = useWords(editorWords);
@@ -33,14 +36,7 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
             removeLabel={words.takeOut}
             remove={() => change(withoutAction(rule, id))}
           >
-            <span>
-              <ButtonLink
-                to="/w/$workspaceId/outputs/$outputId/settings"
-                params={{ workspaceId, outputId: id }}
-              >
-                {words.openOutput}
-              </ButtonLink>
-            </span>
+            <ActionForm action={{ id, name, type }} {...{ workspaceId, rule, change }} />
           </NodeCard>
         ))}
       </ul>
@@ -59,6 +55,42 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
         </Button>
       )}
     </div>
+  );
+}
+
+interface ActionFormProps extends Pick<LaneProps, 'change' | 'rule' | 'workspaceId'> {
+  readonly action: RuleAction;
+}
+
+function ActionForm({ action: { id, type }, workspaceId, rule, change }: ActionFormProps) {
+  const words = useWords(editorWords);
+  const [isEditing, setEditing] = useState(false);
+  return (
+    <>
+      {type === 'ALARM' && <AlarmSummary outputId={id} />}
+      <span className={styles['ways']}>
+        {type === 'ALARM' && (
+          <Button onClick={() => setEditing(true)}>
+            <Pencil aria-hidden="true" />
+            {words.editAlarm}
+          </Button>
+        )}
+        <ButtonLink
+          to="/w/$workspaceId/outputs/$outputId/settings"
+          params={{ workspaceId, outputId: id }}
+        >
+          {words.openOutput}
+        </ButtonLink>
+      </span>
+      {isEditing && (
+        <ChangeAlarmDialog
+          workspaceId={workspaceId}
+          outputId={id}
+          close={() => setEditing(false)}
+          done={(changed) => change(withRenamed(rule, changed))}
+        />
+      )}
+    </>
   );
 }
 
@@ -86,6 +118,7 @@ function AddAction({ workspaceId, add }: AddActionProps) {
       return ask(platform.GET('/v3/output-connectors', { signal, params: { query } }));
     },
   });
+  const [isMaking, setMaking] = useState(false);
   const known = outputs.data?.content ?? [];
   return (
     <AddForm>
@@ -104,13 +137,22 @@ function AddAction({ workspaceId, add }: AddActionProps) {
           </option>
         ))}
       </SelectField>
-      <ButtonLink
-        to="/w/$workspaceId/outputs/new"
-        params={{ workspaceId }}
-        search={{ type: 'ALARM', scope: 'RULE_ACTION' }}
-      >
-        {words.newOutput}
-      </ButtonLink>
+      <span className={styles['ways']}>
+        <Button look="primary" onClick={() => setMaking(true)}>
+          <Bell aria-hidden="true" />
+          {words.newAlarm}
+        </Button>
+        <ButtonLink
+          to="/w/$workspaceId/outputs/new"
+          params={{ workspaceId }}
+          search={{ scope: 'RULE_ACTION' }}
+        >
+          {words.newOutput}
+        </ButtonLink>
+      </span>
+      {isMaking && (
+        <NewAlarmDialog workspaceId={workspaceId} close={() => setMaking(false)} done={add} />
+      )}
     </AddForm>
   );
 }

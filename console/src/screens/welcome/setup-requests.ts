@@ -124,7 +124,7 @@ async function makeDevice({ workspaceId, organizationId, name }: FirstSetup, dat
 }
 
 /** `Room 1` -> `room-1`; a name without a Latin letter or digit is `device`. */
-export function slugOf(name: string): string {
+function slugOf(name: string): string {
   const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   const slug = plain.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '');
   return slug.slice(0, 60) || 'device';

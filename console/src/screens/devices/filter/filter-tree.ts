@@ -4,7 +4,7 @@ import type { FilterExpression, FilterGroup, FilterLeaf } from '../device-search
 /** Indexes from the root group to a condition or group below it. */
 export type FilterPath = readonly number[];
 
-export const everyDevice: FilterGroup = { operator: 'AND', expressions: [] };
+const everyDevice: FilterGroup = { operator: 'AND', expressions: [] };
 
 export function isGroup(expression: FilterExpression): expression is FilterGroup {
   return 'expressions' in expression;

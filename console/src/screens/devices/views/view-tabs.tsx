@@ -168,7 +168,7 @@ function ChangeButtons({ view, search, change }: ChangeButtonsProps) {
 }
 
 /** A shared view is changed only with the permission to change the workspace. */
-export function useMayChange({ own, shared, workspaceId }: View): boolean {
+function useMayChange({ own, shared, workspaceId }: View): boolean {
   const mayShare = useMayShare(workspaceId);
   return shared ? mayShare : own;
 }

@@ -35,7 +35,7 @@ function canonical(search: DeviceSearch): string {
   return JSON.stringify(Object.entries(search).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-export function contentOf({ view: _, ...content }: DeviceSearch): Record<string, string> {
+function contentOf({ view: _, ...content }: DeviceSearch): Record<string, string> {
   return content;
 }
 

@@ -58,7 +58,7 @@ export function ConnectorAccess({ connector }: { readonly connector: Connector }
           <div className={styles['code']}>
             <CodeBlock code={command} />
             <div>
-              <CopyButton content={copied} />
+              <CopyButton content={copied}>{words.copyCommand}</CopyButton>
             </div>
           </div>
         )}

@@ -110,8 +110,8 @@ function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
     record: connectorOf(id).queryKey,
     list: ['device-connectors'],
     send: ({ name, description, isPushing }, from) => {
-      const text = description === '' ? null : description;
-      const body = { name, description: text, pushConfigurationAutomatically: isPushing, ...from };
+      const about = description === '' ? null : description;
+      const body = { name, description: about, pushConfigurationAutomatically: isPushing, ...from };
       return ask(platform.PUT('/v3/device-connectors/{id}', { params: { path: { id } }, body }));
     },
   });

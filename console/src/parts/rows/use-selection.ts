@@ -1,39 +1,42 @@
-// Selection of devices: single rows, ranges with Shift, or all that match the filter of the list.
+// Selection in a list: single rows, ranges with Shift, or all that match the filter of the list.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Window } from '../../parts/rows/use-pages.ts';
-import { toastFailure } from '../../parts/toasts.tsx';
-import type { Device } from './device-list.ts';
+import { toastFailure } from '../toasts.tsx';
+import type { Window } from './use-pages.ts';
 
-export interface Selection {
+interface Row {
+  readonly id: string;
+}
+
+export interface Selection<T extends Row> {
   /** All that match, also those that no one has seen yet. */
   readonly isAll: boolean;
   /** Of single rows. */
   readonly count: number;
-  readonly devices: readonly Device[];
-  readonly has: (device: Device) => boolean;
+  readonly rows: readonly T[];
+  readonly has: (row: T) => boolean;
   /** With `isExtending` all rows since the last one that was selected. */
-  readonly toggle: (device: Device, index: number, isExtending: boolean) => void;
-  /** Selects the devices of the pages in view, or nothing if something is selected. */
+  readonly toggle: (row: T, index: number, isExtending: boolean) => void;
+  /** Selects the rows of the pages in view, or nothing if something is selected. */
   readonly toggleShown: () => void;
   readonly selectAll: () => void;
   readonly clear: () => void;
 }
 
-interface Chosen {
+interface Chosen<T extends Row> {
   readonly isAll: boolean;
-  readonly rows: ReadonlyMap<string, Device>;
+  readonly rows: ReadonlyMap<string, T>;
 }
 
-const nothing: Chosen = { isAll: false, rows: new Map() };
+const nothing: Chosen<never> = { isAll: false, rows: new Map<string, never>() };
 
-export interface SelectableRows {
-  readonly loaded: readonly (readonly Device[])[];
-  readonly rowsBetween: (window: Window) => Promise<readonly Device[]>;
+export interface SelectableRows<T> {
+  readonly loaded: readonly (readonly T[])[];
+  readonly rowsBetween: (window: Window) => Promise<readonly T[]>;
 }
 
 /** What was selected under another `scope`, such as another filter, is selected no more. */
-export function useSelection(rows: SelectableRows, scope: string): Selection {
-  const [chosen, setChosen] = useState(nothing);
+export function useSelection<T extends Row>(rows: SelectableRows<T>, scope: string): Selection<T> {
+  const [chosen, setChosen] = useState<Chosen<T>>(nothing);
   const [lastScope, setLastScope] = useState(scope);
   if (scope !== lastScope) {
     setLastScope(scope);
@@ -44,26 +47,26 @@ export function useSelection(rows: SelectableRows, scope: string): Selection {
   useEffect(() => {
     latest.current = rows;
   });
-  const add = useCallback((devices: readonly Device[]) => {
+  const add = useCallback((added: readonly T[]) => {
     setChosen(({ rows: before }) => ({
       isAll: false,
-      rows: new Map([...before, ...devices.map((device) => [device.id, device] as const)]),
+      rows: new Map([...before, ...added.map((row) => [row.id, row] as const)]),
     }));
   }, []);
-  const toggle = useCallback<Selection['toggle']>(
-    (device, index, isExtending) => {
+  const toggle = useCallback<Selection<T>['toggle']>(
+    (row, index, isExtending) => {
       const [from, to] = [Math.min(anchor.current, index), Math.max(anchor.current, index) + 1];
       anchor.current = index;
       if (isExtending) latest.current.rowsBetween({ from, to }).then(add, toastFailure);
-      else setChosen((before) => toggled(before, device));
+      else setChosen((before) => toggled(before, row));
     },
     [add],
   );
-  return useMemo<Selection>(
+  return useMemo<Selection<T>>(
     () => ({
       isAll: chosen.isAll,
       count: chosen.rows.size,
-      devices: [...chosen.rows.values()],
+      rows: [...chosen.rows.values()],
       has: ({ id }) => chosen.isAll || chosen.rows.has(id),
       toggle,
       toggleShown: () => {
@@ -77,8 +80,8 @@ export function useSelection(rows: SelectableRows, scope: string): Selection {
   );
 }
 
-function toggled({ rows }: Chosen, device: Device): Chosen {
+function toggled<T extends Row>({ rows }: Chosen<T>, row: T): Chosen<T> {
   const changed = new Map(rows);
-  if (!changed.delete(device.id)) changed.set(device.id, device);
+  if (!changed.delete(row.id)) changed.set(row.id, row);
   return { isAll: false, rows: changed };
 }

@@ -1,0 +1,166 @@
+// Alarms in a real browser: a rule gets its alarm, fires into it live, and people work on it.
+import { expect, test } from 'vitest';
+import {
+  type ActionSink,
+  sinkEnvironment,
+  startActionSink,
+} from '../../tests/world/action-sink.ts';
+import { alarmRules } from '../../tests/world/alarm-rules.ts';
+import { startWorld, type TestDevice } from '../../tests/world/world.ts';
+import { journey } from './journey.ts';
+
+let sink: ActionSink;
+let boiler: TestDevice;
+
+const options = {
+  start: () => startWorld({ environment: sinkEnvironment }),
+  close: () => sink.close(),
+  async prepare(world: Awaited<ReturnType<typeof startWorld>>) {
+    sink = await startActionSink();
+    boiler = await world.device({ name: 'Boiler Room' });
+    for (const temperature of [20, 21, 22]) await world.capture(boiler, { temperature });
+    await sink.action(world, 'Duty phone');
+  },
+};
+
+journey('alarms', options, (stage) => {
+  const bell = () => stage.page.getByRole('banner').getByRole('button', { name: /open alarm/i });
+
+  test('without any, the page says how a rule raises one', async () => {
+    const { page } = stage;
+    await stage.visit('alarms');
+    await page.getByText('No rule has raised an alarm yet').waitFor();
+    await stage.inspect('alarms-empty');
+    await page.getByRole('link', { name: 'Make a rule with an alarm' }).click();
+    await page.waitForURL(/\/rules\/new$/);
+  });
+
+  test('a rule gets an alarm in its lane, with whom it notifies', async () => {
+    const { page } = stage;
+    await page.getByLabel('Name').fill('Too hot');
+    await page.getByRole('button', { name: 'Add a device or tag' }).click();
+    await page.getByRole('combobox', { name: 'Device' }).fill('Boiler');
+    await page.getByRole('option', { name: /Boiler/ }).click();
+    await page.getByRole('button', { name: /choose a value/ }).click();
+    await page.getByLabel('Data key').fill('temperature');
+    await page.getByLabel('Is', { exact: true }).selectOption('GT');
+    await page.getByLabel('Value', { exact: true }).fill('50');
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Add an action' }).click();
+    await page.getByRole('button', { name: 'Make an alarm' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Make an alarm' });
+    await dialog.getByLabel('Severity').selectOption('CRITICAL');
+    await dialog.getByLabel('Escalated after').fill('PT1H');
+    await dialog.getByRole('button', { name: 'Tell somebody' }).click();
+    await stage.inspect('alarm-dialog');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: /Alarm/ }).last().click();
+    await page.getByText('Escalates after 1 h').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByRole('heading', { level: 1, name: 'Too hot' }).waitFor();
+  });
+
+  test('it fires: the bell counts it, and the inbox shows it without a reload', async () => {
+    const { page, world } = stage;
+    await page
+      .getByRole('link', { name: /^Alarms/ })
+      .first()
+      .click();
+    await page.getByText('No rule has raised an alarm yet').waitFor();
+    await world.capture(boiler, { temperature: 61 });
+    await page.getByRole('link', { name: 'Too hot: Boiler Room' }).waitFor();
+    await page.getByText('One alarm is open.').waitFor();
+    await world.capture(boiler, { temperature: 64 });
+    await page.getByText('×2').waitFor();
+    await expect.poll(() => bell().getAttribute('aria-label')).toBe('1 open alarm');
+    await bell().click();
+    await page.getByRole('dialog').getByRole('link', { name: 'Too hot: Boiler Room' }).waitFor();
+    await stage.inspect('alarm-bell');
+    await page.keyboard.press('Escape');
+  });
+
+  test('by keyboard it is acknowledged; its page shows its life', async () => {
+    const { page } = stage;
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('e');
+    await page.getByText('Too hot: Boiler Room is acknowledged').waitFor();
+    await page.getByText('No alarm is open. Enjoy it.').waitFor();
+    await page.getByRole('button', { name: 'Acknowledged 1' }).click();
+    await page.getByRole('grid', { name: 'Alarms' }).focus();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Too hot: Boiler Room' }).waitFor();
+    await page.getByText('Counted 2 times').first().waitFor();
+    await page.getByText(/^Acknowledged by/).waitFor();
+    await page.getByLabel('Comment').fill('On my way with a spanner');
+    await page.getByRole('button', { name: 'Add comment' }).click();
+    await page.getByText('On my way with a spanner').waitFor();
+    await page.getByText('delivered').waitFor();
+    await page.getByRole('img', { name: /Course of temperature/ }).waitFor();
+    await stage.inspect('alarm');
+  });
+
+  test('it is cleared with a reason, and found by device, severity and words', async () => {
+    const { page } = stage;
+    await page.keyboard.press('y');
+    const dialog = page.getByRole('dialog', { name: /Clear/ });
+    await dialog.getByLabel('Reason').fill('valve opened');
+    await dialog.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('valve opened').waitFor();
+    await page.getByRole('link', { name: 'device', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove the filter Device: Boiler Room' }).waitFor();
+    await page.getByRole('button', { name: 'Critical' }).click();
+    await page.getByRole('link', { name: 'Too hot: Boiler Room' }).waitFor();
+    await page.getByLabel('Alarm, device or rule').fill('nothing like it');
+    await page.getByText('No alarm matches').waitFor();
+    await page.getByRole('link', { name: 'Remove all filters' }).click();
+    await page.getByText('No alarm is open. Enjoy it.').waitFor();
+    expect(await page.getByLabel('Alarm, device or rule').inputValue()).toBe('');
+  });
+
+  test('many are selected and acknowledged together; the phone has all of it', async () => {
+    const { page, world } = stage;
+    const rules = alarmRules(world);
+    const severities = ['MAJOR', 'MINOR', 'WARNING', 'INFO'];
+    for (const [at, severity] of severities.entries()) {
+      const room = await world.device({ name: `Room ${at + 1}` });
+      const name = '{{device.name}} is above its limit';
+      await rules.hotRule(room, [[30, await rules.output({ name, severity })]]);
+      await rules.send(room, 40);
+    }
+    await page.getByRole('link', { name: 'Room 4 is above its limit' }).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('link', { name: 'Room 4 is above its limit' }).waitFor();
+    await stage.inspect('alarms-phone');
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(390);
+    await page.getByRole('link', { name: 'Room 4 is above its limit' }).click();
+    await page.getByText('Life of the alarm').waitFor();
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await stage.visit('');
+    await page.getByRole('heading', { name: '4 alarms are open.' }).waitFor();
+    await page.getByRole('button', { name: 'Acknowledge Room 4 is above its limit' }).click();
+    await page.getByRole('heading', { name: '3 alarms are open.' }).waitFor();
+    await stage.inspect('home-alarms');
+    await stage.visit('alarms');
+    await page.getByRole('link', { name: 'Room 3 is above its limit' }).waitFor();
+    await page.getByLabel('Select the alarms in view').check();
+    await page.getByText('3 selected').waitFor();
+    await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
+    await page.getByText('3 alarms acknowledged').waitFor();
+    await expect.poll(() => bell().getAttribute('aria-label')).toBe('No open alarm');
+  });
+
+  test('the activity has who did it, with the values before and after', async () => {
+    const { page } = stage;
+    await page.keyboard.type('gi');
+    await page.getByRole('heading', { name: /Today/ }).waitFor();
+    await page.getByRole('button', { name: /Details: .* changed 3 alarms/ }).click();
+    await page.getByText('ACKNOWLEDGED').first().waitFor();
+    await stage.inspect('activity');
+    const address = page.url();
+    await page.goto(address);
+    await page.getByText('ACKNOWLEDGED').first().waitFor();
+  });
+});

@@ -1,0 +1,97 @@
+// Connectors and integrations in a real browser: created, tried with a real payload, secret, refused, deleted.
+import { expect, test } from 'vitest';
+import { startWorld } from '../../tests/world/world.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
+
+const eui = '70b3d57ed0001a2b';
+
+journey('connectors and integrations', { start: startWorld }, (stage) => {
+  let connectorId = '';
+
+  test('a connector is created, and its secret stays behind dots until it is asked for', async () => {
+    const { page, world } = stage;
+    await stage.visit('flows/connectors');
+    await page.getByText('No connector yet').waitFor();
+    await page.getByRole('button', { name: 'New connector' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New connector' });
+    await dialog.getByLabel('Name', { exact: true }).fill('ChirpStack hall');
+    await dialog.getByLabel('In which form?').selectOption('webhook of ChirpStack');
+    await dialog.getByRole('button', { name: 'Create connector' }).click();
+    await page.getByRole('heading', { level: 1, name: 'ChirpStack hall' }).waitFor();
+    connectorId = page.url().split('/').at(-1) ?? '';
+    const { uplinkSecret } = await world.must('GET', `/v3/device-connectors/${connectorId}`);
+    expect(await page.content()).not.toContain(uplinkSecret);
+    await page.getByRole('button', { name: 'Show the uplink secret' }).click();
+    await page.getByText(String(uplinkSecret), { exact: true }).waitFor();
+  });
+
+  test('a message in the form of its server goes through the connector', async () => {
+    const { page, world } = stage;
+    const flow = await world.must('POST', '/v3/data-flows', {
+      name: 'Hall',
+      workspaceId: world.workspaceId,
+      deviceConnector: { id: connectorId },
+      outputConnectors: [{ id: '0900000000000000', topic: '*' }],
+    });
+    await world.must('POST', '/v3/devices', {
+      name: 'Sensor 1',
+      deviceId: eui,
+      workspaceId: world.workspaceId,
+      dataFlowId: flow.id,
+      connectivity: 'HTTP',
+    });
+    await page.reload();
+    await page.getByRole('link', { name: 'Hall' }).waitFor();
+    await page.getByRole('button', { name: 'Send a payload' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send a payload' });
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await dialog.getByText('Stored with topic default').waitFor();
+    await dialog.getByText('0167010e').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await stage.inspect('connector');
+  });
+
+  test('a used connector is not deleted, and says which flow uses it', async () => {
+    const { page } = stage;
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete ChirpStack hall?' });
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await dialog.getByText(/is used by data flow Hall/).waitFor();
+    expect(stage.takeComplaints().join()).toContain('status of 409');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Connectors', exact: true }).click();
+    await page.getByText('1 device, last sample').waitFor();
+  });
+
+  test('an integration is created with the settings of its server, which are masked', async () => {
+    const { page } = stage;
+    await page.getByRole('link', { name: 'Integrations' }).click();
+    await page.getByText('No integration yet').waitFor();
+    await page.getByRole('link', { name: 'New integration' }).first().click();
+    await page.getByLabel('Address of the server').fill('nowhere');
+    await page.getByRole('button', { name: 'Create integration' }).click();
+    await page.getByRole('alert').filter({ hasText: 'must be an http or https URL' }).waitFor();
+    expect(stage.takeComplaints().join()).toContain('status of 400');
+    await page.getByLabel('Address of the server').fill('https://stack.example.com');
+    await page.getByLabel('API key').fill('NNSXS.secret');
+    await page.getByRole('button', { name: 'Create integration' }).click();
+    await page.getByText(/Commands to devices also need: Application id\./).waitFor();
+    expect(await page.getByLabel('API key').inputValue()).toBe('********');
+    await stage.inspect('integration');
+    await page.getByLabel('Application id').fill('my-app');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Uplinks arrive, commands can be sent.').waitFor();
+  });
+
+  test('an unused integration is deleted with its connector', async () => {
+    const { page, world } = stage;
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete The Things Stack?' });
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('No integration yet').waitFor();
+    const left = await world.must('GET', `/v3/device-connectors?workspaceId=${world.workspaceId}`);
+    expect(left.totalElements).toBe(1);
+  });
+});

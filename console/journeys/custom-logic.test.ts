@@ -1,0 +1,75 @@
+// Custom logic in a real browser: created, run on an event, saved, and deleted only when no rule uses it.
+import { expect, test } from 'vitest';
+import { startWorld } from '../../tests/world/world.ts';
+import { journey } from './journey.ts';
+
+journey('custom logic', { start: startWorld }, (stage) => {
+  let logicId = '';
+
+  test('a block is created and its script runs on an example event', async () => {
+    const { page } = stage;
+    await stage.visit('rules');
+    await page.getByRole('link', { name: 'Custom logic' }).click();
+    await page.getByText('No custom logic yet').waitFor();
+    await page.getByRole('button', { name: 'New block' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New block' });
+    await dialog.getByLabel('Name', { exact: true }).fill('Heat <b>');
+    await dialog.getByRole('button', { name: 'Create block' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Heat <b>' }).waitFor();
+    logicId = page.url().split('/').at(-1) ?? '';
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('action', { exact: true }).waitFor();
+    await stage.inspect('custom-logic');
+  });
+
+  test('its parts are edited, kept and saved, and a wrong name is refused at its row', async () => {
+    const { page, world } = stage;
+    await page.getByRole('button', { name: 'Property', exact: true }).click();
+    const added = page.getByRole('listitem').filter({
+      has: page.getByRole('button', { name: 'Remove the property property2' }),
+    });
+    await added.getByLabel('Type').selectOption('Yes or no');
+    await added.getByLabel('Value at first').selectOption('Yes');
+    await page.reload();
+    await page.getByText('Your edits from before are back').waitFor();
+    await page.getByLabel('Variable').last().fill('not a name');
+    await page.keyboard.press('Control+s');
+    await page.getByRole('alert').filter({ hasText: 'is no name of a variable' }).waitFor();
+    expect(stage.takeComplaints().join()).toContain('status of 400');
+    await page.getByLabel('Variable').last().fill('isOn');
+    await page.keyboard.press('Control+s');
+    await page.getByRole('status').getByText('Saved').waitFor();
+    const saved = await world.must('GET', `/v3/rules/custom/${logicId}`);
+    expect(saved.properties).toEqual([
+      expect.objectContaining({ variableName: 'limit', type: 'NUMERICAL', defaultValue: 25 }),
+      expect.objectContaining({ variableName: 'isOn', type: 'BOOLEAN', defaultValue: true }),
+    ]);
+  });
+
+  test('saving leaves the cursor of the editor where it is', async () => {
+    const { page, world } = stage;
+    const script = async () => (await world.must('GET', `/v3/rules/custom/${logicId}`)).script;
+    await page.getByRole('textbox', { name: 'Script', exact: true }).click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('// one');
+    await page.keyboard.press('Control+s');
+    await expect.poll(script, { timeout: 8_000 }).toMatch(/\/\/ one$/);
+    await page.getByRole('button', { name: 'Save', exact: true, disabled: true }).waitFor();
+    await page.keyboard.type(' two');
+    await page.keyboard.press('Control+s');
+    await expect.poll(script, { timeout: 8_000 }).toMatch(/\/\/ one two$/);
+  });
+
+  test('an unused block is deleted', async () => {
+    const { page } = stage;
+    await page.getByText('No rule uses it yet').last().waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await stage.inspect('custom-logic-phone');
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(390);
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete Heat <b>?' });
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('No custom logic yet').waitFor();
+  });
+});

@@ -1,0 +1,129 @@
+// Cells of the alarm list: the alarm with its place, how often and since when, and its actions.
+import { Link } from '@tanstack/react-router';
+import { Check, CircleCheckBig } from 'lucide-react';
+import type { Alarm } from '../../api/alarms.ts';
+import { Ago } from '../../parts/ago.tsx';
+import { Button } from '../../parts/button.tsx';
+import { AlarmStateChip, Severity } from '../../parts/severity.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
+import styles from './alarms.module.css';
+import { alarmsWords } from './alarms-words.ts';
+import { FreshMark } from './fresh-alarms.tsx';
+
+export function AlarmLink({ alarm: { id, name, workspaceId } }: { readonly alarm: Alarm }) {
+  return (
+    <Link
+      to="/w/$workspaceId/alarms/$alarmId"
+      params={{ workspaceId, alarmId: id }}
+      title={name}
+      tabIndex={-1}
+    >
+      {name}
+    </Link>
+  );
+}
+
+interface NameProps {
+  readonly alarm: Alarm;
+  /** In a list of one state the word would be the same in each row. */
+  readonly hasState: boolean;
+}
+
+export function NameCell({ alarm, hasState }: NameProps) {
+  return (
+    <span className={styles['name']}>
+      <FreshMark id={alarm.id} />
+      <AlarmLink alarm={alarm} />
+      {hasState && <AlarmStateChip of={alarm.state} />}
+    </span>
+  );
+}
+
+/** All of an alarm in one cell, for a phone. */
+export function StackedCell({ alarm, hasState }: NameProps) {
+  const { severity, device, rule, count, lastTriggered } = alarm;
+  const formats = useFormats();
+  const place = [device?.name, rule?.name].filter((one) => one !== undefined).join(' · ');
+  return (
+    <span className={styles['stacked']}>
+      <span className={styles['name']}>
+        <FreshMark id={alarm.id} />
+        <Severity of={severity} isQuiet />
+        <AlarmLink alarm={alarm} />
+      </span>
+      <span className="mute">{place}</span>
+      <span className={styles['facts']}>
+        {hasState && <AlarmStateChip of={alarm.state} />}
+        <Ago at={lastTriggered} />
+        <span className="num">×{formats.count(count)}</span>
+      </span>
+    </span>
+  );
+}
+
+export function DeviceCell({ alarm: { device, workspaceId } }: { readonly alarm: Alarm }) {
+  if (device === null) return <span className="faint">–</span>;
+  return (
+    <Link
+      to="/w/$workspaceId/devices/$deviceId"
+      params={{ workspaceId, deviceId: device.id }}
+      title={device.name}
+      tabIndex={-1}
+    >
+      {device.name}
+    </Link>
+  );
+}
+
+export function RuleCell({ alarm: { rule, workspaceId } }: { readonly alarm: Alarm }) {
+  if (rule === null) return <span className="faint">–</span>;
+  return (
+    <Link
+      to="/w/$workspaceId/rules/$ruleId/edit"
+      params={{ workspaceId, ruleId: rule.id }}
+      title={rule.name}
+      tabIndex={-1}
+    >
+      {rule.name}
+    </Link>
+  );
+}
+
+interface ActionsProps {
+  readonly alarm: Alarm;
+  readonly acknowledge: (alarm: Alarm) => void;
+  readonly clear: (alarm: Alarm) => void;
+}
+
+export function ActionsCell({ alarm, acknowledge, clear }: ActionsProps) {
+  const words = useWords(alarmsWords);
+  const { state, name } = alarm;
+  return (
+    <span className={styles['actions']}>
+      {state === 'OPEN' && (
+        <Button
+          look="ghost"
+          isIcon
+          tabIndex={-1}
+          aria-label={words.acknowledgeOne(name)}
+          title={words.acknowledge}
+          onClick={() => acknowledge(alarm)}
+        >
+          <Check aria-hidden="true" />
+        </Button>
+      )}
+      {state !== 'CLEARED' && (
+        <Button
+          look="ghost"
+          isIcon
+          tabIndex={-1}
+          aria-label={words.clearOne(name)}
+          title={words.clear}
+          onClick={() => clear(alarm)}
+        >
+          <CircleCheckBig aria-hidden="true" />
+        </Button>
+      )}
+    </span>
+  );
+}

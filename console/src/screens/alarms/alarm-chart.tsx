@@ -1,0 +1,159 @@
+// Chart of an alarm: a value of its device around its time, with its changes as marks.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import type { Alarm } from '../../api/alarms.ts';
+import { LineChart } from '../../charts/line-chart.tsx';
+import type { PlotMark } from '../../charts/line-plot.ts';
+import { ButtonLink } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Segments } from '../../parts/choice.tsx';
+import { Bone, Empty, Failure } from '../../parts/states.tsx';
+import { useWords } from '../../words/language.tsx';
+import { type DataKey, dataKeysOf, topicsOf, valueAt } from '../device/data/data-keys.ts';
+import { type ManySeriesBody, schemaQuery, seriesQuery } from '../device/data/device-queries.ts';
+import { withGaps } from '../device/data/gaps.ts';
+import { bucketFor, isoInterval } from '../device/data/time-range.ts';
+import { ruleOf } from '../rules/rule-requests.ts';
+import styles from './alarms.module.css';
+import { alarmsWords } from './alarms-words.ts';
+import { spanOf } from './alarm-span.ts';
+import { useExists } from './use-exists.ts';
+
+/** More would not fit above the chart. */
+const keysMax = 5;
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export function AlarmChart({ alarm }: { readonly alarm: Alarm }) {
+  const { workspaceId, device } = alarm;
+  const isThere = useExists(workspaceId, 'DEVICE', device?.id);
+  if (device === null || isThere !== true) return null;
+  return <ChartOfDevice alarm={alarm} deviceId={device.id} />;
+}
+
+interface DeviceChartProps {
+  readonly alarm: Alarm;
+  readonly deviceId: string;
+}
+
+function ChartOfDevice({ alarm, deviceId }: DeviceChartProps) {
+  const words = useWords(alarmsWords);
+  const keys = useAlarmKeys(alarm, deviceId);
+  const [chosen, choose] = useState<string>();
+  const [openedMs] = useState(() => Date.now());
+  if (keys === undefined)
+    return (
+      <Card title={<Bone width="10em" />}>
+        <div className={styles['chart']} />
+      </Card>
+    );
+  const shown = keys.find(({ key }) => key === chosen) ?? keys[0];
+  if (shown === undefined) return null;
+  return (
+    <Card
+      title={words.chart(shown.title)}
+      note={shown.unit}
+      actions={
+        <>
+          {keys.length > 1 && (
+            <Segments
+              label={words.chartKey}
+              value={shown.key}
+              options={keys.map(({ key, title }) => ({ value: key, label: title }))}
+              choose={choose}
+            />
+          )}
+          <ButtonLink
+            look="ghost"
+            to="/w/$workspaceId/devices/$deviceId/overview"
+            params={{ workspaceId: alarm.workspaceId, deviceId }}
+            search={{
+              topic: shown.topic,
+              key: shown.key,
+              ...isoInterval(spanOf(alarm, openedMs)),
+            }}
+          >
+            {words.openInExplorer}
+          </ButtonLink>
+        </>
+      }
+    >
+      <Course alarm={alarm} deviceId={deviceId} shown={shown} />
+    </Card>
+  );
+}
+
+/** Numbers and flags of the device: those of the rule first, then those of the last trigger. */
+function useAlarmKeys(alarm: Alarm, deviceId: string): readonly DataKey[] | undefined {
+  const { workspaceId, rule, data } = alarm;
+  const schemas = useQuery(schemaQuery(deviceId)).data;
+  const hasRule = useExists(workspaceId, 'RULE', rule?.id);
+  const read = useQuery({ ...ruleOf(rule?.id ?? ''), enabled: hasRule === true }).data;
+  if (schemas === undefined || (hasRule === true && read === undefined)) return undefined;
+  const judged = new Set(read?.logic.dataSources.map(({ dataKey }) => dataKey));
+  const isShown = (key: string) =>
+    judged.has(key) || ['boolean', 'number'].includes(typeof valueAt(data, key));
+  const known = topicsOf(schemas).flatMap((topic) => dataKeysOf(schemas, topic));
+  return known
+    .filter(({ key }, at) => isShown(key) && known.findIndex((one) => one.key === key) === at)
+    .toSorted((a, b) => Number(judged.has(b.key)) - Number(judged.has(a.key)))
+    .slice(0, keysMax);
+}
+
+function Course({ alarm, deviceId, shown }: DeviceChartProps & { readonly shown: DataKey }) {
+  const words = useWords(alarmsWords);
+  const { topic, key, title, unit } = shown;
+  const { firstTriggered, lastTriggered, cleared } = alarm;
+  const bodyAt = (nowMs: number): ManySeriesBody => {
+    const span = spanOf(alarm, nowMs);
+    return {
+      series: [{ deviceId, topic, dataKey: key, accumulators: ['AVG'] }],
+      interval: isoInterval(span),
+      bucketInterval: bucketFor(span).iso,
+      timeZone: zone,
+    };
+  };
+  const times = [firstTriggered, lastTriggered, cleared?.at];
+  const answer = useQuery({
+    ...seriesQuery(['alarm', deviceId, topic, key, ...times], bodyAt, false),
+    placeholderData: keepPreviousData,
+  });
+  const plot = useMemo(() => {
+    const [series] = answer.data?.series ?? [];
+    const at = series?.timestamps.map((timestamp) => Date.parse(timestamp) / 1_000) ?? [];
+    const values = withGaps(at, series?.dataPoints['AVG'] ?? []);
+    return { at, lines: [{ label: title, unit, color: '--c1' as const, values }] };
+  }, [answer.data, title, unit]);
+  const marks = useMarks(alarm);
+  const isEmpty = plot.lines.every(({ values }) => values.every((one) => (one ?? null) === null));
+  if (answer.data === undefined && answer.error !== null)
+    return <Failure error={answer.error} retry={() => void answer.refetch()} />;
+  if (answer.data !== undefined && isEmpty) return <Empty title={words.noChart} />;
+  return (
+    <div className={styles['chart']}>
+      {!isEmpty && (
+        <LineChart
+          times={plot.at}
+          lines={plot.lines}
+          marks={marks}
+          zone={zone}
+          height={220}
+          label={words.chartLabel(title)}
+        />
+      )}
+    </div>
+  );
+}
+
+function useMarks({ firstTriggered, acknowledged, cleared }: Alarm): readonly PlotMark[] {
+  const words = useWords(alarmsWords);
+  const [acknowledgedAt, clearedAt] = [acknowledged?.at, cleared?.at];
+  return useMemo(() => {
+    const mark = (at: string | undefined, label: string, color: PlotMark['color']) =>
+      at === undefined ? [] : [{ at: Date.parse(at) / 1_000, label, color }];
+    return [
+      ...mark(firstTriggered, words.opened, '--bad'),
+      ...mark(acknowledgedAt, words.tabs.acknowledged, '--warn'),
+      ...mark(clearedAt, words.tabs.cleared, '--ok'),
+    ];
+  }, [firstTriggered, acknowledgedAt, clearedAt, words]);
+}

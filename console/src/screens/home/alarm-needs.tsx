@@ -1,0 +1,75 @@
+// Alarm needs: the newest open alarms of the home page, each acknowledged in place.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Check } from 'lucide-react';
+import { acknowledgeAlarm, type Alarm, alarmsKey, newestOpen } from '../../api/alarms.ts';
+import { Ago } from '../../parts/ago.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Severity } from '../../parts/severity.tsx';
+import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { useMay } from '../../session/permissions.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { homeWords } from './home-words.ts';
+import styles from './home.module.css';
+
+/** Rows of a list; `many` is the number of open alarms. */
+export function AlarmNeeds({ workspaceId, many }: { workspaceId: string; many: number }) {
+  const words = useWords(homeWords);
+  const { count } = useFormats();
+  const mayRead = useMay(workspaceId, 'rule', 'read');
+  const { data } = useQuery({ ...newestOpen(workspaceId), enabled: mayRead });
+  const shown = data?.content ?? [];
+  return (
+    <>
+      {shown.map((alarm) => (
+        <AlarmNeed key={alarm.id} alarm={alarm} />
+      ))}
+      {many > shown.length && (
+        <li>
+          <span />
+          <Link to="/w/$workspaceId/alarms" params={{ workspaceId }}>
+            {words.allAlarms(count(many))}
+          </Link>
+        </li>
+      )}
+    </>
+  );
+}
+
+function AlarmNeed({ alarm }: { readonly alarm: Alarm }) {
+  const words = useWords(homeWords);
+  const known = useQueryClient();
+  const { id, name, severity, lastTriggered, workspaceId } = alarm;
+  const acknowledge = useMutation({
+    mutationFn: () => acknowledgeAlarm(id),
+    onSuccess: () => toast(words.acknowledged(name)),
+    onError: toastFailure,
+    onSettled: () => {
+      void known.invalidateQueries({ queryKey: ['overview', workspaceId] });
+      return known.invalidateQueries({ queryKey: alarmsKey(workspaceId) });
+    },
+  });
+  return (
+    <li>
+      <Severity of={severity} isQuiet />
+      <Link to="/w/$workspaceId/alarms/$alarmId" params={{ workspaceId, alarmId: id }} title={name}>
+        {name}
+      </Link>
+      <span className={styles['acts']}>
+        <span className="faint num">
+          <Ago at={lastTriggered} />
+        </span>
+        <Button
+          look="ghost"
+          isIcon
+          aria-label={words.acknowledge(name)}
+          title={words.acknowledge(name)}
+          disabled={acknowledge.isPending}
+          onClick={() => acknowledge.mutate()}
+        >
+          <Check aria-hidden="true" />
+        </Button>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,166 @@
+// Custom logic page: the script with its trial, its inputs and properties, and the rules that use it.
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { faultAt, faultsOf } from '../../../api/field-faults.ts';
+import { ask, platform } from '../../../api/platform.ts';
+import { Card } from '../../../parts/card.tsx';
+import { Chip } from '../../../parts/chip.tsx';
+import { CurlButton } from '../../../parts/curl-button.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { Page } from '../../../parts/page.tsx';
+import { Refused } from '../../../parts/refused.tsx';
+import { RemoveRecord } from '../../../parts/remove-record.tsx';
+import { Answered, Bone, Empty } from '../../../parts/states.tsx';
+import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
+import { useEditor } from '../../../parts/use-editor.ts';
+import { useFormats, useWords } from '../../../words/language.tsx';
+import { bodyOf, draftOf, type LogicDraft } from './logic-draft.ts';
+import { LogicInputs } from './logic-inputs.tsx';
+import { LogicProperties } from './logic-properties.tsx';
+import { type Logic, logicOf } from './logic-requests.ts';
+import { LogicScript } from './logic-script.tsx';
+import { logicWords } from './logic-words.ts';
+import styles from './logic.module.css';
+
+const route = '/signed-in/shell/w/$workspaceId/rules/logic/$logicId';
+
+export function LogicPage() {
+  const words = useWords(logicWords);
+  const { workspaceId, logicId } = useParams({ from: route });
+  const logic = useQuery(logicOf(logicId));
+  const path = `/v3/rules/custom/${logicId}`;
+  const name = logic.data?.name ?? words.title;
+  const list = (
+    <Link key="list" to="/w/$workspaceId/rules/logic" params={{ workspaceId }}>
+      {words.title}
+    </Link>
+  );
+  return (
+    <Page
+      isWide
+      title={logic.data === undefined ? <Bone width="8em" /> : name}
+      name={name}
+      path={[list, name]}
+      lead={logic.data === undefined ? <Bone /> : <Lead logic={logic.data} />}
+      actions={<CurlButton request={{ path }} />}
+    >
+      <Answered answer={logic} curl={{ path }} skeleton={<Bone width="100%" />}>
+        {(found) => (
+          <>
+            <LogicEditor key={found.id} logic={found} workspaceId={workspaceId} />
+            <UsedBy logic={found} />
+          </>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+function Lead({ logic: { rules } }: { readonly logic: Logic }) {
+  const words = useWords(logicWords);
+  const { count } = useFormats();
+  return rules.length === 0 ? words.unused : words.lead(count(rules.length), rules.length);
+}
+
+interface LogicEditorProps {
+  readonly logic: Logic;
+  readonly workspaceId: string;
+}
+
+function LogicEditor({ logic, workspaceId }: LogicEditorProps) {
+  const words = useWords(logicWords);
+  const { id, version, rules } = logic;
+  const editor = useEditor<LogicDraft, Logic>({
+    key: `custom logic ${id}`,
+    saved: draftOf(logic),
+    version,
+    record: logicOf(id).queryKey,
+    list: ['custom-logic'],
+    send: (draft, from) => {
+      const body = { ...bodyOf(draft), ...from };
+      return ask(platform.PUT('/v3/rules/custom/{id}', { params: { path: { id } }, body }));
+    },
+  });
+  const { value: draft, change } = editor;
+  const faults = faultsOf(editor.error);
+  const parts = { draft, change, faults };
+  return (
+    <>
+      <div className={styles['head']}>
+        <TextField
+          label={words.name}
+          error={faultAt(faults, 'name')}
+          value={draft.name}
+          onChange={(event) => change({ ...draft, name: event.currentTarget.value })}
+        />
+        <TextField
+          label={words.description}
+          error={faultAt(faults, 'description')}
+          value={draft.description}
+          onChange={(event) => change({ ...draft, description: event.currentTarget.value })}
+        />
+      </div>
+      {faults.rest !== undefined && <Refused reason={faults.rest} />}
+      <LogicScript
+        draft={draft}
+        change={change}
+        save={() => {
+          if (editor.isChanged) editor.save();
+        }}
+      />
+      {rules.some(({ active }) => active) && <p className="mute">{words.fixed}</p>}
+      <div className={styles['halves']}>
+        <LogicInputs {...parts} />
+        <LogicProperties {...parts} />
+      </div>
+      <UnsavedBar editor={editor}>
+        <RemoveLogic logic={logic} workspaceId={workspaceId} discard={editor.discard} />
+      </UnsavedBar>
+    </>
+  );
+}
+
+interface RemoveLogicProps extends LogicEditorProps {
+  readonly discard: () => void;
+}
+
+function RemoveLogic({ logic: { id, name }, workspaceId, discard }: RemoveLogicProps) {
+  const words = useWords(logicWords);
+  const known = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <RemoveRecord
+      name={name}
+      note={words.removeNote}
+      send={() => ask(platform.DELETE('/v3/rules/custom/{id}', { params: { path: { id } } }))}
+      onRemoved={() => {
+        discard();
+        void known.invalidateQueries({ queryKey: ['custom-logic'] });
+        const params = { workspaceId };
+        return navigate({ to: '/w/$workspaceId/rules/logic', params, ignoreBlocker: true });
+      }}
+    />
+  );
+}
+
+function UsedBy({ logic: { rules } }: { readonly logic: Logic }) {
+  const words = useWords(logicWords);
+  return (
+    <Card title={words.usedBy}>
+      {rules.length === 0 ? (
+        <Empty title={words.unused} note={words.unusedNote} />
+      ) : (
+        <ul className={styles['users']}>
+          {rules.map(({ id, workspaceId, name, active }) => (
+            <li key={id}>
+              <Link to="/w/$workspaceId/rules/$ruleId/edit" params={{ workspaceId, ruleId: id }}>
+                {name}
+              </Link>
+              <Chip tone={active ? 'ok' : 'plain'}>{active ? words.active : words.inactive}</Chip>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,113 @@
+// Logic script: the code at the left, its trial on an event at the right.
+import { Play } from 'lucide-react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { Button } from '../../../parts/button.tsx';
+import { Card } from '../../../parts/card.tsx';
+import { TextArea } from '../../../parts/field.tsx';
+import { Failure } from '../../../parts/states.tsx';
+import { useWords } from '../../../words/language.tsx';
+import { CodeEditor } from '../../device-type/code-editor.tsx';
+import type { JsonObject } from '../../device-type/payload.ts';
+import { Results } from '../../device-type/results.tsx';
+import { problemOf } from '../../device-type/script-run.ts';
+import { useTrials } from '../../device-type/use-trials.ts';
+import { logicCompletions } from './logic-completions.ts';
+import { exampleEvent, type LogicDraft } from './logic-draft.ts';
+import { logicWords } from './logic-words.ts';
+import styles from './logic.module.css';
+
+interface LogicScriptProps {
+  readonly draft: LogicDraft;
+  readonly change: (draft: LogicDraft) => void;
+  readonly save: () => void;
+}
+
+export function LogicScript({ draft, change, save }: LogicScriptProps) {
+  const words = useWords(logicWords);
+  const [edited, setEdited] = useState<string>();
+  const trials = useTrials(undefined, 'uplinkScript');
+  const typed = edited ?? JSON.stringify(exampleEvent(draft), null, 2);
+  const event = objectOf(typed);
+  // The newest draft, also when a key of the editor is faster than the next render.
+  const latest = useRef(draft);
+  useEffect(() => {
+    latest.current = draft;
+  }, [draft]);
+  const [completions] = useState(() => logicCompletions(draft));
+  // The editor begins again only when the code changed elsewhere, so that saving keeps its cursor.
+  const [shown, setShown] = useState({ code: draft.script, revision: 0 });
+  if (shown.code !== draft.script) setShown({ code: draft.script, revision: shown.revision + 1 });
+  const run = () => {
+    if (event !== undefined) trials.start(latest.current.script, event);
+  };
+  const problem = useMemo(
+    () => (trials.run === undefined ? undefined : problemOf(trials.run)),
+    [trials.run],
+  );
+  return (
+    <div className={styles['split']}>
+      <Card
+        title={words.script}
+        note={words.scriptNote}
+        actions={<span className={styles['hint']}>{words.hint}</span>}
+      >
+        <CodeEditor
+          key={shown.revision}
+          label={words.script}
+          initialCode={draft.script}
+          problem={problem}
+          completions={completions}
+          run={run}
+          save={save}
+          change={(script) => {
+            latest.current = { ...latest.current, script };
+            setShown({ ...shown, code: script });
+            change(latest.current);
+          }}
+        />
+      </Card>
+      <Card
+        title={words.tryIt}
+        actions={
+          <>
+            {edited !== undefined && (
+              <Button look="ghost" onClick={() => setEdited(undefined)}>
+                {words.reset}
+              </Button>
+            )}
+            <Button onClick={run} disabled={trials.isRunning || event === undefined}>
+              <Play aria-hidden="true" />
+              {words.run}
+              <kbd aria-hidden="true">Ctrl ↵</kbd>
+            </Button>
+          </>
+        }
+        isPadded
+      >
+        <div className={styles['trial']}>
+          <TextArea
+            label={words.event}
+            hint={words.eventHint}
+            error={event === undefined ? words.eventWrong : undefined}
+            rows={10}
+            spellCheck={false}
+            value={typed}
+            onChange={({ currentTarget }) => setEdited(currentTarget.value)}
+          />
+          {trials.error !== null && <Failure error={trials.error} retry={run} />}
+          <Results run={trials.run} before={trials.before} />
+        </div>
+      </Card>
+    </div>
+  );
+}
+
+function objectOf(typed: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(typed);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
