@@ -16,13 +16,6 @@ const dist = join(import.meta.dirname, '..', 'console', 'dist');
 const chunkLimits: Readonly<Record<string, number>> = {
   // CodeMirror with JavaScript.
   code: 165,
-  // Outlines of countries, for far and near.
-  'countries-50m': 235,
-  'countries-110m': 40,
-  // The list with its filter, saved views and columns.
-  devices: 15,
-  // Dashboards and their tiles.
-  'range-bar': 12,
   // uPlot.
   charts: 25,
   // Outlines of the world, with few and with more details; only maps load them.
