@@ -26,6 +26,12 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
       .waitFor();
     await page.getByRole('img', { name: 'Temperature' }).waitFor();
     await stage.inspect('dashboard');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByText('Newest values').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
+    await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
   test('all tiles together ask twice, for series and for newest values', async () => {

@@ -80,6 +80,43 @@ journey('map', { start: startWorld, prepare }, (stage) => {
       .toBe(1);
   });
 
+  test('the page of a device and a tile of a dashboard show the same map', async () => {
+    const { page, world } = stage;
+    const bern = devices.get('Bern')?.id ?? '';
+    await stage.visit(`devices/${bern}/overview`);
+    await page.getByRole('application', { name: 'Map of 1 device' }).waitFor();
+    const series = [...devices.values()].map(({ id }) => ({ deviceId: id, dataKey: 'latitude' }));
+    const place = { x: 0, y: 0, width: 6, height: 5 };
+    const { id } = await world.must('POST', '/v3/dashboards', {
+      workspaceId: world.workspaceId,
+      name: 'Fleet',
+      configuration: {
+        schema: 'heliograph-dashboard',
+        version: 1,
+        tiles: [
+          { id: 'a', kind: 'map', title: 'Fleet', ...place, series },
+          { id: 'b', kind: 'text', ...place, x: 6, text: '# Fleet\n\n- **five** cities' },
+          {
+            id: 'c',
+            kind: 'bar',
+            title: 'Counted',
+            ...place,
+            y: 5,
+            series: series.map((one) => ({ ...one, accumulator: 'COUNT' })),
+          },
+        ],
+      },
+    });
+    await stage.visit(`dashboards/${id}?kiosk=true`);
+    await page.getByRole('application', { name: 'Map of 6 devices' }).waitFor();
+    await page.getByRole('img', { name: 'Counted' }).waitFor();
+    expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
+    await stage.inspect('dashboard-kiosk');
+    await page.keyboard.press('Escape');
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await stage.visit('map');
+  });
+
   test('the filter of the list filters the map, and the phone shows both', async () => {
     const { page } = stage;
     await page.getByRole('searchbox', { name: 'Search devices' }).fill('Zur');

@@ -2,7 +2,8 @@
 import { type WorldPoint, worldPx } from './view.ts';
 
 export const mapStates = ['online', 'silent', 'never'] as const;
-export type MapState = (typeof mapStates)[number];
+/** A `place` is that of a device whose state the reader cannot know. */
+export type MapState = (typeof mapStates)[number] | 'place';
 
 export interface MapPoint {
   readonly id: string;
@@ -39,7 +40,7 @@ export function clustersOf(points: readonly MapPoint[], zoom: number): readonly 
 
 function clusterOf(points: readonly MapPoint[]): Cluster {
   let [x, y] = [0, 0];
-  const counts = { online: 0, silent: 0, never: 0 };
+  const counts = { online: 0, silent: 0, never: 0, place: 0 };
   for (const point of points) {
     x += point.at.x;
     y += point.at.y;

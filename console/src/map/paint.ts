@@ -135,6 +135,7 @@ const colors: Readonly<Record<MapState, `--${string}`>> = {
   online: '--ok',
   silent: '--bad',
   never: '--ink-3',
+  place: '--accent',
 };
 
 function radiusOf({ points }: Cluster): number {
@@ -201,7 +202,7 @@ function paintCount(context: CanvasRenderingContext2D, { x, y, radius, cluster }
   context.fill();
   let from = -Math.PI / 2;
   context.lineWidth = 4;
-  for (const state of ['online', 'silent', 'never'] as const) {
+  for (const state of ['online', 'silent', 'never', 'place'] as const) {
     const part = (counts[state] / points.length) * 2 * Math.PI;
     if (part === 0) continue;
     context.beginPath();

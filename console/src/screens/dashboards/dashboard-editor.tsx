@@ -60,6 +60,7 @@ export function DashboardEditor({ dashboard, configuration, list }: DashboardEdi
       title={name}
       name={name}
       path={[list, name]}
+      isWide={search.kiosk === true}
       lead={<RangeSentence {...parts} />}
       actions={
         search.kiosk === true ? null : (

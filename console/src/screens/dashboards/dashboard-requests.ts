@@ -32,6 +32,8 @@ export const dashboardsOf = (workspaceId: string, { q, page = 0 }: DashboardList
 export const dashboardOf = (id: string, reader: Reader) =>
   queryOptions({
     queryKey: ['dashboard', reader.name, id],
+    // While the page is left, its address no longer has an id.
+    enabled: Boolean(id),
     queryFn: ({ signal }) =>
       ask(reader.requests.GET('/v3/dashboards/{id}', { signal, params: { path: { id } } })),
   });

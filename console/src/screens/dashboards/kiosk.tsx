@@ -15,11 +15,14 @@ export function Kiosk({ leave }: { readonly leave: () => void }) {
     latest.current = leave;
   });
   useEffect(() => {
-    const onKey = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape') latest.current();
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      // Elsewhere this key leads back to the page before.
+      event.stopPropagation();
+      latest.current();
     };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
+    addEventListener('keydown', onKey, true);
+    return () => removeEventListener('keydown', onKey, true);
   }, []);
   return (
     <div className={styles['kioskOut']}>

@@ -5,7 +5,7 @@ import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import type { LiveEvent, LiveSample } from '../../live/stream.ts';
 import { useStream } from '../../live/use-stream.ts';
-import type { MapPoint, MapState } from '../../map/clusters.ts';
+import type { MapPoint, mapStates } from '../../map/clusters.ts';
 import { worldOf } from '../../map/view.ts';
 import { listBody } from '../devices/device-search.ts';
 import type { MapSearch } from './map-search.ts';
@@ -22,7 +22,10 @@ const rereadMs = 120_000;
 const batchMs = 300;
 const samplesPerSecond = 50;
 
+export type ListedState = (typeof mapStates)[number];
+
 export interface DevicePoint extends MapPoint {
+  readonly state: ListedState;
   readonly latitude: number;
   readonly longitude: number;
   /** When it reported the position; null for the time of its last uplink. */
@@ -102,7 +105,7 @@ function combined(answers: readonly PageAnswer[]) {
   };
 }
 
-const stateNames: Readonly<Record<string, MapState>> = {
+const stateNames: Readonly<Record<string, ListedState>> = {
   ONLINE: 'online',
   OFFLINE: 'silent',
   UNKNOWN: 'never',
@@ -116,7 +119,7 @@ interface Reported {
 
 function pointOf(
   { id, name, onlineState, uplinkMetrics }: DeviceRow,
-  changed: MapState | undefined,
+  changed: ListedState | undefined,
   reported: Reported | undefined,
 ): DevicePoint | undefined {
   const latitude = reported?.latitude ?? uplinkMetrics?.latitude ?? null;
@@ -135,7 +138,7 @@ function pointOf(
 }
 
 interface Changes {
-  readonly states: ReadonlyMap<string, MapState>;
+  readonly states: ReadonlyMap<string, ListedState>;
   readonly places: ReadonlyMap<string, Reported>;
 }
 
@@ -143,7 +146,7 @@ interface Changes {
 function useChanges(workspaceId: string): Changes {
   const [changes, setChanges] = useState<Changes>({ states: new Map(), places: new Map() });
   const waiting = useRef({
-    states: new Map<string, MapState>(),
+    states: new Map<string, ListedState>(),
     places: new Map<string, Reported>(),
   });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

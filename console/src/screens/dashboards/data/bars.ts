@@ -12,11 +12,14 @@ type Points = Readonly<Record<string, readonly (number | null)[]>>;
 const daySeconds = 86_400;
 const lengths = [60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, daySeconds, 7 * daySeconds];
 const barsMax = 32;
+/** Of many series next to each other. */
+const barsLeast = 8;
 
 /** The shortest length of a bar that gives few enough of them, and no shorter than a bucket. */
-export function barSeconds(rangeSeconds: number, bucketSeconds: number): number {
-  const fits = (one: number) => one >= bucketSeconds && rangeSeconds / one <= barsMax;
-  return lengths.find(fits) ?? Math.ceil(rangeSeconds / barsMax / daySeconds) * daySeconds;
+export function barSeconds(rangeSeconds: number, bucketSeconds: number, seriesCount = 1): number {
+  const most = Math.max(barsLeast, barsMax / Math.max(1, seriesCount));
+  const fits = (one: number) => one >= bucketSeconds && rangeSeconds / one <= most;
+  return lengths.find(fits) ?? Math.ceil(rangeSeconds / most / daySeconds) * daySeconds;
 }
 
 export function barsOf(

@@ -53,6 +53,11 @@ export function deviceSeriesOf(series: TileSeries, tagDevices: TagDevices): Devi
   }));
 }
 
+/** Another key of the same device and topic. */
+export function seriesOfDevice(series: DeviceSeries, dataKey: string): DeviceSeries {
+  return { ...series, dataKey };
+}
+
 /** Bars are added up from finer buckets, so that all tiles share one request. */
 function accumulatorsOf(tile: Tile, accumulator: string): readonly string[] {
   if (tile.kind === 'value') return ['AVG', 'LAST'];

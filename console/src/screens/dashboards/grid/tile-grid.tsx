@@ -1,6 +1,7 @@
 // Tile grid: the tiles of a dashboard in their places, to be read or to be arranged.
 import { useId } from 'react';
 import { toast } from '../../../parts/toasts.tsx';
+import { late } from '../../../parts/late.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { Tile } from '../dashboard-model.ts';
 import { BarTile, LineTile } from '../tiles/line-tile.tsx';
@@ -13,6 +14,8 @@ import styles from './grid.module.css';
 import { arranged, inReadingOrder } from './layout.ts';
 import { TileBox } from './tile-box.tsx';
 import { type GridEdit, useGridEdit } from './use-grid-edit.ts';
+
+const MapTile = late(async () => (await import('../tiles/map-tile.tsx')).MapTile);
 
 export function TileGrid({ tiles }: { readonly tiles: readonly Tile[] }) {
   const values = tiles.filter(({ kind }) => kind === 'value');
@@ -79,6 +82,6 @@ function TileContent({ tile, colorAt }: { readonly tile: Tile; readonly colorAt:
   if (tile.kind === 'bar') return <BarTile tile={tile} />;
   if (tile.kind === 'table') return <TableTile tile={tile} />;
   if (tile.kind === 'state') return <StateTile tile={tile} />;
-  if (tile.kind === 'text') return <TextTile tile={tile} />;
-  return null;
+  if (tile.kind === 'map') return <MapTile tile={tile} />;
+  return <TextTile tile={tile} />;
 }

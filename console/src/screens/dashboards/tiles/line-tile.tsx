@@ -30,7 +30,11 @@ export function BarTile({ tile }: { readonly tile: Tile }) {
   const { series, more, nameOf } = useTileSeries(tile);
   const names = series.map(nameOf);
   const { interval, bucket, zone } = data;
-  const seconds = barSeconds((interval.toMs - interval.fromMs) / 1_000, bucket.seconds);
+  const seconds = barSeconds(
+    (interval.toMs - interval.fromMs) / 1_000,
+    bucket.seconds,
+    series.length,
+  );
   const bars = useMemo(
     () => barLinesOf(series, data, { seconds, nameOf: (_, at) => names[at] ?? '' }),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- names and series follow from these

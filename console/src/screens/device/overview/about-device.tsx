@@ -5,6 +5,7 @@ import { ask, platform } from '../../../api/platform.ts';
 import { Refusal } from '../../../api/refusal.ts';
 import { Card } from '../../../parts/card.tsx';
 import { Chip } from '../../../parts/chip.tsx';
+import { late } from '../../../parts/late.tsx';
 import { Bone } from '../../../parts/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import type { Device } from '../data/device-queries.ts';
@@ -20,6 +21,7 @@ export function AboutDevice() {
   const signal = metrics?.signalQuality ?? null;
   return (
     <Card title={words.about}>
+      <PlaceOfDevice device={device} />
       <dl className={styles['facts']}>
         <Fact name={words.description} value={device.description} />
         <Fact name={words.connection} value={device.connectivity} />
@@ -40,6 +42,35 @@ export function AboutDevice() {
     </Card>
   );
 }
+
+const DevicePlace = late(async () => (await import('../../../map/device-place.tsx')).DevicePlace);
+
+/** A small map, for a device whose position is known. */
+function PlaceOfDevice({
+  device: { name, onlineState, uplinkMetrics },
+}: {
+  readonly device: Device;
+}) {
+  const { latitude = null, longitude = null } = uplinkMetrics ?? {};
+  if (latitude === null || longitude === null) return null;
+  return (
+    <div className={styles['place']}>
+      <DevicePlace
+        name={name}
+        latitude={latitude}
+        longitude={longitude}
+        state={placeStates[onlineState]}
+      />
+    </div>
+  );
+}
+
+const placeStates = {
+  ONLINE: 'online',
+  OFFLINE: 'silent',
+  UNKNOWN: 'never',
+  DE_REGISTERED: 'never',
+} as const;
 
 /** A fact that is not known is not shown. */
 function Fact({ name, value }: { readonly name: string; readonly value: ReactNode }) {

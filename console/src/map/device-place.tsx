@@ -1,0 +1,20 @@
+// Device place: one device on a small map.
+import { useMemo } from 'react';
+import type { MapState } from './clusters.ts';
+import { worldOf } from './view.ts';
+import { WorldMap } from './world-map.tsx';
+
+interface DevicePlaceProps {
+  readonly name: string;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly state: MapState;
+}
+
+export function DevicePlace({ name, latitude, longitude, state }: DevicePlaceProps) {
+  const points = useMemo(
+    () => [{ id: name, name, at: worldOf({ latitude, longitude }), state }],
+    [name, latitude, longitude, state],
+  );
+  return <WorldMap points={points} isSmall />;
+}

@@ -1,0 +1,110 @@
+// Map tile: devices where they are, with their states for someone signed in.
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { ask, platform } from '../../../api/platform.ts';
+import type { MapPoint, MapState } from '../../../map/clusters.ts';
+import { mapWords } from '../../../map/map-words.ts';
+import { worldOf } from '../../../map/view.ts';
+import { WorldMap } from '../../../map/world-map.tsx';
+import { useWords } from '../../../words/language.tsx';
+import type { Tile } from '../dashboard-model.ts';
+import { type DeviceSeries, seriesOfDevice } from '../data/data-plan.ts';
+import { useReader } from '../data/reader.tsx';
+import { newestValue } from '../data/tile-values.ts';
+import type { DashboardData } from '../data/use-dashboard-data.ts';
+import { useTileFrame, useTileSeries } from './tile-data.ts';
+import styles from './tiles.module.css';
+
+/** Devices of one request of records; of more, only the reported positions are shown. */
+const devicesMax = 100;
+const refetchMs = 60_000;
+const fields = 'id,name,onlineState,uplinkMetrics';
+
+export function MapTile({ tile }: { readonly tile: Tile }) {
+  const words = useWords(mapWords);
+  const navigate = useNavigate();
+  const { isShared } = useReader();
+  const { workspaceId, data } = useTileFrame();
+  const { series, nameOf } = useTileSeries(tile, devicesMax);
+  const records = useRecords(
+    workspaceId,
+    series.map(({ deviceId }) => deviceId),
+  );
+  const points = useMemo(
+    () => series.flatMap((one) => pointOf(one, data, records.get(one.deviceId), nameOf(one)) ?? []),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- series and names follow from these
+    [tile, data.latest, data.live, records],
+  );
+  const open = (deviceId: string | undefined) => {
+    if (deviceId === undefined || isShared) return;
+    void navigate({
+      to: '/w/$workspaceId/devices/$deviceId/overview',
+      params: { workspaceId, deviceId },
+    });
+  };
+  if (points.length === 0)
+    return <p className={styles['note']}>{data.isLoading ? '' : words.noPosition}</p>;
+  return <WorldMap points={points} choose={open} isSmall />;
+}
+
+interface Known {
+  readonly name: string;
+  readonly state: MapState;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+}
+
+const states: Readonly<Record<string, MapState>> = {
+  ONLINE: 'online',
+  OFFLINE: 'silent',
+  UNKNOWN: 'never',
+};
+
+/** A shared link reads no records, only what the devices reported. */
+function useRecords(workspaceId: string, ids: readonly string[]): ReadonlyMap<string, Known> {
+  const { isShared } = useReader();
+  const assetIds = ids.join();
+  const found = useQuery({
+    queryKey: ['map tile', workspaceId, assetIds],
+    enabled: !isShared && assetIds !== '',
+    refetchInterval: refetchMs,
+    queryFn: async ({ signal }) => {
+      const query = { workspaceId, assetIds, fields, size: devicesMax };
+      const { content } = await ask(platform.GET('/v3/assets', { signal, params: { query } }));
+      return new Map(
+        content.map(({ id, name, onlineState, uplinkMetrics: metrics }) => [
+          id,
+          {
+            name,
+            state: states[onlineState] ?? 'place',
+            latitude: metrics?.latitude ?? null,
+            longitude: metrics?.longitude ?? null,
+          },
+        ]),
+      );
+    },
+  });
+  return found.data ?? nothing;
+}
+
+const nothing: ReadonlyMap<string, Known> = new Map();
+
+function pointOf(
+  series: DeviceSeries,
+  data: DashboardData,
+  known: Known | undefined,
+  name: string,
+): MapPoint | undefined {
+  const { deviceId } = series;
+  const reported = (dataKey: string) => {
+    const value = newestValue(seriesOfDevice(series, dataKey), data)?.value;
+    return typeof value === 'number' ? value : null;
+  };
+  const latitude = reported('latitude') ?? known?.latitude ?? null;
+  const longitude = reported('longitude') ?? known?.longitude ?? null;
+  if (latitude === null || longitude === null) return undefined;
+  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return undefined;
+  const state = known?.state ?? 'place';
+  return { id: deviceId, name: known?.name ?? name, at: worldOf({ latitude, longitude }), state };
+}
