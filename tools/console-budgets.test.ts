@@ -16,6 +16,8 @@ const dist = join(import.meta.dirname, '..', 'console', 'dist');
 const chunkLimits: Readonly<Record<string, number>> = {
   // CodeMirror with JavaScript.
   code: 165,
+  // The list with its filter, saved views and columns.
+  devices: 15,
   // uPlot.
   charts: 25,
   // Outlines of the world, with few and with more details; only maps load them.

@@ -9,7 +9,8 @@ const ascii = charactersOf(0x20, 0x7e);
 /** German letters, quotes, spaces, arrows and signs of the words of screens and of units. */
 const ofWords = 'ÄÖÜäöüß\u00a0\u2009\u202f\u2011–—‘’“”„…·•←→−×°²³µ€';
 /** Letters of names in the other languages of western Europe. */
-const ofNames = [...charactersOf(0xa1, 0xff), ...'ŒœŸ‚‹›™↑↓≤≥≠Ω']
+const ofNames = `${charactersOf(0xa1, 0xff)}ŒœŸ‚‹›™↑↓≤≥≠Ω`
+  .split('')
   .filter((one) => !ofWords.includes(one))
   .join('');
 
