@@ -10,7 +10,7 @@ import styles from './alarms.module.css';
 import { alarmsWords } from './alarms-words.ts';
 import { FreshMark } from './fresh-alarms.tsx';
 
-export function AlarmLink({ alarm: { id, name, workspaceId } }: { readonly alarm: Alarm }) {
+function AlarmLink({ alarm: { id, name, workspaceId } }: { readonly alarm: Alarm }) {
   return (
     <Link
       to="/w/$workspaceId/alarms/$alarmId"

@@ -103,9 +103,6 @@ export const alarmsWords = wordSet(
     othersDevice: 'device',
     othersRule: 'rule',
     gone: 'deleted',
-    heading: (severity: string, state: string) => `${severity}, ${state}`,
-    bell: (count: string, many: number) =>
-      many === 0 ? 'No open alarm' : plural(many, '1 open alarm', `${count} open alarms`),
     allAlarms: 'All alarms',
   },
   {
@@ -209,9 +206,6 @@ export const alarmsWords = wordSet(
     othersDevice: 'Gerät',
     othersRule: 'Regel',
     gone: 'gelöscht',
-    heading: (severity: string, state: string) => `${severity}, ${state}`,
-    bell: (count: string, many: number) =>
-      many === 0 ? 'Kein offener Alarm' : plural(many, '1 offener Alarm', `${count} offene Alarme`),
     allAlarms: 'Alle Alarme',
   },
 );

@@ -4,7 +4,7 @@ import type { Alarm } from '../../api/alarms.ts';
 
 type Delivery = components['schemas']['Delivery'];
 
-export const alarmChanges = ['OPENED', 'ACKNOWLEDGED', 'CLEARED', 'ESCALATED'] as const;
+const alarmChanges = ['OPENED', 'ACKNOWLEDGED', 'CLEARED', 'ESCALATED'] as const;
 export type NotifiedChange = (typeof alarmChanges)[number];
 
 /** When the change happened; undefined while it has not. */
