@@ -80,11 +80,28 @@ function keepCompiledCode() {
 }
 
 function stayHere(program, args) {
+  // The platform ends when npm is gone; other programs end with their work.
+  if (process.env.npm_lifecycle_event) process.env.HELIOGRAPH_WRAPPER_PID = String(process.ppid);
   process.argv = [process.argv[0], program, ...args];
   import(pathToFileURL(program).href).catch((error) => {
     console.error(error);
     process.exit(1);
   });
+}
+
+/**
+ * Calls `gone` once when npm, or the shell that npm started, is gone: it does not pass on every
+ * signal. Without npm a program outlives its shell, as with nohup.
+ */
+function watchNpm(gone) {
+  if (!process.env.npm_lifecycle_event) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    gone();
+  }, 1000);
+  timer.unref();
 }
 
 function startChild(node, args) {
@@ -96,6 +113,7 @@ function startChild(node, args) {
   // The child decides how to stop; this process only passes the word on and reports how it ended.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => child.kill(signal));
+  watchNpm(() => child.kill('SIGTERM'));
   child.on('error', (error) => {
     console.error(`The pinned Node could not be started: ${error.message}`);
     process.exit(1);

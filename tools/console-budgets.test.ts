@@ -16,6 +16,8 @@ const dist = join(import.meta.dirname, '..', 'console', 'dist');
 const chunkLimits: Readonly<Record<string, number>> = {
   // CodeMirror with JavaScript.
   code: 165,
+  // The list with its filter, saved views and columns.
+  devices: 15,
   // uPlot.
   charts: 25,
   // Outlines of the world, with few and with more details; only maps load them.
@@ -30,7 +32,7 @@ const chunkLimits: Readonly<Record<string, number>> = {
 const isOver = ({ bytes, limit }: { readonly bytes: number; readonly limit: number }) =>
   bytes > limit;
 
-test('the first load of sign-in and home is below 160 kB, each lazy chunk below its limit', () => {
+test('the first load of sign-in and home and each lazy chunk are below their limits', () => {
   const sizeOf = sizesIn(dist);
   const manifest = builtManifest(dist);
   const weights = [...firstLoads(manifest, sizeOf), ...lazyChunks(manifest, sizeOf, chunkLimits)];
@@ -62,13 +64,13 @@ test('what a screen imports counts, once, and a load above the limit is found', 
     'assets/base.js': 100_000,
     'assets/geist.woff2': 20_000,
     'assets/home.css': 1_000,
-    'assets/feed.js': 39_000,
+    'assets/feed.js': 44_000,
   };
   const sizeOf = (file: string) => bytes[file] ?? 0;
   const loads = firstLoads(manifest, sizeOf);
   expect(loads.map(({ name, bytes: all }) => [name, all])).toEqual([
     ['sign in', 120_000],
-    ['home', 160_000],
+    ['home', 165_000],
   ]);
   expect(loads.filter(isOver)).toEqual([]);
   const heavier = firstLoads(manifest, (file) => sizeOf(file) + (file.endsWith('.html') ? 1 : 0));

@@ -34,9 +34,9 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Add a device' }).click();
     await page.getByRole('button', { name: 'Room 2' }).click();
     await page.getByRole('columnheader', { name: 'Room 2 · humidity' }).waitFor();
-    await page.getByText(/buckets of PT2M are shorter than an hour/).waitFor();
+    await page.getByText(/buckets of 2 min are shorter than an hour/).waitFor();
     await page.getByLabel('Bucket', { exact: true }).selectOption('PT1H');
-    await page.getByText(/buckets of PT1H are whole hours/).waitFor();
+    await page.getByText(/buckets of 1 h are whole hours/).waitFor();
     await page.getByLabel('Per bucket').selectOption('MAX');
     await page.getByRole('button', { name: 'Python' }).click();
     await page.getByText('"MAX"').first().waitFor();

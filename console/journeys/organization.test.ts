@@ -94,9 +94,9 @@ journey('organization and account', { start: startWorld }, (stage) => {
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Deutsch' }).click();
-    await page.getByRole('heading', { name: 'Aussehen' }).waitFor();
+    await page.getByRole('heading', { name: 'Vorlieben' }).waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'Aussehen' }).waitFor();
+    await page.getByRole('heading', { name: 'Vorlieben' }).waitFor();
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'English' }).click();

@@ -27,7 +27,7 @@ interface Wrapped {
 }
 
 /** An option of Node itself makes a child of the platform, as an older Node does. */
-async function startWrapped(): Promise<Wrapped> {
+async function startWrapped(shell?: { readonly options: readonly string[] }): Promise<Wrapped> {
   const environment = {
     HOST: '127.0.0.1',
     PORT: '0',
@@ -35,9 +35,14 @@ async function startWrapped(): Promise<Wrapped> {
     COAP_PORT: '0',
     LOG_LEVEL: 'info',
   };
-  const child = spawn(process.execPath, [preflight, '--no-warnings', 'src/main.ts'], {
+  const options = shell?.options ?? ['--no-warnings'];
+  const command = [process.execPath, preflight, ...options, 'src/main.ts'];
+  const [program = '', ...words] =
+    shell === undefined ? command : ['sh', '-c', `${command.join(' ')}; exit 3`];
+  const npm = shell === undefined ? {} : { npm_lifecycle_event: 'demo' };
+  const child = spawn(program, words, {
     cwd: root,
-    env: { PATH: process.env['PATH'], DATA_DIR: directory, ...environment },
+    env: { PATH: process.env['PATH'], DATA_DIR: directory, ...npm, ...environment },
   });
   let output = '';
   const ended: Wrapped['ended'] = new Promise((resolve) => {
@@ -63,6 +68,17 @@ test('review reliability 18: the wrapper killed with SIGKILL takes the platform 
   expect(output).toContain('the process that started it is gone');
   expect(output).toContain('"msg":"stopped"');
 });
+
+test.each([{ options: ['--no-warnings'] }, { options: [] }])(
+  'the shell of npm that is killed takes the platform with it: $options',
+  async (shell) => {
+    const { child, ended } = await startWrapped(shell);
+    child.kill('SIGTERM');
+    const { signal, output } = await ended;
+    expect(signal).toBe('SIGTERM');
+    expect(output).toContain('"msg":"stopped"');
+  },
+);
 
 test('review reliability 18: SIGHUP stops cleanly', async () => {
   const { child, ended } = await startWrapped();

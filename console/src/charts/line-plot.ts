@@ -69,7 +69,7 @@ export function createPlot(parts: PlotParts): uPlot {
     height,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
     legend: { show: false },
-    padding: [12, 12, 0, 0],
+    padding: [12, 24, 0, 0],
     cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 8 } },
     axes: axesOf(parts),
     scales: scalesOf(parts),

@@ -17,7 +17,21 @@ const sameInBoth: ReadonlySet<string> = new Set([
     'JSON',
     'UTC',
   ],
-  ...['Alarm', 'Code', 'Cron', 'Decoder', 'Encoder', 'Export', 'Filter', 'Import', 'Live', 'Name'],
+  ...[
+    'Alarm',
+    'Code',
+    'Cron',
+    'Decoder',
+    'Encoder',
+    'Export',
+    'Filter',
+    'Id',
+    'Import',
+    'Kiosk',
+    'Link',
+    'Live',
+    'Name',
+  ],
   ...[
     'Online',
     'online',
@@ -30,7 +44,7 @@ const sameInBoth: ReadonlySet<string> = new Set([
     'Tag',
     'Tags',
   ],
-  ...['Text', 'Token', 'Uplinks', 'Version', 'auto', 'in 24 h'],
+  ...['Text', 'Token', 'Uplinks', 'Variable', 'Version', '24 h', 'auto', 'in 24 h'],
 ]);
 
 const modules = import.meta.glob<Readonly<Record<string, WordSet<object>>>>('../**/*-words.ts', {

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { FlaskConical } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { CurlRequest } from '../../api/curl.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
@@ -18,12 +19,12 @@ import { rulesWords } from './rules-words.ts';
 interface FrameProps {
   readonly workspaceId: string;
   readonly ruleId: string;
-  /** Path of the request behind the page, below the rule's own. */
-  readonly request?: string;
+  /** The request behind the page, with its path below the rule's own. */
+  readonly request?: CurlRequest;
   readonly children: (rule: Rule) => ReactNode;
 }
 
-export function RuleFrame({ workspaceId, ruleId, request = '', children }: FrameProps) {
+export function RuleFrame({ workspaceId, ruleId, request = { path: '' }, children }: FrameProps) {
   const words = useWords(rulesWords);
   const rule = useQuery(ruleOf(ruleId));
   const path = `/v3/rules/${ruleId}`;
@@ -38,7 +39,7 @@ export function RuleFrame({ workspaceId, ruleId, request = '', children }: Frame
       lead={rule.data === undefined ? <Bone /> : <Lead rule={rule.data} />}
       actions={
         <>
-          <CurlButton request={{ path: `${path}${request}` }} />
+          <CurlButton request={{ ...request, path: `${path}${request.path}` }} />
           <ButtonLink to="/w/$workspaceId/rules/$ruleId/simulate" params={params}>
             <FlaskConical aria-hidden="true" />
             {words.tryWeek}

@@ -19,7 +19,7 @@ export function RuleRuns() {
   const { page = 0 } = useSearch({ from: route });
   const navigate = useNavigate({ from: '/w/$workspaceId/rules/$ruleId/runs' });
   return (
-    <RuleFrame workspaceId={workspaceId} ruleId={ruleId} request="/runs">
+    <RuleFrame workspaceId={workspaceId} ruleId={ruleId} request={{ path: '/runs' }}>
       {() => (
         <RunCard
           workspaceId={workspaceId}

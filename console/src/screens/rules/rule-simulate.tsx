@@ -1,6 +1,7 @@
 // Simulation of a rule: when it would have fired over the stored samples, without sending anything.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Card } from '../../parts/card.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { Answered, Empty } from '../../parts/states.tsx';
@@ -16,11 +17,17 @@ import { rulesWords } from './rules-words.ts';
 import { RunRows } from './run-rows.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/rules/$ruleId/simulate';
+const dayMs = 86_400_000;
 
 export function RuleSimulate() {
   const { workspaceId, ruleId } = useParams({ from: route });
+  const { days = 7 } = useSearch({ from: route });
+  const [openedMs] = useState(() => Date.now());
+  const instant = (ms: number) => new Date(ms).toISOString();
+  const body = { from: instant(openedMs - days * dayMs), to: instant(openedMs) };
+  const request = { method: 'POST', path: '/simulate', body } as const;
   return (
-    <RuleFrame workspaceId={workspaceId} ruleId={ruleId}>
+    <RuleFrame workspaceId={workspaceId} ruleId={ruleId} request={request}>
       {(rule) => <Simulated rule={rule} workspaceId={workspaceId} />}
     </RuleFrame>
   );

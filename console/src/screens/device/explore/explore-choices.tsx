@@ -10,7 +10,7 @@ import { CheckField, toggled } from '../../../parts/check-field.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { Answered, Bone } from '../../../parts/states.tsx';
-import { useWords } from '../../../words/language.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
 import type { DataKey } from '../data/data-keys.ts';
 import { bucketsFor, intervalOf } from '../data/time-range.ts';
 import { useDeviceFrame } from '../device-frame.ts';
@@ -77,6 +77,7 @@ export function ExploreChoices(props: ChoicesProps) {
 function Reading({ topics, topic, accumulator, plan }: ChoicesProps) {
   const words = useWords(exploreWords);
   const { topic: topicWord } = useWords(deviceWords);
+  const { duration } = useFormats();
   const change = useChange();
   const search = useSearch({ from: `${deviceRoute}/explore` });
   const [openedMs] = useState(() => Date.now());
@@ -118,9 +119,11 @@ function Reading({ topics, topic, accumulator, plan }: ChoicesProps) {
         value={search.bucket ?? 'auto'}
         onChange={({ target }) => choose('bucket', target.value)}
       >
-        <option value="auto">{words.automatic(plan.bucket.iso)}</option>
-        {bucketsFor(intervalOf(search, openedMs)).map(({ iso }) => (
-          <option key={iso}>{iso}</option>
+        <option value="auto">{words.automatic(duration(plan.bucket.seconds))}</option>
+        {bucketsFor(intervalOf(search, openedMs)).map(({ iso, seconds }) => (
+          <option key={iso} value={iso}>
+            {duration(seconds)}
+          </option>
         ))}
       </SelectField>
       <SelectField

@@ -5,7 +5,7 @@ import { useMemo, useState } from 'react';
 import { LineChart, type PlotLine } from '../../../charts/line-chart.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Empty, Failure } from '../../../parts/states.tsx';
-import { useWords } from '../../../words/language.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
 import { dataKeysOf, topicsOf } from '../data/data-keys.ts';
 import { schemaQuery, seriesQuery } from '../data/device-queries.ts';
 import { withGaps } from '../data/gaps.ts';
@@ -74,10 +74,10 @@ export function Explore() {
 
 function Why({ plan, zone }: { readonly plan: ReturnType<typeof planOf>; readonly zone: string }) {
   const words = useWords(exploreWords);
-  const { iso } = plan.bucket;
+  const span = useFormats().duration(plan.bucket.seconds);
   const reasons = {
-    short: words.whyRaw(iso),
-    whole: words.whyHourly(iso),
+    short: words.whyRaw(span),
+    whole: words.whyHourly(span),
     wanted: words.whyWanted,
     impossible: words.onlyRaw,
   };
