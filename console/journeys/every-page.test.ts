@@ -71,6 +71,8 @@ async function contentOf(page: Page): Promise<string> {
 /** Words that only English sentences have; what the platform and its users wrote is skipped. */
 const englishOnly =
   /\b(the|and|of|is|are|has|have|with|without|not|yet|no|to|for|from|by|this|that|your|you|all|new|save|edit|delete|search|add|show|nothing|none|copy|close|open|settings|loading)\b/iu;
+/** Names that are the same in every language, of a product and of a region. */
+const ownNames: readonly string[] = ['The Things Stack', 'Isle of Man'];
 /** Parts that are the same in every language: code, requests, values, and names of the interface. */
 const sameEverywhere = 'code, pre, kbd, textarea, .mono, [lang="en"], option[value*="/"]';
 
@@ -88,7 +90,9 @@ async function englishWords(page: Page): Promise<string[]> {
   }, sameEverywhere);
   // Capitals are names of the interface, such as DELETE.
   const spoken = (one: string) => one.replaceAll(/\b[A-Z]{2,}\b/g, '');
-  return [...new Set(texts)].filter((one) => englishOnly.test(spoken(one)) && !isWritten(one));
+  return [...new Set(texts)].filter(
+    (one) => englishOnly.test(spoken(one)) && !isWritten(one) && !ownNames.includes(one),
+  );
 }
 
 /** Part of a hostile string, so that a user wrote it. */

@@ -109,7 +109,7 @@ async function makeLists({ world, names }: Made, device: TestDevice) {
     make('/v3/output-connectors', name, { ...here, ...webhook }),
   );
   const logic = { ...there, script: `// ${everything}\nfunction consume(event) {}` };
-  await all(names, (name) => make('/v3/rules/custom', name, logic));
+  const [block] = await all(names, (name) => make('/v3/rules/custom', name, logic));
   const group = await make('/v3/dashboard-groups', names[0] ?? '', here);
   const tiles = { ...here, groupId: group.id, configuration: { title: everything, tiles: [] } };
   const [dashboard] = await all(names, (name) => make('/v3/dashboards', name, tiles));
@@ -151,6 +151,7 @@ async function makeLists({ world, names }: Made, device: TestDevice) {
     connectorId: String(connector?.['id']),
     integrationId: String(integration?.['id']),
     otherTypeId: String(type?.['id']),
+    logicId: String(block?.['id']),
   };
 }
 

@@ -85,7 +85,7 @@ async function idsOf({ base, apiKey }: Demo): Promise<PageIds> {
     flowId,
     connectorId: await of('/v3/device-connectors'),
     integrationId: '',
-    customLogicId: '',
+    logicId: await first(`/v3/rules/custom?organizationId=${organizationId}&size=1`),
   };
 }
 
