@@ -14,6 +14,7 @@ export default {
     'console/src/main.tsx',
     'console/vite.config.ts',
     'console/public/theme.js',
+    'console/journeys/pictures.ts',
   ],
   project: [
     'src/**/*.ts',
