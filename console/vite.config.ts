@@ -12,6 +12,19 @@ const codePackages = /node_modules\/(@codemirror|@lezer|crelt|style-mod|w3c-keyn
 /** What every screen needs and what changes rarely: one request, kept by browsers for long. */
 const isBase = (id: string) => basePackages.test(id) && !laterModules.test(id);
 
+/**
+ * Chunks that are asked for together with a screen. The names of all others would be a tenth of the
+ * first load; small ones follow in one more round trip, and most are there from screens before.
+ */
+const worthPreloading = (
+  _file: string,
+  dependencies: string[],
+  { hostType }: { hostType: string },
+) =>
+  hostType === 'html'
+    ? dependencies
+    : dependencies.filter((name) => /\.css$|charts-|code-/.test(name));
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
@@ -20,7 +33,7 @@ export default defineConfig({
     target: 'es2023',
     outDir: 'dist',
     emptyOutDir: true,
-    modulePreload: { polyfill: false },
+    modulePreload: { polyfill: false, resolveDependencies: worthPreloading },
     // A file within a `data:` address is refused by the content policy.
     assetsInlineLimit: 0,
     reportCompressedSize: false,

@@ -28,8 +28,7 @@ const textFont = 'generated/geist.woff2';
 /** Loaded first, each with all that it needs, fonts included. */
 const firstScreens = {
   'sign in': { screen: 'src/screens/sign-in/sign-in.tsx', limit: 160 * kB },
-  // The goal is 160; the routes and searches of all screens are more than that.
-  home: { screen: 'src/screens/home/home.tsx', limit: 165 * kB },
+  home: { screen: 'src/screens/home/home.tsx', limit: 160 * kB },
 } as const;
 
 /** A lazy chunk that has no own line in `chunkLimits`. */
