@@ -34,7 +34,7 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Add an action' }).click();
     await page.getByLabel('Output', { exact: true }).selectOption({ label: 'Alarm · Alarm' });
-    const sentence = 'When any of 2 leak detectors says leak is true, store an alarm.';
+    const sentence = 'When any of 2 leak detectors says leak is true, raise an alarm.';
     await page.getByText(sentence).waitFor();
     await page.reload();
     await page.getByText(sentence).waitFor();

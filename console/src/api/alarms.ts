@@ -21,6 +21,7 @@ export const alarmSeverities: readonly AlarmSeverity[] = [
 export const alarmsKey = (workspaceId: string) => ['alarms', workspaceId] as const;
 
 const newestMax = 6;
+const deviceAlarmsMax = 50;
 /** An event that was missed, such as during a break of the stream, shows after this time. */
 const refreshMs = 60_000;
 
@@ -32,6 +33,17 @@ export const newestOpen = (workspaceId: string) =>
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => {
       const query = { workspaceId, state: 'OPEN', size: newestMax };
+      return ask(platform.GET('/v3/alarms', { signal, params: { query } }));
+    },
+  });
+
+/** The newest alarms of a device, whatever their state. */
+export const alarmsOfDevice = (workspaceId: string, deviceId: string) =>
+  queryOptions({
+    queryKey: [...alarmsKey(workspaceId), 'device', deviceId],
+    refetchInterval: refreshMs,
+    queryFn: ({ signal }) => {
+      const query = { workspaceId, deviceId, size: deviceAlarmsMax };
       return ask(platform.GET('/v3/alarms', { signal, params: { query } }));
     },
   });

@@ -25,7 +25,7 @@ export const formWords = wordSet(
     preview: 'Preview',
     noSample: 'choose a device',
     notify: 'Tell also',
-    notifyAdd: 'Tell somebody',
+    notifyAdd: 'Add a notification',
     notifyOn: 'When it is',
     notifyVia: 'Through',
     notifyRemove: 'Do not tell',

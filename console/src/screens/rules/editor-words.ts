@@ -95,7 +95,7 @@ export const editorWords = wordSet(
     leaves: 'crosses the fence',
     decides: 'what its script waits for',
     acts: {
-      ALARM: 'store an alarm',
+      ALARM: 'raise an alarm',
       CUSTOM_DATABASE: 'store a sample',
       MAIL: 'send an e-mail',
       SMS: 'send an SMS',
@@ -202,7 +202,7 @@ export const editorWords = wordSet(
     leaves: 'über den Zaun',
     decides: 'worauf ihr Skript wartet',
     acts: {
-      ALARM: 'einen Alarm speichern',
+      ALARM: 'einen Alarm auslösen',
       CUSTOM_DATABASE: 'einen Messwert speichern',
       MAIL: 'eine E-Mail senden',
       SMS: 'eine SMS senden',

@@ -35,7 +35,7 @@ test('the rule is said in one sentence', () => {
     'When a device says choose a value is above 0, do nothing yet.',
   );
   expect(sentenceOf(withAction(leaks, alarm), en)).toBe(
-    'When any of 2 leak detectors says leak is true, store an alarm.',
+    'When any of 2 leak detectors says leak is true, raise an alarm.',
   );
 });
 

@@ -13,6 +13,7 @@ import { bucketFor, intervalOf, isoInterval } from '../data/time-range.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute, type DeviceSearch } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
+import { useAlarmMarks } from './alarm-marks.ts';
 import { plotOf } from './chart-lines.ts';
 import { RangeChoice } from './range-choice.tsx';
 import styles from './overview.module.css';
@@ -40,10 +41,11 @@ export function ValueChart({ shown, colorAt }: ValueChartProps) {
 function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt: number }) {
   const words = useWords(deviceWords);
   const formats = useFormats();
-  const { zone } = useDeviceFrame();
+  const { device, zone } = useDeviceFrame();
   const search = useSearch({ from: deviceRoute });
   const { answer, bucket, request, times, lines } = useChart(shown, colorAt, search);
   const zoom = useZoom();
+  const marks = useAlarmMarks(device.workspaceId, device.id);
   const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));
   return (
     <Card
@@ -65,6 +67,7 @@ function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt
           <LineChart
             times={times}
             lines={lines}
+            marks={marks}
             zone={zone}
             label={words.chart(shown.title, shown.unit)}
             zoom={zoom.into}
