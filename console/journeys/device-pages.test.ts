@@ -47,6 +47,12 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     const csv = readFileSync(await download.path(), 'utf8');
     expect(csv.split('\r\n')[0]).toContain('Room 1 · temperature');
     expect(page.url()).toContain('acc=MAX');
+    await page.getByRole('button', { name: 'Save to a dashboard' }).click();
+    await page.getByLabel('Name of the dashboard').fill('Two rooms');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Two rooms' }).waitFor();
+    await page.getByText('Room 2 · humidity').first().waitFor();
   });
 
   test('a device over HTTP takes no commands', async () => {

@@ -4,6 +4,11 @@ import { wordSet } from '../../../words/word-set.ts';
 export const exploreWords = wordSet(
   {
     title: 'Explore',
+    save: 'Save to a dashboard',
+    saveTile: 'Save',
+    dashboard: 'Dashboard',
+    newDashboard: 'A new one',
+    dashboardName: 'Name of the dashboard',
     values: 'Values',
     devices: 'Devices',
     addDevice: 'Add a device',
@@ -47,6 +52,11 @@ export const exploreWords = wordSet(
   },
   {
     title: 'Erkunden',
+    save: 'In eine Übersicht aufnehmen',
+    saveTile: 'Aufnehmen',
+    dashboard: 'Übersicht',
+    newDashboard: 'Eine neue',
+    dashboardName: 'Name der Übersicht',
     values: 'Werte',
     devices: 'Geräte',
     addDevice: 'Gerät hinzufügen',

@@ -14,11 +14,13 @@ import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute } from '../device-search.ts';
 import { RangeChoice } from '../overview/range-choice.tsx';
 import { colorOf } from '../overview/value-colors.ts';
+import type { ExploredLines } from '../../dashboards/save-line.ts';
 import { ExploreChoices } from './explore-choices.tsx';
 import { planOf } from './explore-search.ts';
 import styles from './explore.module.css';
 import { exploreWords } from './explore-words.ts';
 import { RequestCard } from './request-card.tsx';
+import { SaveButton } from './save-button.tsx';
 import { tableOf } from './series-table.ts';
 import { TableCard } from './table-card.tsx';
 import { useCompared } from './use-compared.ts';
@@ -32,7 +34,7 @@ export function Explore() {
   const words = useWords(exploreWords);
   const { device, zone } = useDeviceFrame();
   const exploration = useExploration();
-  const { answer, body, lines, times, table, isTooMany } = exploration;
+  const { answer, body, lines, times, table, isTooMany, explored } = exploration;
   const zoom = useZoom();
   const request = { method: 'POST', path, body } as const;
   const isNothing = body.series.length === 0;
@@ -42,7 +44,12 @@ export function Explore() {
       <Card
         title={words.title}
         note={<Why {...exploration} zone={zone} />}
-        actions={<RangeChoice />}
+        actions={
+          <>
+            <RangeChoice />
+            {!isNothing && <SaveButton workspaceId={device.workspaceId} lines={explored} />}
+          </>
+        }
       >
         <div className={styles['chart']} data-stale={answer.isPlaceholderData}>
           {isTooMany && <p className={styles['note']}>{words.tooMany}</p>}
@@ -170,6 +177,7 @@ function useExploration() {
     ...{ answer, body, plan, topics, topic, keys, chosen, compared, accumulator },
     ...plotted,
     isTooMany: wanted.length > linesMax,
+    explored: exploredOf(shown, topic, accumulator),
   };
 }
 
@@ -180,6 +188,20 @@ type Wanted = {
   readonly label: string;
 };
 type Answered = Parameters<typeof tableOf>[0];
+
+function exploredOf(shown: readonly Wanted[], topic: string, accumulator: string): ExploredLines {
+  const series = shown.map(({ deviceId, key, label, unit }) => ({
+    ...{ deviceId, topic, dataKey: key, accumulator, label },
+    ...(unit === '' ? {} : { unit }),
+  }));
+  return {
+    title: shown
+      .map(({ label }) => label)
+      .slice(0, 3)
+      .join(', '),
+    series,
+  };
+}
 
 function usePlotted(series: Answered | undefined, shown: readonly Wanted[], accumulator: string) {
   const naming = JSON.stringify(shown);

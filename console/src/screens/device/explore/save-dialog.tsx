@@ -1,0 +1,91 @@
+// Save dialog: the explored lines become a tile of a dashboard, which the person chooses or names.
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useId, useState } from 'react';
+import { Button } from '../../../parts/button.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { SelectField, TextField } from '../../../parts/field.tsx';
+import { Failure } from '../../../parts/states.tsx';
+import { toastFailure } from '../../../parts/toasts.tsx';
+import { useWords } from '../../../words/language.tsx';
+import { dashboardsOf } from '../../dashboards/dashboard-requests.ts';
+import {
+  type ExploredLines,
+  saveToDashboard,
+  saveToNewDashboard,
+} from '../../dashboards/save-line.ts';
+import styles from './explore.module.css';
+import { exploreWords } from './explore-words.ts';
+
+interface SaveDialogProps {
+  readonly workspaceId: string;
+  readonly lines: ExploredLines;
+  readonly close: () => void;
+}
+
+export function SaveDialog({ workspaceId, lines, close }: SaveDialogProps) {
+  const words = useWords(exploreWords);
+  const form = useId();
+  const [chosen, choose] = useState('');
+  const [name, setName] = useState(lines.title);
+  const dashboards = useQuery(dashboardsOf(workspaceId, {}));
+  const save = useSave(workspaceId, () =>
+    chosen === '' ? saveToNewDashboard(workspaceId, name, lines) : saveToDashboard(chosen, lines),
+  );
+  return (
+    <Dialog
+      title={words.save}
+      close={close}
+      footer={
+        <Button look="primary" type="submit" form={form} disabled={save.isPending}>
+          {words.saveTile}
+        </Button>
+      }
+    >
+      <form
+        id={form}
+        className={styles['save']}
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        {dashboards.error !== null && <Failure error={dashboards.error} />}
+        <SelectField
+          label={words.dashboard}
+          value={chosen}
+          onChange={({ target }) => choose(target.value)}
+        >
+          <option value="">{words.newDashboard}</option>
+          {dashboards.data?.content.map((dashboard) => (
+            <option key={dashboard.id} value={dashboard.id}>
+              {dashboard.name}
+            </option>
+          ))}
+        </SelectField>
+        {chosen === '' && (
+          <TextField
+            label={words.dashboardName}
+            required
+            maxLength={200}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        )}
+      </form>
+    </Dialog>
+  );
+}
+
+function useSave(workspaceId: string, mutationFn: () => Promise<{ readonly id: string }>) {
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn,
+    onSuccess: ({ id }) =>
+      navigate({
+        to: '/w/$workspaceId/dashboards/$dashboardId',
+        params: { workspaceId, dashboardId: id },
+      }),
+    onError: toastFailure,
+  });
+}
