@@ -37,7 +37,7 @@ export const newestOpen = (workspaceId: string) =>
     },
   });
 
-/** The newest alarms of a device, whatever their state. */
+/** The newest alarms of a device, in any state. */
 export const alarmsOfDevice = (workspaceId: string, deviceId: string) =>
   queryOptions({
     queryKey: [...alarmsKey(workspaceId), 'device', deviceId],

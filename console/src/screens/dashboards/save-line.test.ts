@@ -1,4 +1,4 @@
-// Save to a dashboard: a line tile finds its place and a name of its own.
+// Save to a dashboard: a line tile gets a free place and a free id.
 import { expect, test } from 'vitest';
 import { withLines } from './save-line.ts';
 

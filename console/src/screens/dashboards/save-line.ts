@@ -1,4 +1,4 @@
-// Save to a dashboard: series that were explored become a line tile of one that exists, or of a new one.
+// Save to a dashboard: explored series become a line tile of a dashboard that exists or is new.
 import { ask, platform } from '../../api/platform.ts';
 import {
   configurationOf,

@@ -8,7 +8,7 @@ import { useMay } from '../../../session/permissions.ts';
 /** With more, their names would cover each other, so that only the lines stay. */
 const namesMax = 3;
 
-/** Empty for a caller who may not read alarms. */
+/** Empty for a caller without permission to read alarms. */
 export function useAlarmMarks(workspaceId: string, deviceId: string): readonly PlotMark[] {
   const mayRead = useMay(workspaceId, 'rule', 'read');
   const { data } = useQuery({ ...alarmsOfDevice(workspaceId, deviceId), enabled: mayRead });
