@@ -135,7 +135,8 @@ describe('review behaviour 24: the document', () => {
       { bearer: [] },
       { session: [], csrf: [] },
     ]);
-    expect(of('GET /v3/auth/me/preferences').security).toEqual([{ session: [] }]);
+    expect(of('GET /v3/auth/me/preferences').security).toEqual(of('GET /v3/tags').security);
+    expect(of('POST /v3/auth/logout').security).toEqual([{ session: [], csrf: [] }]);
     expect(of('POST /v3/api-keys').security).toEqual([{ session: [], csrf: [] }]);
     expect(of('POST /v3/api-keys').description).toMatch(
       /`organization` `manage`\. Only for signed-in users/,
