@@ -50,7 +50,7 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     await page.getByText('Made with Natural Earth').waitFor();
   });
 
-  test('dragging moves the map, and a click on a dot opens its card', async () => {
+  test('dragging moves the map, and its button shows all devices again', async () => {
     const { page } = stage;
     const map = page.getByRole('application');
     const box = await map.boundingBox();
@@ -117,10 +117,14 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     await stage.visit('map');
   });
 
-  test('the filter of the list filters the map, and the phone shows both', async () => {
+  test('the filter of the list filters the map, a click on a dot opens its card, and the phone shows both', async () => {
     const { page } = stage;
     await page.getByRole('searchbox', { name: 'Search devices' }).fill('Zur');
     await page.getByText('1 of 1 device on the map').waitFor();
+    await page.getByRole('button', { name: 'Show all devices' }).click();
+    // The one device is in the middle now; a click on its dot opens its card.
+    await page.getByRole('application', { name: 'Map of 1 device' }).click();
+    await page.getByRole('region', { name: 'Zurich' }).waitFor();
     await page.getByRole('searchbox', { name: 'Search devices' }).fill('');
     await page.getByText('of 6 devices on the map').waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
