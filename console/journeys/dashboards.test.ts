@@ -123,6 +123,39 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     }
     await page.getByRole('button', { name: 'Close' }).click();
   });
+
+  test('a tile is moved by mouse, and edits that nobody saved are discarded', async () => {
+    const { page } = stage;
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const tile = page.getByRole('region', { name: 'Canteen', exact: true });
+    const handle = page.getByRole('button', { name: /^Move Canteen/ });
+    const before = await tile.boundingBox();
+    const from = await handle.boundingBox();
+    if (before === null || from === null) throw new Error('the tile is not shown');
+    await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 420, from.y + 20, { steps: 6 });
+    await page.mouse.up();
+    await expect.poll(async () => (await tile.boundingBox())?.x).toBeGreaterThan(before.x + 200);
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await expect.poll(async () => (await tile.boundingBox())?.x).toBe(before.x);
+    await page.getByRole('button', { name: 'Done' }).click();
+  });
+
+  test('a dashboard is renamed, duplicated and deleted in the list', async () => {
+    const { page } = stage;
+    await stage.visit('dashboards');
+    await page.getByRole('button', { name: 'Rename Night shift' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Day shift');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Duplicate Day shift' }).click();
+    await page.getByRole('link', { name: 'Day shift (copy)' }).waitFor();
+    await page.getByRole('button', { name: 'Delete Day shift', exact: true }).click();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Day shift deleted').waitFor();
+    await page.getByText('2 dashboards').waitFor();
+  });
 });
 
 /** Walks by Tab to what has the name, as someone without a mouse does. */
