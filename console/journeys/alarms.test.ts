@@ -51,7 +51,7 @@ journey('alarms', options, (stage) => {
     const dialog = page.getByRole('dialog', { name: 'Make an alarm' });
     await dialog.getByLabel('Severity').selectOption('CRITICAL');
     await dialog.getByLabel('Escalated after').fill('PT1H');
-    await dialog.getByRole('button', { name: 'Tell somebody' }).click();
+    await dialog.getByRole('button', { name: 'Add a notification' }).click();
     await stage.inspect('alarm-dialog');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: /Alarm/ }).last().click();

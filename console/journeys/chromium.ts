@@ -98,18 +98,30 @@ const axeSource = readFileSync(
 );
 const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+/** The rules that a change of the theme can break. */
+const colorRules = ['color-contrast', 'link-in-text-block'];
+
 /** What axe finds on the page as it is now, a line for each place. */
-export async function axeFindings(page: Page): Promise<string[]> {
+export function axeFindings(page: Page): Promise<string[]> {
+  return findingsOf(page, { type: 'tag', values: axeTags });
+}
+
+/** What axe finds of colors alone, for a page that was checked as a whole in another theme. */
+export function colorFindings(page: Page): Promise<string[]> {
+  return findingsOf(page, { type: 'rule', values: colorRules });
+}
+
+async function findingsOf(page: Page, runOnly: RunOnly): Promise<string[]> {
   await settle(page);
   // The debugger is not bound by the page's policy, so that policy stays as it is.
-  await page.evaluate(axeSource);
-  return page.evaluate(async (tags) => {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
+  return page.evaluate(async (rules) => {
     const { axe } = globalThis as unknown as { readonly axe: AxeApi };
-    const { violations } = await axe.run(document, { runOnly: tags });
+    const { violations } = await axe.run(document, { runOnly: rules });
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')} ${failureSummary}`),
     );
-  }, axeTags);
+  }, runOnly);
 }
 
 /** Waits until nothing fades or moves: a color on its way to another has any contrast. */
@@ -125,10 +137,15 @@ async function settle(page: Page): Promise<void> {
   });
 }
 
+interface RunOnly {
+  readonly type: 'tag' | 'rule';
+  readonly values: readonly string[];
+}
+
 interface AxeApi {
   run(
     context: unknown,
-    options: { readonly runOnly: readonly string[] },
+    options: { readonly runOnly: RunOnly },
   ): Promise<{
     readonly violations: readonly {
       readonly id: string;

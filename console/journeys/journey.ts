@@ -6,6 +6,7 @@ import { describeWith } from '../../tests/servers/server-tests.ts';
 import type { World } from '../../tests/world/world.ts';
 import {
   axeFindings,
+  colorFindings,
   type Browser,
   type BrowserOptions,
   chromiumProgram,
@@ -105,12 +106,13 @@ class Running<W extends World> implements Stage<W> {
   readonly takeComplaints = (): string[] => this.#browser?.complaints.splice(0) ?? [];
 
   readonly inspect = async (name: string): Promise<void> => {
-    for (const theme of ['dark', 'light']) {
+    for (const theme of ['dark', 'light'] as const) {
       await this.page.evaluate((chosen) => {
         document.documentElement.dataset['theme'] = chosen;
         dispatchEvent(new Event('themechange'));
       }, theme);
-      const findings = await axeFindings(this.page);
+      // A theme changes nothing but colors, so the page is checked as a whole once.
+      const findings = await (theme === 'light' ? axeFindings : colorFindings)(this.page);
       // oxlint-disable-next-line node/no-process-env -- pictures are asked for by hand
       const folder = process.env['PICTURES'];
       if (folder !== undefined)
