@@ -1,4 +1,4 @@
-// Times of charts in a real browser: the first one after a visit, and 720 buckets drawn, beside an idle page.
+// Times of charts in a real browser: the first after a visit, and 720 buckets, against an idle page.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';

@@ -106,7 +106,7 @@ export function axeFindings(page: Page): Promise<string[]> {
   return findingsOf(page, { type: 'tag', values: axeTags });
 }
 
-/** What axe finds of colors alone, for a page that was checked as a whole in another theme. */
+/** What axe finds of colors only, for a page that was checked as a whole in another theme. */
 export function colorFindings(page: Page): Promise<string[]> {
   return findingsOf(page, { type: 'rule', values: colorRules });
 }

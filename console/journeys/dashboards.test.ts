@@ -124,7 +124,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Close' }).click();
   });
 
-  test('a tile is moved by mouse, and edits that nobody saved are discarded', async () => {
+  test('a tile is moved by mouse, and unsaved edits are discarded', async () => {
     const { page } = stage;
     await page.getByRole('button', { name: 'Edit' }).click();
     const tile = page.getByRole('region', { name: 'Canteen', exact: true });
