@@ -37,7 +37,8 @@ journey('alarms', options, (stage) => {
 
   test('a rule gets an alarm in its lane, with whom it notifies', async () => {
     const { page } = stage;
-    await page.getByLabel('Name').fill('Too hot');
+    await page.getByRole('heading', { level: 1, name: 'New rule' }).waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('Too hot');
     await page.getByRole('button', { name: 'Add a device or tag' }).click();
     await page.getByRole('combobox', { name: 'Device' }).fill('Boiler');
     await page.getByRole('option', { name: /Boiler/ }).click();

@@ -112,6 +112,8 @@ export function colorFindings(page: Page): Promise<string[]> {
 }
 
 async function findingsOf(page: Page, runOnly: RunOnly): Promise<string[]> {
+  // Every page has one; before it is there, nothing is to be checked.
+  await page.locator('h1').first().waitFor({ state: 'attached' });
   await settle(page);
   // The debugger is not bound by the page's policy, so that policy stays as it is.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);

@@ -38,7 +38,7 @@ journey('custom logic', { start: startWorld }, (stage) => {
     expect(stage.takeComplaints().join()).toContain('status of 400');
     await page.getByLabel('Variable').last().fill('isOn');
     await page.keyboard.press('Control+s');
-    await page.getByRole('status').getByText('Saved').waitFor();
+    await page.getByRole('status').getByText('Saved', { exact: true }).waitFor();
     const saved = await world.must('GET', `/v3/rules/custom/${logicId}`);
     expect(saved.properties).toEqual([
       expect.objectContaining({ variableName: 'limit', type: 'NUMERICAL', defaultValue: 25 }),

@@ -21,7 +21,8 @@ journey('rules', { start: startWorld, prepare }, (stage) => {
     await stage.visit('rules');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'New rule' }).first().click();
-    await page.getByLabel('Name').fill('Leaks');
+    await page.getByRole('heading', { level: 1, name: 'New rule' }).waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('Leaks');
     for (const name of ['Boiler', 'Kitchen']) {
       await page.getByRole('button', { name: 'Add a device or tag' }).click();
       await page.getByRole('combobox', { name: 'Device' }).fill(name);

@@ -9,7 +9,8 @@ journey('sign-in', { start: startWorld, isSignedOut: true }, (stage) => {
     const { page } = stage;
     await stage.visit('devices?q=room');
     await page.waitForURL(/\/sign-in\?to=/);
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('email');
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('name'));
+    await expect.poll(focused).toBe('email');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('E-mail').fill('admin@localhost');
     await page.getByLabel('Password').fill('correct horse battery staple');

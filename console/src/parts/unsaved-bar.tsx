@@ -1,5 +1,5 @@
 // Unsaved bar: save and discard, what is not saved yet, and the questions that edits raise.
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import { useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';
 import { editingWords } from './editing-words.ts';
@@ -60,10 +60,11 @@ function Note({ editor: { isChanged, isKept, isRestored } }: Pick<UnsavedBarProp
 /** Ctrl S or Cmd S instead of the browser's own saving. */
 function useSaveKey(isReady: boolean, save: () => void): void {
   const latest = useRef({ isReady, save });
-  useEffect(() => {
+  // Before the page is painted: who sees the form can save it.
+  useLayoutEffect(() => {
     latest.current = { isReady, save };
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return;
       // An editor on the page has saved already; a second request would be at an old version.

@@ -42,6 +42,8 @@ export function useWorkspaces() {
 }
 
 export async function signOut(): Promise<void> {
+  // A request that is not answered yet would be refused with 401.
+  await answers.cancelQueries();
   await ask(platform.POST('/v3/auth/logout'));
   // Not when a session ends on its own: the same user finds the edits after signing in again.
   discardDrafts();
