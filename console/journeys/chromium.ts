@@ -112,7 +112,7 @@ export function colorFindings(page: Page): Promise<string[]> {
 }
 
 async function findingsOf(page: Page, runOnly: RunOnly): Promise<string[]> {
-  // Every page has one; before it is there, nothing is to be checked.
+  // Every page has one; before it is there, the page is still loading.
   await page.locator('h1').first().waitFor({ state: 'attached' });
   await settle(page);
   // The debugger is not bound by the page's policy, so that policy stays as it is.
