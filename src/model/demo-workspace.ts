@@ -1,4 +1,4 @@
-// Demo workspace: how it is made and recognized, by the platform and by `npm run demo` (contract 37).
+// Demo workspace: its content and its mark, for the platform and for `npm run demo` (contract 37).
 
 /** Properties of a workspace of simulated devices, which it keeps under any name. */
 export const simulatedMark = { simulated: 'heliograph-demo' } as const;
