@@ -1,0 +1,24 @@
+// Public address: the address of the platform in links and tokens, known when its port is bound.
+import { type Config, unboundUrl } from '../config.ts';
+
+export interface PublicAddress {
+  /** Without a slash at its end. */
+  readonly url: () => string;
+  /** The `aud` of tokens of devices. */
+  readonly deviceAudience: () => string;
+  /** With `PORT=0` the system chooses the port: call before the first request. */
+  readonly bound: (port: number) => void;
+}
+
+export function createPublicAddress({
+  publicUrl,
+  deviceAudience,
+}: Pick<Config, 'publicUrl' | 'deviceAudience'>): PublicAddress {
+  let boundUrl = unboundUrl;
+  const known = (url: string): string => (url === unboundUrl ? boundUrl : url);
+  return {
+    url: () => known(publicUrl),
+    deviceAudience: () => known(deviceAudience),
+    bound: (port) => void (boundUrl = `http://localhost:${port}`),
+  };
+}
