@@ -240,9 +240,6 @@ function urlOf(name: string, value: string | undefined): string | undefined {
   return refuse(name, '…', 'a URL');
 }
 
-/** The public URL while the port is chosen by the system (`PORT=0`) and not bound yet. */
-export const unboundUrl = 'http://localhost:0';
-
 /** Without a slash at its end. */
 function publicUrlOf(value: string | undefined, port: number): string {
   const url = urlOf('PUBLIC_URL', value) ?? `http://localhost:${port}`;

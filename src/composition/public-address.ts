@@ -1,5 +1,8 @@
 // Public address: the address of the platform in links and tokens, known when its port is bound.
-import { type Config, unboundUrl } from '../config.ts';
+import type { Config } from '../config.ts';
+
+/** The URL of the settings while the system has not chosen the port. */
+const unboundUrl = 'http://localhost:0';
 
 export interface PublicAddress {
   /** Without a slash at its end. */
