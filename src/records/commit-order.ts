@@ -1,10 +1,10 @@
-// Commit order: reads a growing table in the order of its commits, so that a follower passes over no row.
+// Commit order: reads a growing table in the order of its commits, so that a follower skips no row.
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { RecordsDb } from './records.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
- * The place of a row in this order. Only the database that gave a place can tell what is behind it.
+ * The place of a row in this order. Only the database that gave a place finds what is behind it.
  */
 export interface CommitPlace {
   readonly sequence: number;
@@ -19,9 +19,9 @@ type Placed<Row> = Row & { readonly place: CommitPlace };
 
 export interface CommitOrder {
   /**
-   * The next rows of the query behind the place, or from the first one; at most `max`. None is
-   * committed before a returned one any more. Resolves to none only when none is committed: rows
-   * that must wait for the end of an older transaction are waited for.
+   * The next rows of the query behind the place, or from the first one; at most `max`. Later
+   * commits add rows only behind them. Waits for an older transaction that holds back rows, so that
+   * an empty result means that none is committed.
    */
   rowsBehind<Table extends FollowedTable, Row extends { readonly sequence: number }>(
     query: SelectQueryBuilder<RecordTables, Table, Row>,

@@ -26,7 +26,7 @@ export interface Records {
   readonly sealer: Sealer;
   /** Tells what changed, after the change is durable. */
   readonly announce: (change: RecordChange) => void;
-  /** Runs the task once the transaction of `db` is committed; at once when `db` is none. */
+  /** Runs the task once the transaction of `db` is committed; without one, immediately. */
   readonly afterCommit: AfterCommit;
   /** Sees what is committed, also while a transaction of `db` is under way. For reading alone. */
   readonly committed: RecordsDb;

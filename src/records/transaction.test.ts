@@ -69,7 +69,7 @@ describe.each(['synced', 'lazy'] as const)('after a %s transaction', (durability
   });
 });
 
-test('outside of a transaction there is no commit to wait for', () => {
+test('outside of a transaction a task runs immediately', () => {
   const seen: string[] = [];
   records.afterCommit(() => seen.push('now'));
   expect(seen).toEqual(['now']);
