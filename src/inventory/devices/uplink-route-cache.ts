@@ -53,6 +53,8 @@ export interface UplinkRouteCache {
   byEui(connector: DeviceConnector, deviceEui: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 404 for an unknown device. */
   byDevice(serviceDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
+  /** The outputs of the device's data flow; undefined when the records must be read to know them. */
+  cachedOutputs(serviceDeviceId: string): FlowRoute['outputs'] | undefined;
   /**
    * The route of a device of the organization, by service or physical id, without a search of the
    * records. Undefined when the records must be read to know the device.
@@ -190,6 +192,10 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       return readByEui(connector, deviceEui);
     },
     byDevice: routes.byId,
+    cachedOutputs(id) {
+      const flow = devices.profileOf(id)?.parts?.flow;
+      return flow === undefined || flow.isStale ? undefined : flow.route.outputs;
+    },
     cached(organizationId, name) {
       const known = devices.byId(name);
       if (known?.device.organizationId === organizationId) return routes.routeOf(known);
