@@ -54,7 +54,7 @@ export interface NamedDevices {
 export function createNamedDevices(principal: Principal, on: NamedDeviceStages): NamedDevices {
   const { organizationId } = principal;
   const known = new Map<string, FoundDevice>();
-  let last: { readonly place: Place; readonly may: boolean } | undefined;
+  const mayWriteTo = createWriteCheck(principal, on);
 
   /** The devices of the names of a group are known afterwards. */
   async function lookUp(names: readonly (string | SampleRefusal)[]): Promise<void> {
@@ -139,7 +139,7 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
   }
 
   async function routed(name: string, { id, workspaceId }: DevicePlace): Promise<FoundDevice> {
-    if (!mayWrite({ organizationId, workspaceId, what: 'device', id })) return deviceRefusal(name);
+    if (!mayWriteTo({ id, origin: { organizationId, workspaceId } })) return deviceRefusal(name);
     try {
       return writable(name, await on.findRoute(id));
     } catch (error) {
@@ -153,25 +153,31 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
     const device = backfillDevice(route);
     return mayWriteTo(device) ? device : deviceRefusal(name);
   }
+}
 
-  function mayWriteTo({ id, origin }: BackfillDevice): boolean {
+interface WrittenDevice extends Pick<BackfillDevice, 'id'> {
+  readonly origin: Pick<Place, 'organizationId' | 'workspaceId'>;
+}
+
+/** Whether the principal may write to the device. */
+function createWriteCheck(
+  principal: Principal,
+  { authorizeWrite }: Pick<NamedDeviceStages, 'authorizeWrite'>,
+): (device: WrittenDevice) => boolean {
+  let last: (WrittenDevice['origin'] & { readonly may: boolean }) | undefined;
+
+  return ({ id, origin: { organizationId, workspaceId } }) => {
     // Most devices of a request are in one workspace: the answer is the same for each of them.
-    const { organizationId: of, workspaceId } = origin;
-    if (last?.place.workspaceId === workspaceId && last.place.organizationId === of)
+    if (last?.workspaceId === workspaceId && last.organizationId === organizationId)
       return last.may;
-    return mayWrite({ organizationId: of, workspaceId, what: 'device', id });
-  }
-
-  function mayWrite(place: Place): boolean {
-    const { organizationId: of, workspaceId } = place;
-    if (last?.place.workspaceId !== workspaceId || last.place.organizationId !== of)
-      last = { place, may: isPermitted(place) };
-    return last.may;
-  }
+    const may = isPermitted({ organizationId, workspaceId, what: 'device', id });
+    last = { organizationId, workspaceId, may };
+    return may;
+  };
 
   function isPermitted(place: Place): boolean {
     try {
-      on.authorizeWrite(principal, place);
+      authorizeWrite(principal, place);
       return true;
     } catch (error) {
       if (error instanceof Problem && error.status < 500) return false;

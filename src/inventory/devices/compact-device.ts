@@ -74,7 +74,7 @@ export function compactString(
   return JSON.stringify([id, ...fieldIds.map((field) => values.get(field) ?? null), ...rest]);
 }
 
-/** Whether the compact string is that of the device. Ids are made by this service, without escapes. */
+/** Whether the compact string is that of the device. This service creates ids, without escapes. */
 export function isStringOf(string: string, deviceId: string): boolean {
   return (
     string.startsWith(deviceId, idStart) && string.charCodeAt(idStart + deviceId.length) === quote

@@ -114,6 +114,10 @@ function createDeviceRoutes(records: Records, changes: RecordChanges) {
     labelChanged: profiles.labelChanged,
     routeOf,
     store,
+    outputsOf(id: string): FlowRoute['outputs'] | undefined {
+      const flow = devices.profileOf(id)?.parts?.flow;
+      return flow?.isStale === false ? flow.route.outputs : undefined;
+    },
     byId(id: string): Found {
       const known = devices.byId(id);
       return known === undefined ? reads.byId(id).then(store) : routeOf(known);
@@ -192,10 +196,7 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       return readByEui(connector, deviceEui);
     },
     byDevice: routes.byId,
-    cachedOutputs(id) {
-      const flow = devices.profileOf(id)?.parts?.flow;
-      return flow === undefined || flow.isStale ? undefined : flow.route.outputs;
-    },
+    cachedOutputs: routes.outputsOf,
     cached(organizationId, name) {
       const known = devices.byId(name);
       if (known?.device.organizationId === organizationId) return routes.routeOf(known);
