@@ -200,8 +200,7 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
     cached(organizationId, name) {
       const known = devices.byId(name);
       if (known?.device.organizationId === organizationId) return routes.routeOf(known);
-      // A name in the form of a service id can be an unknown one, and a physical id of another
-      // device.
+      // A name in the form of a service id can also be the physical id of another device.
       if (hasFormOfId('device', name)) return undefined;
       const named = devices.byDeviceId(organizationId, name);
       return named && routes.routeOf(named);
