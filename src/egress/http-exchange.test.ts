@@ -1,7 +1,7 @@
 // HTTP exchange: the same answers, limits and errors in this thread and on a thread of its own.
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { EgressRefused } from './egress-refused.ts';
 import { createEgressGuard, type EgressGuard } from './guard.ts';
