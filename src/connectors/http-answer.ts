@@ -1,4 +1,4 @@
-// HTTP answer: the outcome of a delivery by the answer of its target, or by the error of its request (contract 35).
+// HTTP answer: the outcome of a delivery by the answer or the error of its request (contract 35).
 import type { HttpAnswer } from '../egress/http-exchange.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { failedAttempt } from './send-failure.ts';

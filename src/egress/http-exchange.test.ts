@@ -1,4 +1,4 @@
-// HTTP exchange: the same answers, limits and errors in this thread and on a thread of its own.
+// HTTP exchange: the same answers, limits and errors in this thread and on another one.
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Worker } from 'node:worker_threads';
@@ -17,7 +17,7 @@ const failures: Error[] = [];
 const failed = (error: Error): void => void failures.push(error);
 const exchanges = {
   'in this thread': (allow: readonly string[]) => createHttpExchange({ allow }),
-  'on its own thread': (allow: readonly string[]) => createHttpThread({ allow, failed }),
+  'on another thread': (allow: readonly string[]) => createHttpThread({ allow, failed }),
 };
 
 function guardBy(
@@ -61,8 +61,8 @@ for (const [where, open] of Object.entries(exchanges)) {
           ),
         ),
       );
-      const told = bodies.map((body, i) => `PUT /a?b=${i} n${i} ${body}`);
-      expect(answers.map(({ text }) => text)).toEqual(told);
+      const expected = bodies.map((body, i) => `PUT /a?b=${i} n${i} ${body}`);
+      expect(answers.map(({ text }) => text)).toEqual(expected);
       expect(answers[0]).toMatchObject({ status: 207, retryAfter: '7', location: '/next' });
     });
 
@@ -138,12 +138,12 @@ for (const [where, open] of Object.entries(exchanges)) {
   });
 }
 
-test('when the thread ends, its requests fail, the failure is told, and the next request starts another', async () => {
+test('when the thread ends, its requests fail, the failure is reported, and the next request starts another', async () => {
   const threads: Worker[] = [];
   const note = (worker: Worker): void => void threads.push(worker);
   process.on('worker', note);
   cleanups.push(() => process.off('worker', note));
-  const { request } = guardBy(exchanges['on its own thread']);
+  const { request } = guardBy(exchanges['on another thread']);
   let hold = true;
   const { promise: arrived, resolve } = Promise.withResolvers<void>();
   const url = await serve((incoming, response) => {

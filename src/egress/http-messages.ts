@@ -1,4 +1,4 @@
-// HTTP messages: what the main thread and the thread of the HTTP client tell each other, once per turn.
+// HTTP messages between the main thread and the thread of the HTTP client, one per turn and direction.
 import { EgressRefused } from './egress-refused.ts';
 import type { HttpAnswer, HttpCall } from './http-exchange.ts';
 

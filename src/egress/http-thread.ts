@@ -1,4 +1,4 @@
-// HTTP thread: an exchange on a thread of its own, so that requests cost the main thread only messages.
+// HTTP thread: an exchange on its own thread, so that requests cost the main thread only messages.
 import { Worker } from 'node:worker_threads';
 import { setTimer } from '../structures/timers.ts';
 import type { HttpAnswer, HttpCall, HttpExchange } from './http-exchange.ts';

@@ -1,4 +1,4 @@
-// Template context: the text that the delivery log keeps is the whole context.
+// Template context: the JSON string that the delivery log keeps is the whole context.
 import { expect, test } from 'vitest';
 import { contextText, defaultPayload, type TemplateContext } from './template-context.ts';
 
@@ -27,7 +27,7 @@ const contexts: Readonly<Record<string, TemplateContext>> = {
 };
 
 for (const [title, context] of Object.entries(contexts)) {
-  test(`the text of ${title} has every value, with and without the payload that is known`, () => {
+  test(`the JSON of ${title} has every value, with and without the payload that is known`, () => {
     expect(JSON.parse(contextText(context))).toEqual(context);
     const payload = defaultPayload(context, true);
     expect(JSON.parse(contextText(context, payload))).toEqual(context);
