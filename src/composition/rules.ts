@@ -78,7 +78,6 @@ export async function composeRules(
   const scripts: RuleScripts = createRuleScripts({
     db,
     scripts: uplinks.scripts,
-    holds: registry.memory.states,
     alarmSources: registry.alarmSources,
     ruleOf: (id) => follower.alone(async () => registry.rule(id)),
     outlets,

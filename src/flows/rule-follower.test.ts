@@ -122,12 +122,14 @@ interface Started {
 async function started(
   told: number,
   pause: () => Promise<void> = async () => undefined,
-  on: Partial<Pick<RuleFollowerParts, 'failed' | 'lookUp'>> = {},
+  {
+    plansMax,
+    ...on
+  }: Partial<Pick<RuleFollowerParts, 'failed' | 'lookUp'>> & { readonly plansMax?: number } = {},
 ): Promise<Started> {
   let milliseconds = 0;
-  const registry = createRuleRegistry(records, store, (ruleId, error) =>
-    expect.fail(`${ruleId}: ${String(error)}`),
-  );
+  const unreadable = (ruleId: string, error: unknown) => expect.fail(`${ruleId}: ${String(error)}`);
+  const registry = createRuleRegistry(records, store, unreadable, plansMax);
   const log = createRunLog();
   const follower = createRuleFollower({
     db: records.db,
@@ -237,6 +239,9 @@ const history = fc.infiniteStream(
   }),
 );
 
+/** With few plans, states and last samples are read again and again. */
+const plansMaxima = fc.constantFrom(1, 2, 100_000);
+
 const cases = Number(process.env['RULE_RESTARTS'] ?? 40);
 /** The same histories every time; another seed looks at others. */
 const seed = Number(process.env['RULE_SEED'] ?? 20_261_121);
@@ -244,7 +249,7 @@ const seed = Number(process.env['RULE_SEED'] ?? 20_261_121);
 test(`review bug B1: ${cases} random streams with restarts, failures, repetitions and rules switched off and on: every delivery is there, and was made once`, async () => {
   let fired = 0;
   await fc.assert(
-    fc.asyncProperty(randomHistory, history, async (drawn, steps) => {
+    fc.asyncProperty(randomHistory, history, plansMaxima, async (drawn, steps, plansMax) => {
       // No device carries a tag here: memberships are told from records, which the whole platform's
       // tests do.
       const world = { ...drawn, tags: {} };
@@ -252,7 +257,8 @@ test(`review bug B1: ${cases} random streams with restarts, failures, repetition
       const entries = entriesOf(world);
       const switches = [...(world.switches ?? [])].sort((a, b) => a.at - b.at);
       let told = entries[0]!.position;
-      let one = await started(told);
+      const start = () => started(told, undefined, { plansMax });
+      let one = await start();
       for (let from = 0; from < entries.length; ) {
         while (switches[0]?.at === from) await switchRule(switches.shift()!.ruleId, one);
         const { size, ahead, happens } = steps.next().value;
@@ -271,7 +277,7 @@ test(`review bug B1: ${cases} random streams with restarts, failures, repetition
         // before it was told.
         if (happens === 'crash') told = Math.max(told, nextOf(batch) - 4);
         if (happens === 'restart' || happens === 'crash') {
-          one = await started(told);
+          one = await start();
           await one.follower.handle(
             entries.filter(({ position }) => position >= told && position < nextOf(batch)),
           );
@@ -290,6 +296,35 @@ test(`review bug B1: ${cases} random streams with restarts, failures, repetition
   // Histories that fire nothing would prove nothing.
   expect(fired).toBeGreaterThan(cases / 2);
 }, 120_000);
+
+test('condition states of devices that make room are read again: nothing fires twice, and memory is bounded', async () => {
+  const plansMax = 5;
+  const devices = Array.from({ length: 40 }, (_, i) => `02d${String(i).padStart(2, '0')}`);
+  const rules = devices.map((deviceId, i) => {
+    const rule = ruleFor(deviceId, { actions: [{ id: '09once', configuration: {} }] });
+    const logicBlocks = rule.logic.logicBlocks!.map((block) => ({
+      ...block,
+      actionIds: ['09once'],
+    }));
+    return { ...rule, id: `0ad${i}`, logic: { ...rule.logic, logicBlocks } };
+  });
+  await prepared({ rules });
+  const one = await started(nextPosition, undefined, { plansMax });
+  // True, still true, false, true again.
+  const samples = [25, 26, 1, 25].flatMap((a, timestamp) =>
+    devices.map((deviceId) => ({ deviceId, topic: 'default', timestamp, data: { a } })),
+  );
+  const entries = entriesOf({ samples });
+  const fired: number[] = [];
+  for (let from = 0; from < entries.length; from += 4) {
+    await one.follower.handle(entries.slice(from, from + 4));
+    expect(one.registry.memory.states.size).toBeLessThanOrEqual(plansMax);
+    if ((from + 4) % devices.length === 0) fired.push((await delivered()).length);
+  }
+  expect(fired).toEqual([40, 40, 40, 80]);
+  expect((await delivered()).filter(({ tries }) => tries !== 1)).toEqual([]);
+  await cleared({ rules });
+});
 
 test('review bug B1: a sample of the time when its rule was switched off is the last one, with a restart and without', async () => {
   const sources = [sourceFor('s1', '02a'), sourceFor('s2', '02a', { lastSample: true })];

@@ -2,7 +2,11 @@
 import type { JsonObject } from '../model/json.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { WaitingTrigger } from '../records/rows/rule-queue.ts';
-import { countScriptTimers, findScriptState } from '../records/rows/rule-state.ts';
+import {
+  countScriptTimers,
+  findConditionStates,
+  findScriptState,
+} from '../records/rows/rule-state.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
 import {
@@ -15,7 +19,6 @@ import {
 import { type Origin, ruleDelivery, ruleNote, runDeviceId } from './rule-effects.ts';
 import type { RecordsDb } from '../records/records.ts';
 import type { AlarmSources } from '../rules/alarm-sources.ts';
-import type { ConditionStates } from '../rules/condition-states.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -26,7 +29,6 @@ import { type CollectedWrite, emptyWrite, type RuleWrite } from './rule-writes.t
 export interface ScriptRunParts {
   readonly db: RecordsDb;
   readonly scripts: Pick<ScriptMachine, 'run'>;
-  readonly holds: ConditionStates;
   readonly alarmSources: AlarmSources;
   readonly log: RunLog;
   readonly now: () => EpochMs;
@@ -76,7 +78,7 @@ export async function runScript(
   const outcome = scriptOutcome(emits, now());
   const run = { compiled, origin, outcome };
   keepState(collector, run);
-  const actionIds = fire(collector, run, context);
+  const actionIds = fire(collector, run, context, await holdsBefore(collector, run));
   const errors = outcome.notes.map(({ message }) => message);
   await setTimers(collector, run, (message) => errors.push(message));
   addNotes(collector, run, errors, actionIds);
@@ -118,6 +120,18 @@ function firingActions({ alarms }: CompiledRule, { actions }: ScriptOutcome) {
   return actions.filter((action) => !clearsAlarm(action));
 }
 
+/** The condition state before the run; empty when unknown. */
+async function holdsBefore(
+  { parts, held }: Collector,
+  { compiled, origin: { deviceId } }: Run,
+): Promise<string> {
+  const known = held.get(deviceId);
+  if (known !== undefined) return known.holds;
+  const { ruleId, activation } = activationOf(compiled);
+  const [saved] = await findConditionStates(parts.db, [{ ruleId, deviceId }]);
+  return saved?.activation === activation ? saved.holds : '';
+}
+
 /**
  * Adds the deliveries and alarms of the emitted actions. Returns the ids of the actions, one per
  * delivery or trigger.
@@ -126,11 +140,11 @@ function fire(
   { parts, write, held }: Collector,
   { compiled, origin, outcome }: Run,
   context: TemplateContext,
+  before: string,
 ): readonly string[] {
   const { logic, rule, consecutive, alarms } = compiled;
   if (logic.type !== 'CUSTOM_LOGIC') return [];
   const { activation } = rule;
-  const before = held.get(origin.deviceId)?.holds ?? parts.holds.get(rule.id, origin.deviceId);
   const fired: string[] = [];
   const firing = firingActions(compiled, outcome);
   for (const actionId of logic.actionIds) {

@@ -117,7 +117,6 @@ async function runWaiting(state: ScriptsState, ruleId: string): Promise<void> {
       write.alarms.map(({ effect }) => effect),
       parts.alarmSources,
     );
-    for (const { deviceId, holds } of write.holds) parts.holds.load(ruleId, deviceId, holds);
     waiting.set(ruleId, Math.max(0, (waiting.get(ruleId) ?? 0) - taken));
     if (write.timers.length > 0) parts.timersSet();
   }

@@ -1,4 +1,4 @@
-// Condition states: the result of the last evaluation by rule and device, in cells that plans keep.
+// Condition states: the result of the last evaluation by device and rule, in cells that plans keep.
 
 /** The conditions of one rule that are true for one device. */
 export interface ConditionState {
@@ -11,18 +11,17 @@ export interface ConditionState {
   readonly epoch: object;
 }
 
+/** The states of devices that have a plan, and of timed runs. The records have all of them. */
 export interface ConditionStates {
-  get(ruleId: string, deviceId: string): string;
-  set(ruleId: string, deviceId: string, holds: string): void;
+  /** Devices with a state in memory. */
+  readonly size: number;
   /** Returns the cell, which the caller may keep as long as it is current. */
   cell(ruleId: string, deviceId: string): ConditionState;
-  /**
-   * False after states were deleted or loaded, and for cells of other states. Call `cell` again
-   * then.
-   */
+  /** False after `clear`, and for cells of other states. Call `cell` again then. */
   isCurrent(cell: ConditionState): boolean;
   /** Stores the result of an evaluation. */
   change(cell: ConditionState, holds: string): void;
+  /** Call before the first `cell` of the rule and device. */
   load(ruleId: string, deviceId: string, holds: string): void;
   /** Returns the changes since the last call, and marks them as saved. */
   takeChanged(): readonly {
@@ -30,74 +29,54 @@ export interface ConditionStates {
     readonly deviceId: string;
     readonly holds: string;
   }[];
-  forget(ruleId: string): void;
+  /** Call for a device whose plan is discarded, when its changes were taken. */
+  forgetDevice(deviceId: string): void;
+  /** Forgets the state of timed runs of the rule. */
+  forgetTimed(ruleId: string): void;
   clear(): void;
 }
 
 export function createConditionStates(): ConditionStates {
   // Cells in which no condition was ever true are not kept here, because one exists per rule and
   // device.
-  const rules = new Map<string, Map<string, ConditionState>>();
+  const devices = new Map<string, Map<string, ConditionState>>();
   const changed = new Set<ConditionState>();
   let epoch = {};
 
-  function cellOf(ruleId: string, deviceId: string): ConditionState {
-    const cell = rules.get(ruleId)?.get(deviceId);
-    if (cell?.epoch === epoch) return cell;
-    const current = { ruleId, deviceId, holds: cell?.holds ?? '', epoch };
-    if (cell !== undefined) {
-      keepCell(rules, current);
-      if (changed.delete(cell)) changed.add(current);
-    }
-    return current;
-  }
-
-  function change(cell: ConditionState, holds: string): void {
-    // Unknown is the same as no true condition.
-    if (cell.holds === holds || (cell.holds === '' && !holds.includes('1'))) return;
-    if (cell.holds === '') keepCell(rules, cell);
-    cell.holds = holds;
-    changed.add(cell);
+  function keep(cell: ConditionState): void {
+    const cells = devices.get(cell.deviceId);
+    if (cells === undefined) devices.set(cell.deviceId, new Map([[cell.ruleId, cell]]));
+    else cells.set(cell.ruleId, cell);
   }
 
   return {
-    get: (ruleId, deviceId) => rules.get(ruleId)?.get(deviceId)?.holds ?? '',
-    set(ruleId, deviceId, holds) {
-      // A plan may keep an empty cell of the same rule and device.
-      if (rules.get(ruleId)?.has(deviceId) !== true) epoch = {};
-      change(cellOf(ruleId, deviceId), holds);
+    get size() {
+      return devices.size;
     },
-    cell: cellOf,
+    cell: (ruleId, deviceId) =>
+      devices.get(deviceId)?.get(ruleId) ?? { ruleId, deviceId, holds: '', epoch },
     isCurrent: (cell) => cell.epoch === epoch,
-    change,
-    load(ruleId, deviceId, holds) {
-      const cell = rules.get(ruleId)?.get(deviceId);
-      if (cell !== undefined) cell.holds = holds;
-      else {
-        epoch = {};
-        keepCell(rules, { ruleId, deviceId, holds, epoch });
-      }
+    change(cell, holds) {
+      // Unknown is the same as no true condition.
+      if (cell.holds === holds || (cell.holds === '' && !holds.includes('1'))) return;
+      if (cell.holds === '') keep(cell);
+      cell.holds = holds;
+      changed.add(cell);
     },
+    load: (ruleId, deviceId, holds) => keep({ ruleId, deviceId, holds, epoch }),
     takeChanged() {
       const taken = [...changed].map(savedState);
       changed.clear();
       return taken;
     },
-    forget(ruleId) {
-      if (rules.delete(ruleId)) epoch = {};
-    },
+    forgetDevice: (deviceId) => void devices.delete(deviceId),
+    forgetTimed: (ruleId) => void devices.get('')?.delete(ruleId),
     clear() {
-      rules.clear();
+      devices.clear();
       changed.clear();
       epoch = {};
     },
   };
-}
-
-function keepCell(rules: Map<string, Map<string, ConditionState>>, cell: ConditionState): void {
-  const cells = rules.get(cell.ruleId);
-  if (cells === undefined) rules.set(cell.ruleId, new Map([[cell.deviceId, cell]]));
-  else cells.set(cell.deviceId, cell);
 }
 
 function savedState({ ruleId, deviceId, holds }: ConditionState) {

@@ -3,11 +3,13 @@ import { createWorkingSet } from '../structures/working-set.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { type DevicePlan, type PlanningFailed, planDevice } from './device-plan.ts';
 
-/**
- * Plans in memory. The least recently used ones are evicted, first of workspaces with more than an
- * equal share.
- */
-const plansMax = 100_000;
+export const planLimits = {
+  /**
+   * Devices with a plan, and with condition states in memory. The least recently used ones are
+   * evicted, first of workspaces with more than an equal share, and read again when they send.
+   */
+  plansMax: 100_000,
+} as const;
 
 /** What a plan is made from. */
 export interface PlannedDevice {
@@ -23,7 +25,7 @@ export interface Plans {
    * A plan without a rule that threw is made again.
    */
   missing(devices: ReadonlyMap<string, { readonly workspaceId: string }>): readonly string[];
-  make(device: PlannedDevice, failed: PlanningFailed): void;
+  make(device: PlannedDevice, failed: PlanningFailed): DevicePlan | undefined;
   /**
    * Undefined when no rule reads the device. Throws when its plan was not made, because rules would
    * be skipped without notice.
@@ -45,8 +47,11 @@ interface StoredPlan {
   readonly isPartial: boolean;
 }
 
-/** `evicted` is called with devices whose plans are no longer in memory or incomplete. */
-export function createPlans(evicted: (deviceId: string) => void, max = plansMax): Plans {
+/** `evicted` is called with devices whose plans are no longer in memory or are made again. */
+export function createPlans(
+  evicted: (deviceId: string) => void,
+  max: number = planLimits.plansMax,
+): Plans {
   const devicesOf = new Map<string, Set<string>>();
   const plans = createWorkingSet<string, StoredPlan>(
     max,
@@ -82,6 +87,7 @@ export function createPlans(evicted: (deviceId: string) => void, max = plansMax)
       });
       plans.set(id, { workspaceId, plan, isPartial });
       relate(id, workspaceId);
+      return plan;
     },
     find(deviceId) {
       const known = plans.get(deviceId);

@@ -11,13 +11,13 @@ import { tagsOfDevices } from '../records/rows/tags.ts';
 import { type AlarmSources, createAlarmSources } from './alarm-sources.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { createConditionStates } from './condition-states.ts';
-import type { DevicePlan } from './device-plan.ts';
+import { type DevicePlan, rulesWithStates } from './device-plan.ts';
 import type { RuleMemory } from './evaluation.ts';
 import { loadLastSamples, type WantedDevice } from './last-sample-loader.ts';
 import type { SearchedStore, SearchGap } from './last-sample-search.ts';
 import { createLastSamples } from './last-samples.ts';
 import { type Changes, createPendingChanges } from './pending-changes.ts';
-import { createPlans, type Plans } from './plans.ts';
+import { createPlans, planLimits, type Plans } from './plans.ts';
 import { createRuleIndex, type RuleIndex } from './rule-index.ts';
 import { compileRules } from './rule-loader.ts';
 
@@ -78,11 +78,12 @@ export function createRuleRegistry(
   { db, sealer }: Pick<Records, 'db' | 'sealer'>,
   store: SearchedStore,
   failed: (ruleId: string, error: unknown) => void,
+  plansMax: number = planLimits.plansMax,
 ): RuleRegistry {
   const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
   const alarmSources = createAlarmSources();
   const index = createRuleIndex();
-  const plans = createPlans(memory.last.forget);
+  const plans = createPlans((id) => forgetDevice(memory, id), plansMax);
   const state: RegistryState = {
     ...{ db, sealer, store, memory, alarmSources, index, plans, failed },
   };
@@ -127,10 +128,13 @@ export function createRuleRegistry(
 }
 
 async function applyChanges(state: RegistryState, changes: Changes): Promise<boolean> {
-  const { index, plans } = state;
+  const { index, plans, memory } = state;
   let ids: ReadonlySet<string> | undefined;
   if (!changes.isAll) ids = await changedRules(state, changes);
-  for (const id of changes.devices) plans.forget(id);
+  for (const id of changes.devices) {
+    plans.forget(id);
+    memory.states.forgetDevice(id);
+  }
   forgetWorkspaces(state, index.workspacesWithTags([...changes.tags]));
   if (ids?.size === 0) return false;
   await reloadRules(state, ids);
@@ -173,22 +177,29 @@ async function reloadRules(
   for (const id of ids ?? index.ids()) {
     const known = index.remove(id);
     if (known === undefined) continue;
-    memory.states.forget(id);
+    memory.states.forgetTimed(id);
     alarmSources.forget(id);
     workspaces.add(known.rule.workspaceId);
   }
   for (const rule of compiled) index.add(rule);
-  const states = await findConditionStates(
-    db,
-    rules.map(({ id }) => id),
+  await loadStates(
+    state,
+    rules.map(({ id }) => ({ ruleId: id, deviceId: '' })),
   );
-  for (const { ruleId, deviceId, activation, holds } of states) {
-    const isCurrent = index.rule(ruleId)?.rule.activation === activation;
-    if (isCurrent) memory.states.load(ruleId, deviceId, holds);
-  }
   const withAlarms = compiled.filter(({ alarms }) => alarms.size > 0).map(({ rule }) => rule.id);
   for (const source of await findAlarmSourcesOfRules(db, withAlarms)) alarmSources.add(source);
   forgetWorkspaces(state, workspaces);
+}
+
+/** Reads what was saved by the present activations of the rules; '' is the device of timed runs. */
+async function loadStates(
+  { db, index, memory }: RegistryState,
+  of: readonly { readonly ruleId: string; readonly deviceId: string }[],
+): Promise<void> {
+  for (const { ruleId, deviceId, activation, holds } of await findConditionStates(db, of)) {
+    const isCurrent = index.rule(ruleId)?.rule.activation === activation;
+    if (isCurrent) memory.states.load(ruleId, deviceId, holds);
+  }
 }
 
 /**
@@ -196,7 +207,14 @@ async function reloadRules(
  * before.
  */
 function forgetWorkspaces({ plans, memory }: RegistryState, ids: Iterable<string>): void {
-  for (const id of ids) for (const device of plans.forgetWorkspace(id)) memory.last.forget(device);
+  for (const id of ids)
+    for (const device of plans.forgetWorkspace(id)) forgetDevice(memory, device);
+}
+
+/** All of it is in the records, because batches are written before anything is discarded. */
+function forgetDevice({ last, states }: RuleMemory, deviceId: string): void {
+  last.forget(deviceId);
+  states.forgetDevice(deviceId);
 }
 
 async function prepareEntries(
@@ -220,10 +238,12 @@ async function prepareEntries(
 type Devices = ReadonlyMap<string, WantedDevice>;
 
 async function makePlans(
-  { db, index, plans }: RegistryState,
+  state: RegistryState,
   devices: Devices,
   { planningFailed }: PreparationFailures,
 ): Promise<void> {
+  const { db, index, plans } = state;
+  const withStates: { readonly ruleId: string; readonly deviceId: string }[] = [];
   const unplanned = plans.missing(devices);
   let tags = noTags;
   if (index.hasTags) tags = await tagsOfDevices(db, unplanned);
@@ -231,9 +251,19 @@ async function makePlans(
     const workspaceId = devices.get(id)?.workspaceId ?? '';
     const own = new Set(tags.get(id)?.map((tag) => tag.id));
     const rules = index.rulesFor(id, own, workspaceId);
-    plans.make({ id, workspaceId, tags: own, rules }, (compiled, error) =>
+    const plan = plans.make({ id, workspaceId, tags: own, rules }, (compiled, error) =>
       planningFailed(compiled, id, error),
     );
+    state.memory.states.forgetDevice(id);
+    for (const { rule } of plan === undefined ? [] : rulesWithStates(plan))
+      withStates.push({ ruleId: rule.id, deviceId: id });
+  }
+  try {
+    await loadStates(state, withStates);
+  } catch (error) {
+    // A plan must not be used without its states.
+    for (const id of unplanned) plans.forget(id);
+    throw error;
   }
 }
 

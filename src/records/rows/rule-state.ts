@@ -1,4 +1,5 @@
 // Rule state between runs, written after the journal, in one transaction with the effects of the runs.
+import { sql } from 'kysely';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
@@ -82,16 +83,18 @@ export interface DeviceConditionState extends ActivationRef {
   readonly holds: string;
 }
 
+/** Those of the rules and devices that have one; `activation` is that of the state. */
 export async function findConditionStates(
   db: RecordsDb,
-  ruleIds: readonly string[],
+  of: readonly Pick<DeviceConditionState, 'ruleId' | 'deviceId'>[],
 ): Promise<DeviceConditionState[]> {
   const found: DeviceConditionState[] = [];
-  for (const ids of chunks(ruleIds)) {
+  for (const some of chunks(of)) {
+    const rows = some.map(({ ruleId, deviceId }) => sql`(${ruleId}, ${deviceId})`);
     const query = db
       .selectFrom('ruleDeviceStates')
       .selectAll()
-      .where('ruleId', 'in', [...ids]);
+      .where(sql<boolean>`("ruleId", "deviceId") in (values ${sql.join(rows)})`);
     found.push(...(await query.execute()));
   }
   return found;
