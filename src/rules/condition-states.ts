@@ -31,7 +31,7 @@ export interface ConditionStates {
   }[];
   /** Call for a device whose plan is discarded, when its changes were taken. */
   forgetDevice(deviceId: string): void;
-  /** Forgets the state of timed runs of the rule. */
+  /** Discards the state of timed runs of the rule. */
   forgetTimed(ruleId: string): void;
   clear(): void;
 }

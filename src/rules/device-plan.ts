@@ -110,8 +110,8 @@ function inputsOf(
 /** The rules of the plan whose evaluation depends on their condition state of the device. */
 export function rulesWithStates({ byTopic, everywhere }: DevicePlan): Set<CompiledRule> {
   const rules = new Set<CompiledRule>();
+  // Those of scripts are read from the records.
   for (const { uses } of [...byTopic.values(), everywhere].flat())
-    // Those of scripts are read from the records.
     for (const { planned, triggers } of uses)
       if (triggers && planned.compiled.logic.type !== 'CUSTOM_LOGIC') rules.add(planned.compiled);
   return rules;

@@ -47,7 +47,7 @@ interface StoredPlan {
   readonly isPartial: boolean;
 }
 
-/** `evicted` is called with devices whose plans are no longer in memory or are made again. */
+/** `evicted` is called with devices whose plans are no longer in memory or incomplete. */
 export function createPlans(
   evicted: (deviceId: string) => void,
   max: number = planLimits.plansMax,

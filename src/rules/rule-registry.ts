@@ -207,8 +207,7 @@ async function loadStates(
  * before.
  */
 function forgetWorkspaces({ plans, memory }: RegistryState, ids: Iterable<string>): void {
-  for (const id of ids)
-    for (const device of plans.forgetWorkspace(id)) forgetDevice(memory, device);
+  for (const id of ids) for (const one of plans.forgetWorkspace(id)) forgetDevice(memory, one);
 }
 
 /** All of it is in the records, because batches are written before anything is discarded. */
