@@ -1,8 +1,7 @@
 // Tile form: what a tile shows, of which devices, how it is summed up, and what its numbers mean.
-import { useId, useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { useState } from 'react';
 import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { useWords } from '../../../words/language.tsx';
 import {
   firstSizes,
@@ -29,7 +28,6 @@ interface TileFormProps {
 
 export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProps) {
   const words = useWords(formWords);
-  const form = useId();
   const [edited, setEdited] = useState<Tile>(() =>
     isNew && seriesOf(tile).length === 0 ? { ...tile, series: [blankSeries] } : tile,
   );
@@ -42,55 +40,43 @@ export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProp
     close();
   };
   return (
-    <Dialog
+    <FormDialog
       title={isNew ? words.newTile : words.change}
       isWide
+      submitLabel={words.apply}
+      submit={apply}
       close={close}
-      footer={
-        <Button look="primary" type="submit" form={form}>
-          {words.apply}
-        </Button>
-      }
     >
-      <form
-        id={form}
-        className={styles['form']}
-        onSubmit={(event) => {
-          event.preventDefault();
-          apply();
-        }}
-      >
-        <BasicFields tile={edited} isNew={isNew} change={setEdited} />
-        {edited.kind === 'text' ? (
-          <TextArea
-            label={words.text}
-            hint={words.textHint}
-            rows={6}
-            required
-            value={edited.text ?? ''}
-            onChange={({ target }) => setEdited({ ...edited, text: target.value })}
-          />
-        ) : (
-          <SeriesFields
-            workspaceId={workspaceId}
-            kind={edited.kind}
-            series={seriesOf(edited)}
-            change={(series) => setEdited({ ...edited, series: [...series] })}
-          />
-        )}
-        {hasThresholds(edited.kind) && (
-          <ThresholdFields
-            thresholds={edited.thresholds ?? []}
-            change={(thresholds) => setEdited({ ...edited, thresholds: [...thresholds] })}
-          />
-        )}
-        {isTried && !isWhole && (
-          <p role="alert" className={styles['error']}>
-            {words.incomplete}
-          </p>
-        )}
-      </form>
-    </Dialog>
+      <BasicFields tile={edited} isNew={isNew} change={setEdited} />
+      {edited.kind === 'text' ? (
+        <TextArea
+          label={words.text}
+          hint={words.textHint}
+          rows={6}
+          required
+          value={edited.text ?? ''}
+          onChange={({ target }) => setEdited({ ...edited, text: target.value })}
+        />
+      ) : (
+        <SeriesFields
+          workspaceId={workspaceId}
+          kind={edited.kind}
+          series={seriesOf(edited)}
+          change={(series) => setEdited({ ...edited, series: [...series] })}
+        />
+      )}
+      {hasThresholds(edited.kind) && (
+        <ThresholdFields
+          thresholds={edited.thresholds ?? []}
+          change={(thresholds) => setEdited({ ...edited, thresholds: [...thresholds] })}
+        />
+      )}
+      {isTried && !isWhole && (
+        <p role="alert" className={styles['error']}>
+          {words.incomplete}
+        </p>
+      )}
+    </FormDialog>
   );
 }
 
