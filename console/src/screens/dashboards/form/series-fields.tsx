@@ -1,8 +1,6 @@
 // Series fields: the values of a tile, each of a device and one of its data keys.
 import { useQuery } from '@tanstack/react-query';
-import { Plus, X } from 'lucide-react';
 import { useDevicesById } from '../../../api/devices-by-id.ts';
-import { Button } from '../../../parts/button.tsx';
 import { DevicePick } from '../../../parts/device-pick.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { useWords } from '../../../words/language.tsx';
@@ -10,6 +8,7 @@ import { dataKeysOf, topicsOf } from '../../device/data/data-keys.ts';
 import { schemaQuery } from '../../device/data/device-queries.ts';
 import { accumulatorNames } from '../../device/explore/explore-search.ts';
 import { hasOneSeries, type TileKind, type TileSeries, topicOf } from '../dashboard-model.ts';
+import { FieldRows } from './field-rows.tsx';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 
@@ -32,51 +31,40 @@ export function SeriesFields({ workspaceId, kind, series, change }: SeriesFields
     isMap || last?.deviceId === undefined
       ? blankSeries
       : { deviceId: last.deviceId, dataKey: '', label: last.label ?? null };
-  const put = (at: number, one: TileSeries) => change(series.with(at, one));
   return (
-    <fieldset className={styles['group']}>
-      <legend>{words.values}</legend>
-      {series.map((one, at) => (
-        <SeriesRow
-          // oxlint-disable-next-line react/no-array-index-key -- a row is its place in the list
-          key={at}
-          workspaceId={workspaceId}
-          kind={kind}
-          number={at + 1}
-          series={one}
-          change={(changed) => put(at, changed)}
-          remove={series.length > 1 ? () => change(series.toSpliced(at, 1)) : undefined}
-        />
-      ))}
-      {!hasOneSeries(kind) && series.length < seriesMax && (
-        <div>
-          <Button onClick={() => change([...series, next])}>
-            <Plus aria-hidden="true" />
-            {isMap ? words.addDevice : words.addValue}
-          </Button>
-        </div>
+    <FieldRows
+      legend={words.values}
+      rows={series}
+      least={1}
+      most={hasOneSeries(kind) ? 1 : seriesMax}
+      addLabel={isMap ? words.addDevice : words.addValue}
+      newRow={() => next}
+      rowLabel={words.valueNumber}
+      removeLabel={words.removeValue}
+      change={change}
+    >
+      {(one, put) => (
+        <SeriesInputs workspaceId={workspaceId} kind={kind} series={one} change={put} />
       )}
-    </fieldset>
+    </FieldRows>
   );
 }
 
-interface SeriesRowProps {
+interface SeriesInputsProps {
   readonly workspaceId: string;
   readonly kind: TileKind;
-  readonly number: number;
   readonly series: TileSeries;
   readonly change: (series: TileSeries) => void;
-  readonly remove: (() => void) | undefined;
 }
 
-function SeriesRow({ workspaceId, kind, number, series, change, remove }: SeriesRowProps) {
+function SeriesInputs({ workspaceId, kind, series, change }: SeriesInputsProps) {
   const words = useWords(formWords);
   const { deviceId, tagId } = series;
   const devices = useDevicesById(workspaceId, [deviceId ?? null]);
   const name = devices.get(deviceId ?? '')?.name;
   const isTag = tagId !== null && tagId !== undefined;
   return (
-    <div className={styles['row']} role="group" aria-label={words.valueNumber(number)}>
+    <>
       {isTag ? (
         <p className={styles['tag']}>{words.ofTag}</p>
       ) : (
@@ -108,20 +96,7 @@ function SeriesRow({ workspaceId, kind, number, series, change, remove }: Series
         value={series.label ?? ''}
         onChange={({ target }) => change({ ...series, label: target.value })}
       />
-      {remove !== undefined && (
-        <span className={styles['remove']}>
-          <Button
-            look="ghost"
-            isIcon
-            aria-label={words.removeValue(number)}
-            title={words.removeValue(number)}
-            onClick={remove}
-          >
-            <X aria-hidden="true" />
-          </Button>
-        </span>
-      )}
-    </div>
+    </>
   );
 }
 
