@@ -1,7 +1,7 @@
 // Tag dialog: gives the selected devices a tag, and creates it if it does not exist.
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { ask, platform } from '../../api/platform.ts';
+import { tagsOf } from '../../api/tags.ts';
 import { TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { toast } from '../../parts/toasts.tsx';
@@ -12,17 +12,6 @@ import type { Device } from './device-list.ts';
 import type { ListPlace } from './device-table.tsx';
 import { devicesWords } from './devices-words.ts';
 import type { Selection } from '../../parts/rows/use-selection.ts';
-
-const tagsMax = 1_000;
-
-const tagsOf = (workspaceId: string) =>
-  queryOptions({
-    queryKey: ['tags', workspaceId],
-    queryFn: ({ signal }) => {
-      const query = { workspaceId, size: tagsMax, sort: 'name,asc' };
-      return ask(platform.GET('/v3/tags', { signal, params: { query } }));
-    },
-  });
 
 export interface WorkDialogProps {
   readonly place: ListPlace;

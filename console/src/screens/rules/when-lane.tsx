@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Clock, Cpu, Plus, Tag } from 'lucide-react';
 import { useState } from 'react';
-import { ask, platform } from '../../api/platform.ts';
+import { tagsOf } from '../../api/tags.ts';
 import { Button } from '../../parts/button.tsx';
 import { DevicePick } from '../../parts/device-pick.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
@@ -69,17 +69,9 @@ interface AddInputProps {
   readonly add: (input: RuleInput) => void;
 }
 
-const tagsMax = 1_000;
-
 function AddInput({ workspaceId, add }: AddInputProps) {
   const words = useWords(editorWords);
-  const tags = useQuery({
-    queryKey: ['tags', workspaceId],
-    queryFn: ({ signal }) => {
-      const query = { workspaceId, size: tagsMax };
-      return ask(platform.GET('/v3/tags', { signal, params: { query } }));
-    },
-  });
+  const tags = useQuery(tagsOf(workspaceId));
   const known = tags.data?.content ?? [];
   const input = { tagCombination: null, workspaceId: null };
   return (
