@@ -29,19 +29,19 @@ export function DevicePick({ workspaceId, label, chosen = '', choose }: DevicePi
   const typings = useRef(0);
   const isOpen = typed !== undefined;
   const found = matches[current];
-  const type = (text: string | undefined) => {
-    setTyped(text);
+  const type = (search: string | undefined) => {
+    setTyped(search);
     setCurrent(0);
   };
   const take = (device: FoundDevice) => {
     choose(device);
     type(undefined);
   };
-  /** While the list still has the matches of an earlier text, those of this one are awaited. */
-  const enter = async (text: string) => {
+  /** While the list still has the matches of an earlier search, those of this one are awaited. */
+  const enter = async (search: string) => {
     if (isNarrowed) return found === undefined ? undefined : take(found);
     const typing = typings.current;
-    const [first] = await client.ensureQueryData(matchesOf(workspaceId, text));
+    const [first] = await client.ensureQueryData(matchesOf(workspaceId, search));
     if (typing === typings.current && first !== undefined) take(first);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {

@@ -60,7 +60,7 @@ export function seriesOf({ series }: Tile): readonly TileSeries[] {
   return series ?? [];
 }
 
-/** Of the devices of a tag, each of which is a series; the tag may not be chosen yet. */
+/** Of the devices of a tag, each of which is a series; its tag is empty until it is chosen. */
 export const isOfTag = ({ tagId }: TileSeries): boolean => tagId !== null && tagId !== undefined;
 
 export const topicOf = ({ topic }: TileSeries): string => topic ?? topicDefault;

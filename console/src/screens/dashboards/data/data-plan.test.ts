@@ -96,7 +96,7 @@ test.each([
   expect(seriesPlan([shown], new Map(), day).map(({ bucket }) => bucket.iso)).toEqual([asked]);
 });
 
-test('tiles with a bucket of their own leave that of the others as it is', () => {
+test('tiles that name a bucket leave that of the others as it is', () => {
   const plain = tile('a', 'line', [temperature]);
   const hourly = { ...tile('b', 'bar', [temperature]), bucketInterval: 'PT1H' };
   const plan = seriesPlan([plain, hourly, plain], new Map(), { fromMs: 0, toMs: dayMs });

@@ -1,4 +1,4 @@
-// Tile buckets: the length of bucket that a tile names, as far as a chart of the range can show it.
+// Tile buckets: the length of bucket that a tile names, when a chart of the range can show it.
 import { parseIsoDuration } from '../../../../../src/model/iso-duration.ts';
 import { type Bucket, type Interval, isShowable } from '../../device/data/time-range.ts';
 

@@ -1,4 +1,4 @@
-// Series fields: the values of a tile, each of a device or of the devices of a tag, and a data key.
+// Series fields: the values of a tile, each with its device or tag and a data key.
 import { useQuery } from '@tanstack/react-query';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { useWords } from '../../../words/language.tsx';
