@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import type { RuleListSearch } from './rule-search.ts';
+import type { ListSearch } from '../../parts/list-search.ts';
 
 export type RuleRun = components['schemas']['RuleRun'];
 
@@ -13,7 +13,7 @@ const healthMs = 15_000;
 const liveMs = 5_000;
 const dayMs = 86_400_000;
 
-export function rulesOf(workspaceId: string, { q, page = 0 }: RuleListSearch) {
+export function rulesOf(workspaceId: string, { q, page = 0 }: ListSearch) {
   const query = {
     workspaceId,
     page,
