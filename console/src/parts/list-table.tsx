@@ -14,9 +14,9 @@ export interface ListTableProps {
 }
 
 export function ListTable({ headers, hasControl = false, actions, children }: ListTableProps) {
-  const ends = [hasControl && styles['controlled'], actions !== undefined && styles['acted']];
+  const columns = [hasControl && styles['controlled'], actions !== undefined && styles['acted']];
   return (
-    <table className={[styles['list'], ...ends].filter(Boolean).join(' ')}>
+    <table className={[styles['list'], ...columns].filter(Boolean).join(' ')}>
       <thead>
         <tr>
           {headers.map((header) => (

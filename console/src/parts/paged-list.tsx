@@ -1,4 +1,4 @@
-// Paged list: records of one page of the address, with what stands there while there are none.
+// Paged list: the rows of one page, its search and its pager in the address; bones or an empty state before that.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import type { CurlRequest } from '../api/curl.ts';
