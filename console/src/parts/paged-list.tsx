@@ -1,4 +1,4 @@
-// Paged list: the rows of one page, its search and its pager in the address; bones or an empty state before that.
+// Paged list: the rows of one page, with search and pager in the address, or an empty state.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import type { CurlRequest } from '../api/curl.ts';
