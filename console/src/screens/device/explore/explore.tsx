@@ -1,6 +1,6 @@
 // Explore: values of one or several devices over a range, as a chart, a table, a request and a file.
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { LineChart, type PlotLine } from '../../../charts/line-chart.tsx';
 import { Card } from '../../../parts/card.tsx';
@@ -10,6 +10,7 @@ import { dataKeysOf, topicsOf } from '../data/data-keys.ts';
 import { schemaQuery, seriesQuery } from '../data/device-queries.ts';
 import { withGaps } from '../data/gaps.ts';
 import { intervalOf, isoInterval } from '../data/time-range.ts';
+import { useZoom } from '../data/use-zoom.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute } from '../device-search.ts';
 import { RangeChoice } from '../overview/range-choice.tsx';
@@ -232,18 +233,4 @@ function usePlotted(series: Answered | undefined, shown: readonly Wanted[], accu
     );
     return { times, lines, table };
   }, [series, naming, accumulator]);
-}
-
-function useZoom() {
-  const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/explore' });
-  const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();
-  return {
-    into: (from: number, to: number) =>
-      void navigate({
-        search: ({ range: _, ...kept }) => ({ ...kept, from: instant(from), to: instant(to) }),
-        resetScroll: false,
-      }),
-    back: () =>
-      void navigate({ search: ({ from: _, to: __, ...kept }) => kept, resetScroll: false }),
-  };
 }

@@ -1,6 +1,6 @@
 // Value chart: average line with least and greatest as a band, by range and zone, with live points.
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { CurlRequest } from '../../../api/curl.ts';
 import { LineChart } from '../../../charts/line-chart.tsx';
@@ -10,6 +10,7 @@ import { useFormats, useWords } from '../../../words/language.tsx';
 import type { DataKey } from '../data/data-keys.ts';
 import { type ManySeriesBody, seriesQuery } from '../data/device-queries.ts';
 import { bucketFor, intervalOf, isoInterval } from '../data/time-range.ts';
+import { useZoom } from '../data/use-zoom.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute, type DeviceSearch } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
@@ -106,19 +107,4 @@ function useChart(shown: DataKey, colorAt: number, search: DeviceSearch) {
   );
   const request: CurlRequest = { method: 'POST', path, body: bodyAt(openedMs) };
   return { answer, bucket, request, ...plot };
-}
-
-/** Every zoom is a place in the history of the browser, so that its back button works too. */
-function useZoom() {
-  const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/overview' });
-  const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();
-  return {
-    into: (from: number, to: number) =>
-      void navigate({
-        search: ({ range: _, ...kept }) => ({ ...kept, from: instant(from), to: instant(to) }),
-        resetScroll: false,
-      }),
-    back: () =>
-      void navigate({ search: ({ from: _, to: __, ...kept }) => kept, resetScroll: false }),
-  };
 }
