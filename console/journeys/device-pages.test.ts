@@ -40,6 +40,8 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     await page.getByLabel('Per bucket').selectOption('MAX');
     await page.getByRole('button', { name: 'Python' }).click();
     await page.getByText('"MAX"').first().waitFor();
+    await page.getByLabel('Compare with the period before').check();
+    await page.getByRole('columnheader', { name: 'Room 2 · humidity before' }).waitFor();
     await stage.inspect('device-explore');
     const waiting = page.waitForEvent('download');
     await page.getByRole('button', { name: /^CSV/ }).click();
