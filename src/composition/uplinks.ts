@@ -27,6 +27,7 @@ import {
   uplinkDeviceOf,
 } from '../flows/capture.ts';
 import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
+import { createKnownDevices } from '../flows/known-devices.ts';
 import type { NamedDeviceStages } from '../flows/named-devices.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
 import {
@@ -173,6 +174,7 @@ function backfillStagesOf(
   return {
     findRoute: (deviceId) => directory.byDevice(deviceId),
     cached: directory.cached,
+    known: createKnownDevices(() => directory.revision),
     placesByName: (organizationId, names) => placesByName(records.db, organizationId, names),
     authorizeWrite: (principal, place) => authorize(principal, 'asset', 'update', place),
     validate,

@@ -38,6 +38,7 @@ interface ColumnsToStore
 
 interface PartToStore {
   readonly head: BackfillDevice['origin'] & {
+    readonly correlationId: string;
     readonly deviceId: string;
     readonly topic: string;
     readonly stored: boolean;
@@ -95,10 +96,11 @@ export async function storeColumns(
   const left = parts.filter(isStored);
   const fresh = parts.filter((part) => !isStored(part));
   const taken = await takenParts(fresh, validated, left, on);
+  const { correlationId } = progress;
   const heads = taken.map((part) => {
     const { device, from, to } = part;
     const { id: deviceId, origin } = device;
-    const { organizationId, workspaceId, dataFlowId, correlationId } = origin;
+    const { organizationId, workspaceId, dataFlowId } = origin;
     const stored = true;
     const head = {
       deviceId,
