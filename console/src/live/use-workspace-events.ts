@@ -60,7 +60,7 @@ export function useLogEvents({ workspaceId, kind, isOf, key }: LogOptions): void
   useWorkspaceEvents(workspaceId, kind, {
     onJoin: refresh,
     onEvent(event) {
-      // The platform says how many it left out, but not which.
+      // The platform says how many it omitted, but not which.
       if ('leftOut' in event || isOf(event)) refresh();
     },
   });

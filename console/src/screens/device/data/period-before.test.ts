@@ -19,8 +19,8 @@ test('the period before has the same length and ends where the other begins', ()
 test.each([
   ['buckets that match', 3, seriesOf(0, [1, 2, 3]), [1, 2, 3]],
   ['empty buckets stay empty', 3, seriesOf(0, [1, null, 3]), [1, null, 3]],
-  ['a bucket too many at the end is left out', 3, seriesOf(0, [1, 2, 3, 4]), [1, 2, 3]],
-  ['a bucket before the first is left out', 4, seriesOf(-2, [9, 1, 2]), [1, 2, null]],
+  ['a bucket too many at the end is omitted', 3, seriesOf(0, [1, 2, 3, 4]), [1, 2, 3]],
+  ['a bucket before the first is omitted', 4, seriesOf(-2, [9, 1, 2]), [1, 2, null]],
   ['buckets that begin half an hour later', 2.5, seriesOf(1, [1, 2]), [1, 2, null]],
 ])('an earlier series is moved to later times: %s', (_, spanHours, earlier, moved) => {
   const later = seriesOf(3, [0, 0, 0]);

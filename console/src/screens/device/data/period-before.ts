@@ -1,4 +1,4 @@
-// Period before: the interval of the same length that ends where another begins, and its series next to the later one.
+// Period before: the interval before another one, and its series at the times of the later series.
 import type { MetricSeries } from './device-queries.ts';
 import type { Interval } from './time-range.ts';
 
