@@ -6,6 +6,7 @@ import { everyPermission } from '../model/permission.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';
 import { insertApiKey } from '../records/rows/api-keys.ts';
 import type { Records, RecordsDb } from '../records/records.ts';
+import { transaction } from '../records/transaction.ts';
 import { hasOrganizations, insertOrganization } from '../records/rows/organizations.ts';
 import { insertOrganizationMember } from '../records/rows/members.ts';
 import { insertOutputConnector } from '../records/rows/output-connectors.ts';
@@ -58,7 +59,7 @@ export async function bootstrap(
   const apiKeyId = (adminApiKey && newId('apiKey')) || null;
   const created = settings.now;
   const audit = { created, updated: null, version: 0 };
-  await records.db.transaction().execute(async (step) => {
+  await transaction(records.db, async ({ db: step }) => {
     const email = settings.adminEmail.toLowerCase();
     await insertUser(step, {
       id: userId,

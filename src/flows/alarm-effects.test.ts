@@ -16,6 +16,7 @@ import {
 import { openedAlarm } from '../model/alarm-transitions.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import { testEngine } from '../records/testing-engine.ts';
+import { transaction } from '../records/transaction.ts';
 import { countAlarms, saveAlarms } from '../records/rows/alarms.ts';
 import { dropOldAlarms } from './alarm-clock.ts';
 import { createApplyAlarms } from './alarm-effects.ts';
@@ -52,18 +53,17 @@ async function apply(effects: readonly AlarmEffect[], fails = false) {
     enqueueDeliveries: async () => undefined,
     changed: (changed) => void events.push(...changed),
   });
-  const applied = await records.db
-    .transaction()
-    .execute(async (step) => {
-      const made = await applyAlarms(step, effects);
-      if (fails) throw new Error('the disk is full');
-      return made;
-    })
-    .catch((error: unknown) => {
-      if (!fails) throw error;
-    });
-  applied?.committed();
-  return applied?.notes ?? [];
+  const applied = transaction(records.db, async (step) => {
+    const before = events.length;
+    const notes = await applyAlarms(step, effects);
+    expect(events).toHaveLength(before);
+    if (fails) throw new Error('the disk is full');
+    return notes;
+  });
+  return applied.catch((error: unknown) => {
+    if (!fails) throw error;
+    return [];
+  });
 }
 
 function trigger(more: Partial<AlarmTrigger> = {}): AlarmTrigger {

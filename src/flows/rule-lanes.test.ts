@@ -164,7 +164,7 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
     outlets: {
       enqueueDeliveries: async (drafts) =>
         void delivered.push(...drafts.map(({ deviceId }) => deviceId)),
-      applyAlarms: async () => ({ notes: [], committed: () => undefined }),
+      applyAlarms: async () => [],
     },
     waiting: { count: () => 0, added: () => undefined },
     ...{ now: () => 0, newId: () => 'id', clock: () => 0, pause: async () => undefined },

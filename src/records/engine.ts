@@ -40,8 +40,6 @@ export interface RecordsEngine {
   readonly elsewhere: (organizationId: string) => Kysely<RecordTables>;
   /** The revision of the device lists of an organization. */
   readonly revisionOf: (organizationId: string) => number;
-  /** See `Records.transactionsEnded`. */
-  readonly transactionsEnded: () => Promise<void>;
   /** See `OpenRecords.hurry`. */
   hurry(): void;
   close(): Promise<void>;

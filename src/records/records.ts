@@ -4,7 +4,6 @@ import type { Actor } from '../model/actor.ts';
 import { type Quotas, standardQuotas } from '../model/quota.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { OpenEngine } from './engine.ts';
-import { withoutSync } from './lanes.ts';
 import { createListCache, type ListCaches } from './list-cache.ts';
 import { keepCheckWord } from './check-word.ts';
 import type { RecordTables } from './schema.ts';
@@ -13,11 +12,16 @@ import { type Sealer, sealerOf, secretsKey } from './secret-encryption.ts';
 /** Kysely itself or a transaction of it. */
 export type RecordsDb = Kysely<RecordTables>;
 
+/** Takes a task that must not see the records as they were before the transaction. */
+export type AfterCommit = (task: () => void) => void;
+
 export interface Records {
   readonly db: RecordsDb;
   readonly sealer: Sealer;
   /** Tells what changed, after the change is durable. */
   readonly announce: (change: RecordChange) => void;
+  /** Runs the task once the transaction of `db` is committed; without one, immediately. */
+  readonly afterCommit: AfterCommit;
   /** Sees what is committed, also while a transaction of `db` is under way. For reading alone. */
   readonly committed: RecordsDb;
   /**
@@ -25,8 +29,6 @@ export interface Records {
    * of another organization only what is under way. Sees what is committed.
    */
   readonly elsewhere: (organizationId: string) => RecordsDb;
-  /** Resolves when the transactions that are open now have ended. */
-  readonly transactionsEnded: () => Promise<void>;
   /** In whose name the request under way changes things; undefined for the platform itself. */
   readonly actor: () => Actor | undefined;
   readonly now: () => number;
@@ -61,7 +63,7 @@ export async function openRecords(options: {
   const { announce, actor = () => undefined, now = Date.now } = options;
   const { quotas = standardQuotas, stopped = () => undefined } = options;
   const engine = await options.engine({ stopped });
-  const { db, elsewhere, transactionsEnded, hurry, close } = engine;
+  const { db, elsewhere, hurry, close } = engine;
   try {
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     await keepCheckWord(db, sealer);
@@ -69,7 +71,7 @@ export async function openRecords(options: {
       ...{ db, sealer, announce, elsewhere, actor, now, quotas },
       // Reads outside of a transaction never see what is not committed.
       committed: db,
-      transactionsEnded,
+      afterCommit: (task) => task(),
       lists: createListCache(engine.revisionOf),
       hurry,
       close,
@@ -78,16 +80,4 @@ export async function openRecords(options: {
     await close();
     throw error;
   }
-}
-
-/**
- * A transaction whose commit does not wait for the disk, for what can be made again from the
- * journal. After a power cut the newest of them may be missing, whole; the next commit of any other
- * kind makes them durable.
- */
-export function lazyTransaction<T>(
-  db: RecordsDb,
-  work: (step: RecordsDb) => Promise<T>,
-): Promise<T> {
-  return withoutSync(db, (unsynced) => unsynced.transaction().execute(work));
 }

@@ -24,7 +24,6 @@ export interface ConnectionEvents {
 export interface PostgresConnection extends EngineConnection {
   /** Limits the statements of writers, from now on. */
   limitStatements(): Promise<void>;
-  idle(): Promise<void>;
   hurry(): void;
 }
 
@@ -68,7 +67,6 @@ export function openPostgresConnection(
     readElsewhere: (tenant, text, parameters) =>
       turns.run(tenant, () => runOn(elsewhere, text, parameters)),
     limitStatements: () => writer.limitStatements(postgresLimits.writeMsMax),
-    idle: lock.idle,
     hurry: writer.hurry,
     async close() {
       const release = await lock.take();

@@ -26,6 +26,7 @@ export function postgresEngine(server: PostgresServer): OpenEngine {
       await refuseOtherServers(db, server);
       await migrate(db);
       await addListTriggers(db);
+      if (!server.isShared) await renumberRestored(db);
       for (const name of await nullableColumns(db)) nullable.add(name);
       await connection.limitStatements();
     } catch (error) {
@@ -39,7 +40,6 @@ export function postgresEngine(server: PostgresServer): OpenEngine {
           dialect: elsewhereDialect(connection, kyselyParts, organizationId),
         }),
       revisionOf,
-      transactionsEnded: connection.idle,
       hurry: connection.hurry,
       close: () => db.destroy(),
     };
@@ -62,6 +62,17 @@ async function refuseOtherServers(
     throw new DataFolderError(
       `${placeOf(url)} has the encoding ${encoding}: create the database with ENCODING 'UTF8'`,
     );
+}
+
+/**
+ * A restored database can hold transactions that its new server has not reached, which would never
+ * be below the horizon.
+ */
+async function renumberRestored(db: Kysely<RecordTables>): Promise<void> {
+  for (const table of ['deliveries', 'ruleTriggers'] as const)
+    await sql`
+      update ${sql.table(table)} set "xid" = pg_current_xact_id()
+      where "xid" > pg_current_xact_id()`.execute(db);
 }
 
 async function nullableColumns(db: Kysely<RecordTables>): Promise<readonly string[]> {

@@ -41,7 +41,6 @@ export function sqliteEngine(directory: string): OpenEngine {
           dialect: elsewhereDialect(connection, sqliteSql, organizationId),
         }),
       revisionOf: listChanges.revisionOf,
-      transactionsEnded: connection.idle,
       hurry: connection.hurry,
       close: () => db.destroy(),
     };
