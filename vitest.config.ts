@@ -1,4 +1,4 @@
-// The test runner's settings: tests beside the code and in tests/, run in child processes on real parts.
+// The test runner's settings: tests next to the code and in tests/, run in child processes on real parts.
 import { existsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { postgresql } from './tests/servers/postgresql.ts';
@@ -31,7 +31,7 @@ const isPostgres = process.env['RECORDS'] === 'postgres';
 const hasPostgres = existsSync(postgresql.path);
 if (!hasPostgres)
   console.log(
-    `Tests of the records on PostgreSQL are left out: ${postgresql.path} is missing (apt-get install ${postgresql.debianPackage})`,
+    `Tests of the records on PostgreSQL are skipped: ${postgresql.path} is missing (apt-get install ${postgresql.debianPackage})`,
   );
 
 export default defineConfig({

@@ -112,7 +112,7 @@ export function readConfig(environment: Environment = process.env): Config {
     }),
     corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
     trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
-    recordsUrl: postgresUrlOf('RECORDS_URL', text('RECORDS_URL')),
+    recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
     samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', logLevels),
@@ -241,16 +241,6 @@ function urlOf(name: string, value: string | undefined): string | undefined {
   return refuse(name, '…', 'a URL');
 }
 
-function postgresUrlOf(name: string, value: string | undefined): string | undefined {
-  const url = urlOf(name, value);
-  if (url === undefined || /^postgres(?:ql)?:\/\/.*\/./.test(url)) return url;
-  return refuse(
-    name,
-    '…',
-    'the address of a database, such as postgres://user:password@host/heliograph',
-  );
-}
-
 /** Without a slash at its end. */
 function publicUrlOf(value: string | undefined, port: number): string {
   const url = urlOf('PUBLIC_URL', value) ?? `http://localhost:${port}`;
@@ -299,21 +289,4 @@ function refuseSomeRoles(value: string | undefined): void {
   const given = new Set(listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles)));
   if (given.size < roles.length)
     refuse('ROLES', value, 'unset: this version runs all roles in one process');
-}
-
-/** Throws ConfigError for settings that this version does not support together, or at all. */
-export function refuseUnsupported(config: Config): void {
-  const { recordsUrl, secretsKey, samplesUrl, busUrl } = config;
-  const settings = { SAMPLES_URL: samplesUrl, BUS_URL: busUrl };
-  for (const [name, value] of Object.entries(settings)) {
-    if (value !== undefined)
-      throw new ConfigError(
-        `${name} is set, but this version keeps samples in the data folder: unset it`,
-      );
-  }
-  // A key file in the folder would be missing where the database is restored beside another one.
-  if (recordsUrl !== undefined && secretsKey === undefined)
-    throw new ConfigError(
-      'RECORDS_URL is set and SECRETS_KEY is not: the secrets in the database need a key that is kept apart from the data folder; set SECRETS_KEY to a long random text and keep it with the backups',
-    );
 }

@@ -74,6 +74,7 @@ test.each([
 });
 
 test.each([
+  [{ RECORDS_URL: 'mysql://a:word@b/c' }, 'RECORDS_URL=… cannot be used'],
   [{ RECORDS_URL: 'postgres://a/b' }, 'RECORDS_URL is set and SECRETS_KEY is not'],
   [{ SAMPLES_URL: 'http://a' }, 'SAMPLES_URL is set, but this version keeps samples'],
   [{ ADMIN_PASSWORD: 'password' }, 'ADMIN_PASSWORD cannot be used'],

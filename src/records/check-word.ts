@@ -1,5 +1,6 @@
-// Check word: a text sealed with the secrets key, so that a start notices another key.
-import type { RecordsDb } from './records.ts';
+// Check word: a string sealed with the secrets key, so that a start notices another key.
+import type { Kysely } from 'kysely';
+import type { RecordTables } from './schema.ts';
 import type { Sealer } from './secret-encryption.ts';
 
 const checkWord = 'heliograph';
@@ -8,7 +9,7 @@ const checkWord = 'heliograph';
  * Keeps a word sealed with the key, so that another key is noticed. Records that were opened with
  * the right one get theirs now.
  */
-export async function keepCheckWord(db: RecordsDb, sealer: Sealer): Promise<void> {
+export async function keepCheckWord(db: Kysely<RecordTables>, sealer: Sealer): Promise<void> {
   const kept = await db.selectFrom('keyCheck').select('word').limit(1).executeTakeFirst();
   if (kept === undefined)
     await db

@@ -57,7 +57,7 @@ export function searchTextOf(...parts: readonly (string | null)[]): string {
     .toLowerCase();
 }
 
-/** The form in which filters compare a text. */
+/** The form in which filters compare a string. */
 export function keyOf(text: string): string;
 export function keyOf(text: string | null): string | null;
 export function keyOf(text: string | null): string | null {

@@ -49,6 +49,9 @@ const sqlite: CommitOrder = {
   isUpTo: ({ sequence }) => sql<SqlBool>`${sql.ref('sequence')} <= ${sequence}`,
 };
 
+/** A row of PostgreSQL, with its column and the same as a string. */
+type Numbered<Row> = Row & { readonly xid: unknown; readonly transaction: string };
+
 const waitMsMin = 2;
 const waitMsMax = 100;
 
@@ -62,7 +65,7 @@ const postgres: CommitOrder = {
     const isBehind = sql<SqlBool>`("xid", "sequence") > ${valuesOf(place ?? { sequence: -1 })}`;
     const behind = query.where(isBehind);
     const ended = behind
-      .select(sql<string>`cast("xid" as text)`.as('xid'))
+      .select(sql<string>`cast("xid" as text)`.as('transaction'))
       .where(isEnded)
       .orderBy(sql`"xid"`, (order) => order.nullsLast())
       .orderBy(sql.ref('sequence'))
@@ -71,8 +74,11 @@ const postgres: CommitOrder = {
       const rows = await ended.execute();
       if (rows.length > 0 || (await behind.limit(1).execute()).length === 0)
         return rows.map((row) => {
-          const { xid, ...own } = row as typeof row & { readonly xid: string };
-          return { ...(own as typeof row), place: { sequence: row.sequence, transaction: xid } };
+          const { xid: _, transaction, ...own } = row as Numbered<typeof row>;
+          return {
+            ...(own as unknown as typeof row),
+            place: { sequence: row.sequence, transaction },
+          };
         });
       await delay(waitMs);
     }

@@ -15,7 +15,7 @@ export interface RowTrigger {
 }
 
 export interface EngineSql {
-  /** The member of a JSON text as a text; null without one. The name may hold dots. */
+  /** The member of JSON as a string; null without one. The name may hold dots. */
   readonly text: (json: Expression<unknown>, name: string) => RawBuilder<string | null>;
   /** The member of the first item of an array, as a string. */
   readonly textOfFirst: (json: Expression<unknown>, name: string) => RawBuilder<string | null>;
@@ -23,7 +23,7 @@ export interface EngineSql {
   readonly number: (json: Expression<unknown>, name: string) => RawBuilder<number | null>;
   /** A number that is compared with a column of any number type. */
   readonly comparable: (value: number) => RawBuilder<number>;
-  /** The place of a text in another one, from 1 on; 0 when it is not there. */
+  /** The place of a string in another one, from 1 on; 0 when it is not there. */
   readonly placeIn: (text: Expression<unknown>, sought: string) => RawBuilder<number>;
   readonly lineBreak: RawBuilder<string>;
   /** What makes a trigger that runs once for each row. */
@@ -41,7 +41,7 @@ const sqlite: EngineSql = {
 };
 
 /**
- * `json` keeps a text as it was written, where `jsonb` refuses the escape of NUL, which scripts may
+ * `json` keeps what was written, where `jsonb` refuses the escape of NUL, which scripts may
  * store.
  */
 const postgres: EngineSql = {

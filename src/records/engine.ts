@@ -47,7 +47,7 @@ export interface RecordsEngine {
 
 export interface EngineEvents {
   /**
-   * Told once, when the disk failed: from then on nothing is written any more, and writers are
+   * Called once, when the disk failed: from then on nothing is written any more, and writers are
    * refused with `recordsStopped`.
    */
   readonly stopped: (error: Error) => void;

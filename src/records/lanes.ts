@@ -9,7 +9,7 @@ import type {
 } from 'kysely';
 import type { EngineConnection, OpenTransaction, StatementResult } from './engine.ts';
 
-/** What an engine tells Kysely of its SQL. */
+/** What Kysely needs to write the SQL of an engine. */
 export type KyselyParts = Pick<
   Dialect,
   'createQueryCompiler' | 'createAdapter' | 'createIntrospector'

@@ -1,4 +1,4 @@
-// Checking the records and their key before they are opened, at every start and by `verify`: nothing is made where something is missing.
+// Check of the records and their key before they are opened: nothing is created where something is missing.
 import { join } from 'node:path';
 import { type RecordedPositions, recordedPositions } from './rows/recorded-positions.ts';
 import { keptSecretsKey, type Sealer, sealerOf } from './secret-encryption.ts';
@@ -119,7 +119,7 @@ async function keyRefusal(
   return `${source} not the key that the stored secrets were sealed with: ${given ? `set SECRETS_KEY to what it was before, or unset it if it was not set` : again}`;
 }
 
-/** The check word; in records of a version without one, any other sealed text. */
+/** The check word; in records of a version without one, any other sealed string. */
 async function sealedSample(open: RecordsProbe): Promise<string | undefined> {
   for (const [table, column] of [
     ['keyCheck', 'word'],

@@ -11,9 +11,9 @@ import { sqliteEngine } from './sqlite/sqlite-engine.ts';
 export const templateDatabase = 'records_template';
 
 /** Whether the tests of this process run on PostgreSQL. */
-export const isPostgres = process.env['RECORDS'] === 'postgres';
+const isPostgres = process.env['RECORDS'] === 'postgres';
 
-/** The records of the folder, of several at once too, as tests open them. */
+/** The records of the folder, opened several times too, as tests do. */
 export function testEngine(directory: string): OpenEngine {
   if (!isPostgres) return sqliteEngine(directory);
   return async (events) => {
@@ -30,8 +30,8 @@ export async function recordsSettings(
   return { RECORDS_URL: await recordsUrlOf(directory), SECRETS_KEY: 'key of the tests' };
 }
 
-/** The address of the database of the folder, which is made with the first call. */
-export async function recordsUrlOf(directory: string): Promise<string> {
+/** The address of the database of the folder, created by the first call. */
+async function recordsUrlOf(directory: string): Promise<string> {
   const cluster = new URL(clusterUrl());
   const name = `records_${createHash('sha256').update(directory).digest('hex').slice(0, 24)}`;
   const client = new pg.Client({ connectionString: cluster.href });

@@ -47,7 +47,7 @@ export function openPostgresConnection(
         ran('begin');
         return await runOn(session, text, parameters);
       } finally {
-        // What triggers told during the statement is visible to others only from now on.
+        // What triggers reported during the statement is visible to others only from now on.
         ran('commit');
         release();
       }
@@ -143,7 +143,7 @@ async function runOn(
 }
 
 /**
- * Texts of PostgreSQL hold no NUL. Requests with one are refused before; what devices and scripts
+ * Strings of PostgreSQL hold no NUL. Requests with one are refused before; what devices and scripts
  * send into a log has the replacement character instead.
  */
 function storable(value: unknown): unknown {

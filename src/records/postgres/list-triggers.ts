@@ -1,4 +1,4 @@
-// List triggers of PostgreSQL: they tell the writing session which organizations' lists a statement changed.
+// List triggers of PostgreSQL: they name the organizations whose lists a statement changed.
 import { type RawBuilder, sql } from 'kysely';
 import { organizationOf } from '../list-changes.ts';
 import type { RecordsDb } from '../records.ts';

@@ -1,4 +1,4 @@
-// SQL of PostgreSQL for Kysely, with the types, the order of texts and the place of nulls that SQLite has.
+// SQL of PostgreSQL for Kysely, with the types, the order of strings and the place of nulls that SQLite has.
 import {
   ColumnDefinitionNode,
   ColumnNode,
@@ -14,7 +14,7 @@ import {
 } from 'kysely';
 import type { KyselyParts } from '../lanes.ts';
 
-/** Integers have 64 bits and numbers 53 of mantissa; texts are compared by their bytes. */
+/** Integers have 64 bits and numbers 53 of mantissa; strings are compared by their bytes. */
 const columnTypes: Readonly<Record<string, string>> = {
   integer: 'bigint',
   real: 'double precision',

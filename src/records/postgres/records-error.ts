@@ -37,7 +37,7 @@ const lostCodes = new Set<unknown>([
 const lostMessage =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired)/;
 
-/** Whether the connection is gone, so that the outcome of a statement under way is unknown. */
+/** Whether the connection is gone, so that the outcome of a running statement is unknown. */
 export function isLost(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isLost);
   if (!(error instanceof Error)) return false;

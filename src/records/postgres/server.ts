@@ -40,16 +40,11 @@ export function placeOf(url: string): string {
 }
 
 /** Sums and counts are exact numbers in JavaScript up to 2^53, which no counter here reaches. */
-const numberTypes = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
+const types = new pg.TypeOverrides();
+for (const type of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC])
+  types.setTypeParser(type, Number);
 
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format: 'text' | 'binary') =>
-    numberTypes.has(oid)
-      ? Number
-      : pg.types.getTypeParser(oid, format as never)) as pg.CustomTypesConfig['getTypeParser'],
-};
-
-/** What a session of this program sets, whatever it is for. */
+/** What a session of this program sets. */
 export function sessionOf(url: string, timeoutMs: number): pg.ClientConfig {
   return {
     connectionString: url,

@@ -1,4 +1,4 @@
-// Reading the records in PostgreSQL without changing them: every row, every key, and every count against its rows.
+// Verification of the records in PostgreSQL: reads every row and every reference, and changes nothing.
 import type pg from 'pg';
 import { findingsMax, type RecordsFindings } from '../records-check.ts';
 import { connected } from './postgres-check.ts';

@@ -1,4 +1,4 @@
-// The writing session: one at a time, made again when it is lost. It holds the lock of the only writer.
+// The writing session, opened again when it is lost, with the lock of the only writer.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { problem } from '../../model/problem.ts';
@@ -17,7 +17,7 @@ export interface WriterEvents {
 }
 
 export interface Writer {
-  /** The session; connects when there is none. Throws problems. */
+  /** The session; connects when it is needed. Throws problems. */
   session(): Promise<pg.Client>;
   /** Ends sessions that wait, and gives statements this long from now on; 0 is no limit. */
   limitStatements(ms: number): Promise<void>;

@@ -23,7 +23,7 @@ export interface StatementRunner {
 }
 
 /** Statements that do not see an open transaction. */
-export function readerOf({ database, readers, writer }: StatementRunner): Statements {
+function readerOf({ database, readers, writer }: StatementRunner): Statements {
   if (database.isTransaction) return readers.statements();
   return writer;
 }
