@@ -1,6 +1,7 @@
 // Bootstrap: the first start creates an organization, a workspace, their owner and, on request, an API key.
 import { randomBytes } from 'node:crypto';
-import { databaseConnectorId, newId } from '../model/ids.ts';
+import { databaseConnectorId } from '../model/ids.ts';
+import { newId } from '../model/new-id.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { everyPermission } from '../model/permission.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';

@@ -249,6 +249,7 @@ function composeOutputs(
 ): JournalFollower {
   const failed = (error: unknown) => telemetry.backgroundFailed('queueing outputs', error);
   const stages: OutputStages = {
+    outputsOf: directory.cachedOutputs,
     findRoute: (id) => directory.byDevice(id),
     enqueue: intake.add,
     unreadable: (notes) => noteUnreadable(notes, { db: records.db, telemetry }),

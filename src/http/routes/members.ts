@@ -20,7 +20,7 @@ import { resourceRoute, type Route } from '../edge/route.ts';
 import { answeredOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-type MemberParts = RecordParts & Pick<Inviter, 'publicUrl' | 'sendMail'>;
+type MemberParts = RecordParts & Pick<Inviter, 'sendMail'> & { readonly publicUrl: () => string };
 
 export function memberRoutes(parts: MemberParts): Route[] {
   return [...organizationMemberRoutes(parts), ...workspaceMemberRoutes(parts)];
@@ -33,7 +33,7 @@ function inviterOf(
   { afterCommit }: Pick<Inventory, 'afterCommit'>,
 ): Inviter {
   const send = sendMail && ((mail: InvitationMail) => afterCommit(() => sendMail(mail)));
-  return { principal, publicUrl, sendMail: send };
+  return { principal, publicUrl: publicUrl(), sendMail: send };
 }
 
 function organizationMemberRoutes(parts: MemberParts): Route[] {

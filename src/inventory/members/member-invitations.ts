@@ -1,5 +1,5 @@
 // Member invitations: pending members, and the links and mails that they get (contract 2, 35, 36).
-import { newId } from '../../model/ids.ts';
+import { newId } from '../../model/new-id.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole, User } from '../../model/user.ts';
@@ -73,7 +73,7 @@ export async function pendingMember(
   if (known === undefined) return insertPendingMember(step, { organizationId, user, role });
   if (known.acceptedAt !== null) throw problem('alreadyMember', { email: user.email });
   await refuseHigherInvitation(step, principal, known);
-  step.announce({ kind: 'member', id: known.id, action: 'updated' });
+  step.announce({ kind: 'member', id: known.id, userId: user.id, action: 'updated' });
   return { ...known, role };
 }
 
@@ -94,7 +94,7 @@ async function insertPendingMember(
     acceptedAt: null,
   };
   await insertOrganizationMember(step.db, member);
-  step.announce({ kind: 'member', id: member.id, action: 'created' });
+  step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'created' });
   return member;
 }
 

@@ -1,7 +1,7 @@
 // Operations: accepted with all their items, worked on in chunks, each durable together with its progress (contract 19).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { newId } from '../../model/ids.ts';
+import { newId } from '../../model/new-id.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type {
