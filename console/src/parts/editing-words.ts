@@ -3,6 +3,8 @@ import { wordSet } from '../words/word-set.ts';
 
 export const editingWords = wordSet(
   {
+    name: 'Name',
+    description: 'Description',
     save: 'Save',
     saving: 'Saving…',
     saved: 'Saved',
@@ -17,12 +19,16 @@ export const editingWords = wordSet(
     staleTitle: 'Someone else changed this since your edits began.',
     takeTheirs: 'Show what is saved',
     keepMine: 'Save over it',
+    readOnly: (need: string) =>
+      `You can look, but a change here needs ${need}. Ask an owner of the organization.`,
     remove: 'Delete',
     cancel: 'Cancel',
     removeTitle: (name: string) => `Delete ${name}?`,
     removed: (name: string) => `${name} was deleted`,
   },
   {
+    name: 'Name',
+    description: 'Beschreibung',
     save: 'Speichern',
     saving: 'Wird gespeichert…',
     saved: 'Gespeichert',
@@ -38,6 +44,8 @@ export const editingWords = wordSet(
     staleTitle: 'Jemand anders hat das geändert, seit Ihre Änderungen begannen.',
     takeTheirs: 'Gespeichertes zeigen',
     keepMine: 'Überschreiben',
+    readOnly: (need: string) =>
+      `Sie dürfen sehen; eine Änderung hier braucht ${need}. Fragen Sie einen Eigentümer der Organisation.`,
     remove: 'Löschen',
     cancel: 'Abbrechen',
     removeTitle: (name: string) => `${name} löschen?`,
