@@ -3,7 +3,7 @@ import type { DurableRows } from '../model/journal-entry.ts';
 
 const nothing: readonly never[] = Object.freeze([]);
 
-/** Each entry says that it has so many samples. What the rows were read from is released. */
+/** Each entry says that it has this number of samples. What the rows were read from is released. */
 export function countedRows(
   { position, length, receivedAt, summary }: DurableRows,
   count: 0 | 1,
