@@ -34,7 +34,8 @@ const made = (await bootstrap(records, {
   adminPassword: 'x',
   now: Date.now(),
 }))!;
-const access = composeAccess(readConfig({}), records, new AsyncLocalStorage<Actor>(), Date.now);
+const { publicUrl } = readConfig({});
+const access = composeAccess(() => publicUrl, records, new AsyncLocalStorage<Actor>(), Date.now);
 told.push(access.recordChanged);
 
 const place = {

@@ -67,6 +67,7 @@ async function measure(): Promise<void> {
   const stages = {
     findRoute: (id: string) => routes[Number(id)]!,
     enqueue: intake.add,
+    outputsOf: () => undefined,
     unreadable: async () => undefined,
     failed,
     pause: async () => undefined,

@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 type Line = [string, string];
 
 export function startText(config: Config, platform: Platform): string {
-  const base = config.publicUrl;
+  const base = platform.publicUrl;
   const lines: Line[] = [
     ['Console', `${base}/`],
     ['REST interface', `${base}/v3`],

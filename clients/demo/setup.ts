@@ -2,10 +2,13 @@
 import { join } from 'node:path';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { simulatedConnectorName, simulatedMark } from '../../src/model/workspace.ts';
+import {
+  demoWorkspaceDraft,
+  simulatedConnectorName,
+  simulatedMark,
+} from '../../src/model/demo-workspace.ts';
 import { demoDeviceTypes, readDeviceType } from './device-type-folder.ts';
 import type { DemoDevice, DeviceKind } from './devices/device-kind.ts';
-import { campusTimeZone } from './physics/local-time.ts';
 import type { Platform } from './platform.ts';
 
 /** A simulated device with its record on the platform. */
@@ -32,7 +35,6 @@ interface DemoPlace {
   readonly workspaceId?: string;
 }
 
-const workspaceName = 'Demo';
 const everyDeviceTag = 'Demo';
 const listSize = '1000';
 
@@ -107,27 +109,10 @@ async function demoWorkspace(platform: Platform, organizationId: string): Promis
     (one) => one.properties?.['simulated'] === simulatedMark.simulated,
   );
   if (marked !== undefined) return marked.id;
-  const office = [{ from: '07:00', to: '19:00' }];
   const created = await platform.post<NamedRecord>('/v3/workspaces', {
-    name: workspaceName,
+    ...demoWorkspaceDraft,
     organizationId,
-    description: 'A campus of simulated devices whose raw payloads go through real decoders',
     properties: simulatedMark,
-    settings: {
-      lifecycleMessages: false,
-      timezone: campusTimeZone,
-      workingHours: {
-        enabled: true,
-        days: {
-          MONDAY: office,
-          TUESDAY: office,
-          WEDNESDAY: office,
-          THURSDAY: office,
-          FRIDAY: office,
-        },
-      },
-      holidays: [],
-    },
   });
   return created.id;
 }

@@ -1,11 +1,13 @@
 // Bootstrap: the first start creates an organization, a workspace, their owner and, on request, an API key.
 import { randomBytes } from 'node:crypto';
-import { databaseConnectorId, newId } from '../model/ids.ts';
+import { databaseConnectorId } from '../model/ids.ts';
+import { newId } from '../model/new-id.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { everyPermission } from '../model/permission.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';
 import { insertApiKey } from '../records/rows/api-keys.ts';
 import type { Records, RecordsDb } from '../records/records.ts';
+import { transaction } from '../records/transaction.ts';
 import { hasOrganizations, insertOrganization } from '../records/rows/organizations.ts';
 import { insertOrganizationMember } from '../records/rows/members.ts';
 import { insertOutputConnector } from '../records/rows/output-connectors.ts';
@@ -58,7 +60,7 @@ export async function bootstrap(
   const apiKeyId = (adminApiKey && newId('apiKey')) || null;
   const created = settings.now;
   const audit = { created, updated: null, version: 0 };
-  await records.db.transaction().execute(async (step) => {
+  await transaction(records.db, async ({ db: step }) => {
     const email = settings.adminEmail.toLowerCase();
     await insertUser(step, {
       id: userId,

@@ -4,6 +4,7 @@ import { type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
 import type { Records } from '../records/records.ts';
+import { transaction } from '../records/transaction.ts';
 import { secretHash } from '../records/secret-encryption.ts';
 import {
   findPasswordReset,
@@ -42,7 +43,7 @@ export async function preparePasswordReset(
     created: now,
     expiresAt: now + lifetimeMs,
   };
-  await db.transaction().execute((step) => replacePasswordReset(step, reset));
+  await transaction(db, (step) => replacePasswordReset(step.db, reset));
   return {
     to: user.email,
     subject: 'New password for Heliograph',
@@ -69,7 +70,7 @@ export async function resetPassword(
   const hash = secretHash(token);
   const { email } = await userOfReset(records, hash, now);
   const passwordHash = await newPasswordHash(password, email);
-  const { changed, ended } = await records.db.transaction().execute(async (db) => {
+  return transaction(records.db, async ({ db, afterCommit }) => {
     // The second of two concurrent requests finds nothing.
     const user = await userOfReset({ db }, hash, now);
     const saved: User = {
@@ -81,11 +82,13 @@ export async function resetPassword(
     };
     await saveUser(db, saved);
     await removePasswordResetsOf(db, user.id);
-    return { changed: saved, ended: await removeSessionsOf(db, user.id) };
+    const ended = await removeSessionsOf(db, user.id);
+    afterCommit(() => {
+      for (const id of ended) records.announce({ kind: 'session', id, action: 'deleted' });
+      records.announce({ kind: 'user', id: saved.id, action: 'updated' });
+    });
+    return saved;
   });
-  for (const id of ended) records.announce({ kind: 'session', id, action: 'deleted' });
-  records.announce({ kind: 'user', id: changed.id, action: 'updated' });
-  return changed;
 }
 
 async function userOfReset({ db }: Pick<Records, 'db'>, hash: string, now: EpochMs): Promise<User> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OAuthClient } from '../model/credential.ts';
-import { newId } from '../model/ids.ts';
+import { newId } from '../model/new-id.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import { insertOAuthClient } from '../records/rows/oauth-clients.ts';
 import { secretHash } from '../records/secret-encryption.ts';
@@ -26,7 +26,7 @@ let client: OAuthClient;
 
 const services = (url = publicUrl) => {
   const keys = createSigningKeys({ records, now, tokenLifetimeMs: 910_000 });
-  return { keys, tokens: createTokenService({ db: records.db, keys, now, publicUrl: url }) };
+  return { keys, tokens: createTokenService({ db: records.db, keys, now, publicUrl: () => url }) };
 };
 let keys: ReturnType<typeof services>['keys'];
 let tokens: TokenService;
@@ -285,7 +285,12 @@ test('review bug B6: a failure of the records is told as it is, and not as an in
   const token = await issued();
   const locked = new Error('database is locked');
   const find = () => Promise.reject(locked);
-  const failing = createTokenService({ db: records.db, keys: { ...keys, find }, now, publicUrl });
+  const failing = createTokenService({
+    db: records.db,
+    keys: { ...keys, find },
+    now,
+    publicUrl: () => publicUrl,
+  });
   await expect(failing.check(token)).rejects.toBe(locked);
   await expect(failing.check('no.token.at-all')).rejects.toMatchObject({ problem: 'invalidToken' });
 });

@@ -42,7 +42,7 @@ interface TokenParts {
   readonly db: RecordsDb;
   readonly keys: SigningKeys;
   readonly now: () => EpochMs;
-  readonly publicUrl: string;
+  readonly publicUrl: () => string;
 }
 
 // Compared for an unknown client, so that it takes the same time as a wrong secret.
@@ -72,7 +72,7 @@ export function createTokenService(parts: TokenParts): TokenService {
           algorithms: [signingAlgorithm],
           typ: tokenType,
           issuer: issuerOf(parts),
-          audience: publicUrl,
+          audience: publicUrl(),
           clockTolerance: clockSkewSeconds,
           currentDate: new Date(now()),
           maxTokenAge: tokenLifetimeSeconds,
@@ -90,7 +90,7 @@ export function createTokenService(parts: TokenParts): TokenService {
 }
 
 function issuerOf({ publicUrl }: TokenParts): string {
-  return publicUrl + tokenPaths.realm;
+  return publicUrl() + tokenPaths.realm;
 }
 
 async function signed(client: OAuthClient, parts: TokenParts): Promise<string> {
@@ -99,7 +99,7 @@ async function signed(client: OAuthClient, parts: TokenParts): Promise<string> {
   return new SignJWT({ client_id: client.clientId, organizationId: client.organizationId })
     .setProtectedHeader({ alg: signingAlgorithm, kid: key.id, typ: tokenType })
     .setIssuer(issuerOf(parts))
-    .setAudience(parts.publicUrl)
+    .setAudience(parts.publicUrl())
     .setSubject(client.clientId)
     .setJti(randomUUID())
     .setIssuedAt(issuedAt)

@@ -54,7 +54,7 @@ export interface Access {
  * `acting` contains the actor of the request in progress, which the records write to the audit log.
  */
 export function composeAccess(
-  config: Config,
+  publicUrl: () => string,
   records: OpenRecords,
   acting: AsyncLocalStorage<Actor | undefined>,
   now: () => number,
@@ -62,7 +62,7 @@ export function composeAccess(
   const { db } = records;
   const tokenLifetimeMs = (tokenLifetimeSeconds + 2 * clockSkewSeconds) * 1_000;
   const keys = createSigningKeys({ records, now, tokenLifetimeMs });
-  const tokens = createTokenService({ db, keys, now, publicUrl: config.publicUrl });
+  const tokens = createTokenService({ db, keys, now, publicUrl });
   const apiKeys = createApiKeyAuthenticator({ db, now });
   const bearer = createBearerAuthenticator({ db, tokens, now });
   const sessions = createSessionAuthenticator({ db, now });

@@ -38,7 +38,7 @@ import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
-import type { RecordsDb } from '../records/records.ts';
+import type { TransactionStep } from '../records/transaction.ts';
 import {
   existingOutputConnectors,
   findOutputConnector,
@@ -60,7 +60,10 @@ export interface Deliveries {
    * Resolves when the deliveries are in the log. Those with a known key are ignored. `step` is the
    * transaction of the caller: the deliveries are committed or rolled back with it.
    */
-  readonly enqueueDeliveries: (drafts: readonly DeliveryDraft[], step?: RecordsDb) => Promise<void>;
+  readonly enqueueDeliveries: (
+    drafts: readonly DeliveryDraft[],
+    step?: TransactionStep,
+  ) => Promise<void>;
   /**
    * Resolves when all durable samples have their deliveries, and those that are due were attempted.
    */
@@ -246,6 +249,7 @@ function composeOutputs(
 ): JournalFollower {
   const failed = (error: unknown) => telemetry.backgroundFailed('queueing outputs', error);
   const stages: OutputStages = {
+    outputsOf: directory.cachedOutputs,
     findRoute: (id) => directory.byDevice(id),
     enqueue: intake.add,
     unreadable: (notes) => noteUnreadable(notes, { db: records.db, telemetry }),

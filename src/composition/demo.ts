@@ -51,7 +51,7 @@ export async function composeDemo(
   };
   await runDemo({
     baseUrl,
-    publicUrl: config.publicUrl,
+    publicUrl: platform.publicUrl,
     apiKey,
     organizationId: organizations.content[0]!.id,
     signal,

@@ -12,7 +12,7 @@ import type { DownlinkTransports, SendDownlink } from '../flows/downlink-transpo
 import { createMqttTransport } from '../flows/mqtt-transport.ts';
 import { addDownlinks } from '../inventory/devices/downlinks.ts';
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
-import { newId } from '../model/ids.ts';
+import { newId } from '../model/new-id.ts';
 import {
   devicesOfIntegrationWithDownlinks,
   devicesWithDownlinks,

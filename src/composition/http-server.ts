@@ -17,14 +17,14 @@ export async function composeHttpServer(
   parts: Parts,
   routes: readonly Route[],
 ): Promise<FastifyInstance> {
-  const { config, telemetry, access, now } = parts;
+  const { config, address, telemetry, access, now } = parts;
   const { publicUrl, trustedProxies, corsOrigins } = config;
   const guard = guardOf(access, config, now);
   const edge = { routes, guard, events: telemetry, now };
   const { addFiles, serveScreen } = consoleOf(consoleFolder);
   const app = await createServer({ ...edge, publicUrl, trustedProxies, corsOrigins, serveScreen });
   addFiles(app);
-  addDocs(app, routes, publicUrl);
+  addDocs(app, routes, address.url);
   addDocsPolicy(app);
   return app;
 }

@@ -127,7 +127,7 @@ function brokerPartsOf(
   };
 }
 
-function loginPartsOf({ config, directory, records, now }: Parts): LoginParts {
+function loginPartsOf({ config, address, directory, records, now }: Parts): LoginParts {
   return {
     knownConnector: directory.knownConnector,
     findConnector: (id) => findDeviceConnector(records, id),
@@ -135,7 +135,7 @@ function loginPartsOf({ config, directory, records, now }: Parts): LoginParts {
     findDevice: (id) => findDevice(records, id),
     findCredentials: (id) => findDeviceCredentials(records.db, id),
     audiencesOf: (deviceId) =>
-      tokenAudiences(config.deviceAudience, config.vendorAliases, deviceId),
+      tokenAudiences(address.deviceAudience(), config.vendorAliases, deviceId),
     now,
   };
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { composeAccess } from './access.ts';
 import { composeOperations } from './operations.ts';
 import type { Parts } from './platform-parts.ts';
+import { createPublicAddress } from './public-address.ts';
 import type { Config } from '../config.ts';
 import {
   claimDataFolder,
@@ -62,7 +63,8 @@ export async function openParts(start: Start): Promise<Parts> {
   readiness.add('records', telemetry.recordsStoppedBecause);
   const { samples: store, log } = await openSampleStore(start, disk, seen);
   const directory = createUplinkRouteCache(records);
-  const access = composeAccess(config, records, acting, now);
+  const address = createPublicAddress(config);
+  const access = composeAccess(address.url, records, acting, now);
   closers.push('access', () => access.runMaintenance());
   changeFollowers.push(directory.recordChanged, access.recordChanged);
   const network: { servers?: TellNetworkServer } = {};
@@ -85,6 +87,7 @@ export async function openParts(start: Start): Promise<Parts> {
     followers: createFollowers(log),
     directory,
     access,
+    address,
     now,
     newId: randomUUID,
     operations,

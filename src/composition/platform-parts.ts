@@ -1,5 +1,6 @@
 // What the composition hands around: parts that several others are given, and the platform that comes out.
 import type { Access } from './access.ts';
+import type { PublicAddress } from './public-address.ts';
 import type { Config } from '../config.ts';
 import type { AlarmFeed } from '../flows/alarm-feed.ts';
 import type { LiveEvents } from '../flows/live-events.ts';
@@ -30,6 +31,8 @@ export interface Tenant {
 export interface Platform {
   /** The port that was bound, also when any free one was asked for. */
   readonly port: number;
+  /** Of links and tokens, without a slash at its end. */
+  readonly publicUrl: string;
   /**
    * What the first start made, also on later starts; undefined when the last workspace was deleted.
    */
@@ -58,6 +61,7 @@ export interface Parts {
   readonly followers: Followers;
   readonly directory: UplinkRouteCache;
   readonly access: Access;
+  readonly address: PublicAddress;
   /** Adds somebody who is told every change of a record. */
   readonly followChanges: (follow: (change: RecordChange) => void) => void;
   /** Durable changes of alarms, as values. */

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../config.ts';
 import { createLog } from '../telemetry/log.ts';
+import { tokenPaths } from '../model/token-paths.ts';
+import { startText } from '../start-message.ts';
 import { startPlatform } from './platform.ts';
 
 const log = createLog('silent');
@@ -44,6 +46,27 @@ test('a platform serves until it is closed, and keeps its tenant', async () => {
   const { organizationId, workspaceId } = first.tenant ?? {};
   expect(second.tenant).toMatchObject({ isNew: false, organizationId, workspaceId });
   await second.close('test');
+});
+
+const publicUrls = [
+  ['names the port that was bound', {}, (port: number) => `http://localhost:${port}`],
+  ['is the one given', { PUBLIC_URL: 'https://iot.example/' }, () => 'https://iot.example'],
+] as const;
+
+test.for(publicUrls)('with PORT=0 the public URL %s', async ([, environment, urlOf]) => {
+  const config = configOf(environment);
+  const platform = await startPlatform(config, undefined, log);
+  const url = urlOf(platform.port);
+  expect(platform.publicUrl).toBe(url);
+  expect(startText(config, platform)).toContain(`${url}/v3\n`);
+  const documentOf = (path: string) =>
+    fetch(`http://127.0.0.1:${platform.port}${path}`).then((answer) => answer.json());
+
+  expect(await documentOf(tokenPaths.discovery)).toMatchObject({
+    token_endpoint: `${url}${tokenPaths.token}`,
+  });
+  expect(await documentOf('/v3/openapi.json')).toMatchObject({ servers: [{ url }] });
+  await platform.close('test');
 });
 
 async function takenTcpPort() {

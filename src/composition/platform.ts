@@ -72,6 +72,7 @@ async function open(parts: Parts, closers: Closers): Promise<Platform> {
   await loadSchemaCompiler();
   return {
     port,
+    publicUrl: parts.address.url(),
     tenant: tenant ?? (await storedTenant(parts)),
     routes,
     runMaintenance: maintenance.run,
@@ -135,11 +136,12 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
     telemetry.backgroundFailed('saving positions of followers', error);
   });
   await app.listen({ host: config.host, port: config.port });
+  const { port } = app.server.address() as AddressInfo;
+  parts.address.bound(port);
   await demos.resumeAll();
   closers.push('MQTT', () => mqtt.close());
   await mqtt.listen(app.server);
   closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
-  const { port } = app.server.address() as AddressInfo;
   return { port, routes };
 }
 

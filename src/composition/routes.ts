@@ -168,11 +168,11 @@ function aboutParts({ config, records, access }: Parts): AboutParts {
 
 /** Credentials, sessions and members. */
 function accessRoutes(
-  { config, records, now, access, telemetry }: Parts,
+  { config, address, records, now, access, telemetry }: Parts,
   { once }: Uplinks,
   sendMail: Deliveries['sendInvitation'],
 ): Route[] {
-  const { publicUrl } = config;
+  const publicUrl = address.url;
   const { tokens, keys, attempts, actAs } = access;
   const parts = {
     records,
@@ -181,7 +181,7 @@ function accessRoutes(
     publicUrl,
     attempts,
     actAs,
-    tokenUrl: publicUrl + tokenPaths.token,
+    tokenUrl: () => publicUrl() + tokenPaths.token,
   };
   return [
     ...apiKeyRoutes(parts),
@@ -194,7 +194,7 @@ function accessRoutes(
     }),
     ...signInRoutes({
       ...parts,
-      secure: publicUrl.startsWith('https:'),
+      secure: config.publicUrl.startsWith('https:'),
       userOf: access.sessions.current,
     }),
     ...passwordResetRoutes({
@@ -210,7 +210,7 @@ function accessRoutes(
 }
 
 function recordRoutes(
-  { config, records, store, telemetry, now, operations, quotaUse }: Parts,
+  { config, address, records, store, telemetry, now, operations, quotaUse }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
   {
@@ -240,7 +240,7 @@ function recordRoutes(
     ...deviceCredentialRoutes(parts),
     ...deviceConfigurationRoutes({ ...parts, push }),
     ...blobRoutes(parts),
-    ...dashboardRoutes({ ...parts, publicUrl: config.publicUrl }),
+    ...dashboardRoutes({ ...parts, publicUrl: address.url }),
     ...dashboardGroupRoutes(parts),
     ...viewRoutes(parts),
     searchRoute(parts),

@@ -27,6 +27,7 @@ import {
   uplinkDeviceOf,
 } from '../flows/capture.ts';
 import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
+import { createKnownDevices } from '../flows/known-devices.ts';
 import type { NamedDeviceStages } from '../flows/named-devices.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
 import {
@@ -166,13 +167,14 @@ function uplinkStagesOf(
 }
 
 function backfillStagesOf(
-  { directory, records, store, newId }: Parts,
+  { directory, records, store, followers, newId }: Parts,
   { validate, admit, append, announce }: UplinkStages,
   stopping: () => boolean,
 ): BackfillStages & NamedDeviceStages {
   return {
     findRoute: (deviceId) => directory.byDevice(deviceId),
     cached: directory.cached,
+    known: createKnownDevices(() => directory.revision),
     placesByName: (organizationId, names) => placesByName(records.db, organizationId, names),
     authorizeWrite: (principal, place) => authorize(principal, 'asset', 'update', place),
     validate,
@@ -180,6 +182,7 @@ function backfillStagesOf(
     append,
     appendColumns: (entry) => store.appendColumns(entry),
     announce,
+    announceRows: followers.announceRows,
     stopping,
     newId,
   };

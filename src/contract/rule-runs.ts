@@ -1,19 +1,13 @@
 // API schemas of the last runs of a rule, and of a dry run over stored samples.
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
+import { runOutcomes } from '../model/run-outcome.ts';
 import { id, list, object, oneOf, orNull, text, time } from './record-fields.ts';
 import { namedObject } from './named.ts';
 
 const anything = Type.Unsafe<Json>({});
 
-export const ruleRunOutcome = oneOf([
-  'FIRED',
-  'NOT_FIRED',
-  'SUPPRESSED',
-  'ABORTED',
-  'FAILED',
-  'DROPPED',
-] as const);
+export const ruleRunOutcome = oneOf(runOutcomes);
 
 const runFields = {
   timestamp: time,

@@ -10,6 +10,7 @@ import {
   removeSurplusAlarms,
   saveAlarms,
 } from '../records/rows/alarms.ts';
+import { transaction, type TransactionStep } from '../records/transaction.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';
 
@@ -25,24 +26,32 @@ export async function runDueAlarms(parts: AlarmClockParts): Promise<void> {
   const { db, now, pause } = parts;
   const at = now();
   for (;;) {
-    const { events, shown } = await db.transaction().execute(async (step) => {
-      const due = await findDueAlarms(step, at, alarmsPerStep);
-      const made = due.map((alarm) => dueEvent(alarm, at));
-      await saveAlarms(
-        step,
-        made.map(({ alarm }) => alarm),
-      );
-      const cleared = made.filter((event) => event.change === 'CLEARED');
-      await removeSourcesOfAlarms(
-        step,
-        cleared.map(({ alarm }) => alarm.id),
-      );
-      return { events: made, shown: await notifyOfAlarms(parts, step, made) };
-    });
-    parts.changed(events, shown, 0);
-    if (events.length < alarmsPerStep) return;
+    const changed = await transaction(db, (step) => runSome(parts, step, at));
+    if (changed < alarmsPerStep) return;
     await pause();
   }
+}
+
+/** Resolves to the number of alarms that were changed. */
+async function runSome(
+  parts: AlarmClockParts,
+  step: TransactionStep,
+  at: EpochMs,
+): Promise<number> {
+  const due = await findDueAlarms(step.db, at, alarmsPerStep);
+  const events = due.map((alarm) => dueEvent(alarm, at));
+  await saveAlarms(
+    step.db,
+    events.map(({ alarm }) => alarm),
+  );
+  const cleared = events.filter((event) => event.change === 'CLEARED');
+  await removeSourcesOfAlarms(
+    step.db,
+    cleared.map(({ alarm }) => alarm.id),
+  );
+  const shown = await notifyOfAlarms(parts, step, events);
+  step.afterCommit(() => parts.changed(events, shown, 0));
+  return events.length;
 }
 
 /** An alarm that is due for both is cleared. */

@@ -8,7 +8,7 @@ import type { Records } from '../records/records.ts';
 import { insertAlarmComment, removeSourcesOfAlarms } from '../records/rows/alarm-parts.ts';
 import { findAlarms, saveAlarms } from '../records/rows/alarms.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
-import { notifyOfAlarms, type ShownAlarmEvent } from './alarm-notifications.ts';
+import { notifyOfAlarms } from './alarm-notifications.ts';
 
 /** Alarms per transaction, so that rules and requests have their turns in between. */
 const alarmsPerStep = 100;
@@ -27,13 +27,12 @@ export interface AlarmDesk {
   /** Resolves when it is durable. A repetition changes nothing. Throws 404, or 409 if cleared. */
   act(id: string, action: AlarmAction, by: AlarmActor): Promise<void>;
   /**
-   * Comments within `step`: the records, or a transaction of them, after which `afterwards` runs its
-   * task. Throws 404, or 409 for a further comment above the limit.
+   * Comments within `step`: the records, or a transaction of them. Throws 404, or 409 for a further
+   * comment above the limit.
    */
   comment(
     step: Records,
     comment: { readonly id: string; readonly text: string; readonly by: AlarmActor },
-    afterwards: (task: () => void) => void,
   ): Promise<void>;
   /** Resolves to the number of changed alarms, and to those that could not be. */
   actOnMany(
@@ -52,16 +51,13 @@ export function createAlarmDesk(parts: AlarmDeskParts): AlarmDesk {
   async function perform(
     work: (step: Step) => Promise<readonly AlarmEvent[]>,
     records: Records = parts.records,
-    afterwards: (task: () => void) => void = (task) => task(),
   ): Promise<number> {
-    let events: readonly AlarmEvent[] = [];
-    let shown: readonly ShownAlarmEvent[] = [];
-    await change(records, async (step) => {
-      events = await work(step);
-      shown = await notifyOfAlarms(parts, step.db, events);
+    return change(records, async (step) => {
+      const events = await work(step);
+      const shown = await notifyOfAlarms(parts, step, events);
+      step.afterCommit(() => parts.changed(events, shown, 0));
+      return events.length;
     });
-    afterwards(() => parts.changed(events, shown, 0));
-    return events.length;
   }
 
   async function actOnSome(
@@ -95,9 +91,9 @@ export function createAlarmDesk(parts: AlarmDeskParts): AlarmDesk {
         return events;
       });
     },
-    async comment(records, { id, text, by }, afterwards) {
+    async comment(records, { id, text, by }) {
       const work = async (step: Step) => [await commented(step, id, { text, by })];
-      await perform(work, records, afterwards);
+      await perform(work, records);
     },
     async actOnMany(ids, action, by) {
       const refused: RefusedAlarm[] = [];

@@ -15,6 +15,7 @@ import {
 } from '../model/alarm.ts';
 import { openedAlarm } from '../model/alarm-transitions.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { transaction } from '../records/transaction.ts';
 import { countAlarms, saveAlarms } from '../records/rows/alarms.ts';
 import { dropOldAlarms } from './alarm-clock.ts';
 import { createApplyAlarms } from './alarm-effects.ts';
@@ -47,18 +48,17 @@ async function apply(effects: readonly AlarmEffect[], fails = false) {
     enqueueDeliveries: async () => undefined,
     changed: (changed) => void events.push(...changed),
   });
-  const applied = await records.db
-    .transaction()
-    .execute(async (step) => {
-      const made = await applyAlarms(step, effects);
-      if (fails) throw new Error('the disk is full');
-      return made;
-    })
-    .catch((error: unknown) => {
-      if (!fails) throw error;
-    });
-  applied?.committed();
-  return applied?.notes ?? [];
+  const applied = transaction(records.db, async (step) => {
+    const before = events.length;
+    const notes = await applyAlarms(step, effects);
+    expect(events).toHaveLength(before);
+    if (fails) throw new Error('the disk is full');
+    return notes;
+  });
+  return applied.catch((error: unknown) => {
+    if (!fails) throw error;
+    return [];
+  });
 }
 
 function trigger(more: Partial<AlarmTrigger> = {}): AlarmTrigger {

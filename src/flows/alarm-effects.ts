@@ -8,9 +8,10 @@ import {
   type AlarmTrigger,
   endlessSource,
 } from '../model/alarm.ts';
-import { newId } from '../model/ids.ts';
+import { newId } from '../model/new-id.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RecordsDb } from '../records/records.ts';
+import type { TransactionStep } from '../records/transaction.ts';
 import {
   type AlarmSourceRow,
   findAlarmSourceRows,
@@ -27,18 +28,14 @@ import {
   type ShownAlarmEvent,
 } from './alarm-notifications.ts';
 
-export interface AppliedAlarms {
-  /** Of triggers that opened no alarm, for the processing log. */
-  readonly notes: readonly ProcessingLogEntry[];
-  /** Call it after the commit. */
-  readonly committed: () => void;
-}
-
-/** Applies effects in their order, within the transaction of the caller. */
+/**
+ * Applies effects in their order, within the transaction of the caller. Resolves to notes of the
+ * triggers that opened no alarm, for the processing log.
+ */
 export type ApplyAlarms = (
-  step: RecordsDb,
+  step: TransactionStep,
   effects: readonly AlarmEffect[],
-) => Promise<AppliedAlarms>;
+) => Promise<readonly ProcessingLogEntry[]>;
 
 export interface AlarmEffectParts extends AlarmNotificationParts {
   /** Called with what is durable, in order. */
@@ -52,23 +49,19 @@ export interface AlarmEffectParts extends AlarmNotificationParts {
 /** Effects that are applied before others have their turn. */
 const effectsPerTurn = 500;
 
-const nothing: AppliedAlarms = { notes: [], committed: () => undefined };
-
 export function createApplyAlarms(parts: AlarmEffectParts): ApplyAlarms {
   return async (step, effects) => {
-    if (effects.length === 0) return nothing;
-    const ledger = await openLedger(step, effects);
+    if (effects.length === 0) return [];
+    const ledger = await openLedger(step.db, effects);
     for (const [place, effect] of effects.entries()) {
       ledger.apply(effect);
       if (place % effectsPerTurn === effectsPerTurn - 1) await parts.pause();
     }
-    await saveLedger(step, ledger);
+    await saveLedger(step.db, ledger);
     const { events, refused } = ledger;
     const shown = await notifyOfAlarms(parts, step, events);
-    return {
-      notes: refusalNotes(refused),
-      committed: () => parts.changed(events, shown, refused.length),
-    };
+    step.afterCommit(() => parts.changed(events, shown, refused.length));
+    return refusalNotes(refused);
   };
 }
 

@@ -11,6 +11,7 @@ import { formatInstant } from '../model/instant.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { Records, RecordsDb } from '../records/records.ts';
+import type { TransactionStep } from '../records/transaction.ts';
 import { findReadableProperties } from '../records/rows/output-connectors.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 
@@ -32,14 +33,14 @@ export interface AlarmNotificationParts {
   /** The deliveries are committed or rolled back with the step. */
   readonly enqueueDeliveries: (
     deliveries: readonly DeliveryDraft[],
-    step: RecordsDb,
+    step: TransactionStep,
   ) => Promise<unknown>;
 }
 
 /** Resolves to the events as others see them, once their messages and notes are written. */
 export async function notifyOfAlarms(
   parts: AlarmNotificationParts,
-  step: RecordsDb,
+  step: TransactionStep,
   events: readonly AlarmEvent[],
 ): Promise<readonly ShownAlarmEvent[]> {
   const shown: ShownAlarmEvent[] = [];
@@ -52,13 +53,14 @@ export async function notifyOfAlarms(
 
 async function notifyOfSome(
   { sealer, enqueueDeliveries }: AlarmNotificationParts,
-  step: RecordsDb,
+  step: TransactionStep,
   events: readonly AlarmEvent[],
 ): Promise<readonly ShownAlarmEvent[]> {
-  const shown = await shownEvents(step, events);
+  const { db } = step;
+  const shown = await shownEvents(db, events);
   const isNotified = ({ change }: AlarmEvent) => change !== 'UPDATED' && change !== 'COMMENTED';
   const connectorIds = new Set(events.filter(isNotified).map(({ alarm }) => alarm.connectorId));
-  const properties = await findReadableProperties({ db: step, sealer }, [...connectorIds]);
+  const properties = await findReadableProperties({ db, sealer }, [...connectorIds]);
   const drafts = events.flatMap((event, place) => {
     const own = properties.get(event.alarm.connectorId) as AlarmProperties | undefined;
     const wanted = (own?.notify ?? []).filter(({ on }) => on === event.change);
@@ -67,7 +69,7 @@ async function notifyOfSome(
     return wanted.map((one) => draftOf(event, one, context));
   });
   if (drafts.length > 0) await enqueueDeliveries(drafts, step);
-  await appendProcessingLog(step, events.flatMap(eventNotes));
+  await appendProcessingLog(db, events.flatMap(eventNotes));
   return shown;
 }
 

@@ -27,6 +27,8 @@ export interface RejectedSample extends SampleRefusal {
 
 /** The result for the samples of a request so far. */
 export interface BackfillProgress {
+  /** Of all samples of the request. */
+  readonly correlationId: string;
   read: number;
   accepted: number;
   duplicates: number;
@@ -46,10 +48,10 @@ export interface BatchStages {
 
 type Origin = Pick<
   JournalEntry['samples'][number],
-  'organizationId' | 'workspaceId' | 'dataFlowId' | 'correlationId'
+  'organizationId' | 'workspaceId' | 'dataFlowId'
 >;
 
-/** A device of the request, with what its samples have in common. */
+/** A device, with what its samples have in common in every request. */
 export interface BackfillDevice {
   /** Service device id. */
   readonly id: string;
@@ -59,9 +61,9 @@ export interface BackfillDevice {
 
 export type FoundDevice = BackfillDevice | SampleRefusal;
 
-export function backfillDevice(route: UplinkRoute, correlationId: string): BackfillDevice {
+export function backfillDevice(route: UplinkRoute): BackfillDevice {
   const { id, organizationId, workspaceId } = route.device;
-  const origin = { organizationId, workspaceId, dataFlowId: route.flow.id, correlationId };
+  const origin = { organizationId, workspaceId, dataFlowId: route.flow.id };
   return { id, origin, storedTopics: storedTopicsOf(route) };
 }
 
@@ -163,13 +165,14 @@ function entryOf(
   context: EntryContext,
 ): JournalEntry {
   const { id: deviceId, origin, storedTopics } = device;
+  const { correlationId } = context.progress;
   const samples: JournalEntry['samples'][number][] = [];
   const notes: ProcessingLogEntry[] = [];
   for (const [i, validated] of admitted.entries()) {
     const { topic, timestamp, data, meta } = validated.sample;
     const stored = storedTopics === '*' || storedTopics.has(topic);
     // All entries get the same shape, because the store reads them often.
-    const entry = { deviceId, topic, timestamp, data, ...origin, stored };
+    const entry = { deviceId, topic, timestamp, data, ...origin, correlationId, stored };
     samples.push(meta === undefined ? entry : { ...entry, meta });
     const index = indices[i];
     if (index !== undefined && validated.notes.length > 0)
@@ -192,7 +195,7 @@ function addNotes(
       id: on.newId(),
       deviceId: device.id,
       timestamp: receivedAt,
-      correlationId: device.origin.correlationId,
+      correlationId: progress.correlationId,
       ...note,
       details: { ...note.details, index },
     });

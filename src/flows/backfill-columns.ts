@@ -2,7 +2,12 @@
 import { elementsOf } from '../ingest/http/sample-elements.ts';
 import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import { type EpochMs, isInstant } from '../model/instant.ts';
-import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
+import {
+  type DurableItem,
+  type DurableRows,
+  isRows,
+  sampleCountOf,
+} from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
 import { durablePart } from '../model/request-part.ts';
 import { missing } from '../structures/missing.ts';
@@ -25,6 +30,7 @@ import {
 } from './device-rows.ts';
 
 export interface ColumnStages extends Pick<BatchStages, 'validate' | 'admit' | 'announce'> {
+  readonly announceRows: (rows: DurableRows) => void;
   /** Undefined, and nothing is stored, when columns do not take the data. */
   readonly appendColumns: (entries: ColumnsToStore) => Promise<PlacedParts | undefined>;
 }
@@ -38,6 +44,7 @@ interface ColumnsToStore
 
 interface PartToStore {
   readonly head: BackfillDevice['origin'] & {
+    readonly correlationId: string;
     readonly deviceId: string;
     readonly topic: string;
     readonly stored: boolean;
@@ -51,7 +58,7 @@ interface PlacedParts {
   /** Parts that were not taken, because some of their samples may be stored already. */
   readonly left: readonly number[];
   readonly outcome: Promise<{
-    readonly entries: readonly DurableEntry[];
+    readonly items: readonly DurableItem[];
     readonly failure: { readonly error: unknown } | undefined;
   }>;
 }
@@ -95,10 +102,11 @@ export async function storeColumns(
   const left = parts.filter(isStored);
   const fresh = parts.filter((part) => !isStored(part));
   const taken = await takenParts(fresh, validated, left, on);
+  const { correlationId } = progress;
   const heads = taken.map((part) => {
     const { device, from, to } = part;
     const { id: deviceId, origin } = device;
-    const { organizationId, workspaceId, dataFlowId, correlationId } = origin;
+    const { organizationId, workspaceId, dataFlowId } = origin;
     const stored = true;
     const head = {
       deviceId,
@@ -172,10 +180,16 @@ async function announced(
     progress,
     attempt,
   }: Pick<ColumnsOfDevices, 'attempt'> & { readonly progress: BackfillProgress },
-  { announce }: Pick<ColumnStages, 'announce'>,
+  { announce, announceRows }: Pick<ColumnStages, 'announce' | 'announceRows'>,
 ): Promise<void> {
-  const { entries, failure } = await outcome;
-  for (const durable of entries) {
+  const { items, failure } = await outcome;
+  for (const durable of items) {
+    // Rows have no key.
+    if (isRows(durable)) {
+      announceRows(durable);
+      progress.accepted += durable.length;
+      continue;
+    }
     const { receivedAt, trace } = durable;
     const part = attempt && durablePart.fromDuplicateKey(trace?.duplicateKey ?? '');
     if (part !== undefined) {

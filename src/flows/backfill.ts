@@ -77,7 +77,7 @@ const samplesLimit = `${backfillLimits.samplesMax.toLocaleString('en-US')} sampl
  * a Problem that says what was stored before.
  */
 export async function backfill(input: Backfill, on: BackfillStages): Promise<BackfillReceipt> {
-  const device = backfillDevice(await on.findRoute(input.deviceId), on.newId());
+  const device = backfillDevice(await on.findRoute(input.deviceId));
   const all = { ofAll: device };
   const ofElements = (elements: readonly Json[]) => elements.map(() => device);
   return storeGroups(input, { ofElements, ofColumns: () => all }, on);
@@ -111,6 +111,7 @@ async function storeGroups(
   on: BackfillStages,
 ): Promise<BackfillReceipt> {
   const progress: BackfillProgress = {
+    correlationId: on.newId(),
     read: 0,
     accepted: 0,
     duplicates: 0,

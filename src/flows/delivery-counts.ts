@@ -1,7 +1,8 @@
 // Delivery counts: deliveries that ended, by workspace and output connector, written every few seconds (contract 37).
 import type { TriedDelivery } from '../deliveries/delivery-worker.ts';
 import { databaseConnectorId } from '../model/ids.ts';
-import { lazyTransaction, type RecordsDb } from '../records/records.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { transaction } from '../records/transaction.ts';
 import { addPeriodCounts } from '../records/rows/period-counts.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';
@@ -32,7 +33,7 @@ export function createDeliveryCounts(parts: DeliveryCountsParts): DeliveryCounts
     const counts = counter.take();
     if (counts.length === 0) return;
     try {
-      await lazyTransaction(db, (step) => addPeriodCounts(step, counts));
+      await transaction(db, (step) => addPeriodCounts(step.db, counts), 'lazy');
     } catch (error) {
       for (const { recordId, what, start, count } of counts)
         counter.add(recordId, what, start, count);

@@ -7,7 +7,8 @@ import { type Deliverer, delivererLimits } from '../deliveries/delivery-worker.t
 import { waitingRecord } from '../deliveries/waiting-delivery.ts';
 import { type DeliveryDraft, sequenceBehind } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { OpenRecords, RecordsDb } from '../records/records.ts';
+import type { CommitPlace } from '../records/commit-order.ts';
+import type { Records } from '../records/records.ts';
 import {
   countDeliveriesOnTheirWay,
   type DeliveryOnItsWay,
@@ -15,6 +16,7 @@ import {
   insertDeliveries,
   removeDeliveriesOnTheirWay,
 } from '../records/rows/deliveries.ts';
+import { transaction, type TransactionStep } from '../records/transaction.ts';
 import { createRetryingWorker } from '../structures/retrying-worker.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
@@ -22,7 +24,7 @@ const rowsPerPage = 1_000;
 const retryDelaysMs = [1_000] as const;
 
 export interface DeliveryHandoverParts {
-  readonly records: Pick<OpenRecords, 'db' | 'transactionsEnded'>;
+  readonly records: Pick<Records, 'db'>;
   readonly log: Pick<DeliveryLog, 'append' | 'find' | 'sync'>;
   readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
   /** The position behind the newest journal entry. */
@@ -42,7 +44,7 @@ export interface DeliveryHandover {
    * Resolves when the deliveries are in the records. Those with a known key are ignored. `step` is
    * the transaction of the caller: the deliveries are committed or rolled back with it.
    */
-  enqueue(drafts: readonly DeliveryDraft[], step?: RecordsDb): Promise<void>;
+  enqueue(drafts: readonly DeliveryDraft[], step?: TransactionStep): Promise<void>;
   /** Moves what is in the records. Resolves when it waits for its turn, or an attempt failed. */
   move(): Promise<void>;
   close(): Promise<void>;
@@ -56,8 +58,8 @@ export async function createDeliveryHandover(
   // What is there at the start is older than everything that the journal will give, and newer than
   // what was moved before the stop.
   const behindJournal = parts.from - 1 - (left + 1) / partsPerPosition;
-  const state = {
-    after: 0,
+  const state: State = {
+    after: undefined,
     sequence: Math.max(behindJournal, parts.newestWaiting ?? behindJournal),
     left,
   };
@@ -88,14 +90,11 @@ export async function createDeliveryHandover(
         id: randomDeliveryId(draft.connectorId, newId()),
         draft,
       }));
-      if (step !== undefined) {
-        await insertDeliveries(step, made, now());
-        // They are visible after the commit, which follows this call.
-        void records.transactionsEnded().then(wake);
-        return;
-      }
-      await records.db.transaction().execute((own) => insertDeliveries(own, made, now()));
-      wake();
+      const insert = async ({ db, afterCommit }: TransactionStep) => {
+        await insertDeliveries(db, made, now());
+        afterCommit(wake);
+      };
+      await (step === undefined ? transaction(records.db, insert) : insert(step));
     },
     move: () => worker.idle(),
     close: () => worker.close(),
@@ -106,7 +105,7 @@ const partsPerPosition = 4_096;
 
 interface State {
   /** Rows up to this one were moved. */
-  after: number;
+  after: CommitPlace | undefined;
   /** Of the delivery that was moved last. */
   sequence: number;
   /** Rows of the start that were not moved yet. */
@@ -120,15 +119,15 @@ async function movePage(parts: DeliveryHandoverParts, state: State): Promise<boo
   const last = rows.at(-1);
   if (last === undefined) return false;
   // A crash may have come between the record and the removal of one page.
-  const isFirst = state.after === 0;
+  const isFirst = state.after === undefined;
   for (const row of rows) {
     const isKnown = isFirst && (await log.find(row.id)) !== undefined;
     if (!isKnown) moveRow(parts, state, row);
     state.left -= 1;
-    state.after = row.sequence;
+    state.after = row.place;
   }
   await log.sync();
-  await removeDeliveriesOnTheirWay(records.db, last.sequence);
+  await removeDeliveriesOnTheirWay(records.db, last.place);
   return rows.length === rowsPerPage;
 }
 

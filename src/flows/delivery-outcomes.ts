@@ -3,7 +3,8 @@ import type { DeliveryLog } from '../delivery-log/delivery-log.ts';
 import { recordAttempt } from '../deliveries/delivery-records.ts';
 import type { TriedDelivery } from '../deliveries/delivery-worker.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import { lazyTransaction, type RecordsDb } from '../records/records.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { transaction } from '../records/transaction.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
@@ -20,7 +21,7 @@ export async function saveFailureNotes(
   notes: readonly ProcessingLogEntry[],
   { db, telemetry }: Pick<DeliveryOutcomesParts, 'db' | 'telemetry'>,
 ): Promise<void> {
-  await lazyTransaction(db, (step) => appendProcessingLog(step, notes));
+  await transaction(db, (step) => appendProcessingLog(step.db, notes), 'lazy');
   for (const note of notes) telemetry.noted(note);
 }
 

@@ -5,18 +5,31 @@ import { missing } from '../structures/missing.ts';
 import type { BackfillDevice, FoundDevice } from './backfill-batches.ts';
 
 /** The device of all samples, or for each one its device or why it is rejected. */
-export type RowDevices =
-  | { readonly ofAll: BackfillDevice }
-  | { readonly ofEach: readonly FoundDevice[] };
+export type RowDevices = { readonly ofAll: BackfillDevice } | NamedRows;
+
+/** Rows by the names of their devices. */
+export interface NamedRows {
+  /** For each name its device, or why its rows are rejected; undefined for other strings. */
+  readonly found: readonly (FoundDevice | undefined)[];
+  /** The name of each row, as its place in `found`. */
+  readonly names: Float64Array;
+}
 
 export function deviceOfRow(devices: RowDevices, row: number): FoundDevice {
-  return 'ofAll' in devices ? devices.ofAll : (devices.ofEach[row] ?? missing('device'));
+  if ('ofAll' in devices) return devices.ofAll;
+  const { found, names } = devices;
+  return found[names[row] ?? -1] ?? missing('device');
 }
 
 /** The rows that are rejected, and why. */
 export function* refusalsOf(devices: RowDevices): Generator<readonly [number, SampleRefusal]> {
   if ('ofAll' in devices) return;
-  for (const [row, device] of devices.ofEach.entries()) if (isRefusal(device)) yield [row, device];
+  const { found, names } = devices;
+  if (!found.some((device) => device !== undefined && isRefusal(device))) return;
+  for (const [row, name] of names.entries()) {
+    const device = found[name];
+    if (device !== undefined && isRefusal(device)) yield [row, device];
+  }
 }
 
 export interface DeviceRows {
@@ -42,7 +55,7 @@ export function rowsByDevice(samples: SampleColumns, devices: RowDevices): RowsB
     const parts = [{ device: devices.ofAll, from: 0, to: length, isAscending }];
     return { timestamps, columns, parts, place: undefined };
   }
-  const { numbers, first, counts } = numberedDevices(devices.ofEach);
+  const { numbers, first, counts } = numberedDevices(devices);
   const starts = startsOf(counts);
   const place = placesOf(numbers, starts);
   const arranged = place === undefined ? timestamps : picked(timestamps, place);
@@ -59,25 +72,32 @@ export function rowsByDevice(samples: SampleColumns, devices: RowDevices): RowsB
 }
 
 const noDevice = -1;
+const notNumbered = -2;
 
 /** For each row the number of its device, which a service id and a physical id can both name. */
-function numberedDevices(devices: readonly FoundDevice[]) {
-  const numbers = new Int32Array(devices.length).fill(noDevice);
+function numberedDevices({ found, names }: NamedRows) {
+  const numbers = new Int32Array(names.length);
+  const ofName = new Int32Array(found.length).fill(notNumbered);
   const known = new Map<string, number>();
   const first: BackfillDevice[] = [];
   const counts: number[] = [];
-  for (const [row, device] of devices.entries()) {
-    if (isRefusal(device)) continue;
-    let number = known.get(device.id);
-    if (number === undefined) {
-      number = first.push(device) - 1;
-      known.set(device.id, number);
-      counts.push(0);
-    }
+  for (let row = 0; row < names.length; row++) {
+    const name = names[row]!;
+    if (ofName[name] === notNumbered) ofName[name] = numberOf(found[name] ?? missing('device'));
+    const number = ofName[name]!;
     numbers[row] = number;
-    counts[number]!++;
+    if (number !== noDevice) counts[number]!++;
   }
   return { numbers, first, counts };
+
+  function numberOf(device: FoundDevice): number {
+    if (isRefusal(device)) return noDevice;
+    const before = known.get(device.id);
+    if (before !== undefined) return before;
+    known.set(device.id, first.length);
+    counts.push(0);
+    return first.push(device) - 1;
+  }
 }
 
 function startsOf(counts: readonly number[]): Uint32Array {
@@ -91,7 +111,8 @@ function placesOf(numbers: Int32Array, starts: Uint32Array): Uint32Array | undef
   const next = starts.slice();
   const place = new Uint32Array(starts.at(-1) ?? 0);
   let isMoved = place.length !== numbers.length;
-  for (const [row, number] of numbers.entries()) {
+  for (let row = 0; row < numbers.length; row++) {
+    const number = numbers[row]!;
     if (number === noDevice) continue;
     const at = next[number]!++;
     place[at] = row;

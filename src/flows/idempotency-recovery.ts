@@ -3,6 +3,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { durablePart, type StoredPart } from '../model/request-part.ts';
 import type { RecordsDb } from '../records/records.ts';
+import { transaction } from '../records/transaction.ts';
 import { saveDurableParts, unansweredKeys } from '../records/rows/idempotency-keys.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import { idempotencyKeptMs } from './idempotency.ts';
@@ -27,9 +28,9 @@ export async function recoverDurableParts(
   for await (const entries of log.entriesFrom(from))
     for (const entry of entries) addPart(entry, requests);
   const { position } = log;
-  await db.transaction().execute(async (step) => {
+  await transaction(db, async (step) => {
     for (const [id, parts] of requests)
-      await saveDurableParts(step, id, [...parts.values()], position);
+      await saveDurableParts(step.db, id, [...parts.values()], position);
   });
 }
 

@@ -7,6 +7,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 import { backfillLimits, backfillNamed, type BackfillStages } from './backfill.ts';
+import { createKnownDevices } from './known-devices.ts';
 import type { NamedDeviceStages } from './named-devices.ts';
 
 const principal: Principal = {
@@ -34,6 +35,7 @@ function bench(append?: (entry: JournalEntry) => Promise<void>) {
       return routeOf(id);
     },
     cached: () => undefined,
+    known: createKnownDevices(() => 0),
     async placesByName(_, names) {
       searched.push(names);
       const known = names.filter((name) => name.startsWith('d'));
@@ -49,6 +51,7 @@ function bench(append?: (entry: JournalEntry) => Promise<void>) {
       const samples = entry.samples.map((sample) => ({ ...sample, storedAt: 0, cursor: '' }));
       return { ...entry, position: entries.length, samples, duplicates: 0 };
     },
+    announceRows: () => undefined,
     announce: () => undefined,
     stopping: () => false,
     newId: () => 'id',

@@ -1,5 +1,10 @@
 // Named devices: those of a request's samples, by service or physical id, where its caller may write (contract 37).
-import { deviceNameOf, deviceRefusal, type SampleRefusal } from '../ingest/http/backfill-sample.ts';
+import {
+  deviceNameOf,
+  deviceRefusal,
+  isRefusal,
+  type SampleRefusal,
+} from '../ingest/http/backfill-sample.ts';
 import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
@@ -8,8 +13,9 @@ import { Problem } from '../model/problem.ts';
 import type { Place } from '../model/resource-ref.ts';
 import type { DevicePlace } from '../records/rows/named-devices.ts';
 import { missing } from '../structures/missing.ts';
-import { backfillDevice, type FoundDevice } from './backfill-batches.ts';
-import type { RowDevices } from './device-rows.ts';
+import { type BackfillDevice, backfillDevice, type FoundDevice } from './backfill-batches.ts';
+import type { NamedRows } from './device-rows.ts';
+import type { KnownDevices } from './known-devices.ts';
 
 /** Names that a request keeps in memory. With more of them, all are looked up again. */
 const namesMax = 20_000;
@@ -33,24 +39,26 @@ export interface NamedDeviceStages {
    * organization.
    */
   readonly authorizeWrite: (principal: Principal, place: Place) => void;
-  readonly newId: () => string;
+  /** Shared by all requests. */
+  readonly known: KnownDevices;
 }
 
 export interface NamedDevices {
   /** For each element its device, or why it is rejected. */
   readonly ofElements: (elements: readonly Json[]) => Promise<readonly FoundDevice[]>;
   /** The same for samples in columns; undefined when they do not name devices. */
-  readonly ofColumns: (samples: SampleColumns) => Promise<RowDevices | undefined>;
+  readonly ofColumns: (samples: SampleColumns) => Promise<NamedRows | undefined>;
 }
 
 /** Those of one request: the records are read once for each device. */
 export function createNamedDevices(principal: Principal, on: NamedDeviceStages): NamedDevices {
   const { organizationId } = principal;
   const known = new Map<string, FoundDevice>();
-  let last: { readonly place: Place; readonly may: boolean } | undefined;
+  const mayWriteTo = createWriteCheck(principal, on);
 
   /** The devices of the names of a group are known afterwards. */
   async function lookUp(names: readonly (string | SampleRefusal)[]): Promise<void> {
+    const revision = on.known.revision();
     // A group has fewer names than are kept.
     if (known.size + names.length > namesMax) known.clear();
     const unknown = new Set<string>();
@@ -66,6 +74,14 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
     await Promise.all(reads);
     if (unknown.size > 0)
       for (const [name, device] of await searched([...unknown])) known.set(name, device);
+    for (const name of names) keep(name, revision);
+  }
+
+  /** For other requests. */
+  function keep(name: string | SampleRefusal, revision: number): void {
+    const device = typeof name === 'string' ? known.get(name) : undefined;
+    if (typeof name !== 'string' || device === undefined || isRefusal(device)) return;
+    on.known.set(name, device, revision);
   }
 
   function deviceOf(name: string | SampleRefusal): FoundDevice {
@@ -78,15 +94,25 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
     return names.map(deviceOf);
   }
 
-  async function ofColumns({ deviceIds, texts }: SampleColumns): Promise<RowDevices | undefined> {
+  async function ofColumns({ deviceIds, texts }: SampleColumns): Promise<NamedRows | undefined> {
     if (deviceIds === undefined) return undefined;
     // By the place of the name in `texts`, which has other strings too.
-    const names: (string | SampleRefusal)[] = [];
-    for (const place of deviceIds)
-      names[place] ??= deviceNameOf({ deviceId: texts[place] ?? missing('name') });
-    await lookUp(names.filter((name) => name !== undefined));
-    const devices = names.map(deviceOf);
-    return { ofEach: Array.from(deviceIds, (place) => devices[place] ?? missing('device')) };
+    const found: (FoundDevice | undefined)[] = Array.from({ length: texts.length });
+    const unknown = new Set<number>();
+    for (const place of deviceIds) {
+      if (found[place] !== undefined) continue;
+      const device = on.known.get(organizationId, texts[place] ?? missing('name'));
+      // Most devices of a fleet were named by an earlier request.
+      if (device === undefined) unknown.add(place);
+      else found[place] = mayWriteTo(device) ? device : deviceRefusal(texts[place] ?? '');
+    }
+    if (unknown.size > 0) {
+      const names = [...unknown].map((place) => deviceNameOf({ deviceId: texts[place] ?? '' }));
+      await lookUp(names);
+      for (const [i, place] of [...unknown].entries())
+        found[place] = deviceOf(names[i] ?? missing('name'));
+    }
+    return { found, names: deviceIds };
   }
 
   return { ofElements, ofColumns };
@@ -113,7 +139,7 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
   }
 
   async function routed(name: string, { id, workspaceId }: DevicePlace): Promise<FoundDevice> {
-    if (!mayWrite({ organizationId, workspaceId, what: 'device', id })) return deviceRefusal(name);
+    if (!mayWriteTo({ id, origin: { organizationId, workspaceId } })) return deviceRefusal(name);
     try {
       return writable(name, await on.findRoute(id));
     } catch (error) {
@@ -124,22 +150,34 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
   }
 
   function writable(name: string, route: UplinkRoute): FoundDevice {
-    const { id, organizationId: organization, workspaceId } = route.device;
-    const place = { organizationId: organization, workspaceId, what: 'device', id };
-    return mayWrite(place) ? backfillDevice(route, on.newId()) : deviceRefusal(name);
+    const device = backfillDevice(route);
+    return mayWriteTo(device) ? device : deviceRefusal(name);
   }
+}
 
-  function mayWrite(place: Place): boolean {
-    const { organizationId: of, workspaceId } = place;
+interface WrittenDevice extends Pick<BackfillDevice, 'id'> {
+  readonly origin: Pick<Place, 'organizationId' | 'workspaceId'>;
+}
+
+/** Whether the principal may write to the device. */
+function createWriteCheck(
+  principal: Principal,
+  { authorizeWrite }: Pick<NamedDeviceStages, 'authorizeWrite'>,
+): (device: WrittenDevice) => boolean {
+  let last: (WrittenDevice['origin'] & { readonly may: boolean }) | undefined;
+
+  return ({ id, origin: { organizationId, workspaceId } }) => {
     // Most devices of a request are in one workspace: the answer is the same for each of them.
-    if (last?.place.workspaceId !== workspaceId || last.place.organizationId !== of)
-      last = { place, may: isPermitted(place) };
-    return last.may;
-  }
+    if (last?.workspaceId === workspaceId && last.organizationId === organizationId)
+      return last.may;
+    const may = isPermitted({ organizationId, workspaceId, what: 'device', id });
+    last = { organizationId, workspaceId, may };
+    return may;
+  };
 
   function isPermitted(place: Place): boolean {
     try {
-      on.authorizeWrite(principal, place);
+      authorizeWrite(principal, place);
       return true;
     } catch (error) {
       if (error instanceof Problem && error.status < 500) return false;

@@ -4,6 +4,7 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import { problem } from '../model/problem.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
 import { queueOutputs } from './outputs.ts';
 
@@ -30,6 +31,7 @@ const entryOf = (deviceId: string, position: number): DurableEntry => ({
   ],
 });
 
+type Outputs = UplinkRoute['outputs'];
 const entries = [entryOf('a', 1), entryOf('broken', 2), entryOf('b', 3)];
 
 async function queued(error: Error, breakRoute?: (route: UplinkRoute) => UplinkRoute) {
@@ -37,6 +39,7 @@ async function queued(error: Error, breakRoute?: (route: UplinkRoute) => UplinkR
   const drafts: DeliveryDraft[] = [];
   const notes: ProcessingLogEntry[] = [];
   await queueOutputs(entries, {
+    outputsOf: () => undefined,
     findRoute(id) {
       if (id === 'broken' && breakRoute === undefined) throw error;
       const device = { id, deviceId: id, organizationId: 'o', workspaceId: 'w' };
@@ -66,6 +69,25 @@ test('review reliability 6: a device whose records cannot be read is noted, and 
     },
   ]);
   expect(notes[0]!.message).toContain('the secrets key is another one');
+});
+
+test('a device whose data flow only stores is not looked up', async () => {
+  const asked: string[] = [];
+  const only = (type: string) => [{ connector: { type }, topic: '*' }] as unknown as Outputs;
+  const outputsOf: Record<string, Outputs> = { a: only('DATABASE'), b: only('WEBHOOK') };
+  await queueOutputs(entries, {
+    outputsOf: (id) => outputsOf[id],
+    findRoute(id) {
+      asked.push(id);
+      throw problem('notFound', { what: 'device', id });
+    },
+    enqueue: async () => undefined,
+    unreadable: async () => undefined,
+    failed: () => undefined,
+    pause: async () => undefined,
+    now: () => 7,
+  });
+  expect(asked).toEqual(['broken', 'b']);
 });
 
 test('any other failure is tried again with all of them', async () => {

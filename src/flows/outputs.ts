@@ -17,6 +17,8 @@ const draftsMax = 200;
 const contextBytes = 2_048;
 
 export interface OutputStages {
+  /** The outputs of the device's data flow; undefined when they must be looked up. */
+  readonly outputsOf: (deviceId: string) => FlowRoute['outputs'] | undefined;
   /** Throws Problem 404 for an unknown device. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   /** Resolves when the deliveries wait for their turn. */
@@ -42,6 +44,8 @@ export async function queueOutputs(
   const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
     if (sampleCountOf(entry) === 0) continue;
+    // Most flows only store: their devices are not looked up.
+    if (on.outputsOf(entry.deviceId)?.some(isDelivered) === false) continue;
     const found = routeOf(entry, on, notes);
     const route = found instanceof Promise ? await found : found;
     if (route === undefined || !route.outputs.some(isDelivered)) continue;

@@ -15,7 +15,8 @@ import { createRunLog, type RunLog } from '../rules/run-log.ts';
 import { referenceFirings, type ReferenceWorld } from '../rules/testing-reference.ts';
 import { condition, fromSource, ruleFor, sourceFor } from '../rules/testing-rules.ts';
 import { randomHistory } from '../rules/testing-worlds.ts';
-import { type OpenRecords, openRecords, type RecordsDb } from '../records/records.ts';
+import { type OpenRecords, openRecords } from '../records/records.ts';
+import type { TransactionStep } from '../records/transaction.ts';
 import { findFollowerPosition } from '../records/rows/follower-positions.ts';
 import { rulesFollower } from '../records/rows/recorded-positions.ts';
 import { insertOutputConnector } from '../records/rows/output-connectors.ts';
@@ -68,15 +69,18 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-const noAlarms = async () => ({ notes: [], committed: () => undefined });
+const noAlarms = async () => [];
 
 /** Fails on command, as a full disk would, after it has written. */
 let failing = false;
 
-async function enqueue(deliveries: readonly DeliveryDraft[], step: RecordsDb): Promise<void> {
+async function enqueue(
+  deliveries: readonly DeliveryDraft[],
+  { db }: TransactionStep,
+): Promise<void> {
   for (const { idempotencyKey } of deliveries) {
     await sql`insert into delivered values (${idempotencyKey}, 1) on conflict (idempotencyKey) do update set tries = tries + 1`.execute(
-      step,
+      db,
     );
   }
   if (failing) throw new Error('the disk is full');

@@ -58,7 +58,7 @@ function started() {
     lookUp: () => undefined,
     outlets: {
       enqueueDeliveries: async () => undefined,
-      applyAlarms: async () => ({ notes: [], committed: () => undefined }),
+      applyAlarms: async () => [],
     },
     waiting: { count: () => 0, added: () => undefined },
     now: () => now,

@@ -118,6 +118,21 @@ test('property: every entry is evaluated once and in the order of its workspace,
   );
 }, 60_000);
 
+test('entries are sorted into lanes without making their samples', () => {
+  const unread = (position: number): DurableEntry =>
+    Object.defineProperty(entryOf(position, 'a'), 'samples', {
+      get: () => expect.fail('the samples were made'),
+    });
+  const saved = { evaluated: -1, behind: new Map<string, number>() };
+  const log = { entriesFrom: () => expect.fail('the journal was read') };
+  const rules = () => ['a', 'b'].map((workspaceId) => ({ rule: { workspaceId } }) as CompiledRule);
+  const lanes = createRuleLanes({ saved, rules, log, limits: tiny });
+  lanes.turnOfBatch(Array.from({ length: 4 }, (_, position) => unread(position)))?.done();
+  lanes.turnOfBatch([unread(4)])?.done();
+  const [lane] = lanes.all();
+  expect(lane?.entries.map(({ position }) => position)).toEqual([0, 1, 2, 3, 4]);
+});
+
 test('a storm of one workspace delays the rules of another by one turn, and by none of its other entries', async () => {
   const other = await findWorkspace(records.db, tenant.workspaceId);
   const { organizationId, workspaceId } = tenant;
@@ -159,7 +174,7 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
     outlets: {
       enqueueDeliveries: async (drafts) =>
         void delivered.push(...drafts.map(({ deviceId }) => deviceId)),
-      applyAlarms: async () => ({ notes: [], committed: () => undefined }),
+      applyAlarms: async () => [],
     },
     waiting: { count: () => 0, added: () => undefined },
     ...{ now: () => 0, newId: () => 'id', clock: () => 0, pause: async () => undefined },

@@ -1,5 +1,5 @@
 // Rule lanes: workspaces with many entries to evaluate, each behind the others at a separate position.
-import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
+import { type DurableEntry, sampleCountOf, summaryOf } from '../model/journal-entry.ts';
 import { evaluatedByAll, type RulePositions } from '../records/rows/rule-positions.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
@@ -157,8 +157,8 @@ export function neededFrom(lanes: RuleLanes): number {
 }
 
 /** All samples of an entry are of one workspace; without samples there is nothing to evaluate. */
-function workspaceOf({ summary, samples }: DurableEntry): string {
-  return (summary ?? samples[0])?.workspaceId ?? '';
+function workspaceOf(entry: DurableEntry): string {
+  return summaryOf(entry)?.workspaceId ?? '';
 }
 
 /** Whether the workspace and some other one have rules. */

@@ -1,7 +1,8 @@
 // Runs of rules: saved in the background, a few rules per second, and loaded when a client reads them.
 import { formatInstant } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
-import { lazyTransaction, type RecordsDb } from '../records/records.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { transaction, type TransactionStep } from '../records/transaction.ts';
 import { findLastRuns, findRuns, saveRuns } from '../records/rows/rule-queue.ts';
 import type { RunOutcome } from '../model/run-outcome.ts';
 import type { RunLog } from '../rules/run-log.ts';
@@ -42,9 +43,10 @@ export function createRuleRuns({ db, log, setRepeatingTimer, failed }: RuleRunsP
   async function save(max: number): Promise<number> {
     const ids = log.takeChanged(max);
     if (ids.length === 0) return 0;
-    await lazyTransaction(db, async (step) => {
-      for (const id of ids) await saveRuns(step, id, log.runsOf(id) ?? []);
-    });
+    const work = async (step: TransactionStep) => {
+      for (const id of ids) await saveRuns(step.db, id, log.runsOf(id) ?? []);
+    };
+    await transaction(db, work, 'lazy');
     return ids.length;
   }
 

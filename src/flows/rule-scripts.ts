@@ -1,5 +1,6 @@
 // Script runs of custom logic: one at a time per rule, so that a slow script delays only its rule.
 import type { CompiledRule } from '../rules/compiled-rule.ts';
+import type { CommitPlace } from '../records/commit-order.ts';
 import { countTriggers, findTriggers, type WaitingTrigger } from '../records/rows/rule-queue.ts';
 import { type RuleOutlets, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
 import { keepAlarmSources } from './rule-alarms.ts';
@@ -128,14 +129,14 @@ async function runAll(
   found: readonly WaitingTrigger[],
 ): Promise<{ readonly taken: number; readonly write: RuleWrite }> {
   const collector = createCollector(state.parts);
-  const done = new Map<string, number>();
+  const done = new Map<string, CommitPlace>();
   let taken = 0;
   for (const trigger of found) {
     if (state.closed) break;
-    const { ruleId, activation, sequence } = trigger;
+    const { ruleId, activation, place } = trigger;
     if (compiled?.rule.activation === activation) await runScript(collector, compiled, trigger);
     taken += 1;
-    done.set(ruleId, sequence);
+    done.set(ruleId, place);
   }
   const removed = [...done].map(([ruleId, upTo]) => ({ ruleId, upTo }));
   return { taken, write: { ...writeOf(collector), done: removed } };

@@ -4,7 +4,9 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
-import { lazyTransaction, type RecordsDb } from '../records/records.ts';
+import type { CommitPlace } from '../records/commit-order.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { transaction, type TransactionStep } from '../records/transaction.ts';
 import { addPeriodCounts, type PeriodCount } from '../records/rows/period-counts.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import {
@@ -41,8 +43,8 @@ export interface RuleWrite {
   readonly firedTimers: readonly string[];
   /** The next due time of rules whose timer was due. */
   readonly due: readonly (ActivationRef & { readonly nextExecution: EpochMs | null })[];
-  /** Completed script runs, up to a sequence number in the queue of each rule. */
-  readonly done: readonly { readonly ruleId: string; readonly upTo: number }[];
+  /** Completed script runs, up to a place in the queue of each rule. */
+  readonly done: readonly { readonly ruleId: string; readonly upTo: CommitPlace }[];
   /** Position of the last entry that was evaluated for this write. */
   readonly upTo?: number;
   /** How far the journal is evaluated with this write. */
@@ -77,7 +79,7 @@ export function emptyWrite(): CollectedWrite {
 
 export type EnqueueDeliveries = (
   deliveries: readonly DeliveryDraft[],
-  step: RecordsDb,
+  step: TransactionStep,
 ) => Promise<unknown>;
 
 /** Where effects go within the transaction of the rule. */
@@ -96,28 +98,27 @@ export async function writeRuleEffects(
     (part) => part === 'lastSamples' || (write[part] as readonly unknown[]).length === 0,
   );
   if (isLight && write.lastSamples.length === 0) return;
-  const work = (step: RecordsDb) => writeAll(step, write, outlets);
   // A write of last samples does not wait for the disk, because the store has them.
-  if (isLight) await lazyTransaction(db, work);
-  else (await db.transaction().execute(work))();
+  const durability = isLight ? 'lazy' : 'synced';
+  await transaction(db, (step) => writeAll(step, write, outlets), durability);
 }
 
-/** Resolves to what must be done after the commit. */
 async function writeAll(
-  step: RecordsDb,
+  step: TransactionStep,
   write: RuleWrite,
   { enqueueDeliveries, applyAlarms }: RuleOutlets,
-): Promise<() => void> {
+): Promise<void> {
+  const { db } = step;
   const { deliveries, alarms, fired, triggers, timers, states, holds, due } = write;
   const acts = [...deliveries, ...alarms, ...fired];
   const effects = [...acts, ...triggers, ...timers, ...states, ...holds, ...due];
   const ruleIds = [...new Set(effects.map(({ ruleId }) => ruleId))];
-  const activations = await activationsOf(step, ruleIds);
+  const activations = await activationsOf(db, ruleIds);
   const counts = ({ ruleId, activation }: ActivationRef): boolean =>
     activations.get(ruleId) === activation;
-  await saveConditionStates(step, holds.filter(counts));
+  await saveConditionStates(db, holds.filter(counts));
   await saveLastSamples(
-    step,
+    db,
     write.lastSamples.map(({ watchId, sample }) => {
       const [topic = '', ...keys] = watchId.split('\n');
       return {
@@ -128,28 +129,27 @@ async function writeAll(
       };
     }),
   );
-  for (const { ruleId, upTo } of write.done) await removeTriggers(step, ruleId, upTo);
+  for (const { ruleId, upTo } of write.done) await removeTriggers(db, ruleId, upTo);
   await insertTriggers(
-    step,
+    db,
     triggers
       .filter(counts)
       .map(({ ruleId, activation, trigger }) => ({ ruleId, activation, trigger })),
   );
-  await removeScriptTimers(step, write.firedTimers);
-  await insertScriptTimers(step, timers.filter(counts));
-  for (const saved of states.filter(counts)) await saveScriptState(step, saved, saved.state);
+  await removeScriptTimers(db, write.firedTimers);
+  await insertScriptTimers(db, timers.filter(counts));
+  for (const saved of states.filter(counts)) await saveScriptState(db, saved, saved.state);
   for (const { ruleId, nextExecution } of due.filter(counts))
-    await saveNextExecution(step, ruleId, nextExecution);
+    await saveNextExecution(db, ruleId, nextExecution);
   const wanted = deliveries.filter(counts).map(({ activation: _, ...delivery }) => delivery);
   if (wanted.length > 0) await enqueueDeliveries(wanted, step);
-  const applied = await applyAlarms(
+  const alarmNotes = await applyAlarms(
     step,
     alarms.filter(counts).map(({ effect }) => effect),
   );
-  await addPeriodCounts(step, firedCounts(fired.filter(counts)));
-  await appendProcessingLog(step, [...write.notes, ...applied.notes]);
-  if (write.positions !== undefined) await saveRulePositions(step, write.positions);
-  return applied.committed;
+  await addPeriodCounts(db, firedCounts(fired.filter(counts)));
+  await appendProcessingLog(db, [...write.notes, ...alarmNotes]);
+  if (write.positions !== undefined) await saveRulePositions(db, write.positions);
 }
 
 function firedCounts(fired: RuleWrite['fired']): readonly PeriodCount[] {

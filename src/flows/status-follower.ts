@@ -1,7 +1,7 @@
 // Status follower: keeps device status in the records up to date with the journal.
 import { isDiskFull } from '../model/disk-full.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import { lazyTransaction, type RecordsDb } from '../records/records.ts';
+import type { RecordsDb } from '../records/records.ts';
 import {
   findDeviceStates,
   saveDeviceStates,
@@ -14,6 +14,7 @@ import { idsPerStatement } from '../records/rows/padded-ids.ts';
 import { durableMark } from '../records/rows/recorded-positions.ts';
 import { saveLastSamples } from '../records/rows/flow-samples.ts';
 import { addPeriodCounts, type PeriodCount } from '../records/rows/period-counts.ts';
+import { transaction, type TransactionStep } from '../records/transaction.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import { createTurnBatches } from '../structures/turn-batches.ts';
@@ -81,20 +82,22 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
 function statusRecords({ db, online }: StatusFollowerParts): StatusRecords {
   return {
     async write(batch) {
-      const cameOnline = await lazyTransaction(db, async (step) => {
+      const work = async ({ db: own, afterCommit }: TransactionStep) => {
         const metrics = [...batch.metrics.values()];
-        const changes = await saveUplinkMetrics(step, metrics, online?.isWatched);
-        await saveDeviceStates(step, batch.states);
-        await appendProcessingLog(step, batch.notes);
-        await addPeriodCounts(step, [
+        const cameOnline = await saveUplinkMetrics(own, metrics, online?.isWatched);
+        await saveDeviceStates(own, batch.states);
+        await appendProcessingLog(own, batch.notes);
+        await addPeriodCounts(own, [
           ...batch.counts,
-          ...(await scriptErrorCounts(step, batch.notes)),
+          ...(await scriptErrorCounts(own, batch.notes)),
         ]);
-        await saveLastSamples(step, batch.lastSamples);
-        await saveFollowerPosition(step, name, batch.position);
-        return changes;
-      });
-      for (const change of cameOnline) online?.changed({ ...change, state: 'ONLINE' });
+        await saveLastSamples(own, batch.lastSamples);
+        await saveFollowerPosition(own, name, batch.position);
+        afterCommit(() => {
+          for (const change of cameOnline) online?.changed({ ...change, state: 'ONLINE' });
+        });
+      };
+      await transaction(db, work, 'lazy');
     },
     readState: createTurnBatches((ids) => findDeviceStates(db, ids), idsPerStatement),
   };

@@ -17,6 +17,7 @@ import { withFutureNote } from '../validate/future-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 import { backfillNamed, type BackfillStages } from './backfill.ts';
 import type { Attempt } from './idempotency.ts';
+import { createKnownDevices } from './known-devices.ts';
 import type { NamedDeviceStages } from './named-devices.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'heliograph-backfill-'));
@@ -59,6 +60,7 @@ export async function platform(name: string) {
   const { admit } = createDeviceNames({ topics: 3, dataKeys: 6 }, async () => new Map());
   const on: BackfillStages & NamedDeviceStages = {
     findRoute: (id) => routeOf(id),
+    known: createKnownDevices(() => 0),
     cached: (_, name) => (name.startsWith('d1') ? routeOf(name) : undefined),
     placesByName: async (_, names) =>
       new Map(names.flatMap((name) => (placeOf(name) ? [[name, placeOf(name)!]] : []))),
@@ -70,6 +72,9 @@ export async function platform(name: string) {
     append: (entry) => store.append(entry),
     appendColumns: (entries) => store.appendColumns(entries),
     announce: (entry) => void announced.push(entry),
+    announceRows(rows) {
+      for (let place = 0; place < rows.length; place++) announced.push(rows.entryAt(place));
+    },
     stopping: () => false,
     newId: () => `id${ids++}`,
   };

@@ -5,6 +5,7 @@ import { problem } from '../model/problem.ts';
 import type { AuditFields, ChangedRecord, RecordChange } from '../model/record.ts';
 import { insertAuditEntries } from '../records/rows/audit-log.ts';
 import type { Records } from '../records/records.ts';
+import { transaction } from '../records/transaction.ts';
 import { auditEntriesOf } from './audit/audit.ts';
 
 /**
@@ -30,8 +31,12 @@ export async function change<T>(records: Records, work: (step: Step) => Promise<
   const changes: RecordChange[] = [];
   const about = new Map<string, ChangedRecord>();
   const actor = records.actor();
-  const result = await records.db.transaction().execute(async (db) => {
-    const step: Step = { ...records, db, announce: (told) => void changes.push(told) };
+  return transaction(records.db, async (open) => {
+    const { db } = open;
+    // The first task, so that what follows later finds no cache as it was before.
+    open.afterCommit(() => announceAll(records, changes, about));
+    const announce = (told: RecordChange) => void changes.push(told);
+    const step: Step = { ...records, ...open, announce };
     const made = await work(step);
     if (actor !== undefined) {
       const entries = await auditEntriesOf(step, records, changes, actor);
@@ -40,11 +45,17 @@ export async function change<T>(records: Records, work: (step: Step) => Promise<
     }
     return made;
   });
+}
+
+function announceAll(
+  { announce }: Records,
+  changes: readonly RecordChange[],
+  about: ReadonlyMap<string, ChangedRecord>,
+): void {
   for (const each of changes) {
     const known = about.get(each.id);
-    records.announce(known === undefined ? each : { ...each, about: known });
+    announce(known === undefined ? each : { ...each, about: known });
   }
-  return result;
 }
 
 function changedRecordOf({ actor, ...entry }: AuditEntry): ChangedRecord {

@@ -1,5 +1,6 @@
 // CRUD of one kind of record: each change checks the version and is announced when durable.
-import { newId, type RecordKind } from '../model/ids.ts';
+import type { RecordKind } from '../model/ids.ts';
+import { newId } from '../model/new-id.ts';
 import type { AuditFields } from '../model/record.ts';
 import type { Records } from '../records/records.ts';
 import { findWorkspace } from '../records/rows/workspaces.ts';

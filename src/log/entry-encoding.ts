@@ -58,6 +58,7 @@ export interface EntryEncoder {
 export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
   let to = new ByteWriter();
   const texts = new WrittenTexts();
+  const correlation = new RepeatedId();
   let used: UsedKinds = { definitions: [], indexes: undefined };
 
   function begin(): void {
@@ -93,7 +94,7 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
     to.varint(0);
     to.varint(firstOrder);
     to.varint(end - from);
-    writeId(to, head.correlationId);
+    correlation.write(to, head.correlationId);
     writeColumns(to, rows, texts, receivedAt);
     if (trace !== undefined) {
       const { deviceId, correlationId } = head;
@@ -221,6 +222,23 @@ function writeRest(to: ByteWriter, entry: JournalEntry, first: EntrySample | und
   }
   if (notes.length > 0) writeJson(to, notes);
   if (state !== undefined) writeJson(to, state);
+}
+
+/** An id that consecutive entries share is packed once. */
+class RepeatedId {
+  #id: string | undefined;
+  #bytes: Uint8Array = new Uint8Array(0);
+
+  write(to: ByteWriter, id: string): void {
+    if (id === this.#id) {
+      to.firstBytes(this.#bytes, this.#bytes.length);
+      return;
+    }
+    const start = to.length;
+    writeId(to, id);
+    this.#id = id;
+    this.#bytes = Uint8Array.from(to.written(start));
+  }
 }
 
 /** Few strings are found faster by comparing each. */

@@ -1,7 +1,6 @@
 // Record identifiers: 16 lower-case hexadecimal characters, the first two name the kind (contract 0).
-import { randomBytes } from 'node:crypto';
 
-const kindPrefixes = {
+export const kindPrefixes = {
   device: '02',
   integration: '06',
   deviceConnector: '07',
@@ -37,11 +36,6 @@ export type RecordKind = keyof typeof kindPrefixes;
 
 /** The global database output connector has the same id in every installation (contract 0). */
 export const databaseConnectorId = '0900000000000000';
-
-/** A new random identifier of the kind. Clients must treat it as an opaque string. */
-export function newId(kind: RecordKind): string {
-  return kindPrefixes[kind] + randomBytes(7).toString('hex');
-}
 
 /**
  * Whether the text has the form of an identifier of the kind. Physical ids of devices can have it

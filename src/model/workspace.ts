@@ -2,11 +2,6 @@
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 
-/** Properties of a workspace of simulated devices, which it keeps under any name. */
-export const simulatedMark = { simulated: 'heliograph-demo' } as const;
-/** The connector of the simulated devices. */
-export const simulatedConnectorName = 'Demo Devices';
-
 export const lifecycleMessageIntervals = ['DAILY', 'WEEKLY'] as const;
 export type LifecycleMessageInterval = (typeof lifecycleMessageIntervals)[number];
 

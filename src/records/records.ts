@@ -13,16 +13,21 @@ import { migrate } from './migrations.ts';
 import { keepCheckWord } from './records-check.ts';
 import type { RecordTables } from './schema.ts';
 import { type Sealer, sealerOf, secretsKey } from './secret-encryption.ts';
-import { elsewhereDialect, sqliteDialect, withoutSync } from './sqlite/sqlite-dialect.ts';
+import { elsewhereDialect, sqliteDialect } from './sqlite/sqlite-dialect.ts';
 
 /** Kysely itself or a transaction of it. */
 export type RecordsDb = Kysely<RecordTables>;
+
+/** Takes a task that must not see the records as they were before the transaction. */
+export type AfterCommit = (task: () => void) => void;
 
 export interface Records {
   readonly db: RecordsDb;
   readonly sealer: Sealer;
   /** Tells what changed, after the change is durable. */
   readonly announce: (change: RecordChange) => void;
+  /** Runs the task once the transaction of `db` is committed; without one, immediately. */
+  readonly afterCommit: AfterCommit;
   /** Sees what is committed, also while a transaction of `db` is under way. For reading alone. */
   readonly committed: RecordsDb;
   /**
@@ -30,8 +35,6 @@ export interface Records {
    * of another organization only what is under way. Sees what is committed.
    */
   readonly elsewhere: (organizationId: string) => RecordsDb;
-  /** Resolves when the transactions that are open now have ended. */
-  readonly transactionsEnded: () => Promise<void>;
   /** In whose name the request under way changes things; undefined for the platform itself. */
   readonly actor: () => Actor | undefined;
   readonly now: () => number;
@@ -89,7 +92,7 @@ export async function openRecords(options: {
       ...{ db, sealer, announce, elsewhere, actor, now, quotas },
       // Reads outside of a transaction never see what is not committed.
       committed: db,
-      transactionsEnded: connection.idle,
+      afterCommit: (task) => task(),
       lists: createListCache(listChanges.revisionOf),
       hurry: connection.hurry,
       close: () => db.destroy(),
@@ -98,18 +101,6 @@ export async function openRecords(options: {
     await db.destroy();
     throw error;
   }
-}
-
-/**
- * A transaction whose commit does not wait for the disk, for what can be made again from the
- * journal. After a power cut the newest of them may be missing, whole; the next commit of any other
- * kind makes them durable.
- */
-export function lazyTransaction<T>(
-  db: RecordsDb,
-  work: (step: RecordsDb) => Promise<T>,
-): Promise<T> {
-  return withoutSync(db, (unsynced) => unsynced.transaction().execute(work));
 }
 
 /**

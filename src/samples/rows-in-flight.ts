@@ -1,5 +1,6 @@
 // Rows in flight: where the rows of each device end that are on their way to the store.
 import type { EpochMs } from '../model/instant.ts';
+import { grown } from '../structures/grown-array.ts';
 
 const firstDevices = 1_024;
 const none = Number.NEGATIVE_INFINITY;
@@ -23,12 +24,8 @@ export function createRowsInFlight(): RowsInFlight {
 
   function grow(device: number): void {
     const length = Math.max(device + 1, newest.length * 2);
-    const times = new Float64Array(length).fill(none);
-    times.set(newest);
-    newest = times;
-    const places = new Float64Array(length);
-    places.set(orders);
-    orders = places;
+    newest = grown(newest, length, none);
+    orders = grown(orders, length);
   }
 
   return {

@@ -70,7 +70,8 @@ test('fleet 5: to evict costs the same in a large map as in a small one', () => 
     for (let i = 0; i < sets; i++) map.set(max + i, i);
     return performance.now() - startMs;
   };
-  msOf(10);
+  // The best of three: other processes can only add time.
+  const best = (max: number): number => Math.min(msOf(max), msOf(max), msOf(max));
   // Passing the places of deleted entries took more than 100 times as long at this size.
-  expect(msOf(50_000)).toBeLessThan(msOf(10) * 8 + 50);
+  expect(best(50_000)).toBeLessThan(best(10) * 8 + 50);
 });

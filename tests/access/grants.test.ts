@@ -31,11 +31,22 @@ beforeAll(async () => {
   // Nothing here is about what survives a power cut.
   await sql`pragma synchronous = off`.execute(records.db);
   const config = readConfig({ PORT: '0', DATA_DIR: directory });
-  const access = composeAccess(config, records, new AsyncLocalStorage<Actor>(), Date.now);
+  const access = composeAccess(
+    () => config.publicUrl,
+    records,
+    new AsyncLocalStorage<Actor>(),
+    Date.now,
+  );
   follow.push(access.recordChanged);
   // No request here has an Idempotency-Key.
   const once = undefined as never;
-  const routeParts = { records, now: Date.now, once, publicUrl: 'http://localhost', tokenUrl: '' };
+  const routeParts = {
+    records,
+    now: Date.now,
+    once,
+    publicUrl: () => 'http://localhost',
+    tokenUrl: () => '',
+  };
   failures = [];
   const app = await createServer({
     routes: [

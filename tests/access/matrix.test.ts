@@ -10,7 +10,7 @@ import { createServer } from '../../src/http/edge/server.ts';
 import type { Actor } from '../../src/model/actor.ts';
 import type { AlarmTrigger } from '../../src/model/alarm.ts';
 import { openedAlarm } from '../../src/model/alarm-transitions.ts';
-import { newId } from '../../src/model/ids.ts';
+import { newId } from '../../src/model/new-id.ts';
 import {
   type Permissions,
   type Scope,
@@ -81,7 +81,12 @@ beforeAll(async () => {
   };
   const config = readConfig({ PORT: '0', DATA_DIR: world.directory });
   const now = () => Date.now() + clock;
-  const access = composeAccess(config, records, new AsyncLocalStorage<Actor>(), now);
+  const access = composeAccess(
+    () => world.platform.publicUrl,
+    records,
+    new AsyncLocalStorage<Actor>(),
+    now,
+  );
   app = await createServer({
     routes: world.platform.routes.map(admittingOnly),
     guard: guardOf(access, config, now),

@@ -1,6 +1,6 @@
 // Contract 37: a demo workspace sends again after a restart, and is the same as that of `npm run demo`.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { simulatedMark } from '../../src/model/workspace.ts';
+import { simulatedMark } from '../../src/model/demo-workspace.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 const path = '/v3/workspaces/demo';

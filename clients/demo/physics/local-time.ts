@@ -5,9 +5,6 @@ export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
 
-/** The zone the workspace of the demo is created with. */
-export const campusTimeZone = 'Europe/Zurich';
-
 export interface LocalTime {
   /** Days since 1970-01-01 by the local calendar. */
   readonly day: number;

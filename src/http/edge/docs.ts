@@ -25,14 +25,14 @@ const contentSecurityPolicy = [
 export function addDocs(
   app: FastifyInstance,
   endpoints: readonly Endpoint[],
-  publicUrl: string,
+  publicUrl: () => string,
 ): void {
   let page: Promise<FastifyInstance> | undefined;
   let document: string | undefined;
   const get = (url: string, handler: RouteHandlerMethod) =>
     app.route({ method: ['GET', 'HEAD'], url, handler });
   get('/v3/openapi.json', async (request, reply) => {
-    document ??= JSON.stringify(openApiDocument(endpoints, publicUrl));
+    document ??= JSON.stringify(openApiDocument(endpoints, publicUrl()));
     reply.serializer(passThrough);
     await sendJson(request, reply, document);
     return reply;

@@ -53,8 +53,8 @@ export function alarmRoutes(parts: AlarmParts): Route[] {
       return createdOnce(
         parts,
         { input, principal },
-        async (step, afterwards) => {
-          await desk.comment(step, comment, afterwards);
+        async (step) => {
+          await desk.comment(step, comment);
           return readAlarm(step, id);
         },
         (known) => readAlarm(records, known),

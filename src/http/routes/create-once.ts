@@ -16,14 +16,11 @@ interface Call {
   readonly principal: Principal;
 }
 
-/** Work that begins once the record is committed, such as a mail. */
-type Afterwards = (task: () => void) => void;
-
 /**
  * Creates within the records that it is given: those of a transaction when the request has an
  * Idempotency-Key.
  */
-type Create<T> = (step: Inventory, afterwards: Afterwards) => Promise<T>;
+type Create<T> = (step: Inventory) => Promise<T>;
 
 /**
  * Creates the record, or reads the one that an earlier request with the same Idempotency-Key
@@ -69,20 +66,17 @@ async function createOnce<T extends object>(
   storedFormOf: (created: T) => string,
 ): Promise<CreatedOrStored<T>> {
   const { headers, path, body } = input;
-  const tasks: (() => void)[] = [];
-  const afterwards: Afterwards = (task) => void tasks.push(task);
   const key = idempotencyKeyOf(headers);
   let created: T | undefined;
   let stored = '';
-  if (key === undefined) created = await create(parts.records, afterwards);
+  if (key === undefined) created = await create(parts.records);
   else {
     const call = { credential: principal.id, route: `POST ${path}`, key, body: body as Json };
     const answer = await parts.once.created(call, async (step) => {
-      created = await create(step, afterwards);
+      created = await create(step);
       return { status: 201, body: storedFormOf(created) };
     });
     stored = String(answer.body);
   }
-  for (const task of tasks) task();
   return { created, stored };
 }

@@ -23,7 +23,7 @@ import { byId, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export interface DashboardParts extends RecordParts {
-  readonly publicUrl: string;
+  readonly publicUrl: () => string;
 }
 
 export function dashboardRoutes(parts: DashboardParts): Route[] {
@@ -37,7 +37,10 @@ function shareRoutes(parts: DashboardParts): Route[] {
     // The token is shown once, so a repeated request gets the first answer and not a second link.
     resourceRoute(dashboards.share, inPath, (input, principal) =>
       answeredOnce(parts, { input, principal }, (step) =>
-        shareDashboard(step, input.params.id, { publicUrl, expires: input.body?.expires }),
+        shareDashboard(step, input.params.id, {
+          publicUrl: publicUrl(),
+          expires: input.body?.expires,
+        }),
       ),
     ),
     resourceRoute(dashboards.shares, inPath, ({ params: { id } }) => readShares(records, id)),

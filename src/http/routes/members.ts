@@ -13,26 +13,27 @@ import {
   changeWorkspaceRole,
   deleteWorkspaceMember,
 } from '../../inventory/members/workspace-members.ts';
+import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Principal } from '../../model/principal.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { answeredOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-type MemberParts = RecordParts & Pick<Inviter, 'publicUrl' | 'sendMail'>;
+type MemberParts = RecordParts & Pick<Inviter, 'sendMail'> & { readonly publicUrl: () => string };
 
 export function memberRoutes(parts: MemberParts): Route[] {
   return [...organizationMemberRoutes(parts), ...workspaceMemberRoutes(parts)];
 }
 
-/** Mails through `send`, which runs once the invitation is committed. */
+/** Mails once the invitation is committed. */
 function inviterOf(
   { publicUrl, sendMail }: MemberParts,
   principal: Principal,
-  afterwards: (task: () => void) => void,
+  { afterCommit }: Pick<Inventory, 'afterCommit'>,
 ): Inviter {
-  const send = sendMail && ((mail: InvitationMail) => afterwards(() => sendMail(mail)));
-  return { principal, publicUrl, sendMail: send };
+  const send = sendMail && ((mail: InvitationMail) => afterCommit(() => sendMail(mail)));
+  return { principal, publicUrl: publicUrl(), sendMail: send };
 }
 
 function organizationMemberRoutes(parts: MemberParts): Route[] {
@@ -44,14 +45,14 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
       listMembers(records, { organizationId: params.id }, pageRequestOf(query)),
     ),
     resourceRoute(invite, byOrganizationId, (input, principal) =>
-      answeredOnce(parts, { input, principal }, (step, afterwards) => {
-        const inviter = inviterOf(parts, principal, afterwards);
+      answeredOnce(parts, { input, principal }, (step) => {
+        const inviter = inviterOf(parts, principal, step);
         return addOrganizationMember(step, input.params.id, input.body, inviter);
       }),
     ),
     resourceRoute(changeRole, byOrganizationId, ({ params, body: { role } }, principal) => {
       const member = { organizationId: params.id, userId: params.userId };
-      return changeOrganizationRole(records, member, role, inviterOf(parts, principal, runNow));
+      return changeOrganizationRole(records, member, role, inviterOf(parts, principal, records));
     }),
     resourceRoute(remove, byOrganizationId, ({ params: { id, userId } }, principal) =>
       deleteOrganizationMember(records, principal, { organizationId: id, userId }),
@@ -68,19 +69,17 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
       listMembers(records, { workspaceId: params.id }, pageRequestOf(query)),
     ),
     resourceRoute(invite, byWorkspaceId, (input, principal) =>
-      answeredOnce(parts, { input, principal }, (step, afterwards) => {
-        const inviter = inviterOf(parts, principal, afterwards);
+      answeredOnce(parts, { input, principal }, (step) => {
+        const inviter = inviterOf(parts, principal, step);
         return addWorkspaceMember(step, input.params.id, input.body, inviter);
       }),
     ),
     resourceRoute(changeRole, byWorkspaceId, ({ params, body: { role } }, principal) => {
       const member = { workspaceId: params.id, userId: params.userId };
-      return changeWorkspaceRole(records, member, role, inviterOf(parts, principal, runNow));
+      return changeWorkspaceRole(records, member, role, inviterOf(parts, principal, records));
     }),
     resourceRoute(remove, byWorkspaceId, ({ params: { id, userId } }, principal) =>
       deleteWorkspaceMember(records, principal, { workspaceId: id, userId }),
     ),
   ];
 }
-
-const runNow = (task: () => void) => task();

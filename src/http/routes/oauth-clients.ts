@@ -11,20 +11,22 @@ import { resourceRoute, type Route, route } from '../edge/route.ts';
 import { answeredOnce } from './create-once.ts';
 import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 
-export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: string }): Route[] {
+export function oauthClientRoutes(
+  parts: RecordParts & { readonly tokenUrl: () => string },
+): Route[] {
   const { records, tokenUrl } = parts;
   const place = byId(parts, 'oauthClient');
   return [
     route(oauthClients.list, ({ query }, principal) =>
-      listOAuthClients(records, principal, query.organizationId, tokenUrl),
+      listOAuthClients(records, principal, query.organizationId, tokenUrl()),
     ),
     resourceRoute(oauthClients.create, byOrganization, (input, principal) =>
       answeredOnce(parts, { input, principal }, (step) =>
-        createOAuthClient(step, principal, input.body, tokenUrl),
+        createOAuthClient(step, principal, input.body, tokenUrl()),
       ),
     ),
     resourceRoute(oauthClients.read, place, ({ params }) =>
-      readOAuthClient(records, params.id, tokenUrl),
+      readOAuthClient(records, params.id, tokenUrl()),
     ),
     resourceRoute(oauthClients.rotateSecret, place, ({ params }, principal) =>
       rotateClientSecret(records, principal, params.id),

@@ -24,7 +24,7 @@ const keysMax = 100_000;
 export interface PasswordResetParts {
   readonly records: Inventory;
   readonly now: () => number;
-  readonly publicUrl: string;
+  readonly publicUrl: () => string;
   /** Mails without being waited for; undefined when the installation sends no mail. */
   readonly sendMail: ((mail: PasswordResetMail) => void) | undefined;
   readonly failed: (error: unknown) => void;
@@ -35,7 +35,10 @@ export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
   const networks = createTokenBuckets({ ...limits.network, keysMax, now });
   const addresses = createTokenBuckets({ ...limits.address, keysMax, now });
   const mail = async (email: string): Promise<void> => {
-    const prepared = await preparePasswordReset(records, email, { publicUrl, now: now() });
+    const prepared = await preparePasswordReset(records, email, {
+      publicUrl: publicUrl(),
+      now: now(),
+    });
     if (prepared !== undefined) sendMail?.(prepared);
   };
   return [

@@ -2,10 +2,10 @@
 import type { Static } from 'typebox';
 import { ruleRuns, type runSortFields } from '../../contract/endpoints/rule-runs.ts';
 import type { ruleRunSchema, simulationSchema } from '../../contract/rule-runs.ts';
-import { type EpochMs, parseInstant } from '../../model/instant.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { pageOf } from '../../model/page.ts';
-import { problem } from '../../model/problem.ts';
 import { inSortOrder } from '../../model/sort-order.ts';
+import { parseBound } from '../../model/time-bound.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
@@ -43,14 +43,8 @@ export function ruleRunRoutes(parts: RuleRunParts): Route[] {
       );
     }),
     resourceRoute(ruleRuns.simulate, place, async ({ params, body }) => {
-      const range = { from: bound('from', body.from), to: bound('to', body.to) };
+      const range = { from: parseBound('from', body.from), to: parseBound('to', body.to) };
       return (await simulate(params.id, range)) as Static<typeof simulationSchema>;
     }),
   ];
-}
-
-function bound(name: string, value: string): EpochMs {
-  const at = parseInstant(value);
-  if (at === undefined) throw problem('badBound', { bound: name, value });
-  return at;
 }

@@ -4,7 +4,7 @@ import { samples } from '../../contract/endpoints/sample-queries.ts';
 import { plusRestored } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
-import { parseBound } from '../../query/interval.ts';
+import { parseBound } from '../../model/time-bound.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
 import {
   everyTopic,

@@ -11,7 +11,7 @@ const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
 export interface TokenRouteParts {
   readonly tokens: Pick<TokenService, 'issue'>;
   readonly keys: Pick<SigningKeys, 'published'>;
-  readonly publicUrl: string;
+  readonly publicUrl: () => string;
   /** Runs one attempt; throws Problem `tooManyAttempts` when this caller failed too often. */
   readonly attempt: <T>(
     who: { readonly ip: string; readonly account?: string },
@@ -59,11 +59,11 @@ function oauthErrorOf(status: number): { readonly status: number; readonly error
   return { status: 400, error: 'invalid_request' };
 }
 
-function discoveryRoute(publicUrl: string): Route {
+function discoveryRoute(publicUrl: TokenRouteParts['publicUrl']): Route {
   return route(tokenService.discovery, () => ({
-    issuer: publicUrl + tokenPaths.realm,
-    token_endpoint: publicUrl + tokenPaths.token,
-    jwks_uri: publicUrl + tokenPaths.keys,
+    issuer: publicUrl() + tokenPaths.realm,
+    token_endpoint: publicUrl() + tokenPaths.token,
+    jwks_uri: publicUrl() + tokenPaths.keys,
     grant_types_supported: ['client_credentials'],
     response_types_supported: ['none'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],

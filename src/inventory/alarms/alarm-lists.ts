@@ -5,11 +5,11 @@ import {
   type AlarmState,
   alarmStates,
 } from '../../model/alarm.ts';
-import { parseInstant } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import { parseOptionalBound } from '../../model/time-bound.ts';
 import type { Records } from '../../records/records.ts';
 import {
   type AlarmFilter,
@@ -68,8 +68,8 @@ async function filterOf(
     severities: known<AlarmSeverity>('severity', query.severities, alarmSeverities),
     deviceIds,
     ruleIds,
-    from: boundOf('from', query.from),
-    to: boundOf('to', query.to),
+    from: parseOptionalBound('from', query.from),
+    to: parseOptionalBound('to', query.to),
     search,
   };
 }
@@ -85,13 +85,6 @@ function known<T extends string>(
     const reason = `${field}: must be one of ${names.join(', ')}`;
     throw problem('invalidRequest', { reason });
   });
-}
-
-function boundOf(bound: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const instant = parseInstant(value);
-  if (instant === undefined) throw problem('badBound', { bound, value });
-  return instant;
 }
 
 /** The ids of the alarms that the caller may change and that can change. Throws 400, 403 or 404. */

@@ -1,11 +1,11 @@
 // Activity of workspaces: what each request changed, as far as the principal may read such records (contract 37).
 import type { Activity } from '../../model/activity.ts';
 import type { RecordKind } from '../../model/ids.ts';
-import { formatInstant, parseInstant } from '../../model/instant.ts';
+import { formatInstant } from '../../model/instant.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Scope } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
-import { problem } from '../../model/problem.ts';
+import { parseOptionalBound } from '../../model/time-bound.ts';
 import type { Records } from '../../records/records.ts';
 import { listActivities } from '../../records/rows/activities.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
@@ -61,7 +61,10 @@ export async function readActivity(
   const reach = await listReach(records, principal, query, ['workspace', 'read']);
   const readable = readableTypes(principal, reach.workspaceIds);
   const { actorId, requestId } = query;
-  const [from, to] = [boundOf('from', query.from), boundOf('to', query.to)];
+  const [from, to] = [
+    parseOptionalBound('query from', query.from),
+    parseOptionalBound('query to', query.to),
+  ];
   const filter = { ...reach, actorId, requestId, from, to, resourceTypes: [...readable] };
   const { rows, total } = await listActivities(records.db, filter, page);
   const shown = rows.map((activity) => view(activity, readable));
@@ -79,13 +82,6 @@ function readableTypes(
     ([, scope]) => scope !== null && isReadable(scope),
   );
   return new Set(kinds.map(([kind]) => resourceTypeOf(kind)));
-}
-
-function boundOf(bound: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const instant = parseInstant(value);
-  if (instant === undefined) throw problem('badBound', { bound: `query ${bound}`, value });
-  return instant;
 }
 
 function view(activity: Activity, readable: ReadonlySet<string>) {

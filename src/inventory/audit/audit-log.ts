@@ -1,9 +1,10 @@
 // Audit log: pages, and an export as lines of JSON or CSV (contract 26).
 import type { AuditAction, AuditEntry } from '../../model/audit-entry.ts';
-import { formatInstant, parseInstant } from '../../model/instant.ts';
+import { formatInstant } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import { parseOptionalBound } from '../../model/time-bound.ts';
 import {
   type AuditFilter,
   auditEntriesBefore,
@@ -38,8 +39,8 @@ function filterOf(principal: Principal, query: AuditQuery): AuditFilter {
   return {
     ...rest,
     organizationId,
-    from: boundOf('from', from),
-    to: boundOf('to', to),
+    from: parseOptionalBound('query from', from),
+    to: parseOptionalBound('query to', to),
     resourceType: resourceType && resourceTypeOf(resourceType),
   };
 }
@@ -49,13 +50,6 @@ function refuseOutOfReach({ workspaces }: Principal, asked: readonly string[]): 
   if (workspaces === 'all') return;
   if (asked.length === 0 || !asked.every((id) => workspaces.has(id)))
     throw problem('permissionDenied');
-}
-
-function boundOf(bound: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const instant = parseInstant(value);
-  if (instant === undefined) throw problem('badBound', { bound: `query ${bound}`, value });
-  return instant;
 }
 
 /** Newest first. */

@@ -37,7 +37,11 @@ const rarelySet: readonly OwnProperty[] = [
   'properties',
   'loraProperties',
 ];
+/** The id is the first of all, before the values of fields. */
 const always: readonly OwnProperty[] = ['id', 'deviceId', 'name', 'created'];
+/** Behind the bracket and the quote. */
+const idStart = 2;
+const quote = 0x22;
 const isShared = new Set<string>(sharedProperties);
 const others = deviceFieldRows
   .map(({ property }) => property)
@@ -66,7 +70,15 @@ export function compactString(
 ): string {
   const parts = ownProperties.map((name) => device[name] as Json);
   while (isEmpty(ownProperties[parts.length - 1], parts.at(-1))) parts.pop();
-  return JSON.stringify([...fieldIds.map((id) => values.get(id) ?? null), ...parts]);
+  const [id, ...rest] = parts;
+  return JSON.stringify([id, ...fieldIds.map((field) => values.get(field) ?? null), ...rest]);
+}
+
+/** Whether the compact string is that of the device. This service creates ids, without escapes. */
+export function isStringOf(string: string, deviceId: string): boolean {
+  return (
+    string.startsWith(deviceId, idStart) && string.charCodeAt(idStart + deviceId.length) === quote
+  );
 }
 
 function isEmpty(name: OwnProperty | undefined, value: Json | undefined): boolean {
@@ -88,9 +100,11 @@ export function readCompactString(
 ): ReadDevice {
   const parts = JSON.parse(string) as Json[];
   const device: Record<string, Json> = { ...shared };
+  const [id, ...rest] = parts;
+  const values = rest.splice(0, fieldIds.length);
   for (const [i, name] of ownProperties.entries())
-    device[name] = parts[fieldIds.length + i] ?? emptyValues[name] ?? null;
-  return { device: device as unknown as Device, values: parts.slice(0, fieldIds.length) };
+    device[name] = (i === 0 ? id : rest[i - 1]) ?? emptyValues[name] ?? null;
+  return { device: device as unknown as Device, values };
 }
 
 /** Bytes of a string in memory, with its header. */

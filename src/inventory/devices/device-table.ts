@@ -7,6 +7,7 @@ import { createStringHash } from '../../structures/string-hash.ts';
 import {
   bytesOfString,
   compactString,
+  isStringOf,
   profileContentOf,
   type ReadDevice,
   readCompactString,
@@ -34,6 +35,8 @@ export interface DeviceTable<Made> {
   /** Bytes of the strings. */
   readonly bytes: number;
   byId(id: string): KnownDevice<Made> | undefined;
+  /** The profile of the device, which takes no object for the device. */
+  profileOf(id: string): DeviceProfile | undefined;
   byDeviceId(organizationId: string, deviceId: string): KnownDevice<Made> | undefined;
   /** The device that `setEui` named last with this EUI; `isNamed` checks that it still has it. */
   byEui(
@@ -62,7 +65,7 @@ export function createDeviceTable<Made>(
   const [ids, deviceIds, euis] = [createSlotIndex(), createSlotIndex(), createSlotIndex()];
   // By slot. An empty slot has no string.
   const strings: (string | undefined)[] = [];
-  const profileOf: (DeviceProfile | undefined)[] = [];
+  const profileOfSlot: (DeviceProfile | undefined)[] = [];
   // Only devices of network servers have one; 0 for the others.
   let euiHashes = new Uint32Array(0);
   const emptySlots: number[] = [];
@@ -78,7 +81,7 @@ export function createDeviceTable<Made>(
     const known = objects.get(slot);
     if (known !== undefined) return known;
     const string = strings[slot];
-    const profile = profileOf[slot];
+    const profile = profileOfSlot[slot];
     if (string === undefined || profile === undefined) return undefined;
     return keepObject(slot, { ...readCompactString(string, profile), profile, made: undefined });
   }
@@ -88,7 +91,8 @@ export function createDeviceTable<Made>(
     return known;
   }
 
-  const slotOfId = (id: string) => ids.find(idHash(id), (slot) => read(slot)?.device.id === id);
+  const slotOfId = (id: string) =>
+    ids.find(idHash(id), (slot) => isStringOf(strings[slot] ?? '', id));
 
   function remove(slot: number): void {
     const known = read(slot);
@@ -99,7 +103,7 @@ export function createDeviceTable<Made>(
     removeEui(slot);
     bytes -= bytesOfString(strings[slot] ?? '');
     strings[slot] = undefined;
-    profileOf[slot] = undefined;
+    profileOfSlot[slot] = undefined;
     objects.delete(slot);
     emptySlots.push(slot);
     profiles.release(profile);
@@ -146,6 +150,10 @@ export function createDeviceTable<Made>(
       const slot = slotOfId(id);
       return slot === undefined ? undefined : read(slot);
     },
+    profileOf(id) {
+      const slot = slotOfId(id);
+      return slot === undefined ? undefined : profileOfSlot[slot];
+    },
     byDeviceId(organizationId, deviceId) {
       const isMeant = (slot: number) => {
         const device = read(slot)?.device;
@@ -178,7 +186,7 @@ export function createDeviceTable<Made>(
       bytes += size;
       const slot = emptySlots.pop() ?? strings.length;
       strings[slot] = string;
-      profileOf[slot] = profile;
+      profileOfSlot[slot] = profile;
       ids.add(idHash(device.id), slot);
       deviceIds.add(deviceIdHash(device.organizationId, device.deviceId), slot);
       return keepObject(slot, added);

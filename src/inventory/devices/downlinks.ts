@@ -4,6 +4,7 @@ import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
+import { transaction } from '../../records/transaction.ts';
 import {
   dropOldDownlinks,
   insertDownlinks,
@@ -52,7 +53,7 @@ export async function addDownlinks(
 ): Promise<void> {
   if (downlinks.length === 0) return;
   const { waitingPerDeviceMax } = downlinkLimits;
-  await db.transaction().execute(async (step) => {
+  await transaction(db, async ({ db: step }) => {
     const waiting = await waitingDownlinks(step, deviceId, waitingPerDeviceMax);
     const isReplacing = downlinks.some((downlink) => downlink.replaces);
     const replaced = waiting.filter(() => isReplacing);

@@ -152,6 +152,20 @@ test('a connector is known by its id from its first look-up until it changes', a
   expect(uplinks.knownConnector('unknown')).toBeUndefined();
 });
 
+test('the outputs of a device in memory are known without its route, and unknown after a change', async () => {
+  const { id } = await make('d4');
+  const topics = () => uplinks.cachedOutputs(id)?.map(({ topic }) => topic);
+  expect(topics()).toBeUndefined();
+  await uplinks.byDevice(id);
+  expect(topics()).toEqual(['alarm']);
+  await updateDataFlow(records, { principal, viewOptions }, flowId, { name: 'renamed' });
+  expect(topics()).toBeUndefined();
+  await uplinks.byDevice(id);
+  expect(topics()).toEqual(['alarm']);
+  await deleteDevice(records, id);
+  expect(topics()).toBeUndefined();
+});
+
 test('every change is seen by the next look', async () => {
   const { id } = await make('d3');
   await uplinks.bySecret(secret, 'd3');

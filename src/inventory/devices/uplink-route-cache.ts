@@ -53,6 +53,8 @@ export interface UplinkRouteCache {
   byEui(connector: DeviceConnector, deviceEui: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 404 for an unknown device. */
   byDevice(serviceDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
+  /** The outputs of the device's data flow; undefined when the records must be read to know them. */
+  cachedOutputs(serviceDeviceId: string): FlowRoute['outputs'] | undefined;
   /**
    * The route of a device of the organization, by service or physical id, without a search of the
    * records. Undefined when the records must be read to know the device.
@@ -112,6 +114,10 @@ function createDeviceRoutes(records: Records, changes: RecordChanges) {
     labelChanged: profiles.labelChanged,
     routeOf,
     store,
+    outputsOf(id: string): FlowRoute['outputs'] | undefined {
+      const flow = devices.profileOf(id)?.parts?.flow;
+      return flow?.isStale === false ? flow.route.outputs : undefined;
+    },
     byId(id: string): Found {
       const known = devices.byId(id);
       return known === undefined ? reads.byId(id).then(store) : routeOf(known);
@@ -190,11 +196,11 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       return readByEui(connector, deviceEui);
     },
     byDevice: routes.byId,
+    cachedOutputs: routes.outputsOf,
     cached(organizationId, name) {
       const known = devices.byId(name);
       if (known?.device.organizationId === organizationId) return routes.routeOf(known);
-      // A name in the form of a service id can be an unknown one, and a physical id of another
-      // device.
+      // A name in the form of a service id can also be the physical id of another device.
       if (hasFormOfId('device', name)) return undefined;
       const named = devices.byDeviceId(organizationId, name);
       return named && routes.routeOf(named);

@@ -1,6 +1,6 @@
 // Data flows: create, read, list, update, delete (contract 10).
 import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
-import { newId } from '../../model/ids.ts';
+import { newId } from '../../model/new-id.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import {

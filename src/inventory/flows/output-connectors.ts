@@ -7,7 +7,8 @@ import {
 } from '../../connectors/connector-table.ts';
 import type { ConnectorType } from '../../connectors/connector-type.ts';
 import { parseProperties } from '../../connectors/sent-properties.ts';
-import { databaseConnectorId, newId } from '../../model/ids.ts';
+import { databaseConnectorId } from '../../model/ids.ts';
+import { newId } from '../../model/new-id.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';

@@ -1,6 +1,6 @@
 // Device type library import: creates or updates types by their path, all in one transaction (contract 7).
 import type { DeviceType, Script } from '../../model/device-type.ts';
-import { newId } from '../../model/ids.ts';
+import { newId } from '../../model/new-id.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
 import {

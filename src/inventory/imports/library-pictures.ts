@@ -1,6 +1,6 @@
 // Pictures of a device type library: one blob per type (contract 7, 31).
 import type { Blob } from '../../model/blob.ts';
-import { newId } from '../../model/ids.ts';
+import { newId } from '../../model/new-id.ts';
 import { Problem } from '../../model/problem.ts';
 import { blobBytesOf, findBlob, insertBlob, removeBlob } from '../../records/rows/blobs.ts';
 import { checkedContentType } from '../workspaces/blob-content.ts';

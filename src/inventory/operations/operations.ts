@@ -1,7 +1,7 @@
 // Operations: accepted with all their items, worked on in chunks, each durable together with its progress (contract 19).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { newId } from '../../model/ids.ts';
+import { newId } from '../../model/new-id.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type {
@@ -253,17 +253,23 @@ async function runAction(
 ): Promise<OperationAction> {
   const now = step.now();
   const told: RecordChange[] = [];
+  const tasks: (() => void)[] = [];
   const ended = { ...action, started: now, completed: now };
   await sql`savepoint item`.execute(step.db);
   try {
     if (refusal !== undefined) throw refusal;
     const device = await workOn(
-      { ...step, announce: (change) => void told.push(change) },
+      {
+        ...step,
+        announce: (change) => void told.push(change),
+        afterCommit: (task) => void tasks.push(task),
+      },
       operation,
       action,
     );
     await sql`release savepoint item`.execute(step.db);
     for (const change of told) step.announce(change);
+    for (const task of tasks) step.afterCommit(task);
     const data = { ...action.data, name: device.name, id: device.id, deviceId: device.deviceId };
     return { ...ended, state: 'SUCCEEDED', data };
   } catch (error) {

@@ -1,6 +1,6 @@
 // Rules: create, read, list, update, delete (contract 13).
 import { isDeepStrictEqual } from 'node:util';
-import { newId } from '../../model/ids.ts';
+import { newId } from '../../model/new-id.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Rule } from '../../model/rule.ts';
 import type { Records } from '../../records/records.ts';

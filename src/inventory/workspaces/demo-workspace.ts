@@ -1,4 +1,5 @@
 // Demo workspace: created once in an organization, and deleted with all that is in it (contract 37).
+import { demoWorkspaceDraft } from '../../model/demo-workspace.ts';
 import type { Scope } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
@@ -55,25 +56,6 @@ const deletions: Readonly<Record<DemoContent, (step: Records, id: string) => Pro
   blob: deleteBlob,
 };
 
-const office = [{ from: '07:00', to: '19:00' }];
-const demoDraft = {
-  name: 'Demo',
-  description: 'A campus of simulated devices whose raw payloads go through real decoders',
-  settings: {
-    timezone: 'Europe/Zurich',
-    workingHours: {
-      enabled: true,
-      days: {
-        MONDAY: office,
-        TUESDAY: office,
-        WEDNESDAY: office,
-        THURSDAY: office,
-        FRIDAY: office,
-      },
-    },
-  },
-} as const;
-
 /** The demo workspace of the organization, created if it does not exist. */
 export async function ensureDemoWorkspace(
   records: Records,
@@ -85,7 +67,7 @@ export async function ensureDemoWorkspace(
     // `npm run demo` makes one too, with the same devices.
     const id =
       (await simulatedWorkspaceOf(step.db, organizationId)) ??
-      (await createWorkspace(step, { organizationId, ...demoDraft })).id;
+      (await createWorkspace(step, { organizationId, ...demoWorkspaceDraft })).id;
     await insertDemoWorkspace(step.db, { workspaceId: id, organizationId });
     return id;
   });

@@ -4,6 +4,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { contains } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
+import { transaction } from '../transaction.ts';
 import { fromGrantedRow, toGrantedRow } from './granted-columns.ts';
 import { removePreferencesOf } from './preferences.ts';
 import { removePrivateViewsOf } from './views.ts';
@@ -58,8 +59,8 @@ export async function saveLastUses(
   db: RecordsDb,
   uses: ReadonlyMap<string, EpochMs>,
 ): Promise<void> {
-  await db.transaction().execute(async (step) => {
+  await transaction(db, async (step) => {
     for (const [id, lastUsed] of uses)
-      await step.updateTable('apiKeys').set({ lastUsed }).where('id', '=', id).execute();
+      await step.db.updateTable('apiKeys').set({ lastUsed }).where('id', '=', id).execute();
   });
 }

@@ -8,6 +8,7 @@ import type {
 } from '../../model/delivery.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { toJsonText } from '../columns.ts';
+import { type CommitPlace, commitOrder } from '../commit-order.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 
@@ -24,6 +25,7 @@ export interface NewDelivery {
 /** A row with its context as a JSON string; its sequence is its place among the rows. */
 export type DeliveryOnItsWay = Omit<Delivery, 'context' | 'revision' | 'isResent'> & {
   readonly contextText: string;
+  readonly place: CommitPlace;
 };
 
 /** Inserts what is not there yet by its key; the transaction is the caller's. */
@@ -54,19 +56,14 @@ export async function insertDeliveries(
   }
 }
 
-/** Rows after the sequence, oldest first. */
+/** Rows behind the place, in order of commit. */
 export async function findDeliveriesOnTheirWay(
   db: RecordsDb,
-  after: number,
+  behind: CommitPlace | undefined,
   max: number,
 ): Promise<DeliveryOnItsWay[]> {
-  const rows = await db
-    .selectFrom('deliveries')
-    .selectAll()
-    .where('sequence', '>', after)
-    .orderBy('sequence')
-    .limit(max)
-    .execute();
+  const query = db.selectFrom('deliveries').selectAll();
+  const rows = await commitOrder(db).rowsBehind(query, behind, max);
   return rows.map(fromRow);
 }
 
@@ -78,9 +75,9 @@ export async function countDeliveriesOnTheirWay(db: RecordsDb): Promise<number> 
   return Number(count);
 }
 
-/** Removes the rows up to the sequence, which the delivery log has. */
-export async function removeDeliveriesOnTheirWay(db: RecordsDb, upTo: number): Promise<void> {
-  await db.deleteFrom('deliveries').where('sequence', '<=', upTo).execute();
+/** Removes the rows up to the place, which the delivery log has. */
+export async function removeDeliveriesOnTheirWay(db: RecordsDb, upTo: CommitPlace): Promise<void> {
+  await db.deleteFrom('deliveries').where(commitOrder(db).isUpTo(upTo)).execute();
 }
 
 function fromRow({
@@ -88,7 +85,9 @@ function fromRow({
   ruleId,
   idempotencyKey: _,
   ...row
-}: Selectable<RecordTables['deliveries']>): DeliveryOnItsWay {
+}: Selectable<RecordTables['deliveries']> & {
+  readonly place: CommitPlace;
+}): DeliveryOnItsWay {
   return {
     ...row,
     ...(ruleId === null ? {} : { ruleId }),

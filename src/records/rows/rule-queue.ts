@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
+import { type CommitPlace, commitOrder } from '../commit-order.ts';
 import { jsonSql } from '../json-sql.ts';
 import type { RecordsDb } from '../records.ts';
 import type { ActivationRef } from './rule-state.ts';
@@ -11,13 +12,13 @@ const rowsPerStatement = 100;
 /** A run of a custom logic script that waits for its turn. */
 export interface WaitingTrigger extends ActivationRef {
   /** Its place in the queue. */
-  readonly sequence: number;
+  readonly place: CommitPlace;
   readonly trigger: JsonObject;
 }
 
 export async function insertTriggers(
   step: RecordsDb,
-  triggers: readonly Omit<WaitingTrigger, 'sequence'>[],
+  triggers: readonly Omit<WaitingTrigger, 'place'>[],
 ): Promise<void> {
   for (let from = 0; from < triggers.length; from += rowsPerStatement) {
     const rows = triggers.slice(from, from + rowsPerStatement);
@@ -26,19 +27,15 @@ export async function insertTriggers(
   }
 }
 
-/** The first waiting runs of the rule. */
+/** The first waiting runs of the rule, in order of commit. */
 export async function findTriggers(
   db: RecordsDb,
   ruleId: string,
   max: number,
 ): Promise<WaitingTrigger[]> {
-  const query = db
-    .selectFrom('ruleTriggers')
-    .selectAll()
-    .where('ruleId', '=', ruleId)
-    .orderBy('sequence')
-    .limit(max);
-  return (await query.execute()).map((row) => ({
+  const query = db.selectFrom('ruleTriggers').selectAll().where('ruleId', '=', ruleId);
+  const rows = await commitOrder(db).rowsBehind(query, undefined, max);
+  return rows.map(({ sequence: _, ...row }) => ({
     ...row,
     trigger: fromJsonText<JsonObject>(row.trigger),
   }));
@@ -57,12 +54,12 @@ export async function countTriggers(db: RecordsDb): Promise<Map<string, number>>
 export async function removeTriggers(
   step: RecordsDb,
   ruleId: string,
-  upTo: number,
+  upTo: CommitPlace,
 ): Promise<number> {
   const query = step
     .deleteFrom('ruleTriggers')
     .where('ruleId', '=', ruleId)
-    .where('sequence', '<=', upTo);
+    .where(commitOrder(step).isUpTo(upTo));
   return Number((await query.executeTakeFirst()).numDeletedRows);
 }
 

@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../model/instant.ts';
 import type { Invitation, PasswordReset, Session } from '../../model/user.ts';
 import type { RecordsDb } from '../records.ts';
+import { transaction } from '../transaction.ts';
 
 export async function insertSession(db: RecordsDb, session: Session): Promise<void> {
   await db.insertInto('sessions').values(session).execute();
@@ -44,9 +45,9 @@ export async function saveLastSeen(
   db: RecordsDb,
   seen: ReadonlyMap<string, EpochMs>,
 ): Promise<void> {
-  await db.transaction().execute(async (step) => {
+  await transaction(db, async (step) => {
     for (const [id, lastSeen] of seen)
-      await step.updateTable('sessions').set({ lastSeen }).where('id', '=', id).execute();
+      await step.db.updateTable('sessions').set({ lastSeen }).where('id', '=', id).execute();
   });
 }
 

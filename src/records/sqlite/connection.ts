@@ -57,8 +57,6 @@ export interface RecordsConnection {
   addTriggers(sql: string, name: string, call: (text: string) => void): void;
   /** From now on waits only briefly for a lock that another program holds. */
   hurry(): void;
-  /** Resolves when the transactions that are open or wait now have ended. */
-  idle(): Promise<void>;
   /** The failed sync after which no write is accepted. */
   readonly stoppedBy: Error | undefined;
   close(): Promise<void>;
@@ -131,7 +129,6 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
     hurry() {
       patience.ms = connectionLimits.busyAtStopMsMax;
     },
-    idle: lock.idle,
     get stoppedBy() {
       return sync.stoppedBy;
     },

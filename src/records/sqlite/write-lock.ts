@@ -3,8 +3,6 @@
 export interface WriteLock {
   /** Resolves with the function that releases the lock. */
   take(): Promise<() => void>;
-  /** Resolves when everything that holds the lock or waits for it now is done. */
-  idle(): Promise<void>;
 }
 
 export function createWriteLock(): WriteLock {
@@ -25,10 +23,5 @@ export function createWriteLock(): WriteLock {
     return release;
   };
 
-  return {
-    take,
-    async idle() {
-      if (isHeld) (await take())();
-    },
-  };
+  return { take };
 }

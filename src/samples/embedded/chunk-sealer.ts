@@ -1,6 +1,6 @@
 // From memory to disk in the background: closed rows become chunks in small slices, chunks become segments, the journal is let go.
-import { cutPlaces, type SeriesRegistry } from './rows/series-registry.ts';
-import { sealRows } from './chunks/chunk-writer.ts';
+import type { SeriesRegistry } from './rows/series-registry.ts';
+import { sealInChunks } from './chunks/chunk-cuts.ts';
 import type { SchemaInterner } from './chunks/chunk-schema.ts';
 import type { StoreLimits } from './store-limits.ts';
 import type { OpenRows } from './rows/open-rows.ts';
@@ -8,6 +8,7 @@ import type { Slices } from './queries/bucket-query.ts';
 import type { Member, SegmentSet } from './segments/segment-set.ts';
 import { addChunk, type Series } from './rows/series.ts';
 import type { Chunk } from './chunks/chunk.ts';
+import { createSealingWork } from './sealing-work.ts';
 import { missing } from '../../structures/missing.ts';
 
 const sliceMs = 4;
@@ -69,10 +70,12 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
   let waiting: WaitingChunk[] = [];
   let waitingBytes = 0;
   let lookedAt = 0;
-  let failedAt = Number.NEGATIVE_INFINITY;
-  let working: Promise<void> | undefined;
   let merging: Promise<void> | undefined;
-  let writersOn: PromiseWithResolvers<void> | undefined;
+  const { journalledBytes } = registry;
+  const sealing = createSealingWork({
+    work: () => slices.pause().then(work),
+    ...{ journalledBytes, limits, failed: parts.failed },
+  });
 
   function oldestUnsealed(committed: readonly WaitingChunk[] = []): number {
     let oldest = parts.visiblePosition();
@@ -109,17 +112,14 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
 
   function sealNext(): void {
     const { series, rows } = registry.nextClosed() ?? missing('closed rows');
-    if (registry.closedBytes() <= limits.closedBytesMax) letWritersOn();
+    if (registry.closedBytes() <= limits.closedBytesMax) sealing.letWritersOn();
     // Dropped meanwhile with its device.
     if (!series.closing.includes(rows)) return;
     const sorted = rows.sorted();
     const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
-    let from = 0;
-    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
-      const { firstPosition, firstBytes } = rows;
-      keep(series, sealRows(sorted, from, to, parts.schemas), { firstPosition, firstBytes });
-      from = to;
-    }
+    const { firstPosition, firstBytes } = rows;
+    for (const chunk of sealInChunks(sorted, sealedNewest, parts))
+      keep(series, chunk, { firstPosition, firstBytes });
     series.closing = series.closing.filter((other) => other !== rows);
     registry.settle(series);
   }
@@ -148,11 +148,6 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
         merging = undefined;
         wake();
       });
-  }
-
-  function letWritersOn(): void {
-    writersOn?.resolve();
-    writersOn = undefined;
   }
 
   function commit(): Promise<void> {
@@ -188,20 +183,7 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
 
   function wake(): void {
     if (registry.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
-    if (working !== undefined || (registry.closedCount() === 0 && !mustCommit())) return;
-    // After a failure it is tried again when there is something new to keep, not at every entry.
-    if (registry.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
-    working = slices
-      .pause()
-      .then(work)
-      .catch((error: unknown) => {
-        failedAt = registry.journalledBytes();
-        parts.failed(error);
-      })
-      .finally(() => {
-        working = undefined;
-        letWritersOn();
-      });
+    if (registry.closedCount() > 0 || mustCommit()) sealing.start();
   }
 
   return {
@@ -210,16 +192,15 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
     adopt: (series, chunk, firstPosition) =>
       keep(series, chunk, { firstPosition, firstBytes: registry.journalledBytes() }),
     idle: async () => {
-      while (working !== undefined || merging !== undefined) await (working ?? merging);
+      const background = () => sealing.running() ?? merging;
+      while (background() !== undefined) await background();
     },
     roomForRows: () => {
-      if (working === undefined || registry.closedBytes() <= limits.closedBytesMax)
-        return undefined;
-      writersOn ??= Promise.withResolvers();
-      return writersOn.promise;
+      if (registry.closedBytes() <= limits.closedBytesMax) return undefined;
+      return sealing.nextRoom();
     },
     sealAll: async () => {
-      await working;
+      await sealing.running();
       await merging;
       for (const series of [...registry.unsealed]) registry.close(series);
       while (registry.closedCount() > 0) {

@@ -1,5 +1,6 @@
 // Device marks: newest time and next place of each device, so that most rows are known to be new.
 import type { EpochMs } from '../../../model/instant.ts';
+import { grown } from '../../../structures/grown-array.ts';
 
 const firstDevices = 1_024;
 /** The newest time of a device whose rows were not read since the start. */
@@ -27,12 +28,8 @@ export function createDeviceMarks(known: number, nextOrder: number): DeviceMarks
 
   function grow(device: number): void {
     const length = Math.max(device + 1, newest.length * 2);
-    const times = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
-    times.set(newest);
-    newest = times;
-    const places = new Float64Array(length);
-    places.set(orders);
-    orders = places;
+    newest = grown(newest, length, Number.NEGATIVE_INFINITY);
+    orders = grown(orders, length);
   }
 
   return {

@@ -1,4 +1,5 @@
 // Device tables: the tables that can contain rows of a device, so that reads skip all others.
+import { grown } from '../../../structures/grown-array.ts';
 import type { ShapeTable } from './shape-table.ts';
 
 const firstDevices = 1_024;
@@ -27,9 +28,7 @@ export function createDeviceTables(known: number, all: () => Iterable<ShapeTable
   let setOf = new Uint32Array(Math.max(firstDevices, known)).fill(empty, known);
 
   function grow(device: number): void {
-    const larger = new Uint32Array(Math.max(device + 1, setOf.length * 2)).fill(empty);
-    larger.set(setOf);
-    setOf = larger;
+    setOf = grown(setOf, Math.max(device + 1, setOf.length * 2), empty);
   }
 
   function withTable(set: number, table: ShapeTable): number {

@@ -1,11 +1,12 @@
 // Table sealer: writes closed memtables as runs, and rows of busy devices as chunks.
 import type { SchemaInterner } from '../chunks/chunk-schema.ts';
-import { sealRows } from '../chunks/chunk-writer.ts';
+import { sealInChunks } from '../chunks/chunk-cuts.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
 import type { Slices } from '../queries/bucket-query.ts';
-import { cutPlaces, type SeriesRegistry } from '../rows/series-registry.ts';
+import type { SeriesRegistry } from '../rows/series-registry.ts';
 import { seriesOf } from '../rows/series.ts';
 import type { RunMakers } from '../runs/run-makers.ts';
+import { createSealingWork } from '../sealing-work.ts';
 import type { SegmentSet } from '../segments/segment-set.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { Memtable } from './memtable.ts';
@@ -49,10 +50,9 @@ export interface TableSealer {
 export function createTableSealer(parts: TableSealerParts): TableSealer {
   const { tables, registry, limits } = parts;
   let lookedAt = 0;
-  let failedAt = Number.NEGATIVE_INFINITY;
-  let working: Promise<void> | undefined;
   let queue: Promise<unknown> = Promise.resolve();
-  let roomed: PromiseWithResolvers<void> | undefined;
+  const { journalledBytes } = registry;
+  const sealing = createSealingWork({ work, journalledBytes, limits, failed: parts.failed });
 
   /** Closes memtables that hold the journal back too far or take too much memory together. */
   function closeOverdue(): void {
@@ -80,7 +80,7 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
     for (let table = waitingTable(tables); table !== undefined; table = waitingTable(tables)) {
       const [memtable] = table.sealing;
       expired += await sealFirst(table, parts);
-      letWritersOn();
+      sealing.letWritersOn();
       if (memtable !== undefined) closed.delete(memtable);
       if (closed.size === 0) break;
     }
@@ -101,43 +101,22 @@ export function createTableSealer(parts: TableSealerParts): TableSealer {
     }
   }
 
-  function letWritersOn(): void {
-    roomed?.resolve();
-    roomed = undefined;
-  }
-
-  function startSealing(): void {
-    // After a failure it is tried again when there is something new to keep, not at every entry.
-    if (registry.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
-    working ??= work()
-      .catch((error: unknown) => {
-        failedAt = registry.journalledBytes();
-        parts.failed(error);
-      })
-      .finally(() => {
-        working = undefined;
-        letWritersOn();
-      });
-  }
-
   return {
     sealClosed,
     wake: () => {
       if (registry.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
-      if (tables.hasClosed()) startSealing();
+      if (tables.hasClosed()) sealing.start();
     },
     room: () => {
-      if (working === undefined || tables.closedBytes() <= limits.closedMemtableBytesMax)
-        return undefined;
-      roomed ??= Promise.withResolvers();
-      return roomed.promise;
+      if (tables.closedBytes() <= limits.closedMemtableBytesMax) return undefined;
+      return sealing.nextRoom();
     },
     sealAll: async () => {
       for (const table of tables.all()) tables.close(table);
       await sealClosed();
     },
     idle: async () => {
-      while (working !== undefined) await working;
+      while (sealing.running() !== undefined) await sealing.running();
     },
   };
 }
@@ -216,11 +195,8 @@ async function moveToChunks(
     if (deviceId === undefined || sorted === undefined) continue;
     const series = seriesOf(registry.deviceOf(deviceId), table.topic);
     const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
-    let from = 0;
-    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
-      chunks.adopt(series, sealRows(sorted, from, to, schemas), memtable.firstPosition);
-      from = to;
-    }
+    for (const chunk of sealInChunks(sorted, sealedNewest, { schemas, limits }))
+      chunks.adopt(series, chunk, memtable.firstPosition);
     memtable.forget(device);
     series.isBusy = true;
     if (slices.clock() < sliceEnds) continue;

@@ -1,10 +1,9 @@
 // Compaction: small segments become one, and within it the overlapping and small chunks of each topic become chunks of full size.
 import { LeafValues } from '../../../log/leaf-values.ts';
 import type { Slices } from '../queries/bucket-query.ts';
-import { cutPlaces } from '../rows/series-registry.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { SchemaInterner } from '../chunks/chunk-schema.ts';
-import { sealRows } from '../chunks/chunk-writer.ts';
+import { sealInChunks } from '../chunks/chunk-cuts.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { OpenRows } from '../rows/open-rows.ts';
@@ -170,13 +169,7 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
     next.at++;
   }
   const sorted = rows.sorted();
-  const merged: Chunk[] = [];
-  let from = 0;
-  for (const to of cutPlaces(sorted.timestamps, sorted.length, Number.NEGATIVE_INFINITY, limits)) {
-    merged.push(sealRows(sorted, from, to, schemas));
-    from = to;
-  }
-  return merged;
+  return [...sealInChunks(sorted, Number.NEGATIVE_INFINITY, { schemas, limits })];
 }
 
 function isBefore(

@@ -5,6 +5,7 @@ import type { RowColumns } from '../../../log/logged-entry.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { type Origin, visibleFrom } from './origin.ts';
 import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
+import { grown } from '../../../structures/grown-array.ts';
 import { missing } from '../../../structures/missing.ts';
 
 /**
@@ -50,15 +51,6 @@ class OpenColumn implements Column {
     if (this.numbers.length > 0) this.numbers = grown(this.numbers, capacity);
     if (this.ids.length > 0) this.ids = grown(this.ids, capacity);
   }
-}
-
-function grown<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array>(
-  array: T,
-  capacity: number,
-): T {
-  const larger = new (array.constructor as new (length: number) => T)(capacity);
-  larger.set(array);
-  return larger;
 }
 
 export interface RowToAdd {

@@ -200,28 +200,3 @@ function isFull(rows: OpenRows, timestamp: EpochMs, limits: StoreLimits): boolea
     return true;
   return length >= limits.rowsMax;
 }
-
-/**
- * Where sorted rows are cut so that each piece is one chunk: late rows apart, the rest at ends of
- * days when long enough.
- */
-export function cutPlaces(
-  timestamps: Float64Array,
-  length: number,
-  sealedNewest: EpochMs,
-  limits: StoreLimits,
-): number[] {
-  const cuts: number[] = [];
-  let start = 0;
-  for (let i = 1; i < length; i++) {
-    const before = timestamps[i - 1]!;
-    const at = timestamps[i]!;
-    const endsLate = before <= sealedNewest && at > sealedNewest;
-    const endsDay =
-      i - start >= limits.rowsToCloseAtDay && Math.floor(at / dayMs) !== Math.floor(before / dayMs);
-    if (!endsLate && !endsDay && i - start < limits.rowsMax) continue;
-    cuts.push(i);
-    start = i;
-  }
-  return [...cuts, length];
-}

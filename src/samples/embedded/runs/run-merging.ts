@@ -1,10 +1,11 @@
 // Run merging: several runs become one, without rows that no longer count.
 import type { DataShape } from '../../../log/data-shape.ts';
+import { grown } from '../../../structures/grown-array.ts';
 import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
 import { openSegmentFile, type SegmentFile } from '../segments/segment-file.ts';
 import { readRun, type RunFile } from './run-file.ts';
 import type { RunIndex } from './run-index.ts';
-import { openRunWriter } from './run-writer.ts';
+import { writeRun } from './run-writer.ts';
 import { writeSlices } from './slice-writer.ts';
 
 export interface MergeJob {
@@ -52,7 +53,7 @@ function mergeInto(
     return { cursor, columns: columnsOf(cursor.rows), originIds: origins.idsOf[i]! };
   });
   const gathered = createGatheredRows(shape.leaves.length, keepFrom);
-  const run = openRunWriter({
+  const run = {
     path: job.path,
     shape,
     topic,
@@ -66,25 +67,20 @@ function mergeInto(
       devices: Math.max(...runs.map(({ index }) => index.head.devices)),
       replaces: runs.map(({ file }) => file.name),
     },
-  });
-  let written = 0;
-  try {
+  };
+  return writeRun(run, (pages) => {
+    let written = 0;
     for (let device = leastDevice(inputs); device !== Infinity; device = leastDevice(inputs)) {
       gathered.clear();
       for (const input of inputs)
         for (const { cursor } = input; cursor.device() === device; cursor.next())
           gathered.add(input, cursor.first(), cursor.end());
       if (gathered.length() === 0 || job.without.has(device)) continue;
-      writeSlices(run.pages, gathered.deviceRows(device));
+      writeSlices(pages, gathered.deviceRows(device));
       written += gathered.length();
     }
-    if (written > 0) return run.end();
-  } catch (error) {
-    run.discard();
-    throw error;
-  }
-  run.discard();
-  return undefined;
+    return written;
+  });
 }
 
 interface MergeInput {
@@ -150,11 +146,7 @@ function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
   }
 
   function grow(): void {
-    columns = columns.map((column) => {
-      const larger = new Float64Array(column.length * 2);
-      larger.set(column);
-      return larger;
-    });
+    columns = columns.map((column) => grown(column, column.length * 2));
   }
 
   /** By time; rows of one instant in the order of storing. */

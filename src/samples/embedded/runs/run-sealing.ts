@@ -2,7 +2,7 @@
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { PageRows } from './page-writer.ts';
 import type { RunIndex, RunNote } from './run-index.ts';
-import { openRunWriter } from './run-writer.ts';
+import { writeRun } from './run-writer.ts';
 import { type DeviceRows, writeSlices } from './slice-writer.ts';
 
 /** The rows of a memtable in the order of storing. All arrays have at least `length` values. */
@@ -42,9 +42,8 @@ export function sealMemtable(job: SealJob, shape: DataShape): RunIndex | undefin
   const { order, starts } = byDevice(rows);
   const { texts, origins, topic } = rows;
   const ofDevice = createDeviceRows(order, rows);
-  const run = openRunWriter({ path, shape, topic, texts, origins, keepFrom, note });
-  let written = 0;
-  try {
+  return writeRun({ path, shape, topic, texts, origins, keepFrom, note }, (pages) => {
+    let written = 0;
     for (let device = 0; device < rows.devices; device++) {
       const first = starts[device]!;
       const length = starts[device + 1]! - first;
@@ -55,16 +54,11 @@ export function sealMemtable(job: SealJob, shape: DataShape): RunIndex | undefin
         isAnyLimited ? keepUnexpired(order, first, length, rows) : length,
       );
       sortByTime(order, first, ofDevice.length, rows.timestamps);
-      writeSlices(run.pages, ofDevice);
+      writeSlices(pages, ofDevice);
       written += ofDevice.length;
     }
-    if (written > 0) return run.end();
-  } catch (error) {
-    run.discard();
-    throw error;
-  }
-  run.discard();
-  return undefined;
+    return written;
+  });
 }
 
 /** The rows of each device one after the other, in the order of storing: a counting sort. */

@@ -27,7 +27,7 @@ export interface NewRun {
   readonly note: RunNote;
 }
 
-export interface RunWriter {
+interface RunWriter {
   readonly pages: PageWriter;
   /** Writes the index; the file is not synced. */
   readonly end: () => RunIndex;
@@ -35,8 +35,27 @@ export interface RunWriter {
   readonly discard: () => void;
 }
 
-/** Creates the file. It is whole when `end` has returned; the caller gives it its name then. */
-export function openRunWriter(run: NewRun): RunWriter {
+/**
+ * Writes the run without syncing it; undefined when `writeRows` returns that it wrote no row.
+ * Nothing stays on the disk then, nor when it throws.
+ */
+export function writeRun(
+  newRun: NewRun,
+  writeRows: (pages: PageWriter) => number,
+): RunIndex | undefined {
+  const run = openRunWriter(newRun);
+  try {
+    if (writeRows(run.pages) > 0) return run.end();
+  } catch (error) {
+    run.discard();
+    throw error;
+  }
+  run.discard();
+  return undefined;
+}
+
+/** Creates the file, which is whole when `end` has returned. */
+function openRunWriter(run: NewRun): RunWriter {
   const { path, shape, topic, texts, origins, keepFrom, note } = run;
   const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
   const file = openFileWriter(path);

@@ -1,0 +1,27 @@
+// Public address: the address of the platform in links and tokens, known when its port is bound.
+import type { Config } from '../config.ts';
+
+/** The URL of the settings while the system has not chosen the port. */
+const unboundUrl = 'http://localhost:0';
+
+export interface PublicAddress {
+  /** Without a slash at its end. */
+  readonly url: () => string;
+  /** The `aud` of tokens of devices. */
+  readonly deviceAudience: () => string;
+  /** With `PORT=0` the system chooses the port: call before the first request. */
+  readonly bound: (port: number) => void;
+}
+
+export function createPublicAddress({
+  publicUrl,
+  deviceAudience,
+}: Pick<Config, 'publicUrl' | 'deviceAudience'>): PublicAddress {
+  let boundUrl = unboundUrl;
+  const known = (url: string): string => (url === unboundUrl ? boundUrl : url);
+  return {
+    url: () => known(publicUrl),
+    deviceAudience: () => known(deviceAudience),
+    bound: (port) => void (boundUrl = `http://localhost:${port}`),
+  };
+}
