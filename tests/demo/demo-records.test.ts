@@ -73,8 +73,9 @@ for (const { of, severity, name, isRaised, isCleared } of alarms) {
     };
     await send(device, isRaised);
     await expect.poll(found).toMatchObject([{ severity, name, state: 'OPEN', count: 1 }]);
-    const sample = await world.must('POST', `/v3/devices/${device.id}/query`, { topic: 'alarm' });
-    expect(sample.samples ?? sample).toMatchObject([{ data: { message: name } }]);
+    const path = `/v3/devices/${device.id}/query`;
+    const sampled = () => world.must('POST', path, { topic: 'alarm' });
+    await expect.poll(sampled).toMatchObject([{ data: { message: name } }]);
     await send(device, isCleared);
     await expect
       .poll(found)
