@@ -1,5 +1,17 @@
-// The test runner's settings: tests beside the code and in tests/, run in child processes on real parts.
+// The test runner's settings: tests next to the code and in tests/, run in child processes on real parts.
+import { existsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { postgresql } from './tests/servers/postgresql.ts';
+
+const everything = [
+  'src/**/*.test.ts',
+  'clients/**/*.test.ts',
+  'tests/**/*.test.ts',
+  'tools/**/*.test.ts',
+  'bin/**/*.test.ts',
+  'console/src/**/*.test.{ts,tsx}',
+  'console/journeys/**/*.test.ts',
+];
 
 /** Tests that measure the memory, the event loop or the processor time of the process they run in. */
 const isolated = [
@@ -10,6 +22,27 @@ const isolated = [
   'src/structures/bounded-map.test.ts',
 ];
 
+/** Tests that run on both engines of the records; `RECORDS=postgres` runs all that are named. */
+const onPostgresToo = [
+  'src/records/*.test.ts',
+  'src/records/rows/*.test.ts',
+  'src/records/postgres/*.test.ts',
+];
+/** Tests of the file of SQLite itself. */
+const ofSqlite = ['src/records/sqlite/**', 'src/records/migrations.test.ts'];
+
+const onPostgres = {
+  env: { RECORDS: 'postgres' },
+  globalSetup: ['tests/servers/records-cluster.ts'],
+  exclude: [...configDefaults.exclude, ...ofSqlite],
+};
+const isPostgres = process.env['RECORDS'] === 'postgres';
+const hasPostgres = existsSync(postgresql.path);
+if (!hasPostgres)
+  console.log(
+    `Tests of the records on PostgreSQL are skipped: ${postgresql.path} is missing (apt-get install ${postgresql.debianPackage})`,
+  );
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -17,26 +50,28 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     allowOnly: false,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'files',
-          include: [
-            'src/**/*.test.ts',
-            'clients/**/*.test.ts',
-            'tests/**/*.test.ts',
-            'tools/**/*.test.ts',
-            'bin/**/*.test.ts',
-            'console/src/**/*.test.{ts,tsx}',
-            'console/journeys/**/*.test.ts',
-          ],
-          exclude: [...configDefaults.exclude, ...isolated],
-          // Modules keep no state, so one process imports them once for many files.
-          isolate: false,
-        },
-      },
-      { extends: true, test: { name: 'isolated', include: isolated } },
-    ],
+    projects: isPostgres
+      ? [{ extends: true, test: { name: 'postgres', include: everything, ...onPostgres } }]
+      : [
+          {
+            extends: true,
+            test: {
+              name: 'embedded',
+              include: everything,
+              exclude: [...configDefaults.exclude, ...isolated, 'src/records/postgres/**'],
+              // Modules keep no state, so one process imports them once for many files.
+              isolate: false,
+            },
+          },
+          { extends: true, test: { name: 'isolated', include: isolated } },
+          ...(hasPostgres
+            ? [
+                {
+                  extends: true,
+                  test: { name: 'postgres', include: onPostgresToo, ...onPostgres },
+                } as const,
+              ]
+            : []),
+        ],
   },
 });
