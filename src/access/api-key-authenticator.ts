@@ -8,7 +8,8 @@ import type { RecordsDb } from '../records/records.ts';
 import { secretHash } from '../records/secret-encryption.ts';
 import type { Authenticator } from './authenticator.ts';
 import { grantedPrincipal } from './granted-principal.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { createCacheByPart } from '../structures/cache-by-part.ts';
+import { createRecordChanges } from '../structures/record-changes.ts';
 
 const principalsMax = 10_000;
 const secretLengthMax = 200;
@@ -21,26 +22,31 @@ export interface ApiKeyAuthenticator extends Authenticator {
   readonly saveUses: () => Promise<void>;
 }
 
-export function createApiKeyAuthenticator(parts: {
+export function createApiKeyAuthenticator({
+  db,
+  now,
+}: {
   readonly db: RecordsDb;
   readonly now: () => EpochMs;
 }): ApiKeyAuthenticator {
-  const principals = createBoundedMap<string, Principal>(principalsMax);
+  const principals = createCacheByPart<Principal>(principalsMax);
   const uses = new Map<string, EpochMs>();
-  let changes = 0;
+  const changes = createRecordChanges();
 
   function use(principal: Principal): Principal {
-    uses.set(principal.id, parts.now());
+    uses.set(principal.id, now());
     return principal;
   }
 
   async function load(hash: string): Promise<Principal> {
-    const changesBefore = changes;
-    const key = await findApiKeyBySecretHash(parts.db, hash);
+    const { revision } = changes;
+    const key = await findApiKeyBySecretHash(db, hash);
     if (key === undefined) throw problem('unauthorized');
     const principal = grantedPrincipal('API_KEY', key);
+    const parts = [principal.id, principal.organizationId];
     // A key deleted while it was being read must not stay in memory.
-    if (changes === changesBefore) principals.set(hash, principal);
+    if (!parts.some((id) => changes.hasChanged(id, revision)))
+      principals.set(hash, principal, parts);
     return use(principal);
   }
 
@@ -53,19 +59,16 @@ export function createApiKeyAuthenticator(parts: {
       if (known === undefined) return load(hash);
       return use(known);
     },
-    recordChanged(change) {
-      const organizationGone = change.kind === 'organization' && change.action === 'deleted';
-      if (change.kind !== 'apiKey' && !organizationGone) return;
-      changes += 1;
-      if (organizationGone) return principals.clear();
-      for (const [hash, principal] of principals)
-        if (principal.id === change.id) principals.delete(hash);
+    recordChanged({ kind, id, action }) {
+      if (kind !== 'apiKey' && !(kind === 'organization' && action === 'deleted')) return;
+      changes.add(id);
+      principals.deleteUsersOf(id);
     },
     async saveUses() {
       if (uses.size === 0) return;
       const seen = new Map(uses);
       uses.clear();
-      await saveLastUses(parts.db, seen);
+      await saveLastUses(db, seen);
     },
   };
 }

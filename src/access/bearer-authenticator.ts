@@ -8,7 +8,8 @@ import { findOAuthClientByClientId } from '../records/rows/oauth-clients.ts';
 import type { Authenticator } from './authenticator.ts';
 import { grantedPrincipal } from './granted-principal.ts';
 import { clockSkewSeconds, type TokenService } from './token-service.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { createCacheByPart } from '../structures/cache-by-part.ts';
+import { createRecordChanges } from '../structures/record-changes.ts';
 
 const tokensMax = 10_000;
 const tokenLengthMax = 4_096;
@@ -29,17 +30,19 @@ export function createBearerAuthenticator(parts: {
   readonly tokens: Pick<TokenService, 'check'>;
   readonly now: () => EpochMs;
 }): BearerAuthenticator {
-  const known = createBoundedMap<string, KnownToken>(tokensMax);
-  let changes = 0;
+  const known = createCacheByPart<KnownToken>(tokensMax);
+  const changes = createRecordChanges();
 
   async function load(token: string): Promise<Principal> {
     const { clientId, expiresAt } = await parts.tokens.check(token);
-    const changesBefore = changes;
+    const { revision } = changes;
     const client = await findOAuthClientByClientId(parts.db, clientId);
     if (client === undefined) throw problem('invalidToken');
     const principal = grantedPrincipal('OAUTH_CLIENT', client);
+    const used = [principal.id, principal.organizationId];
     // A client deleted while it was being read must not stay in memory.
-    if (changes === changesBefore) known.set(token, { principal, expiresAt });
+    if (!used.some((id) => changes.hasChanged(id, revision)))
+      known.set(token, { principal, expiresAt }, used);
     return principal;
   }
 
@@ -54,13 +57,11 @@ export function createBearerAuthenticator(parts: {
       known.delete(token);
       throw problem('invalidToken');
     },
-    recordChanged(change) {
-      if (change.action !== 'deleted') return;
-      if (change.kind !== 'oauthClient' && change.kind !== 'organization') return;
-      changes += 1;
-      if (change.kind === 'organization') return known.clear();
-      for (const [token, { principal }] of known)
-        if (principal.id === change.id) known.delete(token);
+    recordChanged({ kind, id, action }) {
+      if (action !== 'deleted') return;
+      if (kind !== 'oauthClient' && kind !== 'organization') return;
+      changes.add(id);
+      known.deleteUsersOf(id);
     },
   };
 }

@@ -27,7 +27,8 @@ import {
 } from '../records/rows/sessions.ts';
 import { findUser } from '../records/rows/users.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { createCacheByPart } from '../structures/cache-by-part.ts';
+import { createRecordChanges } from '../structures/record-changes.ts';
 
 export const sessionCookie = 'session';
 export const csrfCookie = 'csrf';
@@ -73,18 +74,20 @@ export function createSessionAuthenticator(parts: {
   readonly now: () => EpochMs;
 }): SessionAuthenticator {
   const { db, now } = parts;
-  const known = createBoundedMap<string, KnownSession>(principalsMax);
+  const known = createCacheByPart<KnownSession>(principalsMax);
   const seen = new Map<string, EpochMs>();
-  let changes = 0;
+  const changes = createRecordChanges();
 
   async function load(hash: string): Promise<Principal> {
-    const changesBefore = changes;
+    const { revision } = changes;
     const session = await findSessionByTokenHash(db, hash);
     if (session === undefined || isOver(session, now())) throw problem('unauthorized');
     const principal = await userPrincipal(db, session);
     if (principal === undefined) throw problem('unauthorized');
     const { id: sessionId, expiresAt } = session;
-    if (changes === changesBefore) known.set(hash, { sessionId, principal, expiresAt });
+    const used = recordsOf(sessionId, principal);
+    if (!used.some((id) => changes.hasChanged(id, revision)))
+      known.set(hash, { sessionId, principal, expiresAt }, used);
     seen.set(sessionId, now());
     return principal;
   }
@@ -109,10 +112,10 @@ export function createSessionAuthenticator(parts: {
     },
     recordChanged(change) {
       if (!changesThatCount.has(change.kind)) return;
-      // Roles change rarely and are read quickly, so all sessions are dropped instead of those
-      // concerned.
-      changes += 1;
-      known.clear();
+      // A new membership is a part of no session yet; its user is.
+      const id = change.kind === 'member' ? change.userId : change.id;
+      changes.add(id);
+      known.deleteUsersOf(id);
     },
     async current(sessionId) {
       const session = await findSession(db, sessionId);
@@ -124,6 +127,17 @@ export function createSessionAuthenticator(parts: {
       return endOldSessions(db, uses, now());
     },
   };
+}
+
+/** The records whose changes concern the principal of a session. */
+function recordsOf(sessionId: string, { id, inOrganizations }: Principal): readonly string[] {
+  const places = [...(inOrganizations ?? [])].flatMap(
+    ([organizationId, { workspacePermissions }]) => [
+      organizationId,
+      ...(workspacePermissions?.keys() ?? []),
+    ],
+  );
+  return [sessionId, id, ...places];
 }
 
 function isOver({ expiresAt, lastSeen }: Session, now: EpochMs): boolean {

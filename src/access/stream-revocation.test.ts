@@ -58,8 +58,15 @@ test.each<[RecordChange, Principal | undefined, Name[]]>([
   [{ kind: 'organization', id: 'o1', action: 'deleted' }, user, ['key', 'user']],
   [{ kind: 'session', id: 's1', action: 'deleted' }, undefined, ['user']],
   [{ kind: 'session', id: 's2', action: 'deleted' }, sameRights, []],
-  [{ kind: 'member', id: 'm1', action: 'updated' }, withGrant('s1', { permissions: {} }), ['user']],
+  [
+    { kind: 'member', id: 'm1', userId: 'u1', action: 'updated' },
+    withGrant('s1', { permissions: {} }),
+    ['user'],
+  ],
   [{ kind: 'user', id: 'u1', action: 'updated' }, withGrant('s1', { workspaces: 'all' }), ['user']],
+  [{ kind: 'member', id: 'm1', userId: 'u2', action: 'updated' }, undefined, []],
+  [{ kind: 'user', id: 'u2', action: 'updated' }, undefined, []],
+  [{ kind: 'organization', id: 'o3', action: 'deleted' }, undefined, []],
   [{ kind: 'device', id: 'u1', action: 'deleted' }, undefined, []],
 ])('%j', async (change, current, ended) => {
   expect(await endedBy(change, current)).toEqual(ended);

@@ -14,7 +14,16 @@ const principalKindOf: Partial<Record<RecordChange['kind'], Principal['kind']>> 
   oauthClient: 'OAUTH_CLIENT',
 };
 
-const kindsOfUsers: ReadonlySet<RecordChange['kind']> = new Set(['session', 'member', 'user']);
+/** Whether the change may end the session of a user or change what it may do. */
+function concernsUser(
+  change: RecordChange,
+  { id, sessionId, inOrganizations }: Principal,
+): boolean {
+  if (change.kind === 'session') return sessionId === change.id;
+  if (change.kind === 'member') return id === change.userId;
+  if (change.kind === 'user') return id === change.id;
+  return change.kind === 'organization' && inOrganizations?.has(change.id) === true;
+}
 
 /** Call the returned function for every record change. */
 export function createStreamRevocation(
@@ -22,7 +31,8 @@ export function createStreamRevocation(
   sessions: Pick<SessionAuthenticator, 'current'>,
   failed: (error: unknown) => void,
 ): (change: RecordChange) => void {
-  return ({ kind, id, action }) => {
+  return (change) => {
+    const { kind, id, action } = change;
     const principalKind = principalKindOf[kind];
     if (action === 'deleted' && principalKind !== undefined) {
       connections.endSessions(
@@ -30,24 +40,27 @@ export function createStreamRevocation(
       );
     } else if (action === 'deleted' && kind === 'organization') {
       connections.endSessions((principal) => principal.organizationId === id);
-      endChangedUsers(connections, sessions).catch(failed);
-    } else if (kindsOfUsers.has(kind)) {
-      endChangedUsers(connections, sessions).catch(failed);
+      endChangedUsers(connections, sessions, change).catch(failed);
+    } else if (kind === 'session' || kind === 'member' || kind === 'user') {
+      endChangedUsers(connections, sessions, change).catch(failed);
     }
   };
 }
 
 /**
- * Ends the connections of users whose session is over or whose permissions are not those of the
- * start any more.
+ * Ends the connections of users whom the change concerns, where their session is over or their
+ * permissions are not those of the start any more.
  */
 async function endChangedUsers(
   { endSessions }: LiveConnections,
   sessions: Pick<SessionAuthenticator, 'current'>,
+  change: RecordChange,
 ): Promise<void> {
   const connected = new Map<string, Principal>();
   endSessions((principal) => {
-    if (principal.sessionId !== undefined) connected.set(principal.sessionId, principal);
+    const { sessionId } = principal;
+    if (sessionId !== undefined && concernsUser(change, principal))
+      connected.set(sessionId, principal);
     return false;
   });
   const ended = new Set<string>();

@@ -15,7 +15,7 @@ import {
 } from '../http/streams/data-streams.ts';
 import { mqttSocketPath } from '../http/streams/mqtt-socket.ts';
 import { createAccessWatch } from '../live/access-watch.ts';
-import { publishEntry } from '../live/entry-publishing.ts';
+import { publishEntry, publishRows } from '../live/entry-publishing.ts';
 import { createFanOut } from '../live/fan-out.ts';
 import { createWorkspaceWatch } from '../live/workspace-watch.ts';
 import { devicesGoneOffline } from '../records/rows/offline-devices.ts';
@@ -31,7 +31,11 @@ export function composeLive(
   const { log, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
   const { workspaceFanOut, liveEvents, alarmFeed } = parts;
   const fanOut = createFanOut(workspaceFanOut);
-  parts.followers.listen('live', (entry) => publishEntry(fanOut, entry, now));
+  parts.followers.listen(
+    'live',
+    (entry) => publishEntry(fanOut, entry, now),
+    (rows) => publishRows(fanOut, rows, now),
+  );
   const {
     isReadable: readable,
     readableOf,

@@ -167,7 +167,7 @@ function uplinkStagesOf(
 }
 
 function backfillStagesOf(
-  { directory, records, store, newId }: Parts,
+  { directory, records, store, followers, newId }: Parts,
   { validate, admit, append, announce }: UplinkStages,
   stopping: () => boolean,
 ): BackfillStages & NamedDeviceStages {
@@ -182,6 +182,7 @@ function backfillStagesOf(
     append,
     appendColumns: (entry) => store.appendColumns(entry),
     announce,
+    announceRows: followers.announceRows,
     stopping,
     newId,
   };

@@ -2,7 +2,12 @@
 import { elementsOf } from '../ingest/http/sample-elements.ts';
 import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import { type EpochMs, isInstant } from '../model/instant.ts';
-import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
+import {
+  type DurableItem,
+  type DurableRows,
+  isRows,
+  sampleCountOf,
+} from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
 import { durablePart } from '../model/request-part.ts';
 import { missing } from '../structures/missing.ts';
@@ -25,6 +30,7 @@ import {
 } from './device-rows.ts';
 
 export interface ColumnStages extends Pick<BatchStages, 'validate' | 'admit' | 'announce'> {
+  readonly announceRows: (rows: DurableRows) => void;
   /** Undefined, and nothing is stored, when columns do not take the data. */
   readonly appendColumns: (entries: ColumnsToStore) => Promise<PlacedParts | undefined>;
 }
@@ -36,13 +42,15 @@ interface ColumnsToStore
   readonly parts: readonly PartToStore[];
 }
 
+type HeadToStore = BackfillDevice['origin'] & {
+  readonly correlationId: string;
+  readonly topic: string;
+  readonly stored: boolean;
+};
+
 interface PartToStore {
-  readonly head: BackfillDevice['origin'] & {
-    readonly correlationId: string;
-    readonly deviceId: string;
-    readonly topic: string;
-    readonly stored: boolean;
-  };
+  readonly deviceId: string;
+  readonly head: HeadToStore;
   readonly from: number;
   readonly to: number;
   readonly trace?: { readonly duplicateKey: string } | undefined;
@@ -52,7 +60,7 @@ interface PlacedParts {
   /** Parts that were not taken, because some of their samples may be stored already. */
   readonly left: readonly number[];
   readonly outcome: Promise<{
-    readonly entries: readonly DurableEntry[];
+    readonly items: readonly DurableItem[];
     readonly failure: { readonly error: unknown } | undefined;
   }>;
 }
@@ -96,22 +104,12 @@ export async function storeColumns(
   const left = parts.filter(isStored);
   const fresh = parts.filter((part) => !isStored(part));
   const taken = await takenParts(fresh, validated, left, on);
-  const { correlationId } = progress;
+  const headOf = createHeads(topic, progress);
   const heads = taken.map((part) => {
     const { device, from, to } = part;
     const { id: deviceId, origin } = device;
-    const { organizationId, workspaceId, dataFlowId } = origin;
-    const stored = true;
-    const head = {
-      deviceId,
-      organizationId,
-      workspaceId,
-      dataFlowId,
-      correlationId,
-      topic,
-      stored,
-    };
-    return { head, from, to, trace: keys && { duplicateKey: keys.of(part) } };
+    const trace = keys && { duplicateKey: keys.of(part) };
+    return { deviceId, head: headOf(origin), from, to, trace };
   });
   const entries = { receivedAt, parts: heads, timestamps, columns, texts, example };
   const placed = await on.appendColumns(entries);
@@ -119,6 +117,19 @@ export async function storeColumns(
   for (const part of placed.left) left.push(...taken.slice(part, part + 1));
   const done = announced(placed.outcome, { progress, attempt }, on);
   return { done, left: rowsOf(left, place) };
+}
+
+/** What rows have in common: one object for all devices with the same origin. */
+function createHeads(
+  topic: string,
+  { correlationId }: Pick<BackfillProgress, 'correlationId'>,
+): (origin: BackfillDevice['origin']) => HeadToStore {
+  let last: { readonly origin: BackfillDevice['origin']; readonly head: HeadToStore } | undefined;
+  return (origin) => {
+    if (last?.origin !== origin)
+      last = { origin, head: { ...origin, correlationId, topic, stored: true } };
+    return last.head;
+  };
 }
 
 /** The duplicate keys of the parts of a group. */
@@ -174,10 +185,16 @@ async function announced(
     progress,
     attempt,
   }: Pick<ColumnsOfDevices, 'attempt'> & { readonly progress: BackfillProgress },
-  { announce }: Pick<ColumnStages, 'announce'>,
+  { announce, announceRows }: Pick<ColumnStages, 'announce' | 'announceRows'>,
 ): Promise<void> {
-  const { entries, failure } = await outcome;
-  for (const durable of entries) {
+  const { items, failure } = await outcome;
+  for (const durable of items) {
+    // Rows have no key.
+    if (isRows(durable)) {
+      announceRows(durable);
+      progress.accepted += durable.length;
+      continue;
+    }
     const { receivedAt, trace } = durable;
     const part = attempt && durablePart.fromDuplicateKey(trace?.duplicateKey ?? '');
     if (part !== undefined) {

@@ -33,6 +33,7 @@ function bench(append?: (entry: JournalEntry, count: number) => Promise<DurableE
       const count = entries.push(entry);
       return append === undefined ? durable(entry, count) : append(entry, count);
     },
+    announceRows: () => undefined,
     announce: (entry) => void announced.push(entry.position),
     stopping: () => stop.now,
     newId: () => 'id',

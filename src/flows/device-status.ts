@@ -70,6 +70,15 @@ export const statusFollowing = {
     if (metrics === undefined) return state === undefined ? kept : { ...kept, state };
     return state === undefined ? { ...kept, metrics } : { ...kept, metrics, state };
   },
+  // Rows are counted, and nothing is kept of their devices.
+  keepRows: ({ position, length, receivedAt, summary }) => ({
+    ...{ position, length, receivedAt, summary },
+    entryAt(place) {
+      const counted = { ...summary, count: 1 };
+      const empty = { deviceId: '', receivedAt, notes: [], samples: [], duplicates: 0 };
+      return { ...empty, position: position + place, summary: counted };
+    },
+  }),
 } as const satisfies Partial<JournalFollowerParts>;
 
 interface PendingState {

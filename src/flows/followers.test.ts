@@ -35,19 +35,33 @@ const note = {
 test('entries are announced in the order of the table', async () => {
   const followers = createFollowers(emptyLog());
   const heard: string[] = [];
-  followers.listen('live', () => heard.push('live'));
+  followers.listen(
+    'live',
+    () => heard.push('live'),
+    () => heard.push('rows'),
+  );
   const started = followersOfLog
     .toReversed()
     .map((name) => followers.start(name, { ...parts, announced: () => heard.push(name) }));
   followers.announce(entry([note]));
   expect(heard).toEqual(Object.keys(followerTable));
+  const summary = { count: 1, workspaceId: 'w', dataFlowId: null, oldest: 0 };
+  const next = { ...entry([]), position: 8, summary };
+  const rows = { position: 8, length: 1, receivedAt: 0, summary, entryAt: () => next };
+  followers.announceRows(rows);
+  // Their samples are handled, and nothing else of them is announced.
+  expect(heard.slice(Object.keys(followerTable).length)).toEqual(['rows']);
   for (const follower of started) await follower.close();
 });
 
 test('an entry of which nothing was left is announced to those that only listen', async () => {
   const followers = createFollowers(emptyLog());
   const heard: string[] = [];
-  followers.listen('live', () => heard.push('live'));
+  followers.listen(
+    'live',
+    () => heard.push('live'),
+    () => heard.push('rows'),
+  );
   const rules = followers.start('rules', { ...parts, announced: () => heard.push('rules') });
   followers.announce(entry([]));
   expect(heard).toEqual(['live']);

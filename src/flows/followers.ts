@@ -1,5 +1,5 @@
 // Followers of the journal: one table with their order, and one loop that announces entries.
-import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
+import { type DurableEntry, type DurableRows, isWritten } from '../model/journal-entry.ts';
 import {
   createJournalFollower,
   type FollowedLog,
@@ -45,7 +45,7 @@ export interface Followers {
   start(
     name: FollowerOfLog,
     parts: Omit<JournalFollowerParts, 'name' | 'log' | 'durability'> & {
-      /** Called with every entry as it is announced, before it is handled. */
+      /** Called with every entry as it is announced, before it is handled. Rows are only samples. */
       readonly announced?: (entry: DurableEntry) => void;
     },
   ): JournalFollower;
@@ -53,18 +53,26 @@ export interface Followers {
   listen(
     name: Exclude<FollowerName, FollowerOfLog>,
     announced: (entry: DurableEntry) => void,
+    rowsAnnounced: (rows: DurableRows) => void,
   ): void;
   /** Call once for every entry that became durable. */
   announce(entry: DurableEntry): void;
+  /** The same for the entries of rows together. */
+  announceRows(rows: DurableRows): void;
+}
+
+interface Listener {
+  readonly follow: (entry: DurableEntry) => void;
+  readonly followRows: (rows: DurableRows) => void;
 }
 
 export function createFollowers(log: FollowedLog): Followers {
-  const byName = new Map<FollowerName, (entry: DurableEntry) => void>();
-  let inOrder: readonly ((entry: DurableEntry) => void)[] = [];
+  const byName = new Map<FollowerName, Listener>();
+  let inOrder: readonly Listener[] = [];
 
-  function add(name: FollowerName, follow: (entry: DurableEntry) => void): void {
+  function add(name: FollowerName, listener: Listener): void {
     if (byName.has(name)) throw new Error(`Follower ${name} was started twice`);
-    byName.set(name, follow);
+    byName.set(name, listener);
     inOrder = (Object.keys(followerTable) as FollowerName[]).flatMap(
       (known) => byName.get(known) ?? [],
     );
@@ -79,12 +87,15 @@ export function createFollowers(log: FollowedLog): Followers {
         if (isWritten(entry)) announced?.(entry);
         follower.follow(entry);
       };
-      add(name, follow);
+      add(name, { follow, followRows: follower.followRows });
       return { ...follower, follow };
     },
-    listen: add,
+    listen: (name, follow, followRows) => add(name, { follow, followRows }),
     announce(entry) {
-      for (const follow of inOrder) follow(entry);
+      for (const { follow } of inOrder) follow(entry);
+    },
+    announceRows(rows) {
+      for (const { followRows } of inOrder) followRows(rows);
     },
   };
 }

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import type { DurableEntry } from '../model/journal-entry.ts';
+import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
+import { missing } from '../structures/missing.ts';
 import { entryOf } from '../samples/conformance/sample-entries.ts';
 import { openTestSamples } from '../samples/testing-samples.ts';
 import { createJournalFollower } from './journal-follower.ts';
@@ -138,8 +139,44 @@ test('what piles up while a batch is handled goes into the next batches', async 
   expect(batches).toEqual([1_000, 1_000, 500]);
 });
 
+/** Entries whose positions follow each other, as rows. */
+function rowsOf(entries: readonly DurableEntry[]): DurableRows {
+  const { position, receivedAt } = entries[0] ?? missing('entry');
+  const summary = { count: entries.length, workspaceId: 'w', dataFlowId: null, oldest: 0 };
+  const entryAt = (place: number) => entries[place] ?? missing('entry');
+  return { position, receivedAt, length: entries.length, summary, entryAt };
+}
+
+test('rows are handled as their entries, those that were handled before only once', async () => {
+  const opened = await openIn(folder());
+  const { follower, seen, batches } = following(opened);
+  const entries = await Promise.all([1, 2, 3, 4, 5].map(opened.append));
+  follower.follow(entries[0]!);
+  await follower.settled();
+  follower.followRows(rowsOf(entries));
+  follower.followRows(rowsOf(entries.slice(0, 2)));
+  await follower.settled();
+  expect([seen, batches.length]).toEqual([[1, 2, 3, 4, 5], 2]);
+  expect(opened.store.followerPosition('f')).toBe(5);
+});
+
+test('rows beyond the limit of memory are read from the journal', async () => {
+  const opened = await openIn(folder());
+  const { follower, seen, disk } = following(opened);
+  let open = () => {};
+  disk.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const entries = await Promise.all(Array.from({ length: 11_500 }, (_, i) => opened.append(i)));
+  for (let at = 0; at < entries.length; at += 500)
+    follower.followRows(rowsOf(entries.slice(at, at + 500)));
+  open();
+  await follower.settled();
+  expect(seen).toEqual(entries.map((_, i) => i));
+});
+
 test('property: whatever is announced, lost, failed or restarted, every entry is handled, in order', async () => {
-  const step = fc.constantFrom('announce', 'announce', 'swallow', 'fail', 'restart');
+  const step = fc.constantFrom('announce', 'announce', 'rows', 'swallow', 'fail', 'restart');
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const opened = await openIn(folder());
@@ -152,6 +189,9 @@ test('property: whatever is announced, lost, failed or restarted, every entry is
           await at.follower.close();
           seen.push(...at.seen);
           at = following(opened);
+        } else if (one === 'rows') {
+          const values = [value++, value++, value++];
+          at.follower.followRows(rowsOf(await Promise.all(values.map(opened.append))));
         } else {
           const entry = await opened.append(value++);
           if (one === 'announce') at.follower.follow(entry);

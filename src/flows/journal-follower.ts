@@ -2,7 +2,7 @@
 // Announcements are only a shortcut past the disk: what is not in memory is read from the
 // journal, so none can be missed.
 import { setImmediate as pause } from 'node:timers/promises';
-import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
+import { type DurableEntry, type DurableRows, isWritten } from '../model/journal-entry.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import { createRetryingWorker, type RetryingWorker } from '../structures/retrying-worker.ts';
 import { setTimer as realTimer, type SetTimer } from '../structures/timers.ts';
@@ -14,6 +14,8 @@ const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 export interface JournalFollower {
   /** Call for every entry that became durable; the entry is only remembered. */
   follow(entry: DurableEntry): void;
+  /** The same for the entries of rows together. */
+  followRows(rows: DurableRows): void;
   /**
    * Resolves when everything durable by now was handled; rejects when an attempt to handle it fails
    * or the follower is closed.
@@ -59,6 +61,8 @@ export interface JournalFollowerParts {
    * function.
    */
   readonly keep?: (entry: DurableEntry) => DurableEntry;
+  /** The same for rows. */
+  readonly keepRows?: (rows: DurableRows) => DurableRows;
   /** Entries from this position on are still needed, although they may have been handled. */
   readonly neededFrom?: () => number;
   readonly failed: (error: unknown) => void;
@@ -71,7 +75,7 @@ export interface JournalFollowerParts {
  */
 export function createJournalFollower(parts: JournalFollowerParts): JournalFollower {
   const { name, log, batchWaitMs = 0, batch = batchLimits, setTimer = realTimer } = parts;
-  const { keep = (entry) => entry } = parts;
+  const { keep = (entry) => entry, keepRows = (rows) => rows } = parts;
   const progress = createProgress(parts, batch);
   const { waiting } = progress;
   let cancelWait: (() => void) | undefined;
@@ -99,14 +103,25 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
     worker.wake();
   }
 
+  /** Entries before the position are durable. */
+  function want(position: number): void {
+    progress.wanted = Math.max(progress.wanted, position);
+    if (batchWaitMs === 0 || waiting.size >= batch.entriesMax) handleAllNow();
+    else cancelWait ??= setTimer(handleAllNow, batchWaitMs);
+  }
+
   handleAllNow();
   return {
     follow(entry) {
       if (closed || entry.position < progress.next || !isWritten(entry)) return;
       waiting.add(keep(entry));
-      progress.wanted = Math.max(progress.wanted, entry.position + 1);
-      if (batchWaitMs === 0 || waiting.size >= batch.entriesMax) handleAllNow();
-      else cancelWait ??= setTimer(handleAllNow, batchWaitMs);
+      want(entry.position + 1);
+    },
+    followRows(rows) {
+      const end = rows.position + rows.length;
+      if (closed || end <= progress.next) return;
+      waiting.addRows(keepRows(rows));
+      want(end);
     },
     settled() {
       if (closed) return Promise.reject(new Error(`Follower ${name} is closed`));

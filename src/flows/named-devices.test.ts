@@ -51,6 +51,7 @@ function bench(append?: (entry: JournalEntry) => Promise<void>) {
       const samples = entry.samples.map((sample) => ({ ...sample, storedAt: 0, cursor: '' }));
       return { ...entry, position: entries.length, samples, duplicates: 0 };
     },
+    announceRows: () => undefined,
     announce: () => undefined,
     stopping: () => false,
     newId: () => 'id',

@@ -72,6 +72,9 @@ export async function platform(name: string) {
     append: (entry) => store.append(entry),
     appendColumns: (entries) => store.appendColumns(entries),
     announce: (entry) => void announced.push(entry),
+    announceRows(rows) {
+      for (let place = 0; place < rows.length; place++) announced.push(rows.entryAt(place));
+    },
     stopping: () => false,
     newId: () => `id${ids++}`,
   };

@@ -1,7 +1,6 @@
 // CRUD of one kind of record: each change checks the version and is announced when durable.
-import type { RecordKind } from '../model/ids.ts';
 import { newId } from '../model/new-id.ts';
-import type { AuditFields } from '../model/record.ts';
+import type { AuditFields, RecordChange } from '../model/record.ts';
 import type { Records } from '../records/records.ts';
 import { findWorkspace } from '../records/rows/workspaces.ts';
 import {
@@ -22,7 +21,7 @@ interface NamedRecord extends AuditFields {
 }
 
 export interface CrudKind<Row extends NamedRecord> {
-  readonly kind: RecordKind;
+  readonly kind: Exclude<RecordChange['kind'], 'member'>;
   /** The kind in error messages. */
   readonly noun: string;
   readonly find: (step: Pick<Step, 'db' | 'sealer'>, id: string) => Promise<Row | undefined>;

@@ -1,10 +1,11 @@
 // Contract 37: subscriptions to workspaces, on a session without a socket.
 import { describe, expect, test } from 'vitest';
+import { cursorAt } from '../model/cursor.ts';
 import { type LiveKind, liveKinds } from '../model/live-kind.ts';
 import type { Scope } from '../model/permission.ts';
 import { standardQuotas } from '../model/quota.ts';
 import { quotaCount } from '../model/quota-count.ts';
-import { publishEntry } from './entry-publishing.ts';
+import { publishEntry, publishRows } from './entry-publishing.ts';
 import {
   openTestSession,
   type Received,
@@ -195,6 +196,30 @@ describe('samples', () => {
     publishEntry(fanOut, entry, now);
     session.tick();
     expect(ofType(await settle(), 'event')).toMatchObject([{ leftOut: 1_000 }]);
+  });
+
+  test('rows that no session would be sent are not read, and are counted', async () => {
+    const { subscribe, fanOut, now, settle, session } = openWorld();
+    const summary = { count: 3, workspaceId: '29a', dataFlowId: null, oldest: 0 };
+    const rows = { position: 1, length: 3, receivedAt: 0, summary };
+    const unread = () => expect.fail('created');
+    publishRows(fanOut, { ...rows, entryAt: unread }, now);
+    expect([fanOut.firstCursor, fanOut.lastCursor]).toEqual([cursorAt(1, 1), cursorAt(3, 1)]);
+    await subscribe({ workspaceId: '29a', kinds: ['SAMPLE'], perSecond: 1 });
+    const entryAt = (place: number) => ({
+      ...{ deviceId: '02a', receivedAt: 0, notes: [], duplicates: 0 },
+      position: 4 + place,
+      summary: { ...summary, count: 1 },
+      samples: [{ ...storedSample(place, '02a'), cursor: cursorAt(4 + place, 1) }],
+    });
+    publishRows(fanOut, { ...rows, position: 4, entryAt }, now);
+    const sent = ofType(await settle(), 'sample_insert');
+    expect(sent).toHaveLength(1);
+    publishRows(fanOut, { ...rows, position: 7, entryAt: unread }, now);
+    expect(fanOut.lastCursor).toBe(cursorAt(9, 1));
+    session.tick();
+    const leftOut = ofType(await settle(), 'event').map((event) => Number(event['leftOut']));
+    expect(sent.length + leftOut.reduce((sum, count) => sum + count, 0)).toBe(6);
   });
 });
 

@@ -29,7 +29,29 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
   readonly summary?: SamplesSummary;
 }
 
-/** Samples of one device. */
+/**
+ * Durable entries of one request that have one sample each and nothing else. Their positions follow
+ * each other. An entry is created when it is asked for.
+ */
+export interface DurableRows {
+  /** Of the first entry. */
+  readonly position: number;
+  readonly length: number;
+  readonly receivedAt: EpochMs;
+  /** Of all of them together. */
+  readonly summary: SamplesSummary;
+  /** The entry at a place from 0 on. */
+  entryAt(place: number): DurableEntry;
+}
+
+/** What is announced in one call. */
+export type DurableItem = DurableEntry | DurableRows;
+
+export function isRows(item: DurableItem): item is DurableRows {
+  return 'entryAt' in item;
+}
+
+/** Samples of one device, or of rows. */
 export interface SamplesSummary {
   readonly count: number;
   readonly workspaceId: string;

@@ -12,12 +12,21 @@ export interface AuditFields {
 }
 
 /** Told to everybody who keeps something in memory, after the change is durable. */
-export interface RecordChange {
-  readonly kind: RecordKind;
+export type RecordChange = (MemberChange | OtherChange) & {
   readonly id: string;
   readonly action: 'created' | 'updated' | 'deleted';
   /** Of changes with an author, as the audit log has them. */
   readonly about?: ChangedRecord;
+};
+
+interface MemberChange {
+  readonly kind: 'member';
+  /** Whose rights change. */
+  readonly userId: string;
+}
+
+interface OtherChange {
+  readonly kind: Exclude<RecordKind, 'member'>;
 }
 
 export interface ChangedRecord {

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import type { RecordChange } from '../model/record.ts';
 import { createPendingChanges } from './pending-changes.ts';
 
-const change = (kind: RecordChange['kind'], action: RecordChange['action']): RecordChange => ({
+const change = (
+  kind: Exclude<RecordChange['kind'], 'member'>,
+  action: RecordChange['action'],
+): RecordChange => ({
   kind,
   id: `${kind} 1`,
   action,

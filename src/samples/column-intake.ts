@@ -1,6 +1,6 @@
 // Column intake: reserves and places rows in columns, which are later than all that their devices have.
 import type { RowColumns } from '../log/logged-entry.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
+import type { DurableEntry, DurableItem, DurableRows } from '../model/journal-entry.ts';
 import type { PendingEntries, PendingEntry } from './pending-entries.ts';
 import type { DeviceEnds, SampleStore } from './sample-store.ts';
 import type { RowsTogether } from './single-rows.ts';
@@ -8,7 +8,7 @@ import type { RowsTogether } from './single-rows.ts';
 /** The result for the entries of one call. */
 export interface ColumnOutcome {
   /** In the order of their positions. */
-  readonly entries: readonly DurableEntry[];
+  readonly items: readonly DurableItem[];
   /** Why the others were refused; undefined when all are durable. */
   readonly failure: { readonly error: unknown } | undefined;
 }
@@ -65,7 +65,7 @@ export async function placeColumns(
       stopped = { error };
       continue;
     }
-    makePending(rows.head.deviceId);
+    makePending(rows.deviceId);
     const pending = entries.reserveColumns(rows);
     if (pending === undefined) left.push(at);
     else reserved.push({ at, rows, pending });
@@ -73,7 +73,7 @@ export async function placeColumns(
   let ends: DeviceEnds;
   try {
     // The reservations hold back what could be stored at these times meanwhile.
-    const found = store.ends(reserved.map(({ rows }) => rows.head.deviceId));
+    const found = store.ends(reserved.map(({ rows }) => rows.deviceId));
     ends = found instanceof Promise ? await found : found;
   } catch (error) {
     for (const { pending } of reserved.splice(0)) entries.release(pending, { error });
@@ -110,14 +110,14 @@ const noEnds: DeviceEnds = { newest: new Float64Array(0), nextOrders: new Float6
  * entries are announced in the order of the journal.
  */
 function collectOutcome() {
-  const entries: DurableEntry[] = [];
+  const items: DurableItem[] = [];
   const { promise, resolve } = Promise.withResolvers<ColumnOutcome>();
   let failure: ColumnOutcome['failure'];
   // The placing itself is one.
   let open = 1;
   const settled = (): void => {
     open -= 1;
-    if (open === 0) resolve({ entries, failure });
+    if (open === 0) resolve({ items, failure });
   };
   const reject = (error: unknown): void => {
     failure ??= { error };
@@ -128,14 +128,14 @@ function collectOutcome() {
     add: () => void (open += 1),
     together: {
       added: () => void (open += 1),
-      visible(made: readonly DurableEntry[]): void {
-        for (const durable of made) entries.push(durable);
+      visible(rows: readonly DurableRows[]): void {
+        items.push(...rows);
         settled();
       },
       refused: reject,
     },
     resolve(durable: DurableEntry): void {
-      entries.push(durable);
+      items.push(durable);
       settled();
     },
     reject,

@@ -4,8 +4,14 @@ import type { LoggedEntry, RowColumns } from '../log/logged-entry.ts';
 import { samplesOfColumns } from '../log/row-columns.ts';
 import { cursorAt, cursorsAt } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { DurableEntry, JournalEntry, SamplesSummary } from '../model/journal-entry.ts';
+import type {
+  DurableEntry,
+  DurableRows,
+  JournalEntry,
+  SamplesSummary,
+} from '../model/journal-entry.ts';
 import type { StoredSample } from '../model/sample.ts';
+import type { RowKind } from '../log/row-kind.ts';
 import type { RowBlock, RowRange } from './row-block.ts';
 
 export interface PlacedRows extends LoggedEntry {
@@ -77,6 +83,60 @@ export function durableRowOf(
   if (entry === undefined) return new DurableRow(block, at, position, idOf(block.devices[at]!));
   const samples = storedSamples(entry.samples, position, block.storedAt[at]!);
   return { ...entry, position, samples, duplicates: 0 };
+}
+
+/** The rows of a range of one request, in runs of one data flow. Each row is only its sample. */
+export function durableRowsOf(range: RowRange, idOf: (device: number) => string): DurableRows[] {
+  const { block, from, to } = range;
+  const runs: DurableRows[] = [];
+  for (let start = from, at = from + 1; at <= to; at++) {
+    if (at < to && isOfFlow(block.kindOf(at), block.kindOf(start))) continue;
+    runs.push(new RowRun(range, start, at, idOf));
+    start = at;
+  }
+  return runs;
+}
+
+function isOfFlow(one: RowKind, other: RowKind): boolean {
+  if (one === other) return true;
+  return one.workspaceId === other.workspaceId && one.dataFlowId === other.dataFlowId;
+}
+
+class RowRun implements DurableRows {
+  readonly position: number;
+  readonly length: number;
+  readonly receivedAt: EpochMs;
+  readonly summary: SamplesSummary;
+  readonly #block: RowBlock;
+  readonly #from: number;
+  readonly #idOf: (device: number) => string;
+
+  constructor(
+    { block, from: first, position }: RowRange,
+    from: number,
+    to: number,
+    idOf: (device: number) => string,
+  ) {
+    const { workspaceId, dataFlowId } = block.kindOf(from);
+    this.position = position + from - first;
+    this.length = to - from;
+    this.receivedAt = block.receivedAt[from]!;
+    const oldest = block.timestamps.subarray(from, to).reduce((a, b) => Math.min(a, b));
+    this.summary = { count: this.length, workspaceId, dataFlowId, oldest };
+    this.#block = block;
+    this.#from = from;
+    this.#idOf = idOf;
+  }
+
+  entryAt(place: number): DurableEntry {
+    const at = this.#from + place;
+    return new DurableRow(
+      this.#block,
+      at,
+      this.position + place,
+      this.#idOf(this.#block.devices[at]!),
+    );
+  }
 }
 
 /** As `DurableColumns`, for one row of a block. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
+import { isRows } from '../model/journal-entry.ts';
 import { allSamples, entryOf } from './conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from './testing-samples.ts';
 
@@ -62,7 +63,7 @@ function columnsOf(deviceId: string, part: readonly Row[]) {
   ).samples;
   return {
     receivedAt: 7,
-    parts: [{ head: { deviceId, ...head }, from: 0, to: part.length }],
+    parts: [{ deviceId, head, from: 0, to: part.length }],
     example: part[0]!.data,
     timestamps: Float64Array.from(part, ({ at }) => at),
     columns: [
@@ -76,10 +77,11 @@ function columnsOf(deviceId: string, part: readonly Row[]) {
 
 async function append(store: TestSamples, deviceId: string, part: readonly Row[]) {
   const placed = await store.appendColumns(columnsOf(deviceId, part));
-  const { entries, failure } = (await placed?.outcome) ?? {};
+  const { items = [], failure } = (await placed?.outcome) ?? {};
+  const entries = items.map((item) => (isRows(item) ? item.entryAt(0) : item));
   expect(failure).toBeUndefined();
-  expect(placed?.left).toEqual(entries?.length === 0 ? [0] : []);
-  return entries?.[0];
+  expect(placed?.left).toEqual(entries.length === 0 ? [0] : []);
+  return entries[0];
 }
 
 const view = (samples: readonly { timestamp: number; topic: string; data: unknown }[]): unknown[] =>

@@ -5,10 +5,10 @@ import type { RowColumns } from '../log/logged-entry.ts';
 import { addValues } from '../log/row-columns.ts';
 import { createRowKinds } from '../log/row-kind.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import type { DurableEntry, DurableRows, JournalEntry } from '../model/journal-entry.ts';
 import { type EntryGroup, type EntryGroups, extend } from './entry-groups.ts';
 import type { PendingEntries, PendingEntry, Refusal } from './pending-entries.ts';
-import { durableRowOf } from './placed-rows.ts';
+import { durableRowsOf } from './placed-rows.ts';
 import { RowBlock, RowRange } from './row-block.ts';
 import { createRowsInFlight } from './rows-in-flight.ts';
 import type { SampleStore } from './sample-store.ts';
@@ -24,8 +24,8 @@ export interface SingleRowsParts {
 /** Rows that have one answer. */
 export interface RowsTogether {
   range: RowRange | undefined;
-  /** Called for each range of rows when it is visible, with its entries. */
-  readonly visible: (entries: readonly DurableEntry[]) => void;
+  /** Called for each range of rows when it is visible. */
+  readonly visible: (rows: readonly DurableRows[]) => void;
   /** Called instead when they were refused. */
   readonly refused: (error: unknown) => void;
   /** Called for each range before `visible`. */
@@ -116,8 +116,8 @@ export function createSingleRows({
       }
     },
     appendColumns(rows, receivedAt, to) {
-      const { head, from, timestamps } = rows;
-      const { deviceId, correlationId } = head;
+      const { deviceId, head, from, timestamps } = rows;
+      const { correlationId } = head;
       const timestamp = timestamps[from]!;
       if (rows.to - from !== 1 || !head.stored || rows.trace !== undefined) return false;
       const device = deviceOf(deviceId, timestamp);
@@ -192,7 +192,7 @@ export function createSingleRows({
       to.refused(error);
       return;
     }
-    to.visible(entriesOf(range, idOf));
+    to.visible(durableRowsOf(range, idOf));
   }
 }
 
@@ -201,12 +201,6 @@ interface RangeOfDevice {
   readonly group: EntryGroup;
   readonly device: number;
   readonly deviceId: string;
-}
-
-function entriesOf(range: RowRange, idOf: (device: number) => string): DurableEntry[] {
-  const made: DurableEntry[] = [];
-  for (let row = 0; row < range.to - range.from; row++) made.push(durableRowOf(range, row, idOf));
-  return made;
 }
 
 function isOnlyRow({ notes, state, metrics, trace }: JournalEntry): boolean {

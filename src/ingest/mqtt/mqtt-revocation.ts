@@ -82,10 +82,12 @@ export function createMqttRevocation({
 }
 
 function concerns(
-  { kind, id, action }: RecordChange,
+  { kind, id, action, about }: RecordChange,
   { identity, subscriptions }: MqttSession,
 ): boolean {
   if (identity === undefined) return false;
+  // What one tenant changes makes no work for the connections of another.
+  if (about !== undefined && about.organizationId !== identity.organizationId) return false;
   if (kind === 'device') {
     if (identity.mode === 'token') return identity.id === id;
     for (const subscription of subscriptions.values()) if (subscription.id === id) return true;

@@ -4,7 +4,7 @@ import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../records/records.ts';
 import { findCustomFieldsInOrder } from '../../records/rows/custom-fields.ts';
 import { findTagsInOrder } from '../../records/rows/tags.ts';
-import type { RecordChanges } from '../record-changes.ts';
+import type { RecordChanges } from '../../structures/record-changes.ts';
 import type { ProfileContent } from './compact-device.ts';
 import type { FlowCache, SharedFlow } from './flow-route-cache.ts';
 

@@ -8,7 +8,7 @@ import {
   type DeviceWithLabels,
   type FoundDevice,
 } from '../../records/rows/device-batches.ts';
-import type { RecordChanges } from '../record-changes.ts';
+import type { RecordChanges } from '../../structures/record-changes.ts';
 
 /** A device that was read, and the revision before the read. */
 export interface DeviceRead {

@@ -8,7 +8,7 @@ import type { DeviceWithLabels } from '../../records/rows/device-batches.ts';
 import { compactString, profileContentOf, readCompactString } from './compact-device.ts';
 import { createDeviceProfiles } from './device-profiles.ts';
 import { createDeviceTable, type DeviceTableLimits } from './device-table.ts';
-import { createRecordChanges } from '../record-changes.ts';
+import { createRecordChanges } from '../../structures/record-changes.ts';
 
 const limits = { devicesMax: 1_000, bytesMax: 1e9, profilesMax: 100, objectsMax: 10 };
 

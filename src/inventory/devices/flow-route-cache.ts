@@ -11,8 +11,8 @@ import {
   findOpenOutputConnectors,
   type OpenOutputConnector,
 } from '../../records/rows/output-connectors.ts';
-import { createCacheByPart } from '../cache-by-part.ts';
-import type { RecordChanges } from '../record-changes.ts';
+import { createCacheByPart } from '../../structures/cache-by-part.ts';
+import type { RecordChanges } from '../../structures/record-changes.ts';
 
 /** A data flow with its connector, device type and outputs. */
 export interface FlowRoute {

@@ -11,7 +11,7 @@ import { labeledDevice } from '../../records/rows/device-batches.ts';
 import { findDeviceConnectorBySecret } from '../../records/rows/device-connectors.ts';
 import { findDeviceByEui } from '../../records/rows/devices.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { createRecordChanges, type RecordChanges } from '../record-changes.ts';
+import { createRecordChanges, type RecordChanges } from '../../structures/record-changes.ts';
 import { createDeviceProfiles, type ProfileParts } from './device-profiles.ts';
 import { createDeviceReads, type DeviceRead } from './device-reads.ts';
 import { createDeviceTable, type KnownDevice } from './device-table.ts';

@@ -153,7 +153,7 @@ export async function acceptInvitation(
     if (chosen !== undefined || accepted.proven !== user.proven) await saveUser(step.db, accepted);
     await saveOrganizationMember(step.db, { ...member, acceptedAt: now });
     await removeInvitation(step.db, invitation.id);
-    step.announce({ kind: 'member', id: member.id, action: 'updated' });
+    step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'updated' });
     if (chosen === undefined) return;
     for (const id of await removeSessionsOf(step.db, user.id))
       step.announce({ kind: 'session', id, action: 'deleted' });

@@ -73,7 +73,7 @@ export async function pendingMember(
   if (known === undefined) return insertPendingMember(step, { organizationId, user, role });
   if (known.acceptedAt !== null) throw problem('alreadyMember', { email: user.email });
   await refuseHigherInvitation(step, principal, known);
-  step.announce({ kind: 'member', id: known.id, action: 'updated' });
+  step.announce({ kind: 'member', id: known.id, userId: user.id, action: 'updated' });
   return { ...known, role };
 }
 
@@ -94,7 +94,7 @@ async function insertPendingMember(
     acceptedAt: null,
   };
   await insertOrganizationMember(step.db, member);
-  step.announce({ kind: 'member', id: member.id, action: 'created' });
+  step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'created' });
   return member;
 }
 

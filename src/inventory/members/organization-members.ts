@@ -72,7 +72,7 @@ export async function changeOrganizationRole(
     await saveOrganizationMember(step.db, member);
     if (current.role === 'OWNER' && role !== 'OWNER')
       await passOnOwnership(step, organizationId, userId);
-    step.announce({ kind: 'member', id: member.id, action: 'updated' });
+    step.announce({ kind: 'member', id: member.id, userId, action: 'updated' });
     const link = await renewedLink(step, inviter, member);
     return { organizationId, link, member: await readMemberView(step, member) };
   });
@@ -90,7 +90,7 @@ export async function deleteOrganizationMember(
     refuseHigherRole(principal, member.role);
     await removeOrganizationMember(step.db, member);
     if (member.role === 'OWNER') await passOnOwnership(step, organizationId, userId);
-    step.announce({ kind: 'member', id: member.id, action: 'deleted' });
+    step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
     step.announce({ kind: 'user', id: userId, action: 'updated' });
     if ((await organizationMembershipsOf(step.db, userId)).length === 0)
       await removeUser(step.db, userId);

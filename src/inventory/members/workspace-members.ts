@@ -58,7 +58,7 @@ export async function addWorkspaceMember(
       acceptedAt: inOrganization.acceptedAt,
     };
     await insertWorkspaceMember(step.db, member);
-    step.announce({ kind: 'member', id: member.id, action: 'created' });
+    step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'created' });
     const link = await renewedLink(step, inviter, inOrganization);
     const { name } = user;
     return { organizationId, link, member: memberView({ ...member, name, email: user.email }) };
@@ -79,7 +79,7 @@ export async function changeWorkspaceRole(
     refuseHigherWorkspaceRole(inviter.principal, workspaceId, current.role);
     refuseHigherWorkspaceRole(inviter.principal, workspaceId, role);
     await saveWorkspaceRole(step.db, current.id, role);
-    step.announce({ kind: 'member', id: current.id, action: 'updated' });
+    step.announce({ kind: 'member', id: current.id, userId, action: 'updated' });
     const known = await findOrganizationMember(step.db, organizationId, userId);
     const link = await renewedLink(step, inviter, found(known, 'member', userId));
     return { organizationId, link, member: await readMemberView(step, { ...current, role }) };
@@ -96,7 +96,7 @@ export async function deleteWorkspaceMember(
     const member = await memberOf(step, { workspaceId, userId });
     refuseHigherWorkspaceRole(principal, workspaceId, member.role);
     await removeWorkspaceMember(step.db, member.id);
-    step.announce({ kind: 'member', id: member.id, action: 'deleted' });
+    step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
   });
 }
 

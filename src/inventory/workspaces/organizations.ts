@@ -102,7 +102,7 @@ async function addOwner(step: Step, { id: organizationId, ownerId, created }: Or
     role: 'OWNER',
     ...times,
   });
-  step.announce({ kind: 'member', id, action: 'created' });
+  step.announce({ kind: 'member', id, userId: ownerId, action: 'created' });
 }
 
 /** Throws 409 for an organization that is not empty, naming its contents. */

@@ -61,7 +61,11 @@ test('a calendar that changes while it is read is not kept', async () => {
   expect(reading).toBeInstanceOf(Promise);
   calendars.recordChanged({ kind: 'workspace', id: workspaceId, action: 'updated' });
   await reading;
-  expect(calendars.calendarOf(workspaceId)).toBeInstanceOf(Promise);
+  const again = calendars.calendarOf(workspaceId);
+  expect(again).toBeInstanceOf(Promise);
+  calendars.recordChanged({ kind: 'workspace', id: 'of another tenant', action: 'updated' });
+  await again;
+  expect(calendars.calendarOf(workspaceId)).not.toBeInstanceOf(Promise);
 });
 
 test('an unknown workspace has the default calendar', async () => {

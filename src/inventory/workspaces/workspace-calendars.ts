@@ -4,6 +4,7 @@ import { defaultWorkspaceSettings, type WorkspaceSettings } from '../../model/wo
 import type { RecordsDb } from '../../records/records.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { createRecordChanges } from '../../structures/record-changes.ts';
 
 const workspacesMax = 10_000;
 
@@ -16,13 +17,14 @@ export interface WorkspaceCalendars {
 
 export function createWorkspaceCalendars(db: RecordsDb): WorkspaceCalendars {
   const known = createBoundedMap<string, WorkspaceSettings>(workspacesMax);
-  let changes = 0;
+  const changes = createRecordChanges();
 
   async function load(workspaceId: string): Promise<WorkspaceSettings> {
-    const changesBefore = changes;
+    const { revision } = changes;
     const settings = (await findWorkspace(db, workspaceId))?.settings;
     // Settings that changed while they were being read must not stay in memory.
-    if (settings !== undefined && changes === changesBefore) known.set(workspaceId, settings);
+    if (settings !== undefined && !changes.hasChanged(workspaceId, revision))
+      known.set(workspaceId, settings);
     return settings ?? defaultWorkspaceSettings;
   }
 
@@ -30,7 +32,7 @@ export function createWorkspaceCalendars(db: RecordsDb): WorkspaceCalendars {
     calendarOf: (workspaceId) => known.use(workspaceId) ?? load(workspaceId),
     recordChanged({ kind, id }) {
       if (kind !== 'workspace') return;
-      changes += 1;
+      changes.add(id);
       known.delete(id);
     },
   };

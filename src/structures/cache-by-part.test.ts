@@ -7,6 +7,7 @@ const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const step = fc.oneof(
   fc.record({ does: fc.constant('set' as const), key: name, parts: fc.subarray(['x', 'y', 'z']) }),
   fc.record({ does: fc.constant('forget' as const), key: name }),
+  fc.record({ does: fc.constant('use' as const), key: name }),
   fc.record({ does: fc.constant('forgetPart' as const), part: fc.constantFrom('x', 'y', 'z') }),
 );
 
@@ -27,6 +28,10 @@ test('any steps have the result of a plain list, and `removed` gets each removed
           drop(({ key }) => key === one.key);
           if (plain.length >= 3) drop(({ key }) => key === plain[0]!.key);
           plain.push({ key: one.key, value: i, parts: one.parts });
+        } else if (one.does === 'use') {
+          const used = plain.filter(({ key }) => key === one.key);
+          expect(cache.use(one.key)).toBe(used[0]?.value);
+          plain = [...plain.filter(({ key }) => key !== one.key), ...used];
         } else if (one.does === 'forget') {
           cache.delete(one.key);
           drop(({ key }) => key === one.key);

@@ -1,8 +1,10 @@
 // Cache by part: a bounded cache whose values are also deleted by the records that they contain.
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { createBoundedMap } from './bounded-map.ts';
 
 export interface CacheByPart<V> {
   readonly get: (key: string) => V | undefined;
+  /** As `get`, and the value becomes the newest. */
+  readonly use: (key: string) => V | undefined;
   /**
    * Stores the value; `parts` are the ids of the records that it contains. Evicts the oldest value
    * at the limit.
@@ -39,6 +41,7 @@ export function createCacheByPart<V>(
 
   return {
     get: (key) => kept.get(key)?.value,
+    use: (key) => kept.use(key)?.value,
     set(key, value, parts) {
       remove(key);
       kept.set(key, { value, parts });

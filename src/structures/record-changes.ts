@@ -1,5 +1,5 @@
 // Record changes: which records changed since a read began, so that a read is discarded only for what it contains.
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { createBoundedMap } from './bounded-map.ts';
 
 /** Reads take milliseconds. One that lasts longer than this many changes is not cached. */
 const changesKept = 20_000;
