@@ -1,4 +1,4 @@
-// Version 99: counts of devices by the minute in which their online time ends, so that totals read no devices.
+// Version 99: counts of devices by the minute in which their online time ends.
 import { type Kysely, sql } from 'kysely';
 import type { RecordTables } from '../schema.ts';
 

@@ -1,4 +1,4 @@
-// Online totals: how many devices are online at an instant, from counts by the minute in which their online time ends.
+// Online totals: how many devices are online at an instant, from counts by the end of their online time.
 import { type SqlBool, sql } from 'kysely';
 import { type EpochMs, minuteMs } from '../../model/instant.ts';
 import { isOneOf } from '../columns.ts';
