@@ -1,5 +1,6 @@
 // Version 99: counts of devices by the minute in which their online time ends.
 import { type Kysely, sql } from 'kysely';
+import { addRowTrigger, type RowTrigger } from '../engine-sql.ts';
 import type { RecordTables } from '../schema.ts';
 
 /** See `onlinePeriodMs` in `online-totals.ts`: migrations stay as they are. */
@@ -38,16 +39,34 @@ async function addTriggers(db: Kysely<RecordTables>): Promise<void> {
     or ${periodOf('old."onlineUntil"')} is distinct from ${periodOf('new."onlineUntil"')})`;
   const isCounted = sql`new."workspaceId" is not null and new."onlineUntil" is not null`;
   const wasCounted = sql`old."workspaceId" is not null and old."onlineUntil" is not null`;
-  const status = sql.table('deviceStatus');
-  const moved = sql`update of "workspaceId", "onlineUntil" on ${status}`;
-  for (const [name, event, when, work] of [
-    ['deviceStatusAddedOnline', sql`insert on ${status}`, isCounted, add],
-    ['deviceStatusRemovedOnline', sql`delete on ${status}`, wasCounted, remove],
-    ['deviceStatusLeftOnline', moved, sql`${isMoved} and ${wasCounted}`, remove],
-    ['deviceStatusJoinedOnline', moved, sql`${isMoved} and ${isCounted}`, add],
-    ['onlineCountsEmptied', sql`update on "onlineCounts"`, sql`new."count" <= 0`, empty],
-  ] as const)
-    await sql`
-      create trigger ${sql.id(name)} after ${event} for each row when ${when}
-      begin ${work}; end`.execute(db);
+  const moved = {
+    event: 'update',
+    table: 'deviceStatus',
+    columns: ['workspaceId', 'onlineUntil'],
+  } as const;
+  const [table, counts] = ['deviceStatus', 'onlineCounts'];
+  const triggers: readonly RowTrigger[] = [
+    { name: 'deviceStatusAddedOnline', event: 'insert', table, when: isCounted, work: add },
+    { name: 'deviceStatusRemovedOnline', event: 'delete', table, when: wasCounted, work: remove },
+    {
+      ...moved,
+      name: 'deviceStatusLeftOnline',
+      when: sql`${isMoved} and ${wasCounted}`,
+      work: remove,
+    },
+    {
+      ...moved,
+      name: 'deviceStatusJoinedOnline',
+      when: sql`${isMoved} and ${isCounted}`,
+      work: add,
+    },
+    {
+      name: 'onlineCountsEmptied',
+      event: 'update',
+      table: counts,
+      when: sql`new."count" <= 0`,
+      work: empty,
+    },
+  ];
+  for (const trigger of triggers) await addRowTrigger(db, trigger);
 }
