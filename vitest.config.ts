@@ -18,9 +18,16 @@ const onPostgresToo = [
   'src/records/*.test.ts',
   'src/records/rows/*.test.ts',
   'src/records/postgres/*.test.ts',
+  'src/inventory/devices/*.test.ts',
+  'tests/interface/2.2-lists.test.ts',
+  'tests/interface/37-search.test.ts',
 ];
-/** Tests of the file of SQLite itself. */
-const ofSqlite = ['src/records/sqlite/**', 'src/records/migrations.test.ts'];
+/** Tests of the file of SQLite itself, and one that asks SQLite how many rows were written. */
+const ofSqlite = [
+  'src/records/sqlite/**',
+  'src/records/migrations.test.ts',
+  'src/flows/alarm-effects.test.ts',
+];
 
 const onPostgres = {
   env: { RECORDS: 'postgres' },
