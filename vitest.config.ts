@@ -18,7 +18,6 @@ const onPostgresToo = [
   'src/records/*.test.ts',
   'src/records/rows/*.test.ts',
   'src/records/postgres/*.test.ts',
-  'src/inventory/devices/*.test.ts',
   'tests/interface/2.2-lists.test.ts',
   'tests/interface/37-search.test.ts',
 ];
@@ -31,6 +30,8 @@ const ofSqlite = [
 
 const onPostgres = {
   env: { RECORDS: 'postgres' },
+  // A statement is a round trip, and some tests make hundreds of records one by one.
+  testTimeout: 120_000,
   globalSetup: ['tests/servers/records-cluster.ts'],
   exclude: [...configDefaults.exclude, ...ofSqlite],
 };
