@@ -1,6 +1,6 @@
 // Cost of a webhook output for captures: rates with and without one in alternation, and processor time per delivery.
 // node bench/webhook-cost.ts [--rounds 3] [--seconds 5] [--in-flight 64] [--devices 1000]
-// [--pass-through] [--write]
+// [--pass-through] [--profile FOLDER] [--write]
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,6 +28,8 @@ const { values: flags } = parseArgs({
     'in-flight': { type: 'string', default: '64' },
     devices: { type: 'string', default: '1000' },
     'pass-through': { type: 'boolean', default: false },
+    /** Where processor profiles of the threads of the platform are written when it stops. */
+    profile: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -48,13 +50,20 @@ interface Round {
   readonly inTime: number;
   /** Of the platform, on all threads, until the last delivery arrived. */
   readonly cpuMs: number;
+  /** Of its main thread. */
+  readonly mainMs: number;
   readonly caughtUpMs: number;
 }
 
 await inTemporaryFolder('webhook-cost', measure);
 
 async function measure(folder: string): Promise<void> {
-  const platform = await startPlatform(folder, { EGRESS_ALLOW: '127.0.0.0/8' });
+  const platform = await startPlatform(folder, {
+    EGRESS_ALLOW: '127.0.0.0/8',
+    ...(flags.profile !== undefined && {
+      NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${flags.profile}`,
+    }),
+  });
   const hook = await startCountingWebhook();
   try {
     const flow = await createFlow(platform, hexDecoder);
@@ -107,6 +116,7 @@ async function round(
   hook: CountingWebhook,
 ): Promise<Round> {
   const [countBefore, cpuBefore] = [hook.count, cpuMs(server.pid)];
+  const mainBefore = mainMs(server.pid);
   const { perSecond, accepted } = await runStorm({ ...storm, target, requests });
   const endMs = performance.now();
   const inTime = hook.count - countBefore;
@@ -123,6 +133,7 @@ async function round(
     deliveries: hook.count - countBefore,
     inTime,
     cpuMs: cpuMs(server.pid) - cpuBefore,
+    mainMs: mainMs(server.pid) - mainBefore,
     caughtUpMs: Math.max(0, lastMs - endMs - 100),
   };
 }
@@ -132,6 +143,12 @@ function cpuMs(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
+}
+
+/** Processor time of the main thread so far; the first number of the file, in nanoseconds. */
+function mainMs(pid: number): number {
+  const [onProcessorNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(onProcessorNs) / 1e6;
 }
 
 function captureRequests(secret: string): Buffer[] {
@@ -147,18 +164,27 @@ function captureRequests(secret: string): Buffer[] {
   return requests;
 }
 
-function report(without: readonly Round[], withHook: readonly Round[]): void {
-  const perCapture = (one: Round) => (one.cpuMs * 1_000) / one.captures;
+/** Microseconds of processor time; those of a delivery are what a round without output lacks. */
+function costsOf(time: 'cpuMs' | 'mainMs', without: readonly Round[]) {
+  const perCapture = (one: Round) => (one[time] * 1_000) / one.captures;
   const quietUs = median(without.map(perCapture));
   const perDelivery = (one: Round) =>
-    (one.cpuMs * 1_000 - quietUs * one.captures) / Math.max(1, one.deliveries);
+    (one[time] * 1_000 - quietUs * one.captures) / Math.max(1, one.deliveries);
+  return { perCapture, perDelivery };
+}
+
+function report(without: readonly Round[], withHook: readonly Round[]): void {
+  const all = costsOf('cpuMs', without);
+  const main = costsOf('mainMs', without);
   const row = (name: string, one: Round) => [
     name,
     figure(one.perSecond),
-    figure(perCapture(one)),
+    figure(all.perCapture(one)),
+    figure(main.perCapture(one)),
     figure(one.deliveries),
     figure(one.inTime / Number(flags.seconds)),
-    one.deliveries === 0 ? '' : figure(perDelivery(one)),
+    one.deliveries === 0 ? '' : figure(all.perDelivery(one)),
+    one.deliveries === 0 ? '' : figure(main.perDelivery(one)),
     `${figure(one.caughtUpMs)} ms`,
   ];
   const rows = without.flatMap((one, i) => [
@@ -169,20 +195,22 @@ function report(without: readonly Round[], withHook: readonly Round[]): void {
   const kind = flags['pass-through'] ? 'passed through' : 'decoded by a script';
   const text = [
     conditions(tmpdir()),
-    `Captures ${kind}, ${devices} devices, ${inFlight} in flight for ${flags.seconds} s; generator and target are threads on the same machine. Processor time is that of the platform on all threads until the last delivery arrived.`,
+    `Captures ${kind}, ${devices} devices, ${inFlight} in flight for ${flags.seconds} s; generator and target are threads on the same machine. Processor time is that of the platform until the last delivery arrived, on all threads and on its main thread.`,
     markdownTable(
       [
         'run',
         'captures/s',
         'us CPU a capture',
+        'main thread',
         'deliveries',
         'in time/s',
         'us CPU a delivery',
+        'main thread',
         'caught up after',
       ],
       rows,
     ),
-    `With a webhook captures come at ${figure(ratio)} of their rate without (median of ${rounds}); ${figure(median(withHook.map(perDelivery)))} us CPU a delivery with its request.`,
+    `With a webhook captures come at ${figure(ratio)} of their rate without (median of ${rounds}); ${figure(median(withHook.map(all.perDelivery)))} us CPU a delivery with its request, ${figure(median(withHook.map(main.perDelivery)))} of them on the main thread.`,
   ].join('\n\n');
   console.log(text);
   if (flags.write) writeMeasurement('Webhook outputs', text);

@@ -88,7 +88,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await arrange(page);
     await stage.inspect('dashboard-edit');
     await page.keyboard.press('Control+s');
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await page.reload();
     await page.getByRole('img', { name: 'Workshop' }).waitFor();
   });

@@ -24,6 +24,17 @@ async function prepare(world: MqttWorld): Promise<void> {
   await world.must('POST', '/v3/tags', { name: 'Basel', workspaceId: world.workspaceId });
 }
 
+/** Its device type gets an encoder, and an example with which the encoder is tested. */
+async function giveEncoder(world: MqttWorld, deviceId: string): Promise<void> {
+  const { dataFlow } = await world.must('GET', `/v3/devices/${deviceId}`);
+  const code = "function consume({ payload }) { emit('downlink', { topic: 'set', payload }); }";
+  const event = { payload: { open: true }, port: 1, confirmed: false };
+  await world.must('PUT', `/v3/device-types/${dataFlow.deviceType.id}`, {
+    downlinkScript: { code },
+    sampleData: [{ name: 'Open it', part: 'downlinkScript', event, emits: [] }],
+  });
+}
+
 journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
   const pathOf = (id: string, page: string) => `devices/${id}/${page}`;
 
@@ -40,6 +51,8 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     await page.getByLabel('Per bucket').selectOption('MAX');
     await page.getByRole('button', { name: 'Python' }).click();
     await page.getByText('"MAX"').first().waitFor();
+    await page.getByLabel('Compare with the period before').check();
+    await page.getByRole('columnheader', { name: 'Room 2 · humidity before' }).waitFor();
     await stage.inspect('device-explore');
     const waiting = page.waitForEvent('download');
     await page.getByRole('button', { name: /^CSV/ }).click();
@@ -64,14 +77,18 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
 
   test('a command over MQTT is queued, then sent and acknowledged', async () => {
     const { page } = stage;
-    const valve = await stage.world.mqttDevice();
+    const valve = await stage.world.mqttDevice({ script: 'function consume() {}' });
+    await giveEncoder(stage.world, valve.id);
     await stage.visit(pathOf(valve.id, 'commands'));
     await page.getByText('No command was sent yet').waitFor();
-    await page.getByLabel('Command as JSON').fill('{ "open": }');
+    await page.getByLabel('Example').waitFor();
+    const command = page.getByLabel('Command as JSON');
+    expect(await command.inputValue()).toBe('{\n  "open": true\n}');
+    await command.fill('{ "open": }');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText(/This is not JSON/).waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByLabel('Command as JSON').fill('{ "open": true }');
+    await page.getByLabel('Example').selectOption('Open it');
     await page.getByLabel('Topic').fill('set');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     const sent = page.getByRole('list', { name: 'Sent commands' });

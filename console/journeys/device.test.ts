@@ -99,6 +99,10 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
     await page.getByText('Nothing was measured in this range').waitFor();
     await page.getByRole('button', { name: '24h' }).click();
     await page.locator('canvas').waitFor();
+    await page.getByRole('button', { name: '1h' }).click();
+    await page.getByLabel('Compare with the period before').check();
+    await page.getByText(/42\.\d+ % on average, 1\.\d+ % less than before/).waitFor();
+    await page.getByRole('button', { name: '24h' }).click();
     await page.getByLabel('Times in the zone of').selectOption('mine');
     await page.getByText(/· Europe\/Zurich/).waitFor();
   });

@@ -18,6 +18,7 @@ import { composeRules } from './rules.ts';
 import { composeUplinks } from './uplinks.ts';
 import { type Config, ConfigError, rejectClusterSettings } from '../config.ts';
 import { createEgressGuard } from '../egress/guard.ts';
+import { createHttpThread } from '../egress/http-thread.ts';
 import { hideExpired } from '../flows/expired-samples.ts';
 import { stopServer } from '../http/edge/stop-server.ts';
 import { isDiskFull } from '../model/disk-full.ts';
@@ -99,7 +100,9 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   closers.push('uplinks', () => uplinks.close());
   const duplicates = await composeDuplicates(parts);
   const mqtt = composeMqtt(parts, uplinks, duplicates);
-  const egress = createEgressGuard({ allow: parts.config.egressAllow });
+  const allow = parts.config.egressAllow;
+  const failed = (error: Error) => parts.telemetry.backgroundFailed('sending HTTP requests', error);
+  const egress = createEgressGuard({ allow }, createHttpThread({ allow, failed }));
   closers.push('the egress guard', () => egress.close());
   const lora = composeLora(parts, { uplinks, duplicates, mqtt, egress });
   closers.push('network servers', () => lora.close());

@@ -3,7 +3,7 @@ import type { Json } from '../model/json.ts';
 import { renderTemplate } from '../templates/render-template.ts';
 import { parseTemplate } from '../templates/template.ts';
 import type { ConnectorServices } from './connector-services.ts';
-import { call, failureOf, outcomeOf } from './http-answer.ts';
+import { failureOf, outcomeOf } from './http-answer.ts';
 import type { Target } from './target.ts';
 
 export interface ChatWebhook {
@@ -19,7 +19,6 @@ export function createChatTarget(
   { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
 ): Target {
   const template = parseTemplate(message, 'text');
-  const dispatcher = egress.dispatcher();
   return {
     async send({ deliveryId, context }, signal) {
       try {
@@ -30,7 +29,7 @@ export function createChatTarget(
           'idempotency-key': deliveryId,
         };
         const request = { method: 'POST', url, headers, body: JSON.stringify(body(sent)) };
-        return { ...outcomeOf(await call(request, signal, dispatcher), now), sent };
+        return { ...outcomeOf(await egress.request(request, signal), now), sent };
       } catch (error) {
         return failureOf(error, signal);
       }

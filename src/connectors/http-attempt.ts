@@ -1,6 +1,7 @@
 // HTTP attempt: one request of a connector through the egress guard, and its outcome.
+import type { HttpCall } from '../egress/http-exchange.ts';
 import type { ConnectorServices } from './connector-services.ts';
-import { call, type HttpCall, outcomeOf } from './http-answer.ts';
+import { outcomeOf } from './http-answer.ts';
 import { failedAttempt } from './send-failure.ts';
 import type { SendOutcome } from './target.ts';
 
@@ -15,7 +16,7 @@ export async function attemptHttp(
   request: HttpCall,
 ): Promise<SendOutcome> {
   try {
-    const answer = await call(request, signal, egress.dispatcher());
+    const answer = await egress.request(request, signal);
     const outcome = outcomeOf(answer, now);
     if (outcome.ok || isTemporary?.(answer.text) !== true) return outcome;
     return { ...outcome, retry: true };

@@ -6,10 +6,13 @@ export function createLazyTarget(load: () => Promise<Target>): Target {
   let loading: Promise<Target> | undefined;
   let loaded: Target | undefined;
   return {
-    async send(message, signal) {
+    send(message, signal) {
+      if (loaded !== undefined) return loaded.send(message, signal);
       loading ??= load();
-      loaded ??= await loading;
-      return loaded.send(message, signal);
+      return loading.then((target) => {
+        loaded = target;
+        return target.send(message, signal);
+      });
     },
     async close() {
       const target = await loading?.catch(() => undefined);

@@ -1,5 +1,4 @@
 // Targets of tests: opened with the properties of a connector, and sent messages as the delivery worker does.
-import type { ConnectionOptions } from 'node:tls';
 import type { ConnectorServices } from './connector-services.ts';
 import type { ConnectorType } from './connector-type.ts';
 import type { OutboundMessage, SendOutcome, Target } from './target.ts';
@@ -35,10 +34,13 @@ const open: { close(): Promise<void> }[] = [];
 /**
  * Targets of tests are on this machine, which no connector may reach unless the operator allows it.
  */
-export function localEgress(tls: ConnectionOptions = {}): EgressGuard {
+export function localEgress(certificates: { readonly ca?: string } = {}): EgressGuard {
   const guard = createEgressGuard({ allow: ['127.0.0.0/8', '::1/128'] });
   open.push(guard);
-  return { ...guard, dispatcher: () => guard.dispatcher(tls) };
+  return {
+    ...guard,
+    request: (call, signal) => guard.request({ ...certificates, ...call }, signal),
+  };
 }
 
 /**

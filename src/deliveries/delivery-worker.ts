@@ -113,14 +113,14 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
 }
 
 function createWorker(parts: DelivererParts): Worker {
-  const { send, now, setTimer } = parts;
+  const { send, now, setTimer, failed } = parts;
   const wake = () => startDue(worker);
   const attemptMsMax = delivererLimits.tryMsMax;
   const worker: Worker = {
     parts,
     queues: createDeliveryQueues(),
     noteWriter: createNoteWriter(parts),
-    attempts: createLimitedAttempts({ send, now, setTimer, attemptMsMax }),
+    attempts: createLimitedAttempts({ send, now, setTimer, attemptMsMax, failed }),
     timer: createWakeTimer({ wake, now, setTimer }),
     running: new Set(),
     idle: [],
@@ -150,11 +150,29 @@ function startDue(worker: Worker): void {
   timer.set(queues.earliest);
 }
 
+/** Attempts the first delivery of a queue. */
 async function deliver(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Promise<void> {
+  const { parts } = worker;
   try {
-    await deliverFirst(worker, queue);
+    const startedAt = parts.now();
+    const waiting = firstOf(queue);
+    const loaded = load(worker, waiting);
+    const delivery = loaded instanceof Promise ? await loaded : loaded;
+    if (delivery === undefined) {
+      worker.queues.end(queue, { isOver: true }, undefined, parts.now());
+      return startSoon(worker);
+    }
+    const result = await worker.attempts.run(delivery);
+    // An aborted delivery stays as it was. The next start attempts it.
+    if (result === undefined) return;
+    const outcome = outcomeOf(worker, waiting, result);
+    const notes = outcomeNotes(delivery, outcome, parts.newId);
+    if (notes.length > 0 && !(await worker.noteWriter.add(notes))) return;
+    parts.record({ waiting, delivery, outcome, tookMs: outcome.updated - startedAt });
+    endAttempt(worker, queue, result, outcome);
+    startSoon(worker);
   } catch (error) {
-    worker.parts.failed(error);
+    parts.failed(error);
   } finally {
     ended(worker, queue);
   }
@@ -164,28 +182,6 @@ function ended({ running, idle }: Worker, queue: DeviceQueue<WaitingDelivery>): 
   running.delete(queue);
   if (running.size > 0) return;
   for (const resolve of idle.splice(0)) resolve();
-}
-
-/** Attempts the first delivery of a queue. */
-async function deliverFirst(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Promise<void> {
-  const { parts } = worker;
-  const startedAt = parts.now();
-  const waiting = firstOf(queue);
-  const loaded = load(worker, waiting);
-  const delivery = loaded instanceof Promise ? await loaded : loaded;
-  if (delivery === undefined) {
-    worker.queues.end(queue, { isOver: true }, undefined, parts.now());
-    return startSoon(worker);
-  }
-  const result = await attempt(worker, delivery);
-  // An aborted delivery stays as it was. The next start attempts it.
-  if (result === undefined) return;
-  const outcome = outcomeOf(worker, waiting, result);
-  const notes = outcomeNotes(delivery, outcome, parts.newId);
-  if (notes.length > 0 && !(await worker.noteWriter.add(notes))) return;
-  parts.record({ waiting, delivery, outcome, tookMs: outcome.updated - startedAt });
-  endAttempt(worker, queue, result, outcome);
-  startSoon(worker);
 }
 
 /** Undefined for a delivery that cannot be read or was deleted meanwhile. */
@@ -202,19 +198,6 @@ function load(
     return loaded instanceof Promise ? loaded.catch(failed) : loaded;
   } catch (error) {
     return failed(error);
-  }
-}
-
-/** Undefined when closing aborted the attempt. */
-async function attempt(
-  { parts, attempts }: Worker,
-  delivery: Delivery,
-): Promise<SendOutcome | undefined> {
-  try {
-    return await attempts.run(delivery);
-  } catch (error) {
-    parts.failed(error);
-    return { ok: false, retry: true, reason: 'an internal error' };
   }
 }
 

@@ -10,10 +10,12 @@ export interface LimitedAttemptsParts {
   readonly now: () => EpochMs;
   readonly setTimer: SetTimer;
   readonly attemptMsMax: number;
+  /** Called for an internal error, after which the attempt has failed for the time being. */
+  readonly failed: (error: unknown) => void;
 }
 
 export interface LimitedAttempts {
-  /** Undefined when `abortAll` ended the attempt. */
+  /** Never rejects. Undefined when `abortAll` ended the attempt. */
   run(delivery: Delivery): Promise<SendOutcome | undefined>;
   abortAll(): void;
 }
@@ -25,7 +27,7 @@ interface Attempt {
 }
 
 export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttempts {
-  const { send, now, setTimer, attemptMsMax } = parts;
+  const { send, now, setTimer, attemptMsMax, failed } = parts;
   /** All have the same time, so that the first one ends first. */
   const running = new Set<Attempt>();
   let isTimed = false;
@@ -52,7 +54,7 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
 
   return {
     run: (delivery) =>
-      new Promise((resolve, reject) => {
+      new Promise((resolve) => {
         const stop = new AbortController();
         const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
         running.add(attempt);
@@ -64,9 +66,10 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
             ended();
             resolve(outcome);
           },
-          (error: Error) => {
+          (error: unknown) => {
             ended();
-            reject(error);
+            failed(error);
+            resolve({ ok: false, retry: true, reason: 'an internal error' });
           },
         );
       }),

@@ -2,6 +2,7 @@
 import type { OutboundMessage, SendOutcome } from '../connectors/target.ts';
 import type { Delivery } from '../model/delivery.ts';
 import { Problem } from '../model/problem.ts';
+import { contextText } from '../model/template-context.ts';
 import { createTargetCache, type OpenTarget, type TargetCacheParts } from './target-cache.ts';
 
 /** A message whose payload comes from the connector. */
@@ -24,7 +25,9 @@ export function createOpenTargets(parts: TargetCacheParts): OpenTargets {
     connectorId: string,
     send: (opened: OpenTarget) => Promise<SendOutcome>,
   ): Promise<SendOutcome> {
-    const opened = await targets.open(connectorId);
+    const found = targets.open(connectorId);
+    // Most targets are open: no turn is waited for them.
+    const opened = found instanceof Promise ? await found : found;
     if (typeof opened === 'string') return { ok: false, retry: false, reason: opened };
     try {
       return await send(opened);
@@ -46,18 +49,18 @@ export function createOpenTargets(parts: TargetCacheParts): OpenTargets {
   };
 }
 
-async function sendDelivery(
+function sendDelivery(
   { target, payloadOf }: OpenTarget,
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
-  const { payload, isDefault, isContext } = payloadOf(delivery.context);
-  // The log keeps the context as the same string.
-  if (isContext === true) delivery.contextText ??= payload;
-  const outcome = await target.send(messageOf(contentOf(delivery), payload), signal);
+  const { context } = delivery;
+  const { payload, isDefault, hasAllNames } = payloadOf(context);
+  if (hasAllNames === true) delivery.contextText ??= contextText(context, payload);
+  const sending = target.send(messageOf(contentOf(delivery), payload), signal);
   // The log does not repeat default payloads, because they follow from the sample.
-  if (isDefault) return outcome;
-  return { sent: payload, ...outcome };
+  if (isDefault) return sending;
+  return sending.then((outcome) => ({ sent: payload, ...outcome }));
 }
 
 async function sendTest(

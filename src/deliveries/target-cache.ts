@@ -21,8 +21,8 @@ export interface TargetCacheParts {
 export interface Payload {
   readonly payload: string;
   readonly isDefault: boolean;
-  /** Whether it is the whole context as JSON. */
-  readonly isContext?: boolean;
+  /** Whether it is the default with the names that older receivers read. */
+  readonly hasAllNames?: boolean;
 }
 
 export interface OpenTarget {
@@ -34,8 +34,8 @@ export interface OpenTarget {
 }
 
 export interface TargetCache {
-  /** Resolves with the target, or with the reason why nothing can be delivered to the connector. */
-  open(connectorId: string): Promise<OpenTarget | string>;
+  /** The target, or the reason why nothing can be delivered to the connector. */
+  open(connectorId: string): OpenTarget | Promise<OpenTarget | string>;
   /** Call when a use of the target has ended. */
   release(target: OpenTarget): void;
   /** Call when a connector was changed or deleted. */
@@ -63,29 +63,31 @@ export function createTargetCache(parts: TargetCacheParts): TargetCache {
     if (oldest !== undefined) remove(oldest);
   }
 
+  async function openFirst(connectorId: string): Promise<OpenTarget | string> {
+    const changesBefore = changes;
+    const connector = await parts.findConnector(connectorId);
+    if (connector === undefined) return 'the connector was deleted';
+    const opened = openTarget(connector, parts);
+    if (typeof opened === 'string') return opened;
+    opened.users = 1;
+    // A connector that changed while it was read is used only once.
+    if (changes !== changesBefore || targets.has(connectorId)) opened.isForgotten = true;
+    else add(connectorId, opened);
+    return opened;
+  }
+
   return {
     release(opened) {
       opened.users -= 1;
       closeUnused(opened);
     },
-    async open(connectorId) {
+    open(connectorId) {
       const known = targets.get(connectorId);
-      if (known !== undefined) {
-        targets.delete(connectorId);
-        targets.set(connectorId, known);
-        known.users += 1;
-        return known;
-      }
-      const changesBefore = changes;
-      const connector = await parts.findConnector(connectorId);
-      if (connector === undefined) return 'the connector was deleted';
-      const opened = openTarget(connector, parts);
-      if (typeof opened === 'string') return opened;
-      opened.users = 1;
-      // A connector that changed while it was read is used only once.
-      if (changes !== changesBefore || targets.has(connectorId)) opened.isForgotten = true;
-      else add(connectorId, opened);
-      return opened;
+      if (known === undefined) return openFirst(connectorId);
+      targets.delete(connectorId);
+      targets.set(connectorId, known);
+      known.users += 1;
+      return known;
     },
     forget(connectorId) {
       changes += 1;
@@ -140,6 +142,6 @@ function defaultPayloads(vendorNames: boolean): OpenTarget['payloadOf'] {
   return (context) => ({
     payload: defaultPayload(context, vendorNames),
     isDefault: true,
-    isContext: vendorNames && context.rawData === undefined && context.dataSources === undefined,
+    hasAllNames: vendorNames,
   });
 }

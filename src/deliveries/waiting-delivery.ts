@@ -3,6 +3,7 @@ import type { RecordPlace, StoredDelivery } from '../delivery-log/record.ts';
 import type { DeliveryRow } from '../delivery-log/row-table.ts';
 import type { Delivery, DeliveryOutcome, PendingDelivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
+import { contextText } from '../model/template-context.ts';
 
 export interface WaitingDelivery extends PendingDelivery {
   readonly id: string;
@@ -79,7 +80,7 @@ export function recordAfter(
   { state, tries, nextAt, updated, payload, answer, reason }: DeliveryOutcome,
   revision: number,
 ): StoredDelivery {
-  const context = (delivery.contextText ??= JSON.stringify(delivery.context));
+  const context = (delivery.contextText ??= contextText(delivery.context));
   const record = {
     id: delivery.id,
     sequence: delivery.sequence,

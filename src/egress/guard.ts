@@ -2,14 +2,19 @@
 // It does not follow redirects, so an answer cannot lead to another target.
 import type { LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
-import type { RequestInit, Response } from 'undici';
 import { problem } from '../model/problem.ts';
 import { EgressRefused } from './egress-refused.ts';
 import { createGuardedConnections, type GuardedConnections } from './guarded-connections.ts';
 import { createHostCheck, type HostCheck, type HostCheckOptions } from './host-check.ts';
-import { createHttpDispatchers, httpClient, type HttpDispatchers } from './http-dispatchers.ts';
+import { readHttpUrl } from './host.ts';
+import {
+  type HttpAnswer,
+  type HttpCall,
+  createHttpExchange,
+  type HttpExchange,
+} from './http-exchange.ts';
 
-export interface EgressGuard extends GuardedConnections, HttpDispatchers {
+export interface EgressGuard extends GuardedConnections {
   /**
    * Throws Problem `egressRefused` (400) for a host that is a forbidden address in any notation, a
    * local name, or no host.
@@ -25,15 +30,21 @@ export interface EgressGuard extends GuardedConnections, HttpDispatchers {
    * hosts: check those first.
    */
   readonly lookup: LookupFunction;
-  /** A redirect is an answer like any other and is not followed. */
-  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+  /**
+   * Sends the request and reads the beginning of its answer. A redirect is an answer like any other
+   * and is not followed. Rejects with EgressRefused, a network error, or the reason of the signal when
+   * that ends the request.
+   */
+  request(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer>;
+  close(): Promise<void>;
 }
 
-/** Creates the guard, which owns the connections of `fetch` and `dispatcher` until it is closed. */
-export function createEgressGuard(options: HostCheckOptions): EgressGuard {
+/** `http` sends the requests; it is closed with the guard. */
+export function createEgressGuard(
+  options: HostCheckOptions,
+  http: HttpExchange = createHttpExchange(options),
+): EgressGuard {
   const hosts = createHostCheck(options);
-  const connections = createGuardedConnections(hosts);
-  const dispatchers = createHttpDispatchers(connections);
 
   function checkLiteral(host: string): void {
     try {
@@ -45,11 +56,10 @@ export function createEgressGuard(options: HostCheckOptions): EgressGuard {
   }
 
   return {
-    ...connections,
-    ...dispatchers,
+    ...createGuardedConnections(hosts),
     checkLiteral,
     checkUrl(url, where) {
-      const parsed = readUrl(url);
+      const parsed = readHttpUrl(url);
       if (parsed === undefined) {
         throw problem('invalidRequest', {
           reason: `body ${where}: must be an http or https URL without user and password`,
@@ -58,17 +68,25 @@ export function createEgressGuard(options: HostCheckOptions): EgressGuard {
       checkLiteral(parsed.hostname);
     },
     lookup: createLookup(hosts),
-    async fetch(url, init = {}) {
-      const parsed = readUrl(String(url));
-      if (parsed === undefined) throw new EgressRefused(String(url), 'unreadable');
-      hosts.checkedHost(parsed.hostname);
-      return httpClient().fetch(parsed, {
-        ...init,
-        redirect: 'manual',
-        dispatcher: init.dispatcher ?? dispatchers.dispatcher(),
-      });
-    },
+    request: (call, signal) => requestBy(http, call, signal),
+    close: () => http.close(),
   };
+}
+
+function requestBy(http: HttpExchange, call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    const abort = (): void => {
+      stop();
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    const stop = http.start(call, (result) => {
+      signal.removeEventListener('abort', abort);
+      if (result instanceof Error) reject(result);
+      else resolve(result);
+    });
+  });
 }
 
 function createLookup({ addressesOf }: HostCheck): LookupFunction {
@@ -92,12 +110,4 @@ function createLookup({ addressesOf }: HostCheck): LookupFunction {
 function familyOf(asked: unknown): 4 | 6 | undefined {
   if (asked === 4 || asked === 6) return asked;
   return undefined;
-}
-
-/** Undefined for anything but a plain http or https URL. */
-function readUrl(text: string): URL | undefined {
-  const url = URL.parse(text);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
-  if (url.username !== '' || url.password !== '') return undefined;
-  return url;
 }

@@ -32,3 +32,11 @@ export function isLocalName(name: string): boolean {
     name,
   );
 }
+
+/** Undefined for anything but an http or https URL without user and password. */
+export function readHttpUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
+  if (url.username !== '' || url.password !== '') return undefined;
+  return url;
+}

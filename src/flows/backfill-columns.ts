@@ -42,13 +42,15 @@ interface ColumnsToStore
   readonly parts: readonly PartToStore[];
 }
 
+type HeadToStore = BackfillDevice['origin'] & {
+  readonly correlationId: string;
+  readonly topic: string;
+  readonly stored: boolean;
+};
+
 interface PartToStore {
-  readonly head: BackfillDevice['origin'] & {
-    readonly correlationId: string;
-    readonly deviceId: string;
-    readonly topic: string;
-    readonly stored: boolean;
-  };
+  readonly deviceId: string;
+  readonly head: HeadToStore;
   readonly from: number;
   readonly to: number;
   readonly trace?: { readonly duplicateKey: string } | undefined;
@@ -102,22 +104,12 @@ export async function storeColumns(
   const left = parts.filter(isStored);
   const fresh = parts.filter((part) => !isStored(part));
   const taken = await takenParts(fresh, validated, left, on);
-  const { correlationId } = progress;
+  const headOf = createHeads(topic, progress);
   const heads = taken.map((part) => {
     const { device, from, to } = part;
     const { id: deviceId, origin } = device;
-    const { organizationId, workspaceId, dataFlowId } = origin;
-    const stored = true;
-    const head = {
-      deviceId,
-      organizationId,
-      workspaceId,
-      dataFlowId,
-      correlationId,
-      topic,
-      stored,
-    };
-    return { head, from, to, trace: keys && { duplicateKey: keys.of(part) } };
+    const trace = keys && { duplicateKey: keys.of(part) };
+    return { deviceId, head: headOf(origin), from, to, trace };
   });
   const entries = { receivedAt, parts: heads, timestamps, columns, texts, example };
   const placed = await on.appendColumns(entries);
@@ -125,6 +117,19 @@ export async function storeColumns(
   for (const part of placed.left) left.push(...taken.slice(part, part + 1));
   const done = announced(placed.outcome, { progress, attempt }, on);
   return { done, left: rowsOf(left, place) };
+}
+
+/** What rows have in common: one object for all devices with the same origin. */
+function createHeads(
+  topic: string,
+  { correlationId }: Pick<BackfillProgress, 'correlationId'>,
+): (origin: BackfillDevice['origin']) => HeadToStore {
+  let last: { readonly origin: BackfillDevice['origin']; readonly head: HeadToStore } | undefined;
+  return (origin) => {
+    if (last?.origin !== origin)
+      last = { origin, head: { ...origin, correlationId, topic, stored: true } };
+    return last.head;
+  };
 }
 
 /** The duplicate keys of the parts of a group. */

@@ -13,10 +13,17 @@ test('a device is known by its name in its organization only', () => {
   const [a, b] = [deviceOf('o1', 'a'), deviceOf('o2', 'b')];
   known.set('sensor', a, 0);
   known.set('sensor', b, 0);
-  expect(known.get('o1', 'sensor')).toBe(a);
-  expect(known.get('o2', 'sensor')).toBe(b);
-  expect(known.get('o3', 'sensor')).toBeUndefined();
-  expect(known.get('o1', 'other')).toBeUndefined();
+  expect(known.of('o1').get('sensor')).toEqual(a);
+  expect(known.of('o2').get('sensor')).toEqual(b);
+  expect(known.of('o3').get('sensor')).toBeUndefined();
+  expect(known.of('o1').get('other')).toBeUndefined();
+});
+
+test('devices of one data flow share its origin', () => {
+  const known = createKnownDevices(() => 0);
+  for (const id of ['a', 'b']) known.set(id, deviceOf('o', id), 0);
+  const of = known.of('o');
+  expect(of.get('a')?.origin).toBe(of.get('b')?.origin);
 });
 
 test('a change of a record empties it, and a device that was found before the change is not kept', () => {
@@ -24,11 +31,11 @@ test('a change of a record empties it, and a device that was found before the ch
   const known = createKnownDevices(() => revision);
   known.set('a', deviceOf('o', 'a'), 0);
   revision++;
-  expect(known.get('o', 'a')).toBeUndefined();
+  expect(known.of('o').get('a')).toBeUndefined();
   known.set('a', deviceOf('o', 'a'), 0);
-  expect(known.get('o', 'a')).toBeUndefined();
+  expect(known.of('o').get('a')).toBeUndefined();
   known.set('a', deviceOf('o', 'a'), 1);
-  expect(known.get('o', 'a')?.id).toBe('a');
+  expect(known.of('o').get('a')?.id).toBe('a');
 });
 
 test('at the limit, those that are kept stay, of whichever organization', () => {
@@ -37,7 +44,7 @@ test('at the limit, those that are kept stay, of whichever organization', () => 
   const set = (organization: string, id: string) =>
     known.set(id, deviceOf(organization, id), revision);
   const kept = () =>
-    ['a', 'b', 'c', 'd'].filter((id) => known.get('o1', id) ?? known.get('o2', id));
+    ['a', 'b', 'c', 'd'].filter((id) => known.of('o1').get(id) ?? known.of('o2').get(id));
   set('o1', 'a');
   set('o1', 'a');
   set('o2', 'b');

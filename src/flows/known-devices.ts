@@ -6,10 +6,10 @@ const namesMax = 262_144;
 
 export interface KnownDevices {
   /**
-   * Undefined for a name that is not kept. Whether a caller may write to the device, the caller's
-   * permissions say.
+   * The devices of an organization by service or physical id, as they are in this turn. Whether a
+   * caller may write to them, the caller's permissions say.
    */
-  readonly get: (organizationId: string, name: string) => BackfillDevice | undefined;
+  readonly of: (organizationId: string) => ReadonlyMap<string, BackfillDevice>;
   /** Keeps the device of a service or physical id, unless a record changed since the revision. */
   readonly set: (name: string, device: BackfillDevice, revision: number) => void;
   /** Number of changes of records so far. */
@@ -20,32 +20,38 @@ export function createKnownDevices(revision: () => number, max: number = namesMa
   const byOrganization = new Map<string, Map<string, BackfillDevice>>();
   let count = 0;
   let keptAt = revision();
-  let last: { readonly id: string; readonly names: Map<string, BackfillDevice> } | undefined;
+  /** By data flow: devices share theirs, so that comparing them costs nothing. */
+  const origins = new Map<string, BackfillDevice['origin']>();
 
   /** Empty after each change: changes are rare, and reading a device again is cheap. */
   function namesOf(id: string): Map<string, BackfillDevice> {
     if (keptAt !== revision()) {
       keptAt = revision();
       byOrganization.clear();
+      origins.clear();
       count = 0;
-      last = undefined;
     }
-    if (last?.id === id) return last.names;
-    const names = byOrganization.get(id) ?? new Map<string, BackfillDevice>();
-    last = { id, names };
-    return names;
+    return byOrganization.get(id) ?? new Map<string, BackfillDevice>();
+  }
+
+  function sharedOrigin(origin: BackfillDevice['origin']): BackfillDevice['origin'] {
+    const key = Object.values(origin).join(' ');
+    const known = origins.get(key) ?? origin;
+    origins.set(key, known);
+    return known;
   }
 
   return {
     revision,
-    get: (organizationId, name) => namesOf(organizationId).get(name),
+    of: namesOf,
     set(name, device, foundAt) {
       const { organizationId } = device.origin;
       const names = namesOf(organizationId);
       if (foundAt !== keptAt || count >= max) return;
       byOrganization.set(organizationId, names);
       const before = names.size;
-      names.set(name, device);
+      const { id, storedTopics } = device;
+      names.set(name, { id, origin: sharedOrigin(device.origin), storedTopics });
       count += names.size - before;
     },
   };

@@ -13,7 +13,7 @@ import type { SendDownlink } from './downlink-transport.ts';
 interface LoraParts {
   readonly findDevice: (deviceId: string) => Promise<Device | undefined>;
   readonly findIntegration: (id: string) => Promise<Integration | undefined>;
-  readonly egress: Pick<EgressGuard, 'fetch'>;
+  readonly egress: Pick<EgressGuard, 'request'>;
   readonly now: () => EpochMs;
 }
 

@@ -99,9 +99,10 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
     // By the place of the name in `texts`, which has other strings too.
     const found: (FoundDevice | undefined)[] = Array.from({ length: texts.length });
     const unknown = new Set<number>();
+    const kept = on.known.of(organizationId);
     for (const place of deviceIds) {
       if (found[place] !== undefined) continue;
-      const device = on.known.get(organizationId, texts[place] ?? missing('name'));
+      const device = kept.get(texts[place] ?? missing('name'));
       // Most devices of a fleet were named by an earlier request.
       if (device === undefined) unknown.add(place);
       else found[place] = mayWriteTo(device) ? device : deviceRefusal(texts[place] ?? '');
@@ -164,14 +165,14 @@ function createWriteCheck(
   principal: Principal,
   { authorizeWrite }: Pick<NamedDeviceStages, 'authorizeWrite'>,
 ): (device: WrittenDevice) => boolean {
-  let last: (WrittenDevice['origin'] & { readonly may: boolean }) | undefined;
+  let last: { readonly origin: WrittenDevice['origin']; readonly may: boolean } | undefined;
 
-  return ({ id, origin: { organizationId, workspaceId } }) => {
+  return ({ id, origin }) => {
     // Most devices of a request are in one workspace: the answer is the same for each of them.
-    if (last?.workspaceId === workspaceId && last.organizationId === organizationId)
-      return last.may;
+    if (last !== undefined && isSamePlace(last.origin, origin)) return last.may;
+    const { organizationId, workspaceId } = origin;
     const may = isPermitted({ organizationId, workspaceId, what: 'device', id });
-    last = { organizationId, workspaceId, may };
+    last = { origin, may };
     return may;
   };
 
@@ -184,4 +185,9 @@ function createWriteCheck(
       throw error;
     }
   }
+}
+
+function isSamePlace(one: WrittenDevice['origin'], other: WrittenDevice['origin']): boolean {
+  if (one === other) return true;
+  return one.workspaceId === other.workspaceId && one.organizationId === other.organizationId;
 }

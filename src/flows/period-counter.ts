@@ -8,19 +8,29 @@ export interface PeriodCounter {
   readonly take: () => readonly PeriodCount[];
 }
 
+type Counted = { -readonly [K in keyof PeriodCount]: PeriodCount[K] };
+
 export function createPeriodCounter(): PeriodCounter {
-  let counts = new Map<string, { -readonly [K in keyof PeriodCount]: PeriodCount[K] }>();
+  let counts = new Map<string, Counted>();
+  // Entries of one request follow one another.
+  let last: { readonly counted: Counted; readonly at: EpochMs } | undefined;
   return {
     add(recordId, what, at, amount) {
+      if (last?.at === at && last.counted.recordId === recordId && last.counted.what === what) {
+        last.counted.count += amount;
+        return;
+      }
       const start = periodOf(what, at);
       const key = `${what}${start}${recordId}`;
-      const known = counts.get(key);
-      if (known === undefined) counts.set(key, { recordId, what, start, count: amount });
-      else known.count += amount;
+      const counted = counts.get(key) ?? { recordId, what, start, count: 0 };
+      counted.count += amount;
+      counts.set(key, counted);
+      last = { counted, at };
     },
     take() {
       const taken = [...counts.values()];
       counts = new Map();
+      last = undefined;
       return taken;
     },
   };

@@ -86,10 +86,10 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
   }
 
   function encodeColumns({ receivedAt, rows, firstOrder }: ColumnsToEncode): EncodedEntry {
-    const { head, shape, from, to: end, trace } = rows;
+    const { deviceId, head, shape, from, to: end, trace } = rows;
     begin();
     to.byte(trace === undefined ? 0 : entryFlags.trace);
-    writeId(to, head.deviceId);
+    writeId(to, deviceId);
     writeTime(to, receivedAt, 0);
     to.varint(0);
     to.varint(firstOrder);
@@ -97,7 +97,7 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
     correlation.write(to, head.correlationId);
     writeColumns(to, rows, texts, receivedAt);
     if (trace !== undefined) {
-      const { deviceId, correlationId } = head;
+      const { correlationId } = head;
       traceCodec.write(to, trace, { deviceId, receivedAt, correlationId, data: undefined });
     }
     return { payload: to.buffer, payloadBytes: to.length, definitions: [kindOf(head, shape)] };

@@ -23,10 +23,13 @@ export interface LoggedRows {
   readonly valuesAt?: number;
 }
 
+export type RowsHead = Omit<EntrySample, 'deviceId' | 'timestamp' | 'data' | 'meta'>;
+
 /** Rows of one device that have everything but times and values in common: a part of columns. */
 export interface RowColumns {
-  /** What all rows have in common. */
-  readonly head: Omit<EntrySample, 'timestamp' | 'data' | 'meta'>;
+  readonly deviceId: string;
+  /** What all rows have in common. Rows of many devices can share it. */
+  readonly head: RowsHead;
   readonly shape: DataShape;
   /** The first of the rows, and the end of them. The columns may have rows of other devices. */
   readonly from: number;

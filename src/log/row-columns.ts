@@ -26,7 +26,8 @@ export function rowAtTime({ timestamps, from, to }: RowColumns, at: EpochMs): nu
 
 /** The samples of the rows, as they were sent. */
 export function samplesOfColumns(rows: RowColumns): EntrySample[] {
-  const { deviceId, topic, ...rest } = rows.head;
+  const { deviceId } = rows;
+  const { topic, ...rest } = rows.head;
   const samples: EntrySample[] = [];
   for (let row = rows.from; row < rows.to; row++) {
     const timestamp = rows.timestamps[row] ?? missing('time');

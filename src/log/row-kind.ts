@@ -28,7 +28,7 @@ type RowKindText = readonly [
 ];
 
 /** What of a row makes its kind. */
-type RowSource = Omit<EntrySample, 'timestamp' | 'data'>;
+type RowSource = Omit<EntrySample, 'deviceId' | 'timestamp' | 'data'>;
 
 /** Says the kind of a row: the same object for the same kind. */
 export type KindOfRow = (sample: RowSource, shape: DataShape) => RowKind;
@@ -39,6 +39,7 @@ export function createRowKinds(): KindOfRow {
   let count = 0;
   let bytes = 0;
   let last: RowKind | undefined;
+  let lastSource: RowSource | undefined;
 
   function find(sample: RowSource, shape: DataShape): RowKind {
     const alike = known.get(sample.dataFlowId)?.get(sample.topic)?.get(shape) ?? [];
@@ -62,7 +63,10 @@ export function createRowKinds(): KindOfRow {
   }
 
   return (sample, shape) => {
+    // Rows of one request share an object.
+    if (sample === lastSource && last?.shape === shape) return last;
     if (last === undefined || !isOf(last, sample, shape)) last = find(sample, shape);
+    lastSource = sample;
     return last;
   };
 }

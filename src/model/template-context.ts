@@ -139,6 +139,17 @@ export function defaultPayload(context: TemplateContext, vendorNames: boolean): 
   return `${before}${first}"device":${deviceText(device)}${last}${after}`;
 }
 
+/** The whole context as JSON; `payload` is its default payload with all names, if that is known. */
+export function contextText(
+  context: TemplateContext,
+  payload = defaultPayload(context, true),
+): string {
+  const { rawData, dataSources } = context;
+  if (rawData === undefined && dataSources === undefined) return payload;
+  const rest = JSON.stringify({ rawData, dataSources }).slice(1);
+  return payload === '{}' ? `{${rest}` : `${payload.slice(0, -1)},${rest}`;
+}
+
 const deviceTexts = new WeakMap<JsonObject, string>();
 
 function deviceText(device: JsonObject): string {

@@ -1,6 +1,8 @@
 // HTTP client of network server APIs: uses the egress guard, separates permanent from temporary errors.
 import { EgressRefused } from '../egress/egress-refused.ts';
 import type { EgressGuard } from '../egress/guard.ts';
+import { readHttpUrl } from '../egress/host.ts';
+import type { HttpCall } from '../egress/http-exchange.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { Problem } from '../model/problem.ts';
 import type { ServerCall } from './network-server.ts';
@@ -28,7 +30,7 @@ export type ServerAnswer =
  */
 export async function callServer(
   calls: readonly ServerCall[],
-  egress: Pick<EgressGuard, 'fetch'>,
+  egress: Pick<EgressGuard, 'request'>,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
   let last: ServerAnswer = { ok: true, answer: {} };
@@ -41,27 +43,33 @@ export async function callServer(
 
 async function callOnce(
   { method, url, headers, body, alsoAccepted = [] }: ServerCall,
-  egress: Pick<EgressGuard, 'fetch'>,
+  egress: Pick<EgressGuard, 'request'>,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
   try {
-    const response = await egress.fetch(url, {
+    if (readHttpUrl(url) === undefined) throw new EgressRefused(url, 'unreadable');
+    const request: HttpCall = {
       method,
+      url,
       headers: {
         accept: 'application/json',
+        'user-agent': 'heliograph',
         ...(body && { 'content-type': 'application/json' }),
         ...headers,
       },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(clientLimits.timeoutMs)]),
       ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await beginningOf(response.body);
-    const { status } = response;
-    if (response.ok || alsoAccepted.includes(status)) return { ok: true, answer: objectFrom(text) };
+      answerBytesMax: clientLimits.answerBytesMax,
+    };
+    const timeout = AbortSignal.timeout(clientLimits.timeoutMs);
+    const answer = await egress.request(request, AbortSignal.any([signal, timeout]));
+    const { status } = answer;
+    const text = answer.text.trim();
+    const isGood = status >= 200 && status < 300;
+    if (isGood || alsoAccepted.includes(status)) return { ok: true, answer: objectFrom(text) };
     const reason = `it answered ${status} ${text.slice(0, clientLimits.reasonLengthMax)}`.trim();
     const isTemporary = status === 408 || status === 429 || status >= 500;
     if (!isTemporary) return { ok: false, retry: false, reason };
-    const retryAfterMs = retryAfterOf(response.headers.get('retry-after'));
+    const retryAfterMs = retryAfterOf(answer.retryAfter);
     return { ok: false, retry: true, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   } catch (error) {
     return troubleOf(error);
@@ -89,22 +97,6 @@ function troubleOf(error: unknown): ServerAnswer {
   return { ok: false, retry: true, reason };
 }
 
-interface AnswerBody {
-  [Symbol.asyncIterator](): AsyncIterator<Uint8Array>;
-}
-
-/** Stops reading at the limit, so that a server cannot exhaust memory. */
-async function beginningOf(body: AnswerBody | null): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= clientLimits.answerBytesMax) break;
-  }
-  return Buffer.concat(chunks).toString('utf8', 0, clientLimits.answerBytesMax).trim();
-}
-
 function objectFrom(text: string): JsonObject {
   try {
     const value = JSON.parse(text) as Json;
@@ -114,7 +106,7 @@ function objectFrom(text: string): JsonObject {
   }
 }
 
-function retryAfterOf(header: string | null): number | undefined {
+function retryAfterOf(header: string | undefined): number | undefined {
   const seconds = Number(header ?? Number.NaN);
   if (!Number.isFinite(seconds) || seconds < 0) return undefined;
   return Math.min(seconds * 1_000, clientLimits.retryAfterMsMax);

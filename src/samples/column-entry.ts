@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 
 /** The rows of one device among those of others: each is later than the one before. */
-export type DevicePart = Pick<RowColumns, 'head' | 'from' | 'to' | 'trace'>;
+export type DevicePart = Pick<RowColumns, 'deviceId' | 'head' | 'from' | 'to' | 'trace'>;
 
 /** Samples of one form. Each part has another device, and becomes an entry. */
 export interface ColumnEntries extends Pick<RowColumns, 'timestamps' | 'columns' | 'texts'> {
@@ -27,7 +27,8 @@ export function rowColumnsOf(
       kind === leafKinds.number || kind === leafKinds.boolean || kind === leafKinds.string,
   );
   if (!isFlat || shape.leaves.length !== columns.length) return undefined;
-  return parts.map(({ head, from, to, trace }) => ({
+  return parts.map(({ deviceId, head, from, to, trace }) => ({
+    deviceId,
     head,
     shape,
     from,

@@ -65,7 +65,7 @@ export async function placeColumns(
       stopped = { error };
       continue;
     }
-    makePending(rows.head.deviceId);
+    makePending(rows.deviceId);
     const pending = entries.reserveColumns(rows);
     if (pending === undefined) left.push(at);
     else reserved.push({ at, rows, pending });
@@ -73,7 +73,7 @@ export async function placeColumns(
   let ends: DeviceEnds;
   try {
     // The reservations hold back what could be stored at these times meanwhile.
-    const found = store.ends(reserved.map(({ rows }) => rows.head.deviceId));
+    const found = store.ends(reserved.map(({ rows }) => rows.deviceId));
     ends = found instanceof Promise ? await found : found;
   } catch (error) {
     for (const { pending } of reserved.splice(0)) entries.release(pending, { error });

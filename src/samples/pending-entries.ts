@@ -45,7 +45,7 @@ export function createPendingEntries(): PendingEntries {
       return entry;
     },
     reserveColumns(rows) {
-      const { deviceId } = rows.head;
+      const { deviceId } = rows;
       const oldest = rows.timestamps[rows.from] ?? Number.NEGATIVE_INFINITY;
       for (let other = devices.find(deviceId)?.oldest; other !== undefined; other = other.later)
         if (other.newest >= oldest) return undefined;

@@ -63,7 +63,7 @@ function columnsOf(deviceId: string, part: readonly Row[]) {
   ).samples;
   return {
     receivedAt: 7,
-    parts: [{ head: { deviceId, ...head }, from: 0, to: part.length }],
+    parts: [{ deviceId, head, from: 0, to: part.length }],
     example: part[0]!.data,
     timestamps: Float64Array.from(part, ({ at }) => at),
     columns: [

@@ -86,7 +86,7 @@ export function createSampleIntake({ log, shapes, store }: SampleIntakeParts): S
   }
 
   function addColumns({ rows, firstOrder, ...settling }: ReservedRows, receivedAt: EpochMs): void {
-    const { deviceId } = rows.head;
+    const { deviceId } = rows;
     const added = log.appendColumns({ receivedAt, rows, firstOrder });
     const { position, storedAt, bytes } = added;
     const entry = columnEntryOf(deviceId, receivedAt);

@@ -116,8 +116,8 @@ export function createSingleRows({
       }
     },
     appendColumns(rows, receivedAt, to) {
-      const { head, from, timestamps } = rows;
-      const { deviceId, correlationId } = head;
+      const { deviceId, head, from, timestamps } = rows;
+      const { correlationId } = head;
       const timestamp = timestamps[from]!;
       if (rows.to - from !== 1 || !head.stored || rows.trace !== undefined) return false;
       const device = deviceOf(deviceId, timestamp);

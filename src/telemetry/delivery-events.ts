@@ -1,5 +1,6 @@
 // What happens to deliveries: their metrics, and a log line when a target goes down or comes back.
 import type { Counter } from 'prom-client';
+import type { DeliveryState } from '../model/delivery.ts';
 import type { Log } from './log.ts';
 
 type MakeCounter = <L extends string>(
@@ -16,9 +17,14 @@ export function deliveryEvents(counter: MakeCounter, log: Log) {
     'delivery_tries_seconds_total',
     'Time that tries of deliveries took, all together.',
   );
+  const triedOf = {
+    PENDING: tried.labels({ state: 'PENDING' }),
+    DELIVERED: tried.labels({ state: 'DELIVERED' }),
+    DEAD: tried.labels({ state: 'DEAD' }),
+  } satisfies Record<DeliveryState, unknown>;
   return {
-    deliveryTried(state: string, tookSeconds: number): void {
-      tried.inc({ state });
+    deliveryTried(state: DeliveryState, tookSeconds: number): void {
+      triedOf[state].inc();
       seconds.inc(tookSeconds);
     },
 

@@ -1,4 +1,5 @@
 // Live stream of the page: one socket for all listeners; after a break it continues from the last cursor.
+import { createWatchedValue } from './watched-value.ts';
 
 /** A stored sample as the stream sends it (interface 6). */
 export interface LiveSample {
@@ -56,8 +57,7 @@ const longestWaitMs = 15_000;
 const pingMs = 30_000;
 
 const followed = new Map<string, Followed>();
-const watchers = new Set<() => void>();
-let status: StreamStatus = { state: 'idle' };
+export const streamStatus = createWatchedValue<StreamStatus>({ state: 'idle' });
 let socket: WebSocket | undefined;
 let cursor: string | undefined;
 let waitMs = firstWaitMs;
@@ -72,7 +72,7 @@ export function follow(interest: Interest, listener: Listener): () => void {
     send({ type: 'subscribe', subscriptions: [itemOf(interest)] });
   }
   entry.listeners.add(listener);
-  if (status.state === 'idle') connect();
+  if (streamStatus.get().state === 'idle') connect();
   return () => leave(key, listener);
 }
 
@@ -82,21 +82,12 @@ export function discardStream(): void {
   cursor = undefined;
   clearTimeout(retry);
   socket?.close();
-  setStatus({ state: 'idle' });
-}
-
-export function streamStatus(): StreamStatus {
-  return status;
-}
-
-export function watchStatus(watcher: () => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
+  streamStatus.set({ state: 'idle' });
 }
 
 /** Tries immediately instead of at the planned time. */
 export function tryNow(): void {
-  if (status.state !== 'waiting') return;
+  if (streamStatus.get().state !== 'waiting') return;
   clearTimeout(retry);
   connect();
 }
@@ -112,13 +103,13 @@ function leave(key: string, listener: Listener): void {
 
 function connect(): void {
   const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-  setStatus({ ...status, state: 'connecting' });
+  streamStatus.set({ ...streamStatus.get(), state: 'connecting' });
   const opened = new WebSocket(`${scheme}://${location.host}/v3/data-streams`);
   socket = opened;
   const ping = setInterval(() => send({ type: 'ping' }), pingMs);
   opened.addEventListener('open', () => {
     waitMs = firstWaitMs;
-    setStatus({ state: 'open' });
+    streamStatus.set({ state: 'open' });
     const subscriptions = [...followed.values()].map(({ interest }) => itemOf(interest));
     if (subscriptions.length > 0)
       send({
@@ -136,9 +127,9 @@ function connect(): void {
 
 function planRetry(): void {
   socket = undefined;
-  if (followed.size === 0) return setStatus({ state: 'idle' });
-  const lostAtMs = status.lostAtMs ?? Date.now();
-  setStatus({ state: 'waiting', lostAtMs, nextTryMs: Date.now() + waitMs });
+  if (followed.size === 0) return streamStatus.set({ state: 'idle' });
+  const lostAtMs = streamStatus.get().lostAtMs ?? Date.now();
+  streamStatus.set({ state: 'waiting', lostAtMs, nextTryMs: Date.now() + waitMs });
   retry = setTimeout(connect, waitMs);
   waitMs = Math.min(waitMs * 2, longestWaitMs);
 }
@@ -172,9 +163,4 @@ function itemOf(interest: Interest): object {
 
 function send(message: object): void {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
-}
-
-function setStatus(next: StreamStatus): void {
-  status = next;
-  for (const watcher of watchers) watcher();
 }

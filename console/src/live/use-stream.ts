@@ -1,13 +1,7 @@
 // Hooks on the live stream: listeners that live as long as the part that shows what they hear.
-import { useEffect, useRef, useSyncExternalStore } from 'react';
-import {
-  follow,
-  type Interest,
-  type Listener,
-  type StreamStatus,
-  streamStatus,
-  watchStatus,
-} from './stream.ts';
+import { useEffect, useRef } from 'react';
+import { follow, type Interest, type Listener, type StreamStatus, streamStatus } from './stream.ts';
+import { useWatchedValue } from './watched-value.ts';
 
 /** Listens while the part is shown; a changed interest is followed instead of the earlier one. */
 export function useStream(interest: Interest | undefined, listener: Listener): void {
@@ -27,5 +21,5 @@ export function useStream(interest: Interest | undefined, listener: Listener): v
 }
 
 export function useStreamStatus(): StreamStatus {
-  return useSyncExternalStore(watchStatus, streamStatus);
+  return useWatchedValue(streamStatus);
 }

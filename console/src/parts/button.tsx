@@ -1,7 +1,7 @@
 // Buttons: one look for what acts, and for links that are the main thing to do.
 import type { LinkProps } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
-import type { ComponentProps, ReactNode } from 'react';
+import type { ComponentProps, ComponentType, ReactNode } from 'react';
 import styles from './button.module.css';
 
 type Look = 'plain' | 'primary' | 'ghost' | 'danger';
@@ -15,6 +15,20 @@ interface ButtonProps extends Omit<ComponentProps<'button'>, 'className'> {
 export function Button({ look = 'plain', isIcon = false, type = 'button', ...rest }: ButtonProps) {
   // oxlint-disable-next-line react/button-has-type -- the type has a safe default
   return <button {...rest} type={type} className={lookOf(look, isIcon)} />;
+}
+
+interface IconButtonProps extends Pick<ButtonProps, 'onClick' | 'disabled' | 'aria-keyshortcuts'> {
+  readonly label: string;
+  readonly icon: ComponentType<{ readonly 'aria-hidden': true }>;
+}
+
+/** A picture that acts, with its name for a screen reader. */
+export function IconButton({ label, icon: Icon, ...rest }: IconButtonProps) {
+  return (
+    <Button look="ghost" isIcon aria-label={label} {...rest}>
+      <Icon aria-hidden />
+    </Button>
+  );
 }
 
 export function ButtonLink({

@@ -1,11 +1,10 @@
 // Copy button: puts a string on the clipboard and says so for two seconds.
 import { Check, Copy } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';
 import { partWords } from './part-words.ts';
-
-const saidMs = 2_000;
+import { useCopy } from './use-copy.ts';
 
 interface CopyButtonProps {
   readonly content: string;
@@ -18,16 +17,7 @@ interface CopyButtonProps {
 
 export function CopyButton({ content, label, shortcut, children }: CopyButtonProps) {
   const words = useWords(partWords);
-  const [isCopied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!isCopied) return undefined;
-    const timer = setTimeout(() => setCopied(false), saidMs);
-    return () => clearTimeout(timer);
-  }, [isCopied]);
-  const copy = async () => {
-    await navigator.clipboard.writeText(content);
-    setCopied(true);
-  };
+  const { isCopied, copy } = useCopy(() => content);
   const picture = isCopied ? <Check aria-hidden="true" /> : <Copy aria-hidden="true" />;
   if (label !== undefined)
     return (
@@ -36,13 +26,13 @@ export function CopyButton({ content, label, shortcut, children }: CopyButtonPro
         isIcon
         aria-label={isCopied ? words.copied : label}
         aria-keyshortcuts={shortcut}
-        onClick={() => void copy()}
+        onClick={copy}
       >
         {picture}
       </Button>
     );
   return (
-    <Button aria-keyshortcuts={shortcut} onClick={() => void copy()}>
+    <Button aria-keyshortcuts={shortcut} onClick={copy}>
       {picture}
       <span aria-live="polite">{isCopied ? words.copied : (children ?? words.copy)}</span>
     </Button>

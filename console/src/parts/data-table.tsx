@@ -1,7 +1,8 @@
 // Data table: a short list with headers, for what fits on a page.
 import type { ReactNode } from 'react';
+import { Sheet } from './card.tsx';
 import styles from './data-table.module.css';
-import { Bone } from './states.tsx';
+import { type Answer, Answered, Bone } from './states.tsx';
 
 export interface DataColumn<T> {
   readonly key: string;
@@ -42,6 +43,26 @@ export function DataTable<T>({ label, columns, rows, keyOf }: DataTableProps<T>)
         </tbody>
       </table>
     </div>
+  );
+}
+
+interface RecordSheetProps<T> {
+  readonly answer: Answer<{ readonly content: readonly T[] }>;
+  /** Of the request, for a terminal. */
+  readonly path: string;
+  /** In place of a table without rows. */
+  readonly none: ReactNode;
+  readonly children: (records: readonly T[]) => ReactNode;
+}
+
+/** A card with a table of records, once they are read. */
+export function RecordSheet<T>({ answer, path, none, children }: RecordSheetProps<T>) {
+  return (
+    <Sheet>
+      <Answered answer={answer} curl={{ path }} skeleton={<TableSkeleton />}>
+        {({ content }) => (content.length === 0 ? none : children(content))}
+      </Answered>
+    </Sheet>
   );
 }
 

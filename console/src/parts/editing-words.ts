@@ -3,6 +3,8 @@ import { wordSet } from '../words/word-set.ts';
 
 export const editingWords = wordSet(
   {
+    name: 'Name',
+    description: 'Description',
     save: 'Save',
     saving: 'Saving…',
     saved: 'Saved',
@@ -23,6 +25,8 @@ export const editingWords = wordSet(
     removed: (name: string) => `${name} was deleted`,
   },
   {
+    name: 'Name',
+    description: 'Beschreibung',
     save: 'Speichern',
     saving: 'Wird gespeichert…',
     saved: 'Gespeichert',

@@ -3,17 +3,20 @@ import type { ReactNode } from 'react';
 import styles from './list-table.module.css';
 import { Bone } from './states.tsx';
 
-interface ListTableProps {
+export interface ListTableProps {
   readonly headers: readonly string[];
   /** The first column is a small control, such as a switch. */
   readonly hasControl?: boolean;
+  /** Name of a last column of buttons, which is not shown. */
+  readonly actions?: string;
   /** Rows whose name is a `<th scope="row">`. */
   readonly children: ReactNode;
 }
 
-export function ListTable({ headers, hasControl = false, children }: ListTableProps) {
+export function ListTable({ headers, hasControl = false, actions, children }: ListTableProps) {
+  const columns = [hasControl && styles['controlled'], actions !== undefined && styles['acted']];
   return (
-    <table className={`${styles['list']} ${hasControl ? styles['controlled'] : ''}`}>
+    <table className={[styles['list'], ...columns].filter(Boolean).join(' ')}>
       <thead>
         <tr>
           {headers.map((header) => (
@@ -21,6 +24,11 @@ export function ListTable({ headers, hasControl = false, children }: ListTablePr
               {header}
             </th>
           ))}
+          {actions !== undefined && (
+            <th scope="col">
+              <span className="sr">{actions}</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>{children}</tbody>

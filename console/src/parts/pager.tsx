@@ -1,7 +1,7 @@
 // Pager: the current page of a long list, and links to the next and previous page.
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useFormats, useWords } from '../words/language.tsx';
-import { Button } from './button.tsx';
+import { IconButton } from './button.tsx';
 import styles from './pager.module.css';
 import { partWords } from './part-words.ts';
 
@@ -19,25 +19,19 @@ export function Pager({ page, pages, go }: PagerProps) {
   if (pages <= 1) return null;
   return (
     <div className={styles['pager']}>
-      <Button
-        look="ghost"
-        isIcon
-        aria-label={words.earlier}
+      <IconButton
+        label={words.earlier}
+        icon={ChevronLeft}
         disabled={page === 0}
         onClick={() => go(page - 1)}
-      >
-        <ChevronLeft aria-hidden="true" />
-      </Button>
+      />
       <span className="num">{words.pageOf(count(page + 1), count(pages))}</span>
-      <Button
-        look="ghost"
-        isIcon
-        aria-label={words.later}
+      <IconButton
+        label={words.later}
+        icon={ChevronRight}
         disabled={page + 1 >= pages}
         onClick={() => go(page + 1)}
-      >
-        <ChevronRight aria-hidden="true" />
-      </Button>
+      />
     </div>
   );
 }

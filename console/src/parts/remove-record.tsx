@@ -1,5 +1,6 @@
 // Removal of a record: a button that asks once, deletes, and says so.
-import { useMutation } from '@tanstack/react-query';
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type LinkProps, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';
@@ -15,18 +16,27 @@ interface RemoveRecordProps {
   /** Instead of "Delete". */
   readonly label?: string;
   readonly send: () => Promise<unknown>;
-  /** Discards the record and leads to a page that is still there. */
-  readonly onRemoved: () => unknown;
+  /** Drops the edits of the record. */
+  readonly discard: () => void;
+  /** Keys of the lists that show the record. */
+  readonly lists: readonly QueryKey[];
+  /** A page that is still there. */
+  readonly next: Pick<LinkProps, 'to' | 'params'>;
 }
 
-export function RemoveRecord({ name, note, label, send, onRemoved }: RemoveRecordProps) {
+export function RemoveRecord(props: RemoveRecordProps) {
+  const { name, note, label, send, discard, lists, next } = props;
   const words = useWords(editingWords);
+  const known = useQueryClient();
+  const navigate = useNavigate();
   const [isAsked, setAsked] = useState(false);
   const remove = useMutation({
     mutationFn: send,
     onSuccess: () => {
       toast(words.removed(name));
-      return onRemoved();
+      discard();
+      for (const queryKey of lists) void known.invalidateQueries({ queryKey });
+      return navigate({ ...next, ignoreBlocker: true });
     },
   });
   return (

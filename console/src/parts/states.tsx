@@ -81,7 +81,7 @@ export function CodeBlock({ code }: { readonly code: string }) {
   );
 }
 
-interface Answer<T> {
+export interface Answer<T> {
   readonly data: T | undefined;
   readonly error: Error | null;
   readonly refetch: () => unknown;

@@ -1,6 +1,6 @@
 // Toasts: what was done a moment ago, said once, with a way back where there is one.
-import { useSyncExternalStore } from 'react';
 import { Refusal } from '../api/refusal.ts';
+import { createWatchedValue, useWatchedValue } from '../live/watched-value.ts';
 import { useWords } from '../words/language.tsx';
 import { partWords } from './part-words.ts';
 import styles from './toasts.module.css';
@@ -13,13 +13,13 @@ interface Toast {
 
 const shownMs = 8_000;
 const shownMax = 4;
-const watchers = new Set<() => void>();
-let shown: readonly Toast[] = [];
+const shown = createWatchedValue<readonly Toast[]>([]);
 let lastId = 0;
 
 export function toast(message: string, undo?: () => void): void {
   const id = ++lastId;
-  show([...shown, { id, message, ...(undo === undefined ? {} : { undo }) }].slice(-shownMax));
+  const added = { id, message, ...(undo === undefined ? {} : { undo }) };
+  shown.set([...shown.get(), added].slice(-shownMax));
   setTimeout(() => dismiss(id), shownMs);
 }
 
@@ -31,7 +31,7 @@ export function toastFailure(error: Error): void {
 
 export function ToastRegion() {
   const words = useWords(partWords);
-  const toasts = useSyncExternalStore(watch, () => shown);
+  const toasts = useWatchedValue(shown);
   return (
     <div className={styles['region']} role="status">
       {toasts.map(({ id, message, undo }) => (
@@ -55,15 +55,5 @@ export function ToastRegion() {
 }
 
 function dismiss(id: number): void {
-  show(shown.filter((one) => one.id !== id));
-}
-
-function show(toasts: readonly Toast[]): void {
-  shown = toasts;
-  for (const watcher of watchers) watcher();
-}
-
-function watch(watcher: () => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
+  shown.set(shown.get().filter((one) => one.id !== id));
 }

@@ -1,6 +1,7 @@
 // Routes of dashboards: the list, one of them, and one that a link shows without an account.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { readDashboardSearch, readListSearch } from '../screens/dashboards/dashboard-search.ts';
+import { readListSearch } from '../parts/list-search.ts';
+import { readDashboardSearch } from '../screens/dashboards/dashboard-search.ts';
 import { root, workspace } from './frame.ts';
 
 const dashboards = createRoute({

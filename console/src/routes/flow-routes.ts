@@ -1,6 +1,7 @@
 // Routes of data flows, and of the device connectors and integrations that are their tabs.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { readListSearch, readNewIntegration } from '../screens/flows/flow-search.ts';
+import { readListSearch } from '../parts/list-search.ts';
+import { readNewIntegration } from '../screens/flows/flow-search.ts';
 import { workspace } from './frame.ts';
 
 export const flowRoutes = [

@@ -1,5 +1,6 @@
 // Routes of the organization and of the own account.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readPage } from '../parts/list-search.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { shell } from './frame.ts';
 
@@ -38,8 +39,7 @@ const clients = createRoute({
 const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
-  validateSearch: ({ page }: Record<string, unknown>): { page?: number } =>
-    Number.isInteger(page) && Number(page) > 0 ? { page: Number(page) } : {},
+  validateSearch: readPage,
   component: lazyRouteComponent(() => import('../screens/organization/audit/audit.tsx'), 'Audit'),
 });
 

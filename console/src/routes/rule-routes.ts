@@ -1,8 +1,9 @@
 // Routes of rules and of the outputs that they and the data flows have.
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { readListSearch, readPage } from '../parts/list-search.ts';
 import { readNewOutput } from '../screens/outputs/new-output-search.ts';
 import { readDeliverySearch, readOutputSearch } from '../screens/outputs/output-search.ts';
-import { readPage, readRuleSearch, readSimulationSearch } from '../screens/rules/rule-search.ts';
+import { readSimulationSearch } from '../screens/rules/rule-search.ts';
 import { workspace } from './frame.ts';
 
 const outputs = createRoute({
@@ -48,7 +49,7 @@ const outputSettings = createRoute({
 const rules = createRoute({
   getParentRoute: () => workspace,
   path: '/rules',
-  validateSearch: readRuleSearch,
+  validateSearch: readListSearch,
   component: lazyRouteComponent(() => import('../screens/rules/rule-list.tsx'), 'Rules'),
 });
 
@@ -74,7 +75,7 @@ const ruleEdit = createRoute({
 const logicList = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/logic',
-  validateSearch: readRuleSearch,
+  validateSearch: readListSearch,
   component: lazyRouteComponent(() => import('../screens/rules/logic/logic-list.tsx'), 'LogicList'),
 });
 

@@ -2,7 +2,7 @@
 import aws4 from 'aws4';
 import type { EpochMs } from '../../model/instant.ts';
 import type { ConnectorServices } from '../connector-services.ts';
-import type { HttpCall } from '../http-answer.ts';
+import type { HttpCall } from '../../egress/http-exchange.ts';
 import { attemptHttp } from '../http-attempt.ts';
 import type { OutboundMessage, Target } from '../target.ts';
 import type { AmazonKinesisProperties } from './amazon-kinesis-properties.ts';

@@ -1,8 +1,8 @@
 // Sender to Google Cloud Pub/Sub: one message per delivery over HTTPS, with a token that the service account signs itself.
 import { importPKCS8, SignJWT } from 'jose';
+import type { HttpCall } from '../../egress/http-exchange.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { ConnectorServices } from '../connector-services.ts';
-import type { HttpCall } from '../http-answer.ts';
 import { attemptHttp } from '../http-attempt.ts';
 import { attempt } from '../send-failure.ts';
 import type { OutboundMessage, Target } from '../target.ts';

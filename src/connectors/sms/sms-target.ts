@@ -1,10 +1,11 @@
 // SMS target: asks the gateway for one message per recipient, as JSON {to, text, id}.
 // User and password in the URL of the gateway become Basic authentication.
-import type { EpochMs } from '../../model/instant.ts';
+import type { HttpCall } from '../../egress/http-exchange.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';
-import { call, failureOf, outcomeOf } from '../http-answer.ts';
+import type { ConnectorServices } from '../connector-services.ts';
+import { failureOf, outcomeOf } from '../http-answer.ts';
 import type { SendOutcome, Target } from '../target.ts';
 import type { RecipientPhone, SmsProperties } from './recipient-phones.ts';
 
@@ -22,7 +23,7 @@ interface Sms {
 export function createSmsTarget(
   { messageText, recipientPhones }: SmsProperties,
   gatewayUrl: string,
-  now: () => EpochMs,
+  { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
 ): Target {
   const template = parseTemplate(messageText, 'text');
   const gateway = gatewayOf(gatewayUrl);
@@ -37,7 +38,7 @@ export function createSmsTarget(
     for (const [i, to] of numbers.entries()) {
       if (i < first) continue;
       const request = requestOf(gateway, deliveryId, { id: `${deliveryId}-${i}`, to, text });
-      const outcome = outcomeOf(await call(request, signal), now);
+      const outcome = outcomeOf(await egress.request(request, signal), now);
       if (!outcome.ok) return outcome;
       answers.push(outcome.answer);
       reached.set(deliveryId, i + 1);
@@ -78,7 +79,7 @@ function gatewayOf(gatewayUrl: string): Gateway {
   return { url: url.href, headers: { authorization } };
 }
 
-function requestOf({ url, headers: own }: Gateway, deliveryId: string, sms: Sms) {
+function requestOf({ url, headers: own }: Gateway, deliveryId: string, sms: Sms): HttpCall {
   const headers = {
     'content-type': 'application/json',
     'x-delivery-id': deliveryId,
@@ -86,5 +87,6 @@ function requestOf({ url, headers: own }: Gateway, deliveryId: string, sms: Sms)
     ...own,
   };
   const { to, text, id } = sms;
-  return { method: 'POST', url, headers, body: JSON.stringify({ to, text, id }) };
+  const body = JSON.stringify({ to, text, id });
+  return { method: 'POST', url, headers, body, isOperators: true };
 }

@@ -23,8 +23,9 @@ export const sms = connectorType({
     return { messageText: sent.needed('messageText'), recipientPhones };
   },
   check: ({ messageText }, checks) => checks.template('messageText', messageText),
-  open(properties, { smsGatewayUrl, now }) {
+  open(properties, services) {
+    const { smsGatewayUrl } = services;
     if (smsGatewayUrl === undefined) throw new Error('SMS_GATEWAY_URL is not set');
-    return createSmsTarget(properties, smsGatewayUrl, now);
+    return createSmsTarget(properties, smsGatewayUrl, services);
   },
 });

@@ -1,7 +1,7 @@
 // Client credentials: tokens by the OAuth2 grant of that name, cached until shortly before they expire.
 import type { EgressGuard } from '../../egress/guard.ts';
+import type { HttpAnswer, HttpCall } from '../../egress/http-exchange.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { call, type HttpAnswer, type HttpCall } from '../http-answer.ts';
 import { parseJsonObject } from '../json-object.ts';
 import { PermanentRefusal } from '../send-failure.ts';
 import type { ClientCredentials } from './webhook-properties.ts';
@@ -34,7 +34,7 @@ export function createTokenSource(
   let cached: { readonly token: string; readonly until: EpochMs } | undefined;
 
   async function requestToken(signal: AbortSignal): Promise<string> {
-    const answer = await call(tokenRequest(credentials), signal, egress.dispatcher());
+    const answer = await egress.request(tokenRequest(credentials), signal);
     const { token, lifetimeMs } = issuedToken(answer);
     cached = { token, until: now() + lifetimeMs - tokenLimits.renewBeforeMs };
     return token;

@@ -1,11 +1,12 @@
 // Sender to webhooks: builds the request of a delivery from templates, credentials and a signature.
 import { createHmac } from 'node:crypto';
-import type { Dispatcher } from 'undici';
+import type { EgressGuard } from '../../egress/guard.ts';
+import type { HttpAnswer, HttpCall } from '../../egress/http-exchange.ts';
 import { problem } from '../../model/problem.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate, type Template } from '../../templates/template.ts';
 import type { ConnectorServices } from '../connector-services.ts';
-import { call, failureOf, type HttpAnswer, type HttpCall, outcomeOf } from '../http-answer.ts';
+import { failureOf, outcomeOf } from '../http-answer.ts';
 import type { OutboundMessage, Target } from '../target.ts';
 import { createTokenSource, type TokenSource } from './client-credentials.ts';
 import type { WebhookProperties } from './webhook-properties.ts';
@@ -23,7 +24,7 @@ interface OpenWebhook {
   readonly headers: readonly (readonly [name: string, value: Template])[];
   /** The template of the properties, which replaces the payload of the message. */
   readonly payload: Template | undefined;
-  readonly dispatcher: Dispatcher;
+  readonly egress: EgressGuard;
   /** Defined for OAUTH2. */
   readonly tokens: TokenSource | undefined;
 }
@@ -32,7 +33,7 @@ export function createWebhookTarget(
   properties: WebhookProperties,
   { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
 ): Target {
-  const { caCertificate, authType, oauth2 } = properties;
+  const { authType, oauth2 } = properties;
   const uri = parseTemplate(properties.uri, 'url', `${where}.uri`);
   const isFixed = uri.parts.every((part) => typeof part === 'string');
   const webhook: OpenWebhook = {
@@ -44,17 +45,20 @@ export function createWebhookTarget(
       parseTemplate(value, 'text', `${where}.headers.${name}`),
     ]),
     payload: payloadTemplate(properties),
-    dispatcher: egress.dispatcher({ ...(caCertificate !== null && { ca: caCertificate }) }),
+    egress,
     tokens:
       authType === 'OAUTH2' && oauth2 !== null ? createTokenSource(oauth2, egress, now) : undefined,
   };
   return {
     async send(message, signal) {
       try {
-        if (webhook.payload === undefined)
-          return outcomeOf(await request(webhook, message, message.payload, signal), now);
-        const sent = renderTemplate(webhook.payload, message.context);
-        return { ...outcomeOf(await request(webhook, message, sent, signal), now), sent };
+        const { payload: template } = webhook;
+        if (template === undefined) {
+          const exchanged = { message, body: message.payload, signal };
+          return outcomeOf(await request(webhook, exchanged), now);
+        }
+        const sent = renderTemplate(template, message.context);
+        return { ...outcomeOf(await request(webhook, { message, body: sent, signal }), now), sent };
       } catch (error) {
         return failureOf(error, signal);
       }
@@ -68,22 +72,33 @@ function payloadTemplate({ useCustomPayload, customPayload }: WebhookProperties)
   return parseTemplate(customPayload, 'json');
 }
 
+interface Exchanged {
+  readonly message: OutboundMessage;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+function request(webhook: OpenWebhook, exchanged: Exchanged): Promise<HttpAnswer> {
+  const { tokens, egress } = webhook;
+  if (tokens !== undefined) return requestWithToken(webhook, tokens, exchanged);
+  const { message, body, signal } = exchanged;
+  return egress.request(callOf(webhook, message, body), signal);
+}
+
 /**
  * Sends the request; with a new token once more, because the target may have revoked the first one.
  */
-async function request(
+async function requestWithToken(
   webhook: OpenWebhook,
-  message: OutboundMessage,
-  body: string,
-  signal: AbortSignal,
+  tokens: TokenSource,
+  { message, body, signal }: Exchanged,
 ): Promise<HttpAnswer> {
-  const { tokens, dispatcher } = webhook;
-  if (tokens === undefined) return call(callOf(webhook, message, body), signal, dispatcher);
+  const { egress } = webhook;
   const token = await tokens.current(signal);
-  const answer = await call(callOf(webhook, message, body, token), signal, dispatcher);
+  const answer = await egress.request(callOf(webhook, message, body, token), signal);
   if (answer.status !== 401) return answer;
   const renewed = await tokens.renewed(token, signal);
-  return call(callOf(webhook, message, body, renewed), signal, dispatcher);
+  return egress.request(callOf(webhook, message, body, renewed), signal);
 }
 
 function callOf(
@@ -107,6 +122,7 @@ function callOf(
       'user-agent': 'heliograph',
     },
     ...(hasBody && { body }),
+    ...(properties.caCertificate !== null && { ca: properties.caCertificate }),
   };
 }
 

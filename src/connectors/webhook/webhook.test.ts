@@ -3,11 +3,13 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import type { OutboundMessage } from '../target.ts';
 import { plainOptions, testServices } from '../testing-services.ts';
 import { webhook } from './webhook.ts';
 import { createEgressGuard } from '../../egress/guard.ts';
+import { createHttpThread } from '../../egress/http-thread.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { makeCertificate } from '../../../tests/servers/certificate.ts';
 import { type Answering, startReceiver } from '../../../tests/deliveries/receivers.ts';
@@ -98,6 +100,29 @@ const moods: readonly (readonly [string, Answering, object])[] = [
     { ok: false, retry: true, reason: expect.stringContaining('no answer in time') },
   ],
 ];
+
+test('an attempt fails for the time being when the thread of the HTTP client ends', async () => {
+  const threads: Worker[] = [];
+  const note = (thread: Worker): void => void threads.push(thread);
+  process.on('worker', note);
+  const http = createHttpThread({ allow: ['127.0.0.0/8'], failed: () => undefined });
+  const egress = createEgressGuard({ allow: [] }, http);
+  cleanups.push(
+    () => egress.close(),
+    () => process.off('worker', note),
+  );
+  const made = await receiver();
+  const hanging = new Promise<void>((resolve) => (made.answering = () => resolve()));
+  const properties = { ...webhookProperties, uri: made.url };
+  const target = webhook.open(properties, testServices(egress), plainOptions);
+  const outcome = target.send(message, AbortSignal.timeout(5_000));
+  await hanging;
+  await threads[0]?.terminate();
+  const reason = 'The thread that sends HTTP requests ended';
+  expect(await outcome).toEqual({ ok: false, retry: true, reason });
+  made.answering = status(200);
+  expect(await target.send(message, AbortSignal.timeout(5_000))).toMatchObject({ ok: true });
+});
 
 for (const [name, answering, expected] of moods) {
   test(`contract 35: a webhook that answers ${name}`, async () => {

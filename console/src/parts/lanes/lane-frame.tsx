@@ -8,7 +8,7 @@ import { type Wire, Wires } from './wires.tsx';
 interface LaneFrameProps {
   readonly label: string;
   readonly wires: readonly Wire[];
-  /** Elements with `data-lane`. */
+  /** Each a `Lane`. */
   readonly children: ReactNode;
 }
 
@@ -33,11 +33,6 @@ export function LaneFrame({ label, wires, children }: LaneFrameProps) {
       </p>
     </section>
   );
-}
-
-/** Fields in a lane that add a card. */
-export function AddForm({ children }: { readonly children: ReactNode }) {
-  return <div className={styles['add']}>{children}</div>;
 }
 
 /** Cards are buttons with `data-node`; a lane is an element with `data-lane`. */

@@ -1,4 +1,5 @@
 // Address of the activity: who, since when, the page, and the request that is open.
+import { readPage } from '../../parts/list-search.ts';
 
 export const activityRanges = ['24h', '7d', '30d'] as const;
 export type ActivityRange = (typeof activityRanges)[number];
@@ -13,13 +14,12 @@ export interface ActivitySearch {
 }
 
 export function readActivitySearch(search: Record<string, unknown>): ActivitySearch {
-  const { by, page, open } = search;
+  const { by, open } = search;
   const range = activityRanges.find((one) => one === search['range']);
-  const isPage = typeof page === 'number' && Number.isInteger(page) && page > 0;
   return {
     ...(isWord(by) ? { by: String(by) } : {}),
     ...(range === undefined ? {} : { range }),
-    ...(isPage ? { page } : {}),
+    ...readPage(search),
     ...(isWord(open) ? { open: String(open) } : {}),
   };
 }

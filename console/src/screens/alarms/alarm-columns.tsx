@@ -2,6 +2,7 @@
 import { useMemo } from 'react';
 import type { Alarm } from '../../api/alarms.ts';
 import { Ago } from '../../parts/ago.tsx';
+import { selectColumn } from '../../parts/rows/select-column.tsx';
 import type { Selection } from '../../parts/rows/use-selection.ts';
 import type { Column } from '../../parts/rows/windowed-table.tsx';
 import { Severity } from '../../parts/severity.tsx';
@@ -34,32 +35,6 @@ export function useAlarmColumns(parts: ColumnParts): readonly Column<Alarm>[] {
       : wideColumns(words, hasState, count);
     return [...ends.slice(0, 1), ...middle, ...ends.slice(1)];
   }, [words, count, selection, hasState, isNarrow, acknowledge, clear]);
-}
-
-function selectColumn(selection: Selection<Alarm>, words: Words): Column<Alarm> {
-  return {
-    key: 'select',
-    width: '20px',
-    header: (
-      <input
-        type="checkbox"
-        aria-label={words.selectShown}
-        checked={selection.isAll || selection.count > 0}
-        onChange={selection.toggleShown}
-      />
-    ),
-    cell: (alarm, index) => (
-      <input
-        type="checkbox"
-        tabIndex={-1}
-        aria-label={words.select(alarm.name)}
-        checked={selection.has(alarm)}
-        onChange={({ nativeEvent }) =>
-          selection.toggle(alarm, index, (nativeEvent as MouseEvent).shiftKey)
-        }
-      />
-    ),
-  };
 }
 
 function stackedColumn(words: Words, hasState: boolean): Column<Alarm> {

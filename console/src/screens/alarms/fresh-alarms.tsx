@@ -1,37 +1,28 @@
 // Fresh alarms: those that changed a moment ago, so that their rows can glow once.
-import { useSyncExternalStore } from 'react';
 import { useAlarmEvents } from '../../live/use-alarm-events.ts';
+import { createWatchedValue, useWatchedPart } from '../../live/watched-value.ts';
 
 /** The glow begins when the list has the row, up to a second after the event. */
 const freshMs = 3_200;
 
-const fresh = new Set<string>();
-const watchers = new Set<() => void>();
+const fresh = createWatchedValue(new Set<string>());
 
 /** Takes note of what opens or is triggered again while the list is shown. */
 export function useFreshAlarms(workspaceId: string): void {
   useAlarmEvents(workspaceId, ({ change, alarm: { id } }) => {
     if (change !== 'OPENED' && change !== 'UPDATED' && change !== 'ESCALATED') return;
-    fresh.add(id);
-    announce();
+    const ids = fresh.get();
+    ids.add(id);
+    fresh.set(ids);
     setTimeout(() => {
-      fresh.delete(id);
-      announce();
+      ids.delete(id);
+      fresh.set(ids);
     }, freshMs);
   });
 }
 
 /** An invisible mark in a row; the table glows where one is set. */
 export function FreshMark({ id }: { readonly id: string }) {
-  const isFresh = useSyncExternalStore(watch, () => fresh.has(id));
+  const isFresh = useWatchedPart(fresh, (ids) => ids.has(id));
   return isFresh ? <span data-fresh hidden /> : null;
-}
-
-function announce(): void {
-  for (const watcher of watchers) watcher();
-}
-
-function watch(watcher: () => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
 }

@@ -2,8 +2,8 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { answers } from '../../api/answers.ts';
 import { ask, platform } from '../../api/platform.ts';
+import type { ListSearch } from '../../parts/list-search.ts';
 import type { Configuration, Dashboard } from './dashboard-model.ts';
-import type { DashboardListSearch } from './dashboard-search.ts';
 import type { Reader } from './data/reader.tsx';
 
 /** Members of a row: a configuration may be a megabyte. */
@@ -12,7 +12,7 @@ const rows = 50;
 
 export type DashboardRow = Pick<Dashboard, (typeof rowFields)[number]>;
 
-export const dashboardsOf = (workspaceId: string, { q, page = 0 }: DashboardListSearch) =>
+export const dashboardsOf = (workspaceId: string, { q, page = 0 }: ListSearch) =>
   queryOptions({
     queryKey: ['dashboards', workspaceId, q, page],
     placeholderData: keepPreviousData,

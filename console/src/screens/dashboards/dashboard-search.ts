@@ -27,19 +27,6 @@ export function readDashboardSearch(search: Record<string, unknown>): DashboardS
   };
 }
 
-/** Address of the list: what is searched, and the page from 0. */
-export interface DashboardListSearch {
-  readonly q?: string;
-  readonly page?: number;
-}
-
-export function readListSearch({ q, page }: Record<string, unknown>): DashboardListSearch {
-  return {
-    ...(typeof q === 'string' && q !== '' ? { q } : {}),
-    ...(Number.isInteger(page) && Number(page) > 0 ? { page: Number(page) } : {}),
-  };
-}
-
 function instantOf(value: unknown): string | undefined {
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();

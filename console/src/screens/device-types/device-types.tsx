@@ -14,6 +14,7 @@ import { Page } from '../../parts/page.tsx';
 import { partWords } from '../../parts/part-words.ts';
 import { usePages } from '../../parts/rows/use-pages.ts';
 import { type Column, WindowedTable } from '../../parts/rows/windowed-table.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Bone, Empty, Failure } from '../../parts/states.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -88,15 +89,10 @@ function TypeSearchBar() {
   const { source: _source, ...withoutSource } = search;
   return (
     <div className={styles['tools']}>
-      <input
-        className={styles['search']}
-        type="search"
-        aria-label={words.search}
-        placeholder={words.search}
-        defaultValue={search.q ?? ''}
-        onChange={({ target: { value } }) =>
-          change(value === '' ? withoutText : { ...search, q: value })
-        }
+      <SearchField
+        label={words.search}
+        value={search.q ?? ''}
+        change={(q) => change(q === '' ? withoutText : { ...search, q })}
       />
       <Segments
         label={words.source}

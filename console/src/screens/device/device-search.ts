@@ -19,6 +19,8 @@ export interface DeviceSearch {
   readonly from?: string;
   readonly to?: string;
   readonly tz?: ZoneChoice;
+  /** Charts also show the period before the range. */
+  readonly before?: true;
   /** Of the log. */
   readonly level?: LevelName;
   /** Until when uplinks are shown. */
@@ -38,6 +40,7 @@ export function readPageSearch(search: Record<string, unknown>): DeviceSearch {
     ...(range === undefined || isCustom ? {} : { range }),
     ...(isCustom ? { from, to } : {}),
     ...(tz === undefined ? {} : { tz }),
+    ...(search['before'] === true ? { before: true as const } : {}),
     ...(level === undefined ? {} : { level }),
     ...(at === undefined ? {} : { at }),
   };

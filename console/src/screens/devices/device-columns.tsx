@@ -2,6 +2,7 @@
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { useMemo } from 'react';
 import { Bone } from '../../parts/states.tsx';
+import { selectColumn } from '../../parts/rows/select-column.tsx';
 import type { Column } from '../../parts/rows/windowed-table.tsx';
 import { useWords } from '../../words/language.tsx';
 import {
@@ -52,35 +53,6 @@ export function useDeviceColumns(parts: ColumnParts): readonly Column<Device>[] 
 type Words = typeof devicesWords.en;
 interface WordedParts extends ColumnParts {
   readonly words: Words;
-}
-
-function selectColumn(selection: Selection<Device>, words: Words): Column<Device> {
-  return {
-    key: 'select',
-    width: '20px',
-    header: (
-      <input
-        type="checkbox"
-        aria-label={words.selectShown}
-        checked={selection.isAll || selection.count > 0}
-        ref={(box) => {
-          if (box !== null) box.indeterminate = !selection.isAll && selection.count > 0;
-        }}
-        onChange={selection.toggleShown}
-      />
-    ),
-    cell: (device, index) => (
-      <input
-        type="checkbox"
-        tabIndex={-1}
-        aria-label={words.select(device.name)}
-        checked={selection.has(device)}
-        onChange={({ nativeEvent }) =>
-          selection.toggle(device, index, (nativeEvent as MouseEvent).shiftKey)
-        }
-      />
-    ),
-  };
 }
 
 function nameColumn({ search, change, words, isNarrow }: WordedParts): Column<Device> {

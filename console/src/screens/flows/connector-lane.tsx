@@ -4,6 +4,7 @@ import { Plug } from 'lucide-react';
 import { useState } from 'react';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/field.tsx';
+import { Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { kindOf } from './connectors/connector-kinds.ts';
@@ -20,35 +21,32 @@ export function ConnectorLane(props: LaneProps) {
   const kinds = useWords(connectorWords);
   const { connectorId } = draft;
   return (
-    <div data-lane>
-      <h2>{words.arrives}</h2>
-      <ul>
-        <NodeCard
-          name="connector"
-          open={open}
-          setOpen={setOpen}
-          icon={<Plug aria-hidden="true" />}
-          title={connector?.name ?? words.connector}
-          note={connector === undefined ? words.noConnector : kindOf(connector, kinds)}
-        >
-          {flow === undefined ? (
-            <Choice {...props} />
-          ) : (
-            <p className="mute">{words.connectorFixed}</p>
-          )}
-          {connectorId !== '' && (
-            <div className={styles['links']}>
-              <ButtonLink
-                to="/w/$workspaceId/flows/connectors/$connectorId"
-                params={{ workspaceId, connectorId }}
-              >
-                {words.openConnector}
-              </ButtonLink>
-            </div>
-          )}
-        </NodeCard>
-      </ul>
-    </div>
+    <Lane title={words.arrives}>
+      <NodeCard
+        name="connector"
+        open={open}
+        setOpen={setOpen}
+        icon={<Plug aria-hidden="true" />}
+        title={connector?.name ?? words.connector}
+        note={connector === undefined ? words.noConnector : kindOf(connector, kinds)}
+      >
+        {flow === undefined ? (
+          <Choice {...props} />
+        ) : (
+          <p className="mute">{words.connectorFixed}</p>
+        )}
+        {connectorId !== '' && (
+          <div className={styles['links']}>
+            <ButtonLink
+              to="/w/$workspaceId/flows/connectors/$connectorId"
+              params={{ workspaceId, connectorId }}
+            >
+              {words.openConnector}
+            </ButtonLink>
+          </div>
+        )}
+      </NodeCard>
+    </Lane>
   );
 }
 

@@ -4,6 +4,7 @@ import { FileCode2 } from 'lucide-react';
 import { ButtonLink } from '../../parts/button.tsx';
 import { CheckField } from '../../parts/check-field.tsx';
 import { SelectField } from '../../parts/field.tsx';
+import { Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
@@ -20,40 +21,37 @@ export function DecoderLane(props: LaneProps) {
   const { typeId, isPassThrough } = draft;
   const name = nameOf(props, types);
   return (
-    <div data-lane>
-      <h2>{words.decoded}</h2>
-      <ul>
-        <NodeCard
-          name="decoder"
-          open={open}
-          setOpen={setOpen}
-          icon={<FileCode2 aria-hidden="true" />}
-          title={name ?? words.noDecoder}
-          note={name === undefined || isPassThrough ? words.asSent : words.decoder}
+    <Lane title={words.decoded}>
+      <NodeCard
+        name="decoder"
+        open={open}
+        setOpen={setOpen}
+        icon={<FileCode2 aria-hidden="true" />}
+        title={name ?? words.noDecoder}
+        note={name === undefined || isPassThrough ? words.asSent : words.decoder}
+      >
+        <SelectField
+          label={words.decoder}
+          value={typeId}
+          onChange={(event) => change({ ...draft, typeId: event.currentTarget.value })}
         >
-          <SelectField
-            label={words.decoder}
-            value={typeId}
-            onChange={(event) => change({ ...draft, typeId: event.currentTarget.value })}
-          >
-            <option value="">{`${words.noDecoder}: ${words.asSent}`}</option>
-            {types.map((type) => (
-              <option key={type.id} value={type.id}>
-                {type.name}
-              </option>
-            ))}
-          </SelectField>
-          {typeId !== '' && (
-            <CheckField
-              label={words.passThrough}
-              isOn={isPassThrough}
-              change={(isOn) => change({ ...draft, isPassThrough: isOn })}
-            />
-          )}
-          <TypeLink {...props} />
-        </NodeCard>
-      </ul>
-    </div>
+          <option value="">{`${words.noDecoder}: ${words.asSent}`}</option>
+          {types.map((type) => (
+            <option key={type.id} value={type.id}>
+              {type.name}
+            </option>
+          ))}
+        </SelectField>
+        {typeId !== '' && (
+          <CheckField
+            label={words.passThrough}
+            isOn={isPassThrough}
+            change={(isOn) => change({ ...draft, isPassThrough: isOn })}
+          />
+        )}
+        <TypeLink {...props} />
+      </NodeCard>
+    </Lane>
   );
 }
 

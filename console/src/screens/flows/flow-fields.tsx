@@ -1,7 +1,8 @@
 // Flow fields: the sentence, name, description and retention, and the lanes, with what the platform said of them.
 import { useQuery } from '@tanstack/react-query';
-import { faultAt, faultsOf } from '../../api/field-faults.ts';
+import { faultAt, faultsElsewhere, faultsOf } from '../../api/field-faults.ts';
 import { TextField } from '../../parts/field.tsx';
+import { NameFields } from '../../parts/name-fields.tsx';
 import { Refused } from '../../parts/refused.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
@@ -25,25 +26,12 @@ const atFields = ['name', 'description', 'retentionDays'];
 export function FlowFields({ workspaceId, flow, draft, change, error }: FlowFieldsProps) {
   const words = useWords(flowWords);
   const faults = faultsOf(error);
-  const others = [...faults.byPath].filter(([path]) => !atFields.includes(path));
-  const said = [...others.map(([path, reason]) => `${path}: ${reason}`), faults.rest ?? ''];
-  const refused = said.filter(Boolean).join('; ');
+  const refused = faultsElsewhere(faults, atFields);
   return (
     <>
       <Sentence workspaceId={workspaceId} flow={flow} draft={draft} />
       <div className={styles['head']}>
-        <TextField
-          label={words.name}
-          error={faultAt(faults, 'name')}
-          value={draft.name}
-          onChange={(event) => change({ ...draft, name: event.currentTarget.value })}
-        />
-        <TextField
-          label={words.description}
-          error={faultAt(faults, 'description')}
-          value={draft.description}
-          onChange={(event) => change({ ...draft, description: event.currentTarget.value })}
-        />
+        <NameFields draft={draft} change={change} faults={faults} />
         <TextField
           label={words.retention}
           hint={words.retentionHint}
@@ -53,7 +41,7 @@ export function FlowFields({ workspaceId, flow, draft, change, error }: FlowFiel
           onChange={(event) => change({ ...draft, retentionDays: event.currentTarget.value })}
         />
       </div>
-      {refused !== '' && <Refused reason={refused} />}
+      {refused !== undefined && <Refused reason={refused} />}
       <FlowLanes workspaceId={workspaceId} flow={flow} draft={draft} change={change} />
     </>
   );

@@ -1,14 +1,10 @@
 // Data flows: every flow of the workspace with its connector, decoder, outputs and health.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import type { ReactNode } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
 import { ButtonLink } from '../../parts/button.tsx';
-import { Sheet } from '../../parts/card.tsx';
-import { ListBones, ListTable } from '../../parts/list-table.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { Answered, Empty } from '../../parts/states.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { FlowHealth } from './flow-health.tsx';
 import { connectorChoice, type FlowItem, flowsOf } from './flow-requests.ts';
@@ -22,8 +18,9 @@ export function Flows() {
   const words = useWords(flowsWords);
   const { workspaceId } = useParams({ from: route });
   const search = useSearch({ from: route });
-  const navigate = useNavigate({ from: '/w/$workspaceId/flows' });
   const flows = useQuery(flowsOf(workspaceId, search));
+  const enabled = flows.data?.totalElements === 0;
+  const connector = useQuery({ ...connectorChoice(workspaceId), enabled }).data?.[0]?.id;
   const path = `/v3/data-flows?workspaceId=${workspaceId}&details=health`;
   const add = (
     <ButtonLink look="primary" to="/w/$workspaceId/flows/new" params={{ workspaceId }}>
@@ -32,36 +29,16 @@ export function Flows() {
     </ButtonLink>
   );
   return (
-    <FlowsFrame
-      workspaceId={workspaceId}
-      tab="flows"
-      request={path}
-      q={search.q}
-      search={(q) => void navigate({ search: q === undefined ? {} : { q }, replace: true })}
-      actions={add}
-    >
-      <Sheet>
-        <Answered answer={flows} curl={{ path }} skeleton={<ListBones />}>
-          {({ content, totalPages }) =>
-            content.length === 0 ? (
-              <NoFlows isFiltered={search.q !== undefined} workspaceId={workspaceId} add={add} />
-            ) : (
-              <>
-                <ListTable headers={[words.flow, words.way, words.outputs, words.health]}>
-                  {content.map((flow) => (
-                    <FlowRow key={flow.id} flow={flow} />
-                  ))}
-                </ListTable>
-                <Pager
-                  page={search.page ?? 0}
-                  pages={totalPages}
-                  go={(page) => void navigate({ search: (before) => ({ ...before, page }) })}
-                />
-              </>
-            )
-          }
-        </Answered>
-      </Sheet>
+    <FlowsFrame workspaceId={workspaceId} tab="flows" request={path} actions={add}>
+      <PagedList
+        answer={flows}
+        path={path}
+        headers={[words.flow, words.way, words.outputs, words.health]}
+        words={words}
+        add={add}
+        example={firstStep(workspaceId, connector)}
+        row={(flow) => <FlowRow flow={flow} />}
+      />
     </FlowsFrame>
   );
 }
@@ -100,26 +77,6 @@ function FlowRow({ flow }: { readonly flow: FlowItem }) {
         <FlowHealth health={flow.health ?? null} />
       </td>
     </tr>
-  );
-}
-
-interface NoFlowsProps {
-  readonly isFiltered: boolean;
-  readonly workspaceId: string;
-  readonly add: ReactNode;
-}
-
-function NoFlows({ isFiltered, workspaceId, add }: NoFlowsProps) {
-  const words = useWords(flowsWords);
-  const connector = useQuery(connectorChoice(workspaceId)).data?.[0]?.id;
-  if (isFiltered) return <Empty title={words.noMatch} note={words.noMatchNote} />;
-  return (
-    <Empty
-      title={words.empty}
-      note={words.emptyNote}
-      actions={add}
-      curl={firstStep(workspaceId, connector)}
-    />
   );
 }
 

@@ -1,6 +1,6 @@
 // Flow page: one data flow as the way of a payload, edited in place, with what arrives through it.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
@@ -83,6 +83,7 @@ function Lead({ workspaceId, flowId }: { readonly workspaceId: string; readonly 
 }
 
 function FlowEditor({ flow }: { readonly flow: Flow }) {
+  const words = useWords(flowWords);
   const { id, version, workspaceId } = flow;
   const editor = useEditor<FlowDraft, Flow>({
     key: `data flow ${id}`,
@@ -106,32 +107,15 @@ function FlowEditor({ flow }: { readonly flow: Flow }) {
         error={editor.error}
       />
       <UnsavedBar editor={editor} within={`/w/${workspaceId}/flows/${id}`}>
-        <RemoveFlow flow={flow} discard={editor.discard} />
+        <RemoveRecord
+          name={flow.name}
+          note={words.removeNote}
+          send={() => ask(platform.DELETE('/v3/data-flows/{id}', { params: { path: { id } } }))}
+          discard={editor.discard}
+          lists={[['data-flows']]}
+          next={{ to: '/w/$workspaceId/flows', params: { workspaceId } }}
+        />
       </UnsavedBar>
     </>
-  );
-}
-
-interface RemoveFlowProps {
-  readonly flow: Flow;
-  readonly discard: () => void;
-}
-
-function RemoveFlow({ flow: { id, name, workspaceId }, discard }: RemoveFlowProps) {
-  const words = useWords(flowWords);
-  const known = useQueryClient();
-  const navigate = useNavigate();
-  return (
-    <RemoveRecord
-      name={name}
-      note={words.removeNote}
-      send={() => ask(platform.DELETE('/v3/data-flows/{id}', { params: { path: { id } } }))}
-      onRemoved={() => {
-        discard();
-        void known.invalidateQueries({ queryKey: ['data-flows'] });
-        const params = { workspaceId };
-        return navigate({ to: '/w/$workspaceId/flows', params, ignoreBlocker: true });
-      }}
-    />
   );
 }

@@ -1,19 +1,5 @@
-// Addresses of the data flows, connectors and integrations: search, page and type.
+// Address of a new integration: its type.
 import { type IntegrationType, integrationTypes } from '../../../../src/model/integration.ts';
-
-/** What the address of a list says. */
-export interface ListSearch {
-  readonly q?: string;
-  readonly page?: number;
-}
-
-export function readListSearch({ q, page }: Record<string, unknown>): ListSearch {
-  const isPage = typeof page === 'number' && Number.isInteger(page) && page > 0;
-  return {
-    ...(typeof q === 'string' && q !== '' ? { q } : {}),
-    ...(isPage ? { page } : {}),
-  };
-}
 
 export interface NewIntegrationSearch {
   readonly type?: IntegrationType;

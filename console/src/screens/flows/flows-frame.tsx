@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Tabs } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
-import { SearchField } from '../../parts/search-field.tsx';
+import { ListSearchField } from '../../parts/paged-list.tsx';
 import { useWords } from '../../words/language.tsx';
 import styles from './flows.module.css';
 import { flowsWords } from './flows-words.ts';
@@ -13,15 +13,12 @@ interface FlowsFrameProps {
   readonly tab: 'flows' | 'connectors' | 'integrations';
   /** Path of the request behind the list. */
   readonly request: string;
-  /** What the address says is searched. */
-  readonly q: string | undefined;
-  readonly search: (q: string | undefined) => void;
   readonly actions: ReactNode;
   readonly children: ReactNode;
 }
 
 export function FlowsFrame(props: FlowsFrameProps) {
-  const { workspaceId, tab, request, q, search, actions, children } = props;
+  const { workspaceId, tab, request, actions, children } = props;
   const words = useWords(flowsWords);
   const params = { workspaceId };
   return (
@@ -46,12 +43,7 @@ export function FlowsFrame(props: FlowsFrameProps) {
         ]}
       />
       <div className={styles['tools']}>
-        <SearchField
-          key={tab}
-          label={words.search}
-          value={q ?? ''}
-          change={(typed) => search(typed === '' ? undefined : typed)}
-        />
+        <ListSearchField key={tab} label={words.search} />
       </div>
       {children}
     </Page>

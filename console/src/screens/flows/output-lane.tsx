@@ -1,12 +1,13 @@
 // Output lane: where samples go, each output for all topics or for one.
 import { useQuery } from '@tanstack/react-query';
-import { Database, Plus, Send } from 'lucide-react';
+import { Database, Send } from 'lucide-react';
 import { useState } from 'react';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
-import { AddForm } from '../../parts/lanes/lane-frame.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { AddForm, Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
+import { OutputPick } from '../outputs/output-pick.tsx';
 import { TestDialog } from '../outputs/test-dialog.tsx';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
 import { type FlowOutput, withOutput, withoutOutput } from './flow-draft.ts';
@@ -18,33 +19,30 @@ import styles from './flows.module.css';
 export function OutputLane(props: LaneProps) {
   const { workspaceId, draft, change, setOpen } = props;
   const words = useWords(flowWords);
-  const [isAdding, setAdding] = useState(false);
   const { outputs } = draft;
   return (
-    <div data-lane>
-      <h2>{words.goesOut}</h2>
-      <ul>
-        {outputs.map((output, at) => (
-          // oxlint-disable-next-line react/no-array-index-key -- an output may be there for several topics
-          <OutputCard key={`${at} ${output.id}`} {...props} output={output} at={at} />
-        ))}
-      </ul>
-      {isAdding ? (
-        <AddOutput
-          workspaceId={workspaceId}
-          add={(id) => {
-            change({ ...draft, outputs: [...outputs, { id, topic: '*' }] });
-            setOpen(`output ${outputs.length}`);
-            setAdding(false);
-          }}
-        />
-      ) : (
-        <Button look="ghost" data-add onClick={() => setAdding(true)}>
-          <Plus aria-hidden="true" />
-          {words.addOutput}
-        </Button>
-      )}
-    </div>
+    <Lane
+      title={words.goesOut}
+      foot={
+        <AddForm label={words.addOutput}>
+          {(done) => (
+            <AddOutput
+              workspaceId={workspaceId}
+              add={(id) => {
+                change({ ...draft, outputs: [...outputs, { id, topic: '*' }] });
+                setOpen(`output ${outputs.length}`);
+                done();
+              }}
+            />
+          )}
+        </AddForm>
+      }
+    >
+      {outputs.map((output, at) => (
+        // oxlint-disable-next-line react/no-array-index-key -- an output may be there for several topics
+        <OutputCard key={`${at} ${output.id}`} {...props} output={output} at={at} />
+      ))}
+    </Lane>
   );
 }
 
@@ -120,24 +118,10 @@ interface AddOutputProps {
 
 function AddOutput({ workspaceId, add }: AddOutputProps) {
   const words = useWords(flowWords);
-  const types = useWords(typeWords);
   const known = useQuery(outputChoice(workspaceId)).data ?? [];
   return (
-    <AddForm>
-      <SelectField
-        label={words.output}
-        value=""
-        onChange={({ currentTarget: { value } }) => {
-          if (value !== '') add(value);
-        }}
-      >
-        <option value="">{words.chooseOutput}</option>
-        {known.map(({ id, name, type }) => (
-          <option key={id} value={id}>
-            {name} · {typeNameOf(types, type)}
-          </option>
-        ))}
-      </SelectField>
+    <>
+      <OutputPick known={known} pick={({ id }) => add(id)} />
       <ButtonLink
         to="/w/$workspaceId/outputs/new"
         params={{ workspaceId }}
@@ -145,6 +129,6 @@ function AddOutput({ workspaceId, add }: AddOutputProps) {
       >
         {words.newOutput}
       </ButtonLink>
-    </AddForm>
+    </>
   );
 }

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Cpu, RadioTower } from 'lucide-react';
 import { ButtonLink } from '../../parts/button.tsx';
+import { Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { encodeFilter } from '../devices/device-search.ts';
@@ -15,13 +16,10 @@ export function SenderLane(props: LaneProps) {
   const words = useWords(flowWords);
   const integrationId = props.connector?.integrationId ?? null;
   return (
-    <div data-lane>
-      <h2>{words.sends}</h2>
-      <ul>
-        <DevicesCard {...props} />
-        {integrationId !== null && <ServerCard {...props} integrationId={integrationId} />}
-      </ul>
-    </div>
+    <Lane title={words.sends}>
+      <DevicesCard {...props} />
+      {integrationId !== null && <ServerCard {...props} integrationId={integrationId} />}
+    </Lane>
   );
 }
 

@@ -7,7 +7,7 @@ import { CodeBlock } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { DeliveryChip } from './delivery-state.tsx';
-import { type Delivery, resendOne } from './output-requests.ts';
+import { deliveriesKey, type Delivery, resendOne } from './output-requests.ts';
 import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
 import { readable } from './readable.ts';
@@ -60,7 +60,7 @@ function Resend({ delivery }: { readonly delivery: Delivery }) {
     onSuccess: () => toast(words.resent),
     onError: toastFailure,
     onSettled: () =>
-      known.invalidateQueries({ queryKey: ['deliveries', delivery.outputConnectorId] }),
+      known.invalidateQueries({ queryKey: deliveriesKey(delivery.outputConnectorId) }),
   });
   return (
     <Button

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { useDevicesById } from '../../api/devices-by-id.ts';
+import { useLogEvents } from '../../live/use-workspace-events.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Dot } from '../../parts/chip.tsx';
@@ -14,7 +15,7 @@ import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { DeliveryRow } from './delivery-row.tsx';
 import { OutputFrame } from './output-frame.tsx';
-import { deliveriesOf, type Delivery, resendFailed } from './output-requests.ts';
+import { deliveriesKey, deliveriesOf, type Delivery, resendFailed } from './output-requests.ts';
 import { type DeliverySearch, deliveryStates } from './output-search.ts';
 import styles from './outputs.module.css';
 import { outputsWords } from './outputs-words.ts';
@@ -45,7 +46,7 @@ function ResendFailed({ outputId }: { readonly outputId: string }) {
     mutationFn: () => resendFailed(outputId),
     onSuccess: ({ resent }) => toast(words.resentAll(count(resent))),
     onError: toastFailure,
-    onSettled: () => known.invalidateQueries({ queryKey: ['deliveries', outputId] }),
+    onSettled: () => known.invalidateQueries({ queryKey: deliveriesKey(outputId) }),
   });
   const total = failed.data?.totalElements ?? 0;
   if (total === 0) return null;
@@ -67,6 +68,13 @@ function DeliveryLog({ workspaceId, outputId }: LogProps) {
   const search = useSearch({ from: route });
   const navigate = useNavigate({ from: '/w/$workspaceId/outputs/$outputId/deliveries' });
   const deliveries = useQuery(deliveriesOf(outputId, search));
+  useLogEvents({
+    workspaceId,
+    kind: 'DELIVERY',
+    key: deliveriesKey(outputId),
+    isOf: ({ delivery }) =>
+      (delivery as { readonly outputConnectorId: string }).outputConnectorId === outputId,
+  });
   const path = `/v3/output-connectors/${outputId}/deliveries`;
   return (
     <Card

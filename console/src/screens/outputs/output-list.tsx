@@ -3,15 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { ButtonLink } from '../../parts/button.tsx';
-import { Sheet } from '../../parts/card.tsx';
 import { Dot } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
-import { ListBones, ListTable } from '../../parts/list-table.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { SearchField } from '../../parts/search-field.tsx';
-import { Answered, Bone, Empty } from '../../parts/states.tsx';
+import { ListSearchField, ListTotal, PagedList } from '../../parts/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { HourStrip } from './hour-strip.tsx';
 import { type OutputItem, outputsOf } from './output-requests.ts';
@@ -25,43 +21,49 @@ const route = '/signed-in/shell/w/$workspaceId/outputs';
 
 export function Outputs() {
   const words = useWords(outputsWords);
-  const { count } = useFormats();
   const { workspaceId } = useParams({ from: route });
   const search = useSearch({ from: route });
   const outputs = useQuery(outputsOf(workspaceId, search));
-  const total = outputs.data?.totalElements;
   const path = `/v3/output-connectors?workspaceId=${workspaceId}`;
+  const add = (
+    <ButtonLink look="primary" to="/w/$workspaceId/outputs/new" params={{ workspaceId }}>
+      <Plus aria-hidden="true" />
+      {words.add}
+    </ButtonLink>
+  );
   return (
     <Page
       title={words.title}
       name={words.title}
       path={[words.title]}
-      lead={total === undefined ? <Bone width="5em" /> : words.count(count(total), total)}
+      lead={<ListTotal answer={outputs} say={words.count} />}
       actions={
         <>
           <CurlButton request={{ path }} />
-          <ButtonLink look="primary" to="/w/$workspaceId/outputs/new" params={{ workspaceId }}>
-            <Plus aria-hidden="true" />
-            {words.add}
-          </ButtonLink>
+          {add}
         </>
       }
     >
       <ListTools search={search} />
-      <Sheet>
-        <Answered answer={outputs} curl={{ path }} skeleton={<ListBones />}>
-          {({ content, totalPages }) =>
-            content.length === 0 ? (
-              <NoOutputs workspaceId={workspaceId} search={search} />
-            ) : (
-              <>
-                <OutputTable outputs={content} workspaceId={workspaceId} />
-                <PagerOf page={search.page ?? 0} pages={totalPages} />
-              </>
-            )
-          }
-        </Answered>
-      </Sheet>
+      <PagedList
+        answer={outputs}
+        path={path}
+        headers={[words.name, words.type, words.target, words.state]}
+        words={words}
+        isNarrowed={search.scope !== undefined}
+        add={add}
+        example={{
+          method: 'POST',
+          path: '/v3/output-connectors',
+          body: {
+            name: 'Webhook',
+            workspaceId,
+            type: 'WEBHOOK',
+            webhookProperties: { uri: 'https://example.com/in' },
+          },
+        }}
+        row={(output) => <OutputRow output={output} workspaceId={workspaceId} />}
+      />
     </Page>
   );
 }
@@ -69,18 +71,10 @@ export function Outputs() {
 function ListTools({ search }: { readonly search: OutputSearch }) {
   const words = useWords(outputsWords);
   const navigate = useNavigate({ from: '/w/$workspaceId/outputs' });
-  const { page: _, ...kept } = search;
   const scope = search.scope ?? 'ALL';
   return (
     <div className={styles['tools']}>
-      <SearchField
-        label={words.search}
-        value={search.q ?? ''}
-        change={(q) => {
-          const { q: __, ...others } = kept;
-          void navigate({ search: q === '' ? others : { ...others, q }, replace: true });
-        }}
-      />
+      <ListSearchField label={words.search} />
       <Segments
         label={words.used}
         value={scope}
@@ -90,33 +84,11 @@ function ListTools({ search }: { readonly search: OutputSearch }) {
           { value: 'RULE_ACTION', label: words.scopes.RULE_ACTION },
         ]}
         choose={(chosen) => {
-          const { scope: __, ...others } = kept;
+          const { page: _, scope: __, ...others } = search;
           void navigate({ search: chosen === 'ALL' ? others : { ...others, scope: chosen } });
         }}
       />
     </div>
-  );
-}
-
-function PagerOf(props: { readonly page: number; readonly pages: number }) {
-  const navigate = useNavigate({ from: '/w/$workspaceId/outputs' });
-  const go = (page: number) => void navigate({ search: (before) => ({ ...before, page }) });
-  return <Pager {...props} go={go} />;
-}
-
-interface TableProps {
-  readonly outputs: readonly OutputItem[];
-  readonly workspaceId: string;
-}
-
-function OutputTable({ outputs, workspaceId }: TableProps) {
-  const words = useWords(outputsWords);
-  return (
-    <ListTable headers={[words.name, words.type, words.target, words.state]}>
-      {outputs.map((output) => (
-        <OutputRow key={output.id} output={output} workspaceId={workspaceId} />
-      ))}
-    </ListTable>
   );
 }
 
@@ -178,25 +150,5 @@ function Deliveries({ health }: { readonly health: Health }) {
           .join(', ')}
       </span>
     </span>
-  );
-}
-
-function NoOutputs({ workspaceId, search }: { workspaceId: string; search: OutputSearch }) {
-  const words = useWords(outputsWords);
-  if (search.q !== undefined || search.scope !== undefined)
-    return <Empty title={words.noMatch} note={words.noMatchNote} />;
-  const webhookProperties = { uri: 'https://example.com/in' };
-  const body = { name: 'Webhook', workspaceId, type: 'WEBHOOK', webhookProperties };
-  return (
-    <Empty
-      title={words.empty}
-      note={words.emptyNote}
-      actions={
-        <ButtonLink look="primary" to="/w/$workspaceId/outputs/new" params={{ workspaceId }}>
-          {words.add}
-        </ButtonLink>
-      }
-      curl={{ method: 'POST', path: '/v3/output-connectors', body }}
-    />
   );
 }

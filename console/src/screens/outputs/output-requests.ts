@@ -36,14 +36,17 @@ export const outputOf = (id: string) =>
       ask(platform.GET('/v3/output-connectors/{id}', { signal, params: { path: { id } } })),
   });
 
-const liveMs = 5_000;
+/** Events say of each attempt, but not of what waits for its first. */
+const deliveriesMs = 30_000;
 
-/** Deliveries of one output, newest first; asked for again while the page is visible. */
+export const deliveriesKey = (id: string) => ['deliveries', id] as const;
+
+/** Deliveries of one output, newest first. */
 export function deliveriesOf(id: string, { state, page = 0 }: DeliverySearch, size = deliveryRows) {
   const query = { page, size, ...(state === undefined ? {} : { state }) };
   return queryOptions({
-    queryKey: ['deliveries', id, query],
-    refetchInterval: liveMs,
+    queryKey: [...deliveriesKey(id), query],
+    refetchInterval: deliveriesMs,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       ask(

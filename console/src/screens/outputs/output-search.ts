@@ -1,5 +1,6 @@
 // Addresses of the outputs: filters and pages of the list and of the delivery log.
 import type { components } from '../../../generated/interface-types.ts';
+import { type ListSearch, readListSearch, readPage } from '../../parts/list-search.ts';
 
 export type DeliveryState = components['schemas']['Delivery']['state'];
 export type OutputScope = components['schemas']['OutputConnector']['scope'];
@@ -8,18 +9,15 @@ export const outputScopes: readonly OutputScope[] = ['DATA_FLOW', 'RULE_ACTION']
 export const deliveryStates: readonly DeliveryState[] = ['PENDING', 'DELIVERED', 'DEAD'];
 
 /** What the address of the list says. */
-export interface OutputSearch {
-  readonly q?: string;
+export interface OutputSearch extends ListSearch {
   readonly scope?: OutputScope;
-  readonly page?: number;
 }
 
 export function readOutputSearch(search: Record<string, unknown>): OutputSearch {
   const scope = outputScopes.find((one) => one === search['scope']);
   return {
-    ...(typeof search['q'] === 'string' && search['q'] !== '' ? { q: search['q'] } : {}),
+    ...readListSearch(search),
     ...(scope === undefined ? {} : { scope }),
-    ...pageIn(search),
   };
 }
 
@@ -31,9 +29,5 @@ export interface DeliverySearch {
 
 export function readDeliverySearch(search: Record<string, unknown>): DeliverySearch {
   const state = deliveryStates.find((one) => one === search['state']);
-  return { ...(state === undefined ? {} : { state }), ...pageIn(search) };
-}
-
-function pageIn({ page }: Record<string, unknown>): { readonly page?: number } {
-  return typeof page === 'number' && Number.isInteger(page) && page > 0 ? { page } : {};
+  return { ...(state === undefined ? {} : { state }), ...readPage(search) };
 }

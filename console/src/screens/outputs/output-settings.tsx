@@ -1,6 +1,5 @@
 // Settings of an output: its form, saving, and deleting it.
-import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { faultsOf } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Sheet } from '../../parts/card.tsx';
@@ -33,6 +32,7 @@ interface SettingsProps {
 }
 
 function Settings({ output, workspaceId }: SettingsProps) {
+  const words = useWords(formWords);
   const { id, version } = output;
   const editor = useEditor<OutputDraft, OutputConnector>({
     key: `output ${id}`,
@@ -57,32 +57,18 @@ function Settings({ output, workspaceId }: SettingsProps) {
           change={editor.change}
         />
         <UnsavedBar editor={editor} within={`/w/${workspaceId}/outputs/${id}`}>
-          <RemoveOutput output={output} workspaceId={workspaceId} discard={editor.discard} />
+          <RemoveRecord
+            name={output.name}
+            note={words.removeNote}
+            send={() =>
+              ask(platform.DELETE('/v3/output-connectors/{id}', { params: { path: { id } } }))
+            }
+            discard={editor.discard}
+            lists={[['outputs']]}
+            next={{ to: '/w/$workspaceId/outputs', params: { workspaceId } }}
+          />
         </UnsavedBar>
       </div>
     </Sheet>
-  );
-}
-
-interface RemoveOutputProps extends SettingsProps {
-  readonly discard: () => void;
-}
-
-function RemoveOutput({ output: { id, name }, workspaceId, discard }: RemoveOutputProps) {
-  const words = useWords(formWords);
-  const known = useQueryClient();
-  const navigate = useNavigate();
-  return (
-    <RemoveRecord
-      name={name}
-      note={words.removeNote}
-      send={() => ask(platform.DELETE('/v3/output-connectors/{id}', { params: { path: { id } } }))}
-      onRemoved={() => {
-        discard();
-        void known.invalidateQueries({ queryKey: ['outputs'] });
-        const params = { workspaceId };
-        return navigate({ to: '/w/$workspaceId/outputs', params, ignoreBlocker: true });
-      }}
-    />
   );
 }

@@ -2,6 +2,7 @@
 import { GitBranch, Plus } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, toggled } from '../../parts/check-field.tsx';
+import { AddButton, Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { ConditionForm } from './condition-form.tsx';
@@ -24,41 +25,38 @@ export function IfLane(props: LaneProps) {
   const words = useWords(editorWords);
   const { type } = rule.logic;
   return (
-    <div data-lane>
-      <h2>{words.if}</h2>
-      <ul>
-        {type === 'COMPARISON' ? (
-          blocksOf(rule).map((block, at) => (
-            // oxlint-disable-next-line react/no-array-index-key -- a block has no other identity
-            <BlockCard key={at} {...props} block={block} at={at} />
-          ))
-        ) : (
-          <NodeCard
-            name="if 0"
-            open={open}
-            setOpen={setOpen}
-            icon={<GitBranch aria-hidden="true" />}
-            title={words[type]}
-            note={words.eachSample}
-          >
-            <LogicJson logic={rule.logic} change={(logic) => change({ ...rule, logic })} />
-          </NodeCard>
-        )}
-      </ul>
-      {type === 'COMPARISON' && (
-        <Button
-          look="ghost"
-          data-add
-          onClick={() => {
-            change(withNewBlock(rule));
-            setOpen(`if ${blocksOf(rule).length}`);
-          }}
+    <Lane
+      title={words.if}
+      foot={
+        type === 'COMPARISON' && (
+          <AddButton
+            label={words.addBlock}
+            add={() => {
+              change(withNewBlock(rule));
+              setOpen(`if ${blocksOf(rule).length}`);
+            }}
+          />
+        )
+      }
+    >
+      {type === 'COMPARISON' ? (
+        blocksOf(rule).map((block, at) => (
+          // oxlint-disable-next-line react/no-array-index-key -- a block has no other identity
+          <BlockCard key={at} {...props} block={block} at={at} />
+        ))
+      ) : (
+        <NodeCard
+          name="if 0"
+          open={open}
+          setOpen={setOpen}
+          icon={<GitBranch aria-hidden="true" />}
+          title={words[type]}
+          note={words.eachSample}
         >
-          <Plus aria-hidden="true" />
-          {words.addBlock}
-        </Button>
+          <LogicJson logic={rule.logic} change={(logic) => change({ ...rule, logic })} />
+        </NodeCard>
       )}
-    </div>
+    </Lane>
   );
 }
 

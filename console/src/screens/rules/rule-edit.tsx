@@ -1,6 +1,5 @@
 // Rule editor: the sentence, the three lanes and the last runs; edits are kept until they are saved.
-import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { ask, platform } from '../../api/platform.ts';
 import { RemoveRecord } from '../../parts/remove-record.tsx';
 import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
@@ -31,6 +30,7 @@ export function RuleEdit() {
 }
 
 function RuleEditor({ rule }: { readonly rule: Rule }) {
+  const words = useWords(editorWords);
   const { id, version, workspaceId } = rule;
   const editor = useEditor<RuleDraft, Rule>({
     key: `rule ${id}`,
@@ -53,33 +53,16 @@ function RuleEditor({ rule }: { readonly rule: Rule }) {
         error={editor.error}
       />
       <UnsavedBar editor={editor} within={`/w/${workspaceId}/rules/${id}`}>
-        <RemoveRule rule={rule} discard={editor.discard} />
+        <RemoveRecord
+          name={rule.name}
+          note={words.removeNote}
+          label={words.remove}
+          send={() => ask(platform.DELETE('/v3/rules/{id}', { params: { path: { id } } }))}
+          discard={editor.discard}
+          lists={[['rules']]}
+          next={{ to: '/w/$workspaceId/rules', params: { workspaceId } }}
+        />
       </UnsavedBar>
     </>
-  );
-}
-
-interface RemoveRuleProps {
-  readonly rule: Rule;
-  readonly discard: () => void;
-}
-
-function RemoveRule({ rule: { id, name, workspaceId }, discard }: RemoveRuleProps) {
-  const words = useWords(editorWords);
-  const known = useQueryClient();
-  const navigate = useNavigate();
-  return (
-    <RemoveRecord
-      name={name}
-      note={words.removeNote}
-      label={words.remove}
-      send={() => ask(platform.DELETE('/v3/rules/{id}', { params: { path: { id } } }))}
-      onRemoved={() => {
-        discard();
-        void known.invalidateQueries({ queryKey: ['rules'] });
-        const params = { workspaceId };
-        return navigate({ to: '/w/$workspaceId/rules', params, ignoreBlocker: true });
-      }}
-    />
   );
 }

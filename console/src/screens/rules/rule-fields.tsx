@@ -2,7 +2,7 @@
 import { CheckField } from '../../parts/check-field.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Refused } from '../../parts/refused.tsx';
-import { faultAt, faultsOf } from '../../api/field-faults.ts';
+import { faultAt, faultsElsewhere, faultsOf } from '../../api/field-faults.ts';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
 import { Lanes } from './lanes.tsx';
@@ -20,9 +20,7 @@ interface RuleFieldsProps {
 export function RuleFields({ workspaceId, rule, change, error }: RuleFieldsProps) {
   const words = useWords(editorWords);
   const faults = faultsOf(error);
-  const inLanes = [...faults.byPath].filter(([path]) => path !== 'name');
-  const said = [...inLanes.map(([path, reason]) => `${path}: ${reason}`), faults.rest ?? ''];
-  const refused = said.filter(Boolean).join('; ');
+  const refused = faultsElsewhere(faults, ['name']);
   return (
     <>
       <p className={styles['sentence']}>{sentenceOf(rule, words)}</p>
@@ -39,7 +37,7 @@ export function RuleFields({ workspaceId, rule, change, error }: RuleFieldsProps
           change={(active) => change({ ...rule, active })}
         />
       </div>
-      {refused !== '' && <Refused reason={refused} />}
+      {refused !== undefined && <Refused reason={refused} />}
       <Lanes workspaceId={workspaceId} rule={rule} change={change} />
     </>
   );

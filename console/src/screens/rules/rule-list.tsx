@@ -1,18 +1,13 @@
 // Rules: every rule of the workspace, whether it is on, what it does in a sentence, and its last run.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
-import { Sheet } from '../../parts/card.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
-import { ListBones, ListTable } from '../../parts/list-table.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { SearchField } from '../../parts/search-field.tsx';
-import { Answered, Bone, Empty } from '../../parts/states.tsx';
+import { ListSearchField, ListTotal, PagedList } from '../../parts/paged-list.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
@@ -28,12 +23,9 @@ const route = '/signed-in/shell/w/$workspaceId/rules';
 
 export function Rules() {
   const words = useWords(rulesWords);
-  const { count } = useFormats();
   const { workspaceId } = useParams({ from: route });
   const search = useSearch({ from: route });
-  const navigate = useNavigate({ from: '/w/$workspaceId/rules' });
   const rules = useQuery(rulesOf(workspaceId, search));
-  const total = rules.data?.totalElements;
   const path = `/v3/rules?workspaceId=${workspaceId}`;
   const add = (
     <ButtonLink look="primary" to="/w/$workspaceId/rules/new" params={{ workspaceId }}>
@@ -46,7 +38,7 @@ export function Rules() {
       title={words.title}
       name={words.title}
       path={[words.title]}
-      lead={total === undefined ? <Bone width="5em" /> : words.count(count(total), total)}
+      lead={<ListTotal answer={rules} say={words.count} />}
       actions={
         <>
           <CurlButton request={{ path }} />
@@ -55,41 +47,18 @@ export function Rules() {
       }
     >
       <RulesTabs workspaceId={workspaceId} />
-      <SearchField
-        label={words.search}
-        value={search.q ?? ''}
-        change={(q) => void navigate({ search: q === '' ? {} : { q }, replace: true })}
+      <ListSearchField label={words.search} />
+      <PagedList
+        answer={rules}
+        path={path}
+        headers={[words.state, words.rule, words.lastRun]}
+        hasControl
+        words={words}
+        add={add}
+        example={{ path }}
+        row={(rule) => <RuleRow rule={rule} />}
       />
-      <Sheet>
-        <Answered answer={rules} curl={{ path }} skeleton={<ListBones />}>
-          {({ content, totalPages }) =>
-            content.length === 0 ? (
-              <NoRules isFiltered={search.q !== undefined} add={add} path={path} />
-            ) : (
-              <>
-                <RuleTable rules={content} />
-                <Pager
-                  page={search.page ?? 0}
-                  pages={totalPages}
-                  go={(page) => void navigate({ search: (before) => ({ ...before, page }) })}
-                />
-              </>
-            )
-          }
-        </Answered>
-      </Sheet>
     </Page>
-  );
-}
-
-function RuleTable({ rules }: { readonly rules: readonly RuleItem[] }) {
-  const words = useWords(rulesWords);
-  return (
-    <ListTable headers={[words.state, words.rule, words.lastRun]} hasControl>
-      {rules.map((rule) => (
-        <RuleRow key={rule.id} rule={rule} />
-      ))}
-    </ListTable>
   );
 }
 
@@ -159,16 +128,4 @@ function LastRun({ health }: { readonly health: NonNullable<RuleItem['health']> 
       {firedIn24h > 0 && <span className="mute num">{words.actedToday(count(firedIn24h))}</span>}
     </span>
   );
-}
-
-interface NoRulesProps {
-  readonly isFiltered: boolean;
-  readonly add: ReactNode;
-  readonly path: string;
-}
-
-function NoRules({ isFiltered, add, path }: NoRulesProps) {
-  const words = useWords(rulesWords);
-  if (isFiltered) return <Empty title={words.noMatch} note={words.noMatchNote} />;
-  return <Empty title={words.empty} note={words.emptyNote} actions={add} curl={{ path }} />;
 }

@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import type { RuleListSearch } from './rule-search.ts';
+import type { ListSearch } from '../../parts/list-search.ts';
 
 export type RuleRun = components['schemas']['RuleRun'];
 
@@ -10,10 +10,11 @@ export type RuleItem = components['schemas']['RuleItem'];
 
 const ruleRows = 25;
 const healthMs = 15_000;
-const liveMs = 5_000;
+/** Events say of new ones. */
+const runsMs = 60_000;
 const dayMs = 86_400_000;
 
-export function rulesOf(workspaceId: string, { q, page = 0 }: RuleListSearch) {
+export function rulesOf(workspaceId: string, { q, page = 0 }: ListSearch) {
   const query = {
     workspaceId,
     page,
@@ -37,11 +38,13 @@ export const ruleOf = (id: string) =>
       ask(platform.GET('/v3/rules/{id}', { signal, params: { path: { id } } })),
   });
 
-/** The last runs, newest first; asked for again while the page is visible. */
+export const runsKey = (id: string) => ['runs', id] as const;
+
+/** The last runs, newest first. */
 export const runsOf = (id: string, size: number, page = 0) =>
   queryOptions({
-    queryKey: ['runs', id, size, page],
-    refetchInterval: liveMs,
+    queryKey: [...runsKey(id), size, page],
+    refetchInterval: runsMs,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       ask(

@@ -1,13 +1,14 @@
 // Runs of a rule: what it saw, what it did, and why not.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useLogEvents } from '../../live/use-workspace-events.ts';
 import { Card } from '../../parts/card.tsx';
 import { Dot } from '../../parts/chip.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { Answered, Bone, Empty } from '../../parts/states.tsx';
 import { useWords } from '../../words/language.tsx';
 import { RuleFrame } from './rule-frame.tsx';
-import { runsOf } from './rule-requests.ts';
+import { runsKey, runsOf } from './rule-requests.ts';
 import { rulesWords } from './rules-words.ts';
 import { RunRows } from './run-rows.tsx';
 
@@ -45,6 +46,12 @@ interface RunCardProps {
 export function RunCard({ workspaceId, ruleId, size, page = 0, go }: RunCardProps) {
   const words = useWords(rulesWords);
   const runs = useQuery(runsOf(ruleId, size, page));
+  useLogEvents({
+    workspaceId,
+    kind: 'RULE_RUN',
+    key: runsKey(ruleId),
+    isOf: ({ rule }) => (rule as { readonly id: string }).id === ruleId,
+  });
   const path = `/v3/rules/${ruleId}/runs`;
   return (
     <Card title={words.lastRuns} note={words.lastRunsNote} mark={<Dot tone="live" />}>

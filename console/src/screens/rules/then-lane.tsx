@@ -1,13 +1,13 @@
 // Then lane: the outputs that the rule fires.
 import { useQuery } from '@tanstack/react-query';
-import { Bell, Database, Pencil, Plus, Send } from 'lucide-react';
+import { Bell, Database, Pencil, Send } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { SelectField } from '../../parts/field.tsx';
-import { AddForm } from '../../parts/lanes/lane-frame.tsx';
+import { AddForm, Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
+import { OutputPick } from '../outputs/output-pick.tsx';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
 import { ChangeAlarmDialog, NewAlarmDialog } from './alarm-dialog.tsx';
 import { AlarmSummary } from './alarm-summary.tsx';
@@ -19,42 +19,39 @@ import styles from './rules.module.css';
 export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps) {
   const words = useWords(editorWords);
   const types = useWords(typeWords);
-  const [isAdding, setAdding] = useState(false);
   return (
-    <div data-lane>
-      <h2>{words.thenDo}</h2>
-      <ul>
-        {rule.actions.map(({ id, name, type }) => (
-          <NodeCard
-            key={id}
-            name={`then ${id}`}
-            open={open}
-            setOpen={setOpen}
-            icon={<ActionIcon type={type} />}
-            title={name}
-            note={typeNameOf(types, type)}
-            removeLabel={words.takeOut}
-            remove={() => change(withoutAction(rule, id))}
-          >
-            <ActionForm action={{ id, name, type }} {...{ workspaceId, rule, change }} />
-          </NodeCard>
-        ))}
-      </ul>
-      {isAdding ? (
-        <AddAction
-          workspaceId={workspaceId}
-          add={(action) => {
-            change(withAction(rule, action));
-            setAdding(false);
-          }}
-        />
-      ) : (
-        <Button look="ghost" data-add onClick={() => setAdding(true)}>
-          <Plus aria-hidden="true" />
-          {words.addAction}
-        </Button>
-      )}
-    </div>
+    <Lane
+      title={words.thenDo}
+      foot={
+        <AddForm label={words.addAction}>
+          {(done) => (
+            <AddAction
+              workspaceId={workspaceId}
+              add={(action) => {
+                change(withAction(rule, action));
+                done();
+              }}
+            />
+          )}
+        </AddForm>
+      }
+    >
+      {rule.actions.map(({ id, name, type }) => (
+        <NodeCard
+          key={id}
+          name={`then ${id}`}
+          open={open}
+          setOpen={setOpen}
+          icon={<ActionIcon type={type} />}
+          title={name}
+          note={typeNameOf(types, type)}
+          removeLabel={words.takeOut}
+          remove={() => change(withoutAction(rule, id))}
+        >
+          <ActionForm action={{ id, name, type }} {...{ workspaceId, rule, change }} />
+        </NodeCard>
+      ))}
+    </Lane>
   );
 }
 
@@ -109,7 +106,6 @@ interface AddActionProps {
 
 function AddAction({ workspaceId, add }: AddActionProps) {
   const words = useWords(editorWords);
-  const types = useWords(typeWords);
   const outputs = useQuery({
     queryKey: ['outputs', workspaceId, 'actions'],
     queryFn: ({ signal }) => {
@@ -121,22 +117,8 @@ function AddAction({ workspaceId, add }: AddActionProps) {
   const [isMaking, setMaking] = useState(false);
   const known = outputs.data?.content ?? [];
   return (
-    <AddForm>
-      <SelectField
-        label={words.output}
-        value=""
-        onChange={({ currentTarget: { value } }) => {
-          const output = known.find(({ id }) => id === value);
-          if (output !== undefined) add(output);
-        }}
-      >
-        <option value="">{words.chooseOutput}</option>
-        {known.map(({ id, name, type }) => (
-          <option key={id} value={id}>
-            {name} · {typeNameOf(types, type)}
-          </option>
-        ))}
-      </SelectField>
+    <>
+      <OutputPick known={known} pick={add} />
       <span className={styles['ways']}>
         <Button look="primary" onClick={() => setMaking(true)}>
           <Bell aria-hidden="true" />
@@ -153,6 +135,6 @@ function AddAction({ workspaceId, add }: AddActionProps) {
       {isMaking && (
         <NewAlarmDialog workspaceId={workspaceId} close={() => setMaking(false)} done={add} />
       )}
-    </AddForm>
+    </>
   );
 }

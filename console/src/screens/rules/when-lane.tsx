@@ -1,12 +1,10 @@
 // When lane: the devices and tags that the rule reads, and its timer.
 import { useQuery } from '@tanstack/react-query';
-import { Clock, Cpu, Plus, Tag } from 'lucide-react';
-import { useState } from 'react';
+import { Clock, Cpu, Tag } from 'lucide-react';
 import { ask, platform } from '../../api/platform.ts';
-import { Button } from '../../parts/button.tsx';
 import { DevicePick } from '../../parts/device-pick.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
-import { AddForm } from '../../parts/lanes/lane-frame.tsx';
+import { AddForm, Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
@@ -16,41 +14,40 @@ import { type RuleDraft, type RuleInput, withInput, withoutInput } from './rule-
 export function WhenLane(props: LaneProps) {
   const { workspaceId, rule, change, open, setOpen } = props;
   const words = useWords(editorWords);
-  const [isAdding, setAdding] = useState(false);
-  const add = (input: RuleInput) => {
-    change(withInput(rule, input));
-    setAdding(false);
-  };
   return (
-    <div data-lane>
-      <h2>{words.when}</h2>
-      <ul>
-        {rule.inputs.map((input) => (
-          <NodeCard
-            key={input.id}
-            name={`when ${input.id}`}
-            open={open}
-            setOpen={setOpen}
-            icon={input.type === 'DEVICE' ? <Cpu aria-hidden="true" /> : <Tag aria-hidden="true" />}
-            title={input.name ?? input.id}
-            note={noteOf(rule, input, words)}
-            removeLabel={words.takeOut}
-            remove={() => change(withoutInput(rule, input.id))}
-          >
-            <p className="mute mono">{input.id}</p>
-          </NodeCard>
-        ))}
-        <TimerCard {...props} />
-      </ul>
-      {isAdding ? (
-        <AddInput workspaceId={workspaceId} add={add} />
-      ) : (
-        <Button look="ghost" data-add onClick={() => setAdding(true)}>
-          <Plus aria-hidden="true" />
-          {words.addInput}
-        </Button>
-      )}
-    </div>
+    <Lane
+      title={words.when}
+      foot={
+        <AddForm label={words.addInput}>
+          {(done) => (
+            <AddInput
+              workspaceId={workspaceId}
+              add={(input) => {
+                change(withInput(rule, input));
+                done();
+              }}
+            />
+          )}
+        </AddForm>
+      }
+    >
+      {rule.inputs.map((input) => (
+        <NodeCard
+          key={input.id}
+          name={`when ${input.id}`}
+          open={open}
+          setOpen={setOpen}
+          icon={input.type === 'DEVICE' ? <Cpu aria-hidden="true" /> : <Tag aria-hidden="true" />}
+          title={input.name ?? input.id}
+          note={noteOf(rule, input, words)}
+          removeLabel={words.takeOut}
+          remove={() => change(withoutInput(rule, input.id))}
+        >
+          <p className="mute mono">{input.id}</p>
+        </NodeCard>
+      ))}
+      <TimerCard {...props} />
+    </Lane>
   );
 }
 
@@ -83,7 +80,7 @@ function AddInput({ workspaceId, add }: AddInputProps) {
   const known = tags.data?.content ?? [];
   const input = { tagCombination: null, workspaceId: null };
   return (
-    <AddForm>
+    <>
       <DevicePick
         workspaceId={workspaceId}
         label={words.device}
@@ -106,7 +103,7 @@ function AddInput({ workspaceId, add }: AddInputProps) {
           ))}
         </SelectField>
       )}
-    </AddForm>
+    </>
   );
 }
 

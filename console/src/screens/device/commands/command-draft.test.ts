@@ -1,6 +1,6 @@
 // Command drafts: their faults and the requests that they mean.
 import { expect, test } from 'vitest';
-import { downlinkOf, emptyDraft, faultOf } from './command-draft.ts';
+import { commandExamples, downlinkOf, emptyDraft, faultOf } from './command-draft.ts';
 
 const draft = (change: object) => ({ ...emptyDraft, ...change });
 
@@ -33,4 +33,18 @@ test.each([
   ],
 ] as const)('%o over %s', (change, connectivity, body) => {
   expect(downlinkOf(draft(change), connectivity)).toEqual(body);
+});
+
+test('the examples of an encoder are drafts; those of a decoder and other entries are not', () => {
+  const example = { name: 'Open', part: 'downlinkScript', event: {}, emits: [] };
+  const event = { payload: { open: true }, port: 1, confirmed: true };
+  const found = commandExamples([
+    { ...example, event },
+    { ...example, name: 'Without a payload', event: { port: 1 } },
+    { ...example, part: 'uplinkScript', event },
+    'free text',
+  ]);
+  const json = '{\n  "open": true\n}';
+  expect(found).toEqual([{ name: 'Open', draft: draft({ json, isConfirmed: true }) }]);
+  expect(commandExamples(undefined)).toEqual([]);
 });

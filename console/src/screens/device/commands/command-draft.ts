@@ -1,5 +1,6 @@
 // Command draft: the fields of the form, what is wrong with them, and the request that they mean.
 import type { components } from '../../../../generated/interface-types.ts';
+import { examplesIn } from '../../device-type/examples.ts';
 
 export interface CommandDraft {
   readonly form: 'json' | 'hex';
@@ -22,6 +23,22 @@ export const emptyDraft: CommandDraft = {
   isConfirmed: false,
   isReplacing: false,
 };
+
+/** A command that the encoder of a device type is tested with. */
+export interface CommandExample {
+  readonly name: string;
+  readonly draft: CommandDraft;
+}
+
+/** Its port stays empty: the example has one for the test, and the encoder chooses its own. */
+export function commandExamples(sampleData: unknown): readonly CommandExample[] {
+  return examplesIn(sampleData, 'downlinkScript').flatMap(({ name, event }) => {
+    const { payload, confirmed } = event;
+    if (payload === undefined) return [];
+    const json = JSON.stringify(payload, null, 2);
+    return [{ name, draft: { ...emptyDraft, json, isConfirmed: confirmed === true } }];
+  });
+}
 
 const portMax = 223;
 

@@ -1,7 +1,7 @@
 // Command form: content as JSON or hexadecimal, and where on the device it goes.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { curlOf } from '../../../api/curl.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { Button } from '../../../parts/button.tsx';
@@ -9,13 +9,20 @@ import { Card } from '../../../parts/card.tsx';
 import { Segments } from '../../../parts/choice.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
-import { TextArea, TextField } from '../../../parts/field.tsx';
+import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
 import { Failure } from '../../../parts/states.tsx';
 import { toast } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { Device } from '../data/device-queries.ts';
 import { deviceWords } from '../device-words.ts';
-import { type CommandDraft, downlinkOf, emptyDraft, faultOf } from './command-draft.ts';
+import {
+  type CommandDraft,
+  type CommandExample,
+  commandExamples,
+  downlinkOf,
+  emptyDraft,
+  faultOf,
+} from './command-draft.ts';
 import styles from './commands.module.css';
 import { commandsWords } from './commands-words.ts';
 
@@ -27,7 +34,10 @@ interface CommandFormProps {
 export function CommandForm({ device, connectivity }: CommandFormProps) {
   const words = useWords(commandsWords);
   const { copyCurl } = useWords(deviceWords);
-  const [draft, setDraft] = useState(emptyDraft);
+  const type = useDeviceType(device);
+  const examples = useMemo(() => commandExamples(type.data?.sampleData), [type.data]);
+  const [edited, setDraft] = useState<CommandDraft>();
+  const draft = edited ?? examples[0]?.draft ?? emptyDraft;
   const [isTried, setTried] = useState(false);
   const sending = useSending(device.id);
   const fault = faultOf(draft);
@@ -42,7 +52,16 @@ export function CommandForm({ device, connectivity }: CommandFormProps) {
   return (
     <Card title={words.send} isPadded>
       <form className={styles['form']} onSubmit={submit} noValidate>
-        <Content draft={draft} change={change} fault={shownFault} device={device} />
+        {examples.length > 0 && (
+          <ExampleChoice examples={examples} draft={draft} choose={setDraft} />
+        )}
+        <Content
+          draft={draft}
+          change={change}
+          fault={shownFault}
+          isLora={connectivity === 'LORA'}
+          hasEncoder={hasEncoder(device, type.data)}
+        />
         {connectivity === 'MQTT' ? (
           <TextField
             label={words.topic}
@@ -93,14 +112,14 @@ interface PartProps {
   readonly change: (part: Partial<CommandDraft>) => void;
 }
 
-function Content({
-  draft,
-  change,
-  fault,
-  device,
-}: PartProps & { readonly fault: ReturnType<typeof faultOf>; readonly device: Device }) {
+interface ContentProps extends PartProps {
+  readonly fault: ReturnType<typeof faultOf>;
+  readonly isLora: boolean;
+  readonly hasEncoder: boolean | undefined;
+}
+
+function Content({ draft, change, fault, isLora, hasEncoder: encoder }: ContentProps) {
   const words = useWords(commandsWords);
-  const encoder = useEncoder(device);
   const jsonHint = encoder === false ? words.asItIs : words.throughEncoder;
   return (
     <>
@@ -116,7 +135,7 @@ function Content({
       {draft.form === 'json' ? (
         <TextArea
           label={words.jsonLabel}
-          hint={encoder === false && device.connectivity === 'LORA' ? words.needsEncoder : jsonHint}
+          hint={encoder === false && isLora ? words.needsEncoder : jsonHint}
           error={fault?.field === 'json' ? words.badJson(fault.reason) : undefined}
           rows={6}
           spellCheck={false}
@@ -138,17 +157,52 @@ function Content({
   );
 }
 
-/** Whether the type of the device has an encoder; undefined while or when that cannot be read. */
-function useEncoder({ dataFlow: { deviceType } }: Device): boolean | undefined {
+interface ExampleChoiceProps {
+  readonly examples: readonly CommandExample[];
+  readonly draft: CommandDraft;
+  readonly choose: (draft: CommandDraft) => void;
+}
+
+/** The examples with which the encoder is tested; none is chosen after an edit. */
+function ExampleChoice({ examples, draft, choose }: ExampleChoiceProps) {
+  const words = useWords(commandsWords);
+  const chosen = examples.find((one) => one.draft.json === draft.json && draft.form === 'json');
+  return (
+    <SelectField
+      label={words.example}
+      hint={words.exampleHint}
+      value={chosen?.name ?? ''}
+      onChange={({ currentTarget: { value } }) => {
+        const example = examples.find(({ name }) => name === value);
+        if (example !== undefined) choose(example.draft);
+      }}
+    >
+      {chosen === undefined && <option value="">{words.ownContent}</option>}
+      {examples.map(({ name }) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+function useDeviceType({ dataFlow: { deviceType } }: Device) {
   const id = deviceType?.id ?? '';
-  const type = useQuery({
+  return useQuery({
     queryKey: ['device-type', id],
     enabled: id !== '',
     queryFn: ({ signal }) =>
       ask(platform.GET('/v3/device-types/{id}', { signal, params: { path: { id } } })),
   });
-  if (deviceType === null) return false;
-  return type.data && type.data.downlinkScript !== null;
+}
+
+type DeviceType = NonNullable<ReturnType<typeof useDeviceType>['data']>;
+
+/** Undefined while or when the type cannot be read. */
+function hasEncoder(device: Device, type: DeviceType | undefined): boolean | undefined {
+  if (device.dataFlow.deviceType === null) return false;
+  return type && type.downlinkScript !== null;
 }
 
 function LoraFields({ draft, change, isPortWrong }: PartProps & { readonly isPortWrong: boolean }) {

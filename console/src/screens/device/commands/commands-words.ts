@@ -4,6 +4,9 @@ import { wordSet } from '../../../words/word-set.ts';
 export const commandsWords = wordSet(
   {
     send: 'Send a command',
+    example: 'Example',
+    exampleHint: 'Commands with which the encoder of the device type is tested.',
+    ownContent: 'Own content',
     how: 'Content',
     json: 'JSON',
     hex: 'Hexadecimal',
@@ -38,6 +41,9 @@ export const commandsWords = wordSet(
   },
   {
     send: 'Befehl senden',
+    example: 'Beispiel',
+    exampleHint: 'Befehle, mit denen der Encoder des Gerätetyps geprüft wird.',
+    ownContent: 'Eigener Inhalt',
     how: 'Inhalt',
     json: 'JSON',
     hex: 'Hexadezimal',

@@ -1,17 +1,22 @@
 // Explore: values of one or several devices over a range, as a chart, a table, a request and a file.
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { LineChart, type PlotLine } from '../../../charts/line-chart.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Empty, Failure } from '../../../parts/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { dataKeysOf, topicsOf } from '../data/data-keys.ts';
-import { schemaQuery, seriesQuery } from '../data/device-queries.ts';
+import { schemaQuery } from '../data/device-queries.ts';
 import { withGaps } from '../data/gaps.ts';
-import { intervalOf, isoInterval } from '../data/time-range.ts';
+import { movedTo } from '../data/period-before.ts';
+import { intervalOf } from '../data/time-range.ts';
+import { useSeries } from '../data/use-series.ts';
+import { useZoom } from '../data/use-zoom.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute } from '../device-search.ts';
+import { deviceWords } from '../device-words.ts';
+import { BeforeChoice } from '../overview/before-choice.tsx';
 import { RangeChoice } from '../overview/range-choice.tsx';
 import { colorOf } from '../overview/value-colors.ts';
 import type { ExploredLines } from '../../dashboards/save-line.ts';
@@ -46,6 +51,7 @@ export function Explore() {
         note={<Why {...exploration} zone={zone} />}
         actions={
           <>
+            <BeforeChoice />
             <RangeChoice />
             {!isNothing && <SaveButton workspaceId={device.workspaceId} lines={explored} />}
           </>
@@ -149,30 +155,26 @@ function useExploration() {
   const accumulator = search.acc ?? 'AVG';
   const plan = planOf(search, intervalOf(search, openedMs));
   const shown = wanted.slice(0, linesMax);
-  const bodyAt = (nowMs: number) => ({
-    series: shown.map(({ deviceId, key }) => ({
-      deviceId,
-      topic,
-      dataKey: key,
-      accumulators: [accumulator],
-    })),
-    interval: isoInterval(intervalOf(search, nowMs)),
-    bucketInterval: plan.bucket.iso,
-    timeZone: zone,
-    source: plan.source,
+  const { answer, earlier, spanMs, body } = useSeries({
+    search,
+    questions: {
+      series: shown.map(({ deviceId, key }) => ({
+        deviceId,
+        topic,
+        dataKey: key,
+        accumulators: [accumulator],
+      })),
+      bucketInterval: plan.bucket.iso,
+      timeZone: zone,
+      source: plan.source,
+    },
+    refetchMs,
   });
-  const body = bodyAt(openedMs);
-  const { interval: _, ...questions } = body;
-  const range = [search.range, search.from, search.to];
-  const answer = useQuery({
-    ...seriesQuery(
-      ['explore', questions, range],
-      bodyAt,
-      search.from === undefined ? refetchMs : false,
-    ),
-    enabled: shown.length > 0,
+  const plotted = usePlotted({
+    series: answer.data?.series,
+    earlier: earlier?.series,
+    ...{ spanMs, shown, accumulator },
   });
-  const plotted = usePlotted(answer.data?.series, shown, accumulator);
   return {
     ...{ answer, body, plan, topics, topic, keys, chosen, compared, accumulator },
     ...plotted,
@@ -203,47 +205,48 @@ function exploredOf(shown: readonly Wanted[], topic: string, accumulator: string
   };
 }
 
-function usePlotted(series: Answered | undefined, shown: readonly Wanted[], accumulator: string) {
+interface Plotted {
+  readonly series: Answered | undefined;
+  /** Of the period before, in the same order. */
+  readonly earlier: Answered | undefined;
+  readonly spanMs: number;
+  readonly shown: readonly Wanted[];
+  readonly accumulator: string;
+}
+
+/** A line of the period before is dashed, in the color of the later one. */
+function usePlotted({ series, earlier, spanMs, shown, accumulator }: Plotted) {
+  const words = useWords(deviceWords);
   const naming = JSON.stringify(shown);
   return useMemo(() => {
     const named = JSON.parse(naming) as readonly Wanted[];
     // A device that was deleted meanwhile is omitted by the platform.
     const found = named.flatMap((one) => {
-      const own = series?.find(
-        ({ deviceId, dataKey }) => deviceId === one.deviceId && dataKey === one.key,
-      );
-      return own?.dataPoints[accumulator] === undefined ? [] : [{ one, own }];
+      const isOf = ({ deviceId, dataKey }: Answered[number]) =>
+        deviceId === one.deviceId && dataKey === one.key;
+      const own = series?.find(isOf);
+      if (own?.dataPoints[accumulator] === undefined) return [];
+      const before = earlier?.find(isOf);
+      return [{ one, own, before: before === undefined ? [] : [movedTo(own, before, spanMs)] }];
     });
     const times = (found[0]?.own.timestamps ?? []).map((at) => Date.parse(at) / 1_000);
-    const lines = found.map(
-      ({ one, own }, at): PlotLine => ({
-        label: one.label,
-        unit: one.unit,
-        color: colorOf(at),
-        values: withGaps(times, own.dataPoints[accumulator] ?? []),
-        isDashed: at >= paletteSize,
-      }),
+    const lines = found.flatMap(({ one: { label, unit }, own, before }, at) =>
+      [own, ...before].map(
+        ({ dataPoints }, age): PlotLine => ({
+          label: age === 0 ? label : words.before(label),
+          unit,
+          color: colorOf(at),
+          values: withGaps(times, dataPoints[accumulator] ?? []),
+          isDashed: at >= paletteSize || age > 0,
+        }),
+      ),
     );
-    const columns = found.map(({ one: { label, unit } }) => `${label} ${unit}`.trim());
+    const columns = lines.map(({ label, unit }) => `${label} ${unit}`.trim());
     const table = tableOf(
-      found.map(({ own }) => own),
+      found.flatMap(({ own, before }) => [own, ...before]),
       accumulator,
       columns,
     );
     return { times, lines, table };
-  }, [series, naming, accumulator]);
-}
-
-function useZoom() {
-  const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/explore' });
-  const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();
-  return {
-    into: (from: number, to: number) =>
-      void navigate({
-        search: ({ range: _, ...kept }) => ({ ...kept, from: instant(from), to: instant(to) }),
-        resetScroll: false,
-      }),
-    back: () =>
-      void navigate({ search: ({ from: _, to: __, ...kept }) => kept, resetScroll: false }),
-  };
+  }, [series, earlier, spanMs, naming, accumulator, words]);
 }

@@ -2,6 +2,7 @@
 import type { PlotLine } from '../../../charts/line-chart.tsx';
 import { type DataKey, valueAt } from '../data/data-keys.ts';
 import type { MetricSeries } from '../data/device-queries.ts';
+import { movedTo } from '../data/period-before.ts';
 import { withGaps } from '../data/gaps.ts';
 import type { FeedRow } from '../data/sample-feed.ts';
 import { colorOf } from './value-colors.ts';
@@ -14,18 +15,28 @@ interface Plot {
   readonly lines: readonly PlotLine[];
 }
 
-interface SeriesAnswer {
+export interface SeriesAnswer {
   readonly series: readonly MetricSeries[];
   readonly interval: { readonly to: string };
 }
 
-/** Rows are newest first; those before the end of the series are in it. */
-export function plotOf(
-  answer: SeriesAnswer | undefined,
-  rows: readonly FeedRow[],
-  shown: Shown,
-  colorAt: number,
-): Plot {
+/** The same value in the period before. */
+export interface Earlier {
+  readonly answer: SeriesAnswer;
+  readonly spanMs: number;
+  readonly label: string;
+}
+
+interface PlotParts {
+  readonly answer: SeriesAnswer | undefined;
+  /** Newest first; those before the end of the series are in it. */
+  readonly rows: readonly FeedRow[];
+  readonly shown: Shown;
+  readonly colorAt: number;
+  readonly earlier: Earlier | undefined;
+}
+
+export function plotOf({ answer, rows, shown, colorAt, earlier }: PlotParts): Plot {
   const [series] = answer?.series ?? [];
   if (answer === undefined || series === undefined) return { times: [], lines: [] };
   const live = pointsAfter(Date.parse(answer.interval.to), rows, shown);
@@ -41,7 +52,22 @@ export function plotOf(
     values: joined('AVG'),
     band: { least: joined('MIN'), greatest: joined('MAX') },
   };
-  return { times, lines: [line] };
+  return { times, lines: [line, ...earlierLines(earlier, series, times, line)] };
+}
+
+/** Dashed, without a band, and empty where the live samples are. */
+function earlierLines(
+  earlier: Earlier | undefined,
+  series: MetricSeries,
+  times: readonly number[],
+  { unit, color }: PlotLine,
+): readonly PlotLine[] {
+  const [before] = earlier?.answer.series ?? [];
+  if (earlier === undefined || before === undefined) return [];
+  const known = movedTo(series, before, earlier.spanMs).dataPoints['AVG'] ?? [];
+  const values = withGaps(times, [...known, ...times.slice(known.length).map(() => null)]);
+  const look = unit === undefined ? { color } : { color, unit };
+  return [{ ...look, label: earlier.label, values, isDashed: true }];
 }
 
 function pointsAfter(endMs: number, rows: readonly FeedRow[], { topic, key }: Shown) {

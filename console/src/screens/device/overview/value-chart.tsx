@@ -1,6 +1,5 @@
 // Value chart: average line with least and greatest as a band, by range and zone, with live points.
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { CurlRequest } from '../../../api/curl.ts';
 import { LineChart } from '../../../charts/line-chart.tsx';
@@ -8,13 +7,16 @@ import { Card } from '../../../parts/card.tsx';
 import { Empty, Failure } from '../../../parts/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import type { DataKey } from '../data/data-keys.ts';
-import { type ManySeriesBody, seriesQuery } from '../data/device-queries.ts';
-import { bucketFor, intervalOf, isoInterval } from '../data/time-range.ts';
+import { bucketFor, intervalOf } from '../data/time-range.ts';
+import { useSeries } from '../data/use-series.ts';
+import { useZoom } from '../data/use-zoom.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute, type DeviceSearch } from '../device-search.ts';
 import { deviceWords } from '../device-words.ts';
 import { useAlarmMarks } from './alarm-marks.ts';
+import { BeforeChoice } from './before-choice.tsx';
 import { plotOf } from './chart-lines.ts';
+import { Comparison } from './comparison.tsx';
 import { RangeChoice } from './range-choice.tsx';
 import styles from './overview.module.css';
 
@@ -43,7 +45,7 @@ function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt
   const formats = useFormats();
   const { device, zone } = useDeviceFrame();
   const search = useSearch({ from: deviceRoute });
-  const { answer, bucket, request, times, lines } = useChart(shown, colorAt, search);
+  const { answer, earlier, bucket, request, times, lines } = useChart(shown, colorAt, search);
   const zoom = useZoom();
   const marks = useAlarmMarks(device.workspaceId, device.id);
   const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));
@@ -54,9 +56,17 @@ function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt
         <>
           {shown.unit !== '' && `${shown.unit} · `}
           {words.averagePer(formats.duration(bucket.seconds))} · {zone}
+          {earlier !== undefined && (
+            <Comparison now={answer.data} before={earlier} unit={shown.unit} />
+          )}
         </>
       }
-      actions={<RangeChoice />}
+      actions={
+        <>
+          <BeforeChoice />
+          <RangeChoice />
+        </>
+      }
     >
       <div className={styles['chart']} data-stale={answer.isPlaceholderData}>
         {answer.error !== null && answer.data === undefined && (
@@ -80,45 +90,34 @@ function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt
 }
 
 function useChart(shown: DataKey, colorAt: number, search: DeviceSearch) {
+  const words = useWords(deviceWords);
   const { device, feed, zone } = useDeviceFrame();
   const { topic, key, title, unit } = shown;
   const isFixed = search.from !== undefined;
   const [openedMs] = useState(() => Date.now());
   const bucket = bucketFor(intervalOf(search, openedMs));
-  const bodyAt = (nowMs: number): ManySeriesBody => ({
-    series: [{ deviceId: device.id, topic, dataKey: key, accumulators: ['AVG', 'MIN', 'MAX'] }],
-    interval: isoInterval(intervalOf(search, nowMs)),
-    bucketInterval: bucket.iso,
-    timeZone: zone,
+  const accumulators = ['AVG', 'MIN', 'MAX', 'COUNT'] as const;
+  const { answer, earlier, spanMs, body } = useSeries({
+    search,
+    questions: {
+      series: [{ deviceId: device.id, topic, dataKey: key, accumulators: [...accumulators] }],
+      bucketInterval: bucket.iso,
+      timeZone: zone,
+    },
+    refetchMs: Math.max(refetchLeastMs, bucket.seconds * 1_000),
   });
-  const shownRange = [search.range, search.from, search.to];
-  const refetchMs = Math.max(refetchLeastMs, bucket.seconds * 1_000);
-  const answer = useQuery(
-    seriesQuery(
-      ['chart', device.id, topic, key, zone, ...shownRange],
-      bodyAt,
-      isFixed ? false : refetchMs,
-    ),
-  );
+  const label = words.before(title);
   const plot = useMemo(
-    () => plotOf(answer.data, isFixed ? [] : feed.rows, { topic, key, title, unit }, colorAt),
-    [answer.data, isFixed, feed.rows, topic, key, title, unit, colorAt],
-  );
-  const request: CurlRequest = { method: 'POST', path, body: bodyAt(openedMs) };
-  return { answer, bucket, request, ...plot };
-}
-
-/** Every zoom is a place in the history of the browser, so that its back button works too. */
-function useZoom() {
-  const navigate = useNavigate({ from: '/w/$workspaceId/devices/$deviceId/overview' });
-  const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();
-  return {
-    into: (from: number, to: number) =>
-      void navigate({
-        search: ({ range: _, ...kept }) => ({ ...kept, from: instant(from), to: instant(to) }),
-        resetScroll: false,
+    () =>
+      plotOf({
+        answer: answer.data,
+        rows: isFixed ? [] : feed.rows,
+        shown: { topic, key, title, unit },
+        colorAt,
+        earlier: earlier && { answer: earlier, spanMs, label },
       }),
-    back: () =>
-      void navigate({ search: ({ from: _, to: __, ...kept }) => kept, resetScroll: false }),
-  };
+    [answer.data, isFixed, feed.rows, topic, key, title, unit, colorAt, earlier, spanMs, label],
+  );
+  const request: CurlRequest = { method: 'POST', path, body };
+  return { answer, earlier, bucket, request, ...plot };
 }

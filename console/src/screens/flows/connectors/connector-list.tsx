@@ -2,12 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../../parts/button.tsx';
-import { Sheet } from '../../../parts/card.tsx';
-import { ListBones, ListTable } from '../../../parts/list-table.tsx';
-import { Pager } from '../../../parts/pager.tsx';
-import { Answered, Empty } from '../../../parts/states.tsx';
+import { PagedList } from '../../../parts/paged-list.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { FlowHealth, healthOfAll } from '../flow-health.tsx';
 import { type Connector, connectorsOf, flowHealthOf } from '../flow-requests.ts';
@@ -24,7 +21,7 @@ export function Connectors() {
   const lists = useWords(flowsWords);
   const { workspaceId } = useParams({ from: route });
   const search = useSearch({ from: route });
-  const navigate = useNavigate({ from: '/w/$workspaceId/flows/connectors' });
+  const navigate = useNavigate();
   const [isCreating, setCreating] = useState(false);
   const connectors = useQuery(connectorsOf(workspaceId, search));
   const path = `/v3/device-connectors?workspaceId=${workspaceId}`;
@@ -35,44 +32,20 @@ export function Connectors() {
     </Button>
   );
   return (
-    <FlowsFrame
-      workspaceId={workspaceId}
-      tab="connectors"
-      request={path}
-      q={search.q}
-      search={(q) => void navigate({ search: q === undefined ? {} : { q }, replace: true })}
-      actions={add}
-    >
-      <Sheet>
-        <Answered answer={connectors} curl={{ path }} skeleton={<ListBones />}>
-          {({ content, totalPages }) =>
-            content.length === 0 ? (
-              <NoConnectors
-                isFiltered={search.q !== undefined}
-                workspaceId={workspaceId}
-                add={add}
-              />
-            ) : (
-              <>
-                <ListTable headers={[lists.name, lists.kind, lists.usedBy, lists.health]}>
-                  {content.map((connector) => (
-                    <ConnectorRow
-                      key={connector.id}
-                      connector={connector}
-                      workspaceId={workspaceId}
-                    />
-                  ))}
-                </ListTable>
-                <Pager
-                  page={search.page ?? 0}
-                  pages={totalPages}
-                  go={(page) => void navigate({ search: (before) => ({ ...before, page }) })}
-                />
-              </>
-            )
-          }
-        </Answered>
-      </Sheet>
+    <FlowsFrame workspaceId={workspaceId} tab="connectors" request={path} actions={add}>
+      <PagedList
+        answer={connectors}
+        path={path}
+        headers={[lists.name, lists.kind, lists.usedBy, lists.health]}
+        words={{ ...lists, ...words }}
+        add={add}
+        example={{
+          method: 'POST',
+          path: '/v3/device-connectors',
+          body: { name: 'HTTP', workspaceId, connectivity: 'HTTP' },
+        }}
+        row={(connector) => <ConnectorRow connector={connector} workspaceId={workspaceId} />}
+      />
       {isCreating && (
         <NewConnector
           workspaceId={workspaceId}
@@ -120,26 +93,5 @@ function ConnectorRow({ connector, workspaceId }: ConnectorRowProps) {
       </td>
       <td>{many > 0 && <FlowHealth health={healthOfAll(flows ?? [])} />}</td>
     </tr>
-  );
-}
-
-interface NoConnectorsProps {
-  readonly isFiltered: boolean;
-  readonly workspaceId: string;
-  readonly add: ReactNode;
-}
-
-function NoConnectors({ isFiltered, workspaceId, add }: NoConnectorsProps) {
-  const words = useWords(connectorWords);
-  const lists = useWords(flowsWords);
-  if (isFiltered) return <Empty title={lists.noMatch} note={lists.noMatchNote} />;
-  const body = { name: 'HTTP', workspaceId, connectivity: 'HTTP' };
-  return (
-    <Empty
-      title={words.empty}
-      note={words.emptyNote}
-      actions={add}
-      curl={{ method: 'POST', path: '/v3/device-connectors', body }}
-    />
   );
 }

@@ -1,15 +1,15 @@
 // Connector page: its settings, how devices reach it, what uses it, and a payload to try it.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
-import { faultAt, faultsOf } from '../../../api/field-faults.ts';
+import { faultsOf } from '../../../api/field-faults.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { Button, ButtonLink } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
 import { CurlButton } from '../../../parts/curl-button.tsx';
-import { TextField } from '../../../parts/field.tsx';
+import { NameFields } from '../../../parts/name-fields.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { Refused } from '../../../parts/refused.tsx';
 import { RemoveRecord } from '../../../parts/remove-record.tsx';
@@ -126,10 +126,15 @@ function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
       <div className={styles['bar']}>
         <UnsavedBar editor={editor}>
           {integrationId === null ? (
-            <RemoveConnector
-              connector={connector}
-              workspaceId={workspaceId}
+            <RemoveRecord
+              name={connector.name}
+              note={words.removeNote}
+              send={() =>
+                ask(platform.DELETE('/v3/device-connectors/{id}', { params: { path: { id } } }))
+              }
               discard={editor.discard}
+              lists={[['device-connectors']]}
+              next={{ to: '/w/$workspaceId/flows/connectors', params: { workspaceId } }}
             />
           ) : (
             <ButtonLink
@@ -164,18 +169,7 @@ function ConnectorFields({ connector, draft, change, error }: FieldsProps) {
     <div className={styles['fields']}>
       {faults.rest !== undefined && <Refused reason={faults.rest} />}
       {connector.integrationId !== null && <p className="mute">{words.madeBy}</p>}
-      <TextField
-        label={words.name}
-        value={draft.name}
-        error={faultAt(faults, 'name')}
-        onChange={(event) => change({ ...draft, name: event.currentTarget.value })}
-      />
-      <TextField
-        label={words.description}
-        value={draft.description}
-        error={faultAt(faults, 'description')}
-        onChange={(event) => change({ ...draft, description: event.currentTarget.value })}
-      />
+      <NameFields draft={draft} change={change} faults={faults} />
       {connector.connectivity === 'MQTT' && (
         <CheckField
           label={words.push}
@@ -184,29 +178,5 @@ function ConnectorFields({ connector, draft, change, error }: FieldsProps) {
         />
       )}
     </div>
-  );
-}
-
-interface RemoveConnectorProps extends SettingsProps {
-  readonly discard: () => void;
-}
-
-function RemoveConnector({ connector, workspaceId, discard }: RemoveConnectorProps) {
-  const words = useWords(connectorWords);
-  const known = useQueryClient();
-  const navigate = useNavigate();
-  const { id, name } = connector;
-  return (
-    <RemoveRecord
-      name={name}
-      note={words.removeNote}
-      send={() => ask(platform.DELETE('/v3/device-connectors/{id}', { params: { path: { id } } }))}
-      onRemoved={() => {
-        discard();
-        void known.invalidateQueries({ queryKey: ['device-connectors'] });
-        const params = { workspaceId };
-        return navigate({ to: '/w/$workspaceId/flows/connectors', params, ignoreBlocker: true });
-      }}
-    />
   );
 }

@@ -1,6 +1,7 @@
 // Integration form: name, description and the settings of its network server.
 import { faultAt, type FieldFaults } from '../../../api/field-faults.ts';
 import { TextField } from '../../../parts/field.tsx';
+import { NameFields } from '../../../parts/name-fields.tsx';
 import { Refused } from '../../../parts/refused.tsx';
 import type { IntegrationType } from '../../../../../src/model/integration.ts';
 import { useWords } from '../../../words/language.tsx';
@@ -37,22 +38,10 @@ interface IntegrationFormProps {
 }
 
 export function IntegrationForm({ type, draft, change, faults }: IntegrationFormProps) {
-  const words = useWords(integrationWords);
   return (
     <>
       {faults.rest !== undefined && <Refused reason={faults.rest} />}
-      <TextField
-        label={words.name}
-        value={draft.name}
-        error={faultAt(faults, 'name')}
-        onChange={(event) => change({ ...draft, name: event.currentTarget.value })}
-      />
-      <TextField
-        label={words.description}
-        value={draft.description}
-        error={faultAt(faults, 'description')}
-        onChange={(event) => change({ ...draft, description: event.currentTarget.value })}
-      />
+      <NameFields draft={draft} change={change} faults={faults} />
       {settingsOf[type].fields.map((name) => (
         <PropertyField key={name} {...{ type, draft, change, faults, name }} />
       ))}

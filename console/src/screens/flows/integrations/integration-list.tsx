@@ -1,14 +1,10 @@
 // Integrations: accounts at network servers, with what each can do and what uses it.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { ButtonLink } from '../../../parts/button.tsx';
-import { Sheet } from '../../../parts/card.tsx';
 import { Dot } from '../../../parts/chip.tsx';
-import { ListBones, ListTable } from '../../../parts/list-table.tsx';
-import { Pager } from '../../../parts/pager.tsx';
-import { Answered, Empty } from '../../../parts/states.tsx';
+import { PagedList } from '../../../parts/paged-list.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { type Integration, integrationsOf } from '../flow-requests.ts';
 import { FlowsFrame } from '../flows-frame.tsx';
@@ -26,7 +22,6 @@ export function Integrations() {
   const lists = useWords(flowsWords);
   const { workspaceId } = useParams({ from: route });
   const search = useSearch({ from: route });
-  const navigate = useNavigate({ from: '/w/$workspaceId/flows/integrations' });
   const integrations = useQuery(integrationsOf(workspaceId, search));
   const path = `/v3/integrations?workspaceId=${workspaceId}`;
   const add = (
@@ -36,40 +31,20 @@ export function Integrations() {
     </ButtonLink>
   );
   return (
-    <FlowsFrame
-      workspaceId={workspaceId}
-      tab="integrations"
-      request={path}
-      q={search.q}
-      search={(q) => void navigate({ search: q === undefined ? {} : { q }, replace: true })}
-      actions={add}
-    >
-      <Sheet>
-        <Answered answer={integrations} curl={{ path }} skeleton={<ListBones />}>
-          {({ content, totalPages }) =>
-            content.length === 0 ? (
-              <NoIntegrations
-                isFiltered={search.q !== undefined}
-                workspaceId={workspaceId}
-                add={add}
-              />
-            ) : (
-              <>
-                <ListTable headers={[lists.name, words.server, lists.usedBy, lists.state]}>
-                  {content.map((integration) => (
-                    <IntegrationRow key={integration.id} integration={integration} />
-                  ))}
-                </ListTable>
-                <Pager
-                  page={search.page ?? 0}
-                  pages={totalPages}
-                  go={(page) => void navigate({ search: (before) => ({ ...before, page }) })}
-                />
-              </>
-            )
-          }
-        </Answered>
-      </Sheet>
+    <FlowsFrame workspaceId={workspaceId} tab="integrations" request={path} actions={add}>
+      <PagedList
+        answer={integrations}
+        path={path}
+        headers={[lists.name, words.server, lists.usedBy, lists.state]}
+        words={{ ...lists, ...words }}
+        add={add}
+        example={{
+          method: 'POST',
+          path: '/v3/integrations',
+          body: { name: 'ChirpStack', workspaceId, type: 'CHIRP_STACK' },
+        }}
+        row={(integration) => <IntegrationRow integration={integration} />}
+      />
     </FlowsFrame>
   );
 }
@@ -112,26 +87,5 @@ function Abilities({ integration }: { readonly integration: Integration }) {
       <Dot tone={isReady ? 'ok' : 'off'} />
       {isReady ? said : words.notReady}
     </span>
-  );
-}
-
-interface NoIntegrationsProps {
-  readonly isFiltered: boolean;
-  readonly workspaceId: string;
-  readonly add: ReactNode;
-}
-
-function NoIntegrations({ isFiltered, workspaceId, add }: NoIntegrationsProps) {
-  const words = useWords(integrationWords);
-  const lists = useWords(flowsWords);
-  if (isFiltered) return <Empty title={lists.noMatch} note={lists.noMatchNote} />;
-  const body = { name: 'ChirpStack', workspaceId, type: 'CHIRP_STACK' };
-  return (
-    <Empty
-      title={words.empty}
-      note={words.emptyNote}
-      actions={add}
-      curl={{ method: 'POST', path: '/v3/integrations', body }}
-    />
   );
 }

@@ -1,6 +1,6 @@
 // Integration page: the webhook to set at the server, its settings, what uses it, and a message to try it.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
 import { faultsOf } from '../../../api/field-faults.ts';
@@ -139,7 +139,7 @@ function Webhook({ integration: { workspaceId, deviceConnector } }: IntegrationP
 
 function IntegrationSettings({ integration }: IntegrationProps) {
   const words = useWords(integrationWords);
-  const { id, version, type } = integration;
+  const { id, version, type, name, workspaceId } = integration;
   const editor = useEditor<IntegrationDraft, Integration>({
     key: `integration ${id}`,
     saved: draftOf(integration),
@@ -164,34 +164,16 @@ function IntegrationSettings({ integration }: IntegrationProps) {
       </div>
       <div className={styles['bar']}>
         <UnsavedBar editor={editor}>
-          <RemoveIntegration integration={integration} discard={editor.discard} />
+          <RemoveRecord
+            name={name}
+            note={words.removeNote}
+            send={() => ask(platform.DELETE('/v3/integrations/{id}', { params: { path: { id } } }))}
+            discard={editor.discard}
+            lists={[['integrations'], ['device-connectors']]}
+            next={{ to: '/w/$workspaceId/flows/integrations', params: { workspaceId } }}
+          />
         </UnsavedBar>
       </div>
     </Card>
-  );
-}
-
-interface RemoveIntegrationProps extends IntegrationProps {
-  readonly discard: () => void;
-}
-
-function RemoveIntegration({ integration, discard }: RemoveIntegrationProps) {
-  const words = useWords(integrationWords);
-  const known = useQueryClient();
-  const navigate = useNavigate();
-  const { id, name, workspaceId } = integration;
-  return (
-    <RemoveRecord
-      name={name}
-      note={words.removeNote}
-      send={() => ask(platform.DELETE('/v3/integrations/{id}', { params: { path: { id } } }))}
-      onRemoved={() => {
-        discard();
-        void known.invalidateQueries({ queryKey: ['integrations'] });
-        void known.invalidateQueries({ queryKey: ['device-connectors'] });
-        const params = { workspaceId };
-        return navigate({ to: '/w/$workspaceId/flows/integrations', params, ignoreBlocker: true });
-      }}
-    />
   );
 }

@@ -10,8 +10,6 @@ export const integrationWords = wordSet(
     emptyNote:
       'An integration is an account at a LoRaWAN network server, which sends the uplinks of its devices here.',
     server: 'Network server',
-    name: 'Name',
-    description: 'Description',
     properties: {
       baseUrl: 'Address of the server',
       apiKey: 'API key',
@@ -57,8 +55,6 @@ export const integrationWords = wordSet(
     emptyNote:
       'Eine Anbindung ist ein Konto bei einem LoRaWAN-Netzwerkserver, der die Nachrichten seiner Geräte hierher sendet.',
     server: 'Netzwerkserver',
-    name: 'Name',
-    description: 'Beschreibung',
     properties: {
       baseUrl: 'Adresse des Servers',
       apiKey: 'API-Schlüssel',

@@ -15,8 +15,12 @@ export interface Credentials {
 export const clientsOf = (organizationId: string) =>
   queryOptions({
     queryKey: ['clients', organizationId],
-    queryFn: ({ signal }) =>
-      ask(platform.GET('/v3/oauth-clients', { signal, params: { query: { organizationId } } })),
+    async queryFn({ signal }) {
+      const query = { organizationId };
+      return {
+        content: await ask(platform.GET('/v3/oauth-clients', { signal, params: { query } })),
+      };
+    },
   });
 
 export interface ClientDraft extends Grant {

@@ -4,12 +4,11 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Bot, RotateCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { Ago } from '../../../parts/ago.tsx';
-import { Button } from '../../../parts/button.tsx';
-import { Sheet } from '../../../parts/card.tsx';
+import { Button, IconButton } from '../../../parts/button.tsx';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
-import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-table.tsx';
-import { Answered, CodeBlock, Empty } from '../../../parts/states.tsx';
+import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { CodeBlock, Empty } from '../../../parts/states.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
@@ -41,7 +40,7 @@ export function Clients() {
   const [removed, setRemoved] = useState<OAuthClient>();
   const path = `/v3/oauth-clients?organizationId=${organizationId}`;
   const clients = useQuery(clientsOf(organizationId));
-  const shown = clients.data?.find(({ id }) => id === shownId);
+  const shown = clients.data?.content.find(({ id }) => id === shownId);
   return (
     <OrganizationPage
       tab="clients"
@@ -52,17 +51,9 @@ export function Clients() {
         </Button>
       }
     >
-      <Sheet>
-        <Answered answer={clients} curl={{ path }} skeleton={<TableSkeleton />}>
-          {(found) =>
-            found.length === 0 ? (
-              <NoClients />
-            ) : (
-              <ClientTable clients={found} rotate={setRotated} remove={setRemoved} />
-            )
-          }
-        </Answered>
-      </Sheet>
+      <RecordSheet answer={clients} path={path} none={<NoClients />}>
+        {(found) => <ClientTable clients={found} rotate={setRotated} remove={setRemoved} />}
+      </RecordSheet>
       {isCreating && (
         <NewClientDialog organizationId={organizationId} close={() => setCreating(false)} />
       )}
@@ -149,22 +140,16 @@ function Acts({ client, rotate, remove }: Omit<ClientTableProps, 'clients'> & Cl
   const words = useWords(clientWords);
   return (
     <>
-      <Button
-        look="ghost"
-        isIcon
-        aria-label={words.rotateOf(client.name)}
+      <IconButton
+        label={words.rotateOf(client.name)}
+        icon={RotateCw}
         onClick={() => rotate(client)}
-      >
-        <RotateCw aria-hidden="true" />
-      </Button>
-      <Button
-        look="ghost"
-        isIcon
-        aria-label={words.removeOf(client.name)}
+      />
+      <IconButton
+        label={words.removeOf(client.name)}
+        icon={Trash2}
         onClick={() => remove(client)}
-      >
-        <Trash2 aria-hidden="true" />
-      </Button>
+      />
     </>
   );
 }

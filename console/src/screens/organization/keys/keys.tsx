@@ -5,11 +5,10 @@ import { useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { Ago } from '../../../parts/ago.tsx';
-import { Button } from '../../../parts/button.tsx';
-import { Sheet } from '../../../parts/card.tsx';
+import { Button, IconButton } from '../../../parts/button.tsx';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
-import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-table.tsx';
-import { Answered, Empty } from '../../../parts/states.tsx';
+import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { Empty } from '../../../parts/states.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
@@ -38,17 +37,13 @@ export function Keys() {
   );
   return (
     <OrganizationPage tab="keys" actions={createButton}>
-      <Sheet>
-        <Answered answer={keys} curl={{ path }} skeleton={<TableSkeleton />}>
-          {({ content }) =>
-            content.length === 0 ? (
-              <Empty title={words.noKeys} note={words.noKeysNote} curl={{ path }} />
-            ) : (
-              <KeyTable keys={content} remove={setRemoved} />
-            )
-          }
-        </Answered>
-      </Sheet>
+      <RecordSheet
+        answer={keys}
+        path={path}
+        none={<Empty title={words.noKeys} note={words.noKeysNote} curl={{ path }} />}
+      >
+        {(found) => <KeyTable keys={found} remove={setRemoved} />}
+      </RecordSheet>
       {isCreating && (
         <NewKeyDialog organizationId={organizationId} close={() => setCreating(false)} />
       )}
@@ -83,14 +78,7 @@ function KeyTable({ keys, remove }: KeyTableProps) {
       header: words.actions,
       isQuiet: true,
       cell: (key) => (
-        <Button
-          look="ghost"
-          isIcon
-          aria-label={words.deleteKey(key.name)}
-          onClick={() => remove(key)}
-        >
-          <Trash2 aria-hidden="true" />
-        </Button>
+        <IconButton label={words.deleteKey(key.name)} icon={Trash2} onClick={() => remove(key)} />
       ),
     },
   ];

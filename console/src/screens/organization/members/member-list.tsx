@@ -3,12 +3,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Trash2, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { Ago } from '../../../parts/ago.tsx';
-import { Button } from '../../../parts/button.tsx';
-import { Sheet } from '../../../parts/card.tsx';
+import { Button, IconButton } from '../../../parts/button.tsx';
 import { Chip } from '../../../parts/chip.tsx';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
-import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-table.tsx';
-import { Answered, Empty } from '../../../parts/states.tsx';
+import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { Empty } from '../../../parts/states.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';
@@ -29,24 +28,22 @@ export function MemberList({ place, remove, emptyTitle }: MemberListProps) {
     queryFn: ({ signal }) => place.list(signal),
   });
   return (
-    <Sheet>
-      <Answered answer={members} curl={{ path: place.path }} skeleton={<TableSkeleton />}>
-        {({ content }) =>
-          content.length === 0 ? (
-            <Empty
-              title={emptyTitle}
-              curl={{
-                method: 'POST',
-                path: place.path,
-                body: { email: 'ada@example.org', role: place.firstRole },
-              }}
-            />
-          ) : (
-            <MemberTable place={place} members={content} remove={remove} />
-          )
-        }
-      </Answered>
-    </Sheet>
+    <RecordSheet
+      answer={members}
+      path={place.path}
+      none={
+        <Empty
+          title={emptyTitle}
+          curl={{
+            method: 'POST',
+            path: place.path,
+            body: { email: 'ada@example.org', role: place.firstRole },
+          }}
+        />
+      }
+    >
+      {(found) => <MemberTable place={place} members={found} remove={remove} />}
+    </RecordSheet>
   );
 }
 
@@ -107,14 +104,11 @@ function MemberTable({ place, members, remove }: MemberTableProps) {
       header: words.actions,
       isQuiet: true,
       cell: (member) => (
-        <Button
-          look="ghost"
-          isIcon
-          aria-label={words.removeMember(member.email)}
+        <IconButton
+          label={words.removeMember(member.email)}
+          icon={Trash2}
           onClick={() => remove(member)}
-        >
-          <Trash2 aria-hidden="true" />
-        </Button>
+        />
       ),
     },
   ];

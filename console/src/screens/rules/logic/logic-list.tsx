@@ -1,17 +1,13 @@
 // Custom logic: every block of the organization with what it reads.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { Ago } from '../../../parts/ago.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { Sheet } from '../../../parts/card.tsx';
 import { CurlButton } from '../../../parts/curl-button.tsx';
-import { ListBones, ListTable } from '../../../parts/list-table.tsx';
 import { Page } from '../../../parts/page.tsx';
-import { Pager } from '../../../parts/pager.tsx';
-import { SearchField } from '../../../parts/search-field.tsx';
-import { Answered, Empty } from '../../../parts/states.tsx';
+import { ListSearchField, PagedList } from '../../../parts/paged-list.tsx';
 import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { rulesWords } from '../rules-words.ts';
@@ -30,7 +26,6 @@ export function LogicList() {
   const { organizationId } = useAccount();
   const { workspaceId } = useParams({ from: route });
   const search = useSearch({ from: route });
-  const navigate = useNavigate({ from: '/w/$workspaceId/rules/logic' });
   const [isCreating, setCreating] = useState(false);
   const logics = useQuery(logicsOf(organizationId, search));
   const path = `/v3/rules/custom?organizationId=${organizationId}`;
@@ -54,34 +49,21 @@ export function LogicList() {
     >
       <RulesTabs workspaceId={workspaceId} />
       <div className={styles['tools']}>
-        <SearchField
-          label={words.search}
-          value={search.q ?? ''}
-          change={(q) => void navigate({ search: q === '' ? {} : { q }, replace: true })}
-        />
+        <ListSearchField label={words.search} />
       </div>
-      <Sheet>
-        <Answered answer={logics} curl={{ path }} skeleton={<ListBones />}>
-          {({ content, totalPages }) =>
-            content.length === 0 ? (
-              <NoLogic isFiltered={search.q !== undefined} add={add} />
-            ) : (
-              <>
-                <ListTable headers={[words.name, words.inputs, words.changed]}>
-                  {content.map((logic) => (
-                    <LogicRow key={logic.id} logic={logic} workspaceId={workspaceId} />
-                  ))}
-                </ListTable>
-                <Pager
-                  page={search.page ?? 0}
-                  pages={totalPages}
-                  go={(page) => void navigate({ search: (before) => ({ ...before, page }) })}
-                />
-              </>
-            )
-          }
-        </Answered>
-      </Sheet>
+      <PagedList
+        answer={logics}
+        path={path}
+        headers={[words.name, words.inputs, words.changed]}
+        words={words}
+        add={add}
+        example={{
+          method: 'POST',
+          path: '/v3/rules/custom',
+          body: { ...bodyOf(newLogic('Heat', '')), organizationId },
+        }}
+        row={(logic) => <LogicRow logic={logic} workspaceId={workspaceId} />}
+      />
       {isCreating && <NewLogic workspaceId={workspaceId} close={() => setCreating(false)} />}
     </Page>
   );
@@ -108,20 +90,5 @@ function LogicRow({ logic, workspaceId }: LogicRowProps) {
         <Ago at={updated ?? created} />
       </td>
     </tr>
-  );
-}
-
-function NoLogic({ isFiltered, add }: { readonly isFiltered: boolean; readonly add: ReactNode }) {
-  const words = useWords(logicWords);
-  const { organizationId } = useAccount();
-  if (isFiltered) return <Empty title={words.noMatch} note={words.noMatchNote} />;
-  const body = { ...bodyOf(newLogic('Heat', '')), organizationId };
-  return (
-    <Empty
-      title={words.empty}
-      note={words.emptyNote}
-      actions={add}
-      curl={{ method: 'POST', path: '/v3/rules/custom', body }}
-    />
   );
 }

@@ -1,12 +1,12 @@
 // Custom logic page: the script with its trial, its inputs and properties, and the rules that use it.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { faultAt, faultsOf } from '../../../api/field-faults.ts';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { faultsOf } from '../../../api/field-faults.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { Card } from '../../../parts/card.tsx';
 import { Chip } from '../../../parts/chip.tsx';
 import { CurlButton } from '../../../parts/curl-button.tsx';
-import { TextField } from '../../../parts/field.tsx';
+import { NameFields } from '../../../parts/name-fields.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { Refused } from '../../../parts/refused.tsx';
 import { RemoveRecord } from '../../../parts/remove-record.tsx';
@@ -87,18 +87,7 @@ function LogicEditor({ logic, workspaceId }: LogicEditorProps) {
   return (
     <>
       <div className={styles['head']}>
-        <TextField
-          label={words.name}
-          error={faultAt(faults, 'name')}
-          value={draft.name}
-          onChange={(event) => change({ ...draft, name: event.currentTarget.value })}
-        />
-        <TextField
-          label={words.description}
-          error={faultAt(faults, 'description')}
-          value={draft.description}
-          onChange={(event) => change({ ...draft, description: event.currentTarget.value })}
-        />
+        <NameFields {...parts} />
       </div>
       {faults.rest !== undefined && <Refused reason={faults.rest} />}
       <LogicScript
@@ -114,32 +103,16 @@ function LogicEditor({ logic, workspaceId }: LogicEditorProps) {
         <LogicProperties {...parts} />
       </div>
       <UnsavedBar editor={editor}>
-        <RemoveLogic logic={logic} workspaceId={workspaceId} discard={editor.discard} />
+        <RemoveRecord
+          name={logic.name}
+          note={words.removeNote}
+          send={() => ask(platform.DELETE('/v3/rules/custom/{id}', { params: { path: { id } } }))}
+          discard={editor.discard}
+          lists={[['custom-logic']]}
+          next={{ to: '/w/$workspaceId/rules/logic', params: { workspaceId } }}
+        />
       </UnsavedBar>
     </>
-  );
-}
-
-interface RemoveLogicProps extends LogicEditorProps {
-  readonly discard: () => void;
-}
-
-function RemoveLogic({ logic: { id, name }, workspaceId, discard }: RemoveLogicProps) {
-  const words = useWords(logicWords);
-  const known = useQueryClient();
-  const navigate = useNavigate();
-  return (
-    <RemoveRecord
-      name={name}
-      note={words.removeNote}
-      send={() => ask(platform.DELETE('/v3/rules/custom/{id}', { params: { path: { id } } }))}
-      onRemoved={() => {
-        discard();
-        void known.invalidateQueries({ queryKey: ['custom-logic'] });
-        const params = { workspaceId };
-        return navigate({ to: '/w/$workspaceId/rules/logic', params, ignoreBlocker: true });
-      }}
-    />
   );
 }
 

@@ -1,14 +1,14 @@
 // Requests of custom logic blocks: the list, one block, and what changes it.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ask, platform } from '../../../api/platform.ts';
-import type { RuleListSearch } from '../rule-search.ts';
+import type { ListSearch } from '../../../parts/list-search.ts';
 
 export type Logic = Awaited<ReturnType<typeof readLogic>>;
 export type LogicItem = Awaited<ReturnType<typeof listLogic>>['content'][number];
 
 const logicRows = 25;
 
-export function logicsOf(organizationId: string, { q, page = 0 }: RuleListSearch) {
+export function logicsOf(organizationId: string, { q, page = 0 }: ListSearch) {
   const search = q === undefined ? {} : { search: q };
   const query = { organizationId, page, size: logicRows, sort: 'name,asc', ...search };
   return queryOptions({

@@ -4,11 +4,10 @@ import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { Button } from '../../../parts/button.tsx';
-import { Sheet } from '../../../parts/card.tsx';
+import { Button, IconButton } from '../../../parts/button.tsx';
 import { Chip } from '../../../parts/chip.tsx';
-import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-table.tsx';
-import { Answered, Empty } from '../../../parts/states.tsx';
+import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { Empty } from '../../../parts/states.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { SettingsFrame, useSettingsWorkspace } from '../settings-frame.tsx';
 import { settingsWords } from '../settings-words.ts';
@@ -42,21 +41,19 @@ export function Fields() {
   const example = { workspaceId, name: 'Floor', type: 'NUMBER' };
   return (
     <SettingsFrame tab="fields" curl={() => curl} actions={create}>
-      <Sheet>
-        <Answered answer={fields} curl={curl} skeleton={<TableSkeleton />}>
-          {({ content }) =>
-            content.length === 0 ? (
-              <Empty
-                title={words.noFields}
-                actions={create}
-                curl={{ method: 'POST', path, body: example }}
-              />
-            ) : (
-              <FieldTable fields={content} edit={setEdited} remove={setRemoved} />
-            )
-          }
-        </Answered>
-      </Sheet>
+      <RecordSheet
+        answer={fields}
+        path={curl.path}
+        none={
+          <Empty
+            title={words.noFields}
+            actions={create}
+            curl={{ method: 'POST', path, body: example }}
+          />
+        }
+      >
+        {(found) => <FieldTable fields={found} edit={setEdited} remove={setRemoved} />}
+      </RecordSheet>
       {edited !== undefined && (
         <FieldDialog
           workspaceId={workspaceId}
@@ -100,22 +97,12 @@ function FieldTable({ fields, edit, remove }: FieldTableProps) {
       isQuiet: true,
       cell: (field) => (
         <>
-          <Button
-            look="ghost"
-            isIcon
-            aria-label={words.edit(field.name)}
-            onClick={() => edit(field)}
-          >
-            <Pencil aria-hidden="true" />
-          </Button>
-          <Button
-            look="ghost"
-            isIcon
-            aria-label={words.deleteNamed(field.name)}
+          <IconButton label={words.edit(field.name)} icon={Pencil} onClick={() => edit(field)} />
+          <IconButton
+            label={words.deleteNamed(field.name)}
+            icon={Trash2}
             onClick={() => remove(field)}
-          >
-            <Trash2 aria-hidden="true" />
-          </Button>
+          />
         </>
       ),
     },

@@ -4,11 +4,10 @@ import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { Button } from '../../../parts/button.tsx';
-import { Sheet } from '../../../parts/card.tsx';
+import { Button, IconButton } from '../../../parts/button.tsx';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
-import { type DataColumn, DataTable, TableSkeleton } from '../../../parts/data-table.tsx';
-import { Answered, Empty } from '../../../parts/states.tsx';
+import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { Empty } from '../../../parts/states.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { SettingsFrame, useSettingsWorkspace } from '../settings-frame.tsx';
@@ -41,21 +40,19 @@ export function Tags() {
   const curl = { path: `/v3/tags?workspaceId=${workspaceId}` };
   return (
     <SettingsFrame tab="tags" curl={() => curl} actions={create}>
-      <Sheet>
-        <Answered answer={tags} curl={curl} skeleton={<TableSkeleton />}>
-          {({ content }) =>
-            content.length === 0 ? (
-              <Empty
-                title={words.noTags}
-                actions={create}
-                curl={{ method: 'POST', path: '/v3/tags', body: { workspaceId, name: 'roof' } }}
-              />
-            ) : (
-              <TagTable tags={content} edit={setEdited} remove={setRemoved} />
-            )
-          }
-        </Answered>
-      </Sheet>
+      <RecordSheet
+        answer={tags}
+        path={curl.path}
+        none={
+          <Empty
+            title={words.noTags}
+            actions={create}
+            curl={{ method: 'POST', path: '/v3/tags', body: { workspaceId, name: 'roof' } }}
+          />
+        }
+      >
+        {(found) => <TagTable tags={found} edit={setEdited} remove={setRemoved} />}
+      </RecordSheet>
       {edited !== undefined && (
         <TagDialog
           workspaceId={workspaceId}
@@ -100,17 +97,12 @@ function TagTable({ tags, edit, remove }: TagTableProps) {
       isQuiet: true,
       cell: (tag) => (
         <>
-          <Button look="ghost" isIcon aria-label={words.edit(tag.name)} onClick={() => edit(tag)}>
-            <Pencil aria-hidden="true" />
-          </Button>
-          <Button
-            look="ghost"
-            isIcon
-            aria-label={words.deleteNamed(tag.name)}
+          <IconButton label={words.edit(tag.name)} icon={Pencil} onClick={() => edit(tag)} />
+          <IconButton
+            label={words.deleteNamed(tag.name)}
+            icon={Trash2}
             onClick={() => remove(tag)}
-          >
-            <Trash2 aria-hidden="true" />
-          </Button>
+          />
         </>
       ),
     },

@@ -1,0 +1,101 @@
+// Paged list: the rows of one page, with search and pager in the address, or an empty state.
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Fragment, type ReactNode } from 'react';
+import type { CurlRequest } from '../api/curl.ts';
+import { useFormats } from '../words/language.tsx';
+import { Sheet } from './card.tsx';
+import { ListBones, ListTable, type ListTableProps } from './list-table.tsx';
+import { readListSearch } from './list-search.ts';
+import { Pager } from './pager.tsx';
+import { SearchField } from './search-field.tsx';
+import { type Answer, Answered, Bone, Empty } from './states.tsx';
+
+interface PageOf<T> {
+  readonly content: readonly T[];
+  readonly totalElements: number;
+  readonly totalPages: number;
+}
+
+interface PagedListProps<T> extends Omit<ListTableProps, 'children'> {
+  readonly answer: Answer<PageOf<T>>;
+  /** Of the request, for a terminal. */
+  readonly path: string;
+  readonly words: {
+    readonly empty: string;
+    readonly emptyNote: string;
+    readonly noMatch: string;
+    readonly noMatchNote: string;
+  };
+  /** By more than the search. */
+  readonly isNarrowed?: boolean;
+  /** Button that creates the first record. */
+  readonly add: ReactNode;
+  /** The same from a terminal. */
+  readonly example: CurlRequest;
+  readonly row: (record: T) => ReactNode;
+}
+
+export function PagedList<T extends { readonly id: string }>(props: PagedListProps<T>) {
+  const { answer, path, words, isNarrowed = false, add, example, row, ...table } = props;
+  const { q, page, change } = useListAddress();
+  return (
+    <Sheet>
+      <Answered answer={answer} curl={{ path }} skeleton={<ListBones />}>
+        {({ content, totalPages }) => {
+          if (content.length === 0 && (isNarrowed || q !== undefined))
+            return <Empty title={words.noMatch} note={words.noMatchNote} />;
+          if (content.length === 0)
+            return (
+              <Empty title={words.empty} note={words.emptyNote} actions={add} curl={example} />
+            );
+          return (
+            <>
+              <ListTable {...table}>
+                {content.map((record) => (
+                  <Fragment key={record.id}>{row(record)}</Fragment>
+                ))}
+              </ListTable>
+              <Pager page={page} pages={totalPages} go={(to) => change({ page: to })} />
+            </>
+          );
+        }}
+      </Answered>
+    </Sheet>
+  );
+}
+
+/** Searches the list from its first page; other conditions of the address stay. */
+export function ListSearchField({ label }: { readonly label: string }) {
+  const { q, change } = useListAddress();
+  return (
+    <SearchField
+      label={label}
+      value={q ?? ''}
+      change={(typed) =>
+        change({ page: undefined, q: typed === '' ? undefined : typed }, { replace: true })
+      }
+    />
+  );
+}
+
+interface ListTotalProps {
+  readonly answer: Answer<Pick<PageOf<unknown>, 'totalElements'>>;
+  readonly say: (count: string, total: number) => string;
+}
+
+/** How many there are on all pages, in words. */
+export function ListTotal({ answer, say }: ListTotalProps) {
+  const { count } = useFormats();
+  const total = answer.data?.totalElements;
+  return total === undefined ? <Bone width="5em" /> : say(count(total), total);
+}
+
+function useListAddress() {
+  const { q, page = 0 } = readListSearch(useSearch({ strict: false }));
+  const navigate = useNavigate();
+  const change = (part: object, options: { readonly replace?: true } = {}) => {
+    const changed = (before: object) => ({ ...before, ...part });
+    void navigate({ to: '.', search: changed as never, ...options });
+  };
+  return { q, page, change };
+}

@@ -1,0 +1,155 @@
+// HTTP exchange: sends requests over guarded connections and reads the beginning of each answer.
+import { createRequire } from 'node:module';
+import type * as Undici from 'undici';
+import type { Dispatcher } from 'undici';
+import { createBoundedMap } from '../structures/bounded-map.ts';
+import { createGuardedConnections } from './guarded-connections.ts';
+import { createHostCheck, type HostCheckOptions } from './host-check.ts';
+import { createHttpPools } from './http-pools.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first request, because the HTTP client takes 20 MiB and a tenth of a second. */
+const httpClient = () => require('undici') as typeof Undici;
+
+const answerLimits = {
+  /** The part of an answer that is kept when the call names no other. */
+  keptBytesMax: 16 * 1024,
+  /** The part that is read, so that the connection can be used again. */
+  readBytesMax: 256 * 1024,
+} as const;
+
+/** Addresses of requests that are kept after they were parsed. */
+const addressesMax = 1_000;
+
+export interface HttpCall {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Certificates in PEM that the target may have besides those of the system. */
+  readonly ca?: string;
+  /** The address comes from the operator, and the guard does not check it. */
+  readonly isOperators?: true;
+  /** The part of the answer that is kept, 16 KiB by default. */
+  readonly answerBytesMax?: number;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly retryAfter?: string | undefined;
+  readonly location?: string | undefined;
+  readonly text: string;
+}
+
+export interface HttpExchange {
+  /**
+   * Sends the request. Calls `done` once, never before it returns, with the answer, EgressRefused or
+   * the network's error. The returned function ends the request without a call of `done`.
+   */
+  start(call: HttpCall, done: (result: HttpAnswer | Error) => void): () => void;
+  /** Ends all requests and connections. */
+  close(): Promise<void>;
+}
+
+/** An exchange in this thread. It follows no redirect, so an answer cannot lead to another target. */
+export function createHttpExchange(options: HostCheckOptions): HttpExchange {
+  const pools = createHttpPools(createGuardedConnections(createHostCheck(options)), httpClient);
+  const addresses = createBoundedMap<string, Address>(addressesMax);
+
+  function addressOf(url: string): Address {
+    const known = addresses.get(url);
+    if (known !== undefined) return known;
+    const address = parseAddress(url);
+    addresses.set(url, address);
+    return address;
+  }
+
+  return {
+    start(call, done) {
+      const reading = createAnswerReading(call.answerBytesMax ?? answerLimits.keptBytesMax, done);
+      try {
+        const { method, headers, body } = call;
+        const request = {
+          ...addressOf(call.url),
+          method,
+          headers,
+          ...(body !== undefined && { body }),
+        };
+        pools.poolOf(call).dispatch(request, reading.handler);
+      } catch (error) {
+        queueMicrotask(() => reading.failed(error as Error));
+      }
+      return reading.stop;
+    },
+    close: pools.close,
+  };
+}
+
+interface Address {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** Throws a TypeError for an invalid URL. */
+function parseAddress(url: string): Address {
+  const { origin, protocol, pathname, search } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:')
+    throw new (httpClient().errors.InvalidArgumentError)('the URL must start with http: or https:');
+  return { origin, path: pathname + search };
+}
+
+/**
+ * Collects the beginning of an answer. The rest of a longer one is not read. `request` of the package
+ * creates a stream for each answer, which costs more than everything else.
+ */
+function createAnswerReading(keptBytesMax: number, done: (result: HttpAnswer | Error) => void) {
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  let head: Omit<HttpAnswer, 'text'> | undefined;
+  let running: Dispatcher.DispatchController | undefined;
+  let isOver = false;
+  const end = (result: HttpAnswer | Error): void => {
+    if (isOver) return;
+    isOver = true;
+    done(result);
+  };
+  const answered = (): void => {
+    if (head === undefined) end(new Error('The connection ended without an answer'));
+    else end({ ...head, text: textOf(kept) });
+  };
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(controller) {
+      running = controller;
+      if (isOver) controller.abort(new Error('The request was ended'));
+    },
+    onResponseStart(_controller, status, headers) {
+      if (status < 200) return;
+      const header = (name: string) => [headers[name]].flat()[0];
+      head = { status, retryAfter: header('retry-after'), location: header('location') };
+    },
+    onResponseData(controller, chunk) {
+      if (bytes < keptBytesMax) kept.push(chunk.subarray(0, keptBytesMax - bytes));
+      bytes += chunk.length;
+      if (bytes <= answerLimits.readBytesMax) return;
+      answered();
+      controller.abort(new Error('The answer is longer than what is read of it'));
+    },
+    onResponseEnd: answered,
+    onResponseError: (_controller, error) => end(error),
+  };
+  return {
+    handler,
+    failed: end,
+    stop() {
+      isOver = true;
+      running?.abort(new Error('The request was ended'));
+    },
+  };
+}
+
+function textOf(kept: readonly Buffer[]): string {
+  const [only] = kept;
+  if (only === undefined) return '';
+  return (kept.length === 1 ? only : Buffer.concat(kept)).toString('utf8');
+}
