@@ -1,21 +1,65 @@
-// The test runner's settings: tests beside the code and in tests/, run in child processes on real parts.
-import { defineConfig } from 'vitest/config';
+// The test runner's settings: tests next to the code and in tests/, run in child processes on real parts.
+import { existsSync } from 'node:fs';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { postgresql } from './tests/servers/postgresql.ts';
+
+const everything = [
+  'src/**/*.test.ts',
+  'clients/**/*.test.ts',
+  'tests/**/*.test.ts',
+  'tools/**/*.test.ts',
+  'bin/**/*.test.ts',
+  'console/src/**/*.test.{ts,tsx}',
+  'console/journeys/**/*.test.ts',
+];
+
+/** Tests that run on both engines of the records; `RECORDS=postgres` runs all that are named. */
+const onPostgresToo = [
+  'src/records/*.test.ts',
+  'src/records/rows/*.test.ts',
+  'src/records/postgres/*.test.ts',
+];
+/** Tests of the file of SQLite itself. */
+const ofSqlite = ['src/records/sqlite/**', 'src/records/migrations.test.ts'];
+
+const onPostgres = {
+  env: { RECORDS: 'postgres' },
+  globalSetup: ['tests/servers/records-cluster.ts'],
+  exclude: [...configDefaults.exclude, ...ofSqlite],
+};
+const isPostgres = process.env['RECORDS'] === 'postgres';
+const hasPostgres = existsSync(postgresql.path);
+if (!hasPostgres)
+  console.log(
+    `Tests of the records on PostgreSQL are skipped: ${postgresql.path} is missing (apt-get install ${postgresql.debianPackage})`,
+  );
 
 export default defineConfig({
   test: {
-    include: [
-      'src/**/*.test.ts',
-      'clients/**/*.test.ts',
-      'tests/**/*.test.ts',
-      'tools/**/*.test.ts',
-      'bin/**/*.test.ts',
-      'console/src/**/*.test.{ts,tsx}',
-      'console/journeys/**/*.test.ts',
-    ],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     allowOnly: false,
+    projects: isPostgres
+      ? [{ extends: true, test: { name: 'postgres', include: everything, ...onPostgres } }]
+      : [
+          {
+            extends: true,
+            test: {
+              name: 'embedded',
+              include: everything,
+              exclude: [...configDefaults.exclude, 'src/records/postgres/**'],
+            },
+          },
+          ...(hasPostgres
+            ? [
+                {
+                  extends: true,
+                  test: { name: 'postgres', include: onPostgresToo, ...onPostgres },
+                } as const,
+              ]
+            : []),
+        ],
   },
 });

@@ -16,6 +16,7 @@ import type { Actor } from '../src/model/actor.ts';
 import { everyPermission } from '../src/model/permission.ts';
 import type { RecordChange } from '../src/model/record.ts';
 import { openRecords } from '../src/records/records.ts';
+import { sqliteEngine } from '../src/records/sqlite/sqlite-engine.ts';
 import { findUser } from '../src/records/rows/users.ts';
 import { figure, markdownTable } from './measure.ts';
 
@@ -27,6 +28,7 @@ const directory = mkdtempSync(join(tmpdir(), 'bench-access-'));
 const told: ((change: RecordChange) => void)[] = [];
 const records = await openRecords({
   directory,
+  engine: sqliteEngine(directory),
   announce: (change) => told.forEach((follow) => follow(change)),
 });
 const made = (await bootstrap(records, {

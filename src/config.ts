@@ -70,6 +70,7 @@ const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as c
  * it.
  */
 const secretNames = new Set([
+  'RECORDS_URL',
   'ADMIN_PASSWORD',
   'ADMIN_API_KEY',
   'SECRETS_KEY',
@@ -288,13 +289,4 @@ function refuseSomeRoles(value: string | undefined): void {
   const given = new Set(listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles)));
   if (given.size < roles.length)
     refuse('ROLES', value, 'unset: this version runs all roles in one process');
-}
-
-/** Throws ConfigError for settings of a cluster, which this version does not support. */
-export function rejectClusterSettings({ recordsUrl, samplesUrl, busUrl }: Config): void {
-  const settings = { RECORDS_URL: recordsUrl, SAMPLES_URL: samplesUrl, BUS_URL: busUrl };
-  for (const [name, value] of Object.entries(settings)) {
-    if (value !== undefined)
-      throw new ConfigError(`${name} is set, but this version runs embedded only: unset it`);
-  }
 }

@@ -70,8 +70,7 @@ async function verify(): Promise<void> {
     import('./composition/verify.ts'),
     import('./verify-report.ts'),
   ]);
-  const { dataDirectory, secretsKey } = readConfig();
-  const findings = await verifyDataFolder(dataDirectory, secretsKey);
+  const findings = await verifyDataFolder(readConfig());
   process.stdout.write(verifyText(findings));
   process.exitCode = Number(!findings.sound);
 }

@@ -88,4 +88,8 @@ export const rootFiles: readonly string[] = [
 ];
 
 /** Folders that implement a port. Only the composition and tests name them. */
-export const implementationFolders: readonly string[] = ['samples/embedded'];
+export const implementationFolders: readonly string[] = [
+  'samples/embedded',
+  'records/sqlite',
+  'records/postgres',
+];

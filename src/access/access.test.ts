@@ -9,6 +9,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { findApiKey, removeApiKey } from '../records/rows/api-keys.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { testEngine } from '../records/testing-engine.ts';
 import { findUser } from '../records/rows/users.ts';
 import { type ApiKeyAuthenticator, createApiKeyAuthenticator } from './api-key-authenticator.ts';
 import { type BearerAuthenticator, createBearerAuthenticator } from './bearer-authenticator.ts';
@@ -31,7 +32,11 @@ const check = async () => {
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'access-'));
-  records = await openRecords({ directory, announce: (change) => keys.recordChanged(change) });
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: (change) => keys.recordChanged(change),
+  });
   keys = createApiKeyAuthenticator({ db: records.db, now: () => now });
   bearer = createBearerAuthenticator({ db: records.db, tokens: { check }, now: () => now });
   made = (await bootstrap(records, { adminEmail: 'Me@Example.org', adminApiKey: secret, now }))!;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RecordChange } from '../model/record.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { testEngine } from '../records/testing-engine.ts';
 import { insertOAuthClient } from '../records/rows/oauth-clients.ts';
 import { findUser } from '../records/rows/users.ts';
 import { createApiKeyAuthenticator } from './api-key-authenticator.ts';
@@ -27,7 +28,11 @@ const caches: Partial<Record<Kind, Cached>> = {};
 const credentials = { apiKey: secret, oauthClient: 'Bearer token', session: '' };
 
 beforeAll(async () => {
-  records = await openRecords({ directory, announce: () => undefined });
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: () => undefined,
+  });
   const owner = { adminEmail: 'a@example.org', adminPassword: 'correct horse battery staple' };
   made = (await bootstrap(records, { ...owner, adminApiKey: secret, now }))!;
   const { organizationId } = made;

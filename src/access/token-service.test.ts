@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OAuthClient } from '../model/credential.ts';
 import { newId } from '../model/new-id.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { testEngine } from '../records/testing-engine.ts';
 import { insertOAuthClient } from '../records/rows/oauth-clients.ts';
 import { secretHash } from '../records/secret-encryption.ts';
 import { listSigningKeys } from '../records/rows/signing-keys.ts';
@@ -33,7 +34,11 @@ let tokens: TokenService;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'tokens-'));
-  records = await openRecords({ directory, announce: () => undefined });
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: () => undefined,
+  });
   const { organizationId } = (await bootstrap(records, {
     adminEmail: 'a@b.c',
     adminPassword: 'x',

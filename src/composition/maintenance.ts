@@ -6,7 +6,7 @@ import type { Uplinks } from './uplinks.ts';
 import { purgeDeletedDevices } from '../flows/deleted-devices.ts';
 import { dropExpired } from '../flows/expired-samples.ts';
 import { createMaintenance, type Maintenance } from '../flows/maintenance.ts';
-import { refreshStatistics } from '../records/records.ts';
+import { refreshStatistics } from '../records/statistics.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 
 /** `others` contains further tasks by the name under which a failure is reported. */

@@ -8,7 +8,8 @@ import { readOperation, runOperationChunk } from '../inventory/operations/operat
 import type { LiveEvents } from '../flows/live-events.ts';
 import type { Actor } from '../model/actor.ts';
 import type { RecordChange } from '../model/record.ts';
-import { type OpenRecords, refreshStatistics } from '../records/records.ts';
+import type { OpenRecords } from '../records/records.ts';
+import { refreshStatistics } from '../records/statistics.ts';
 import { findOperation, unfinishedOperations } from '../records/rows/operations.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 

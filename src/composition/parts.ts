@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { composeAccess } from './access.ts';
 import { composeOperations } from './operations.ts';
+import { recordsPlaceOf } from './records.ts';
 import type { Parts } from './platform-parts.ts';
 import { createPublicAddress } from './public-address.ts';
 import type { Config } from '../config.ts';
@@ -27,7 +28,6 @@ import { openCounts } from '../model/quota-count.ts';
 import type { RecordChange } from '../model/record.ts';
 import { positionBehindUplinks } from '../raw-uplinks/newest-position.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
-import { checkRecords } from '../records/records-check.ts';
 import type { RecordedPositions } from '../records/rows/recorded-positions.ts';
 import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
 import { openSamples, type Samples } from '../samples/samples.ts';
@@ -56,7 +56,7 @@ export async function openParts(start: Start): Promise<Parts> {
   const { config, telemetry, closers, now } = start;
   const readiness = composeReadiness(telemetry);
   const disk = openFolder(start);
-  const seen = undamagedRecords(config);
+  const seen = await undamagedRecords(config);
   const changeFollowers: FollowChange[] = [];
   const acting = new AsyncLocalStorage<Actor | undefined>();
   const records = await openRecordsIn(start, disk, acting, changeFollowers);
@@ -130,9 +130,11 @@ function openFolder({ config, telemetry, closers }: Start): DiskWatch {
  * What the records know of the journal. Throws DataFolderError when they, or their key, are missing
  * or cannot be used.
  */
-function undamagedRecords({ dataDirectory: directory, secretsKey }: Config): RecordedPositions {
+async function undamagedRecords(config: Config): Promise<RecordedPositions> {
+  const { dataDirectory: directory, secretsKey } = config;
   const hasSamples = hasSampleFiles(directory);
-  const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples });
+  const { check } = recordsPlaceOf(config);
+  const { refusal, positions } = await check({ directory, secretsKey, hasSamples });
   if (refusal !== undefined) throw new DataFolderError(refusal);
   return positions;
 }
@@ -145,6 +147,7 @@ async function openRecordsIn(
 ): Promise<OpenRecords> {
   const records = await openRecords({
     directory: config.dataDirectory,
+    engine: recordsPlaceOf(config).engine,
     secretsKey: config.secretsKey,
     announce: (change) => {
       for (const follow of changeFollowers) follow(change);

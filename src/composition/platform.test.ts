@@ -97,7 +97,9 @@ test.each([
 });
 
 test.each([
-  [{ RECORDS_URL: 'postgres://a' }, 'RECORDS_URL is set, but this version runs embedded only'],
+  [{ RECORDS_URL: 'mysql://a:word@b/c' }, 'RECORDS_URL=… cannot be used'],
+  [{ RECORDS_URL: 'postgres://a/b' }, 'RECORDS_URL is set and SECRETS_KEY is not'],
+  [{ SAMPLES_URL: 'http://a' }, 'SAMPLES_URL is set, but this version keeps samples'],
   [{ ADMIN_PASSWORD: 'password' }, 'ADMIN_PASSWORD cannot be used'],
   [
     { MQTT_TLS_CERT: '/missing/cert', MQTT_TLS_KEY: '/missing/key' },

@@ -16,7 +16,8 @@ import type { Parts, Platform, Tenant } from './platform-parts.ts';
 import { composeRoutes } from './routes.ts';
 import { composeRules } from './rules.ts';
 import { composeUplinks } from './uplinks.ts';
-import { type Config, ConfigError, rejectClusterSettings } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { refuseUnsupported } from './supported-settings.ts';
 import { createEgressGuard } from '../egress/guard.ts';
 import { createHttpThread } from '../egress/http-thread.ts';
 import { hideExpired } from '../flows/expired-samples.ts';
@@ -38,7 +39,7 @@ export async function startPlatform(
   now: () => number = Date.now,
   log: Log = createLog(config.logLevel),
 ): Promise<Platform> {
-  rejectClusterSettings(config);
+  refuseUnsupported(config);
   const telemetry = createTelemetry(log);
   // Everything that was acknowledged is durable, so that a full disk is no failure of the stop.
   const closers = createClosers({ failed: telemetry.backgroundFailed, isHarmless: isDiskFull });

@@ -9,8 +9,9 @@ import {
 import { type StoreFindings, verifyStore } from '../samples/embedded/verify-chunks.ts';
 import { positionBehindUplinks } from '../raw-uplinks/newest-position.ts';
 import { type RawUplinkFindings, verifyRawUplinks } from '../raw-uplinks/verify-raw-uplinks.ts';
-import { checkRecords } from '../records/records-check.ts';
-import { type RecordsFindings, verifyRecords } from '../records/verify-records.ts';
+import type { RecordsFindings } from '../records/records-check.ts';
+import { recordsPlaceOf } from './records.ts';
+import type { Config } from '../config.ts';
 
 export interface FolderFindings {
   readonly directory: string;
@@ -25,28 +26,30 @@ export interface FolderFindings {
 
 /**
  * Finds what a start would refuse or tell, with the same checks, and more: it reads everything.
- * `secretsKey` is the operator's `SECRETS_KEY`. Throws DataFolderError when the folder cannot be
+ * Throws DataFolderError when the folder cannot be
  * checked: missing, empty of data, or in use.
  */
 export async function verifyDataFolder(
-  directory: string,
-  secretsKey?: string,
+  config: Pick<Config, 'dataDirectory' | 'secretsKey' | 'recordsUrl'>,
 ): Promise<FolderFindings> {
+  const { dataDirectory: directory, secretsKey, recordsUrl } = config;
+  const place = recordsPlaceOf(config);
   const samples = join(directory, 'samples');
   // Claiming makes a folder that is missing, which a check must not.
   if (!existsSync(directory))
     throw new DataFolderError(`The data folder ${directory} does not exist`);
   const hasSamples = hasSampleFiles(directory);
-  if (!hasSamples && !existsSync(join(directory, 'records.sqlite'))) {
+  const hasRecords = recordsUrl !== undefined || existsSync(join(directory, 'records.sqlite'));
+  if (!hasSamples && !hasRecords) {
     throw new DataFolderError(`The folder ${directory} holds no data of Heliograph`);
   }
   const folder = claimDataFolder(directory);
   try {
     const startedAt = performance.now();
-    const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples });
+    const { refusal, positions } = await place.check({ directory, secretsKey, hasSamples });
     const uplinksTo = await positionBehindUplinks(join(directory, 'uplinks'));
     const store = await verifyStore(samples, { ...positions, uplinksTo });
-    const records = verifyRecords(directory, refusal);
+    const records = await place.verify(refusal);
     const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
     const deliveries = await verifyDeliveryLog(
       join(directory, 'deliveries'),

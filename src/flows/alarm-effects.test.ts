@@ -15,6 +15,7 @@ import {
 } from '../model/alarm.ts';
 import { openedAlarm } from '../model/alarm-transitions.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { testEngine } from '../records/testing-engine.ts';
 import { transaction } from '../records/transaction.ts';
 import { countAlarms, saveAlarms } from '../records/rows/alarms.ts';
 import { dropOldAlarms } from './alarm-clock.ts';
@@ -24,7 +25,11 @@ let records: OpenRecords;
 let place: { readonly organizationId: string; readonly workspaceId: string };
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-alarms-'));
 beforeAll(async () => {
-  records = await openRecords({ directory, announce: () => undefined });
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: () => undefined,
+  });
   const owner = { adminEmail: 'a@b.test', adminPassword: 'correct horse battery staple' };
   const tenant = (await bootstrap(records, { ...owner, adminApiKey: undefined, now: 0 }))!;
   place = { organizationId: tenant.organizationId, workspaceId: tenant.workspaceId };

@@ -16,6 +16,7 @@ import { referenceFirings, type ReferenceWorld } from '../rules/testing-referenc
 import { condition, fromSource, ruleFor, sourceFor } from '../rules/testing-rules.ts';
 import { randomHistory } from '../rules/testing-worlds.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { testEngine } from '../records/testing-engine.ts';
 import type { TransactionStep } from '../records/transaction.ts';
 import { findFollowerPosition } from '../records/rows/follower-positions.ts';
 import { rulesFollower } from '../records/rows/recorded-positions.ts';
@@ -30,7 +31,11 @@ let organizationId: string;
 let workspaceId: string;
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-rules-'));
 beforeAll(async () => {
-  records = await openRecords({ directory, announce: () => undefined });
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: () => undefined,
+  });
   const owner = {
     adminEmail: 'a@b.test',
     adminPassword: 'correct horse battery staple',

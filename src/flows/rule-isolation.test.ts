@@ -11,6 +11,7 @@ import { createRunLog } from '../rules/run-log.ts';
 import { fromSource, condition, ruleFor, sourceFor } from '../rules/testing-rules.ts';
 import { type TestSamples, openTestSamples } from '../samples/testing-samples.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { testEngine } from '../records/testing-engine.ts';
 import { findRule, insertRule, removeRule } from '../records/rows/rules.ts';
 import { createRuleFollower } from './rule-follower.ts';
 
@@ -26,7 +27,11 @@ let failures: string[] = [];
 const opened = () => openTestSamples({ directory: samplesDirectory, now: () => 1 });
 
 beforeAll(async () => {
-  records = await openRecords({ directory, announce: () => undefined });
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: () => undefined,
+  });
   const owner = {
     adminEmail: 'a@b.test',
     adminPassword: 'correct horse battery staple',

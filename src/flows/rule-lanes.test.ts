@@ -15,6 +15,7 @@ import {
 import { insertRule } from '../records/rows/rules.ts';
 import { findWorkspace, insertWorkspace } from '../records/rows/workspaces.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { testEngine } from '../records/testing-engine.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
@@ -28,7 +29,11 @@ const directory = mkdtempSync(join(tmpdir(), 'heliograph-lanes-'));
 let records: OpenRecords;
 let tenant: { readonly organizationId: string; readonly workspaceId: string };
 beforeAll(async () => {
-  records = await openRecords({ directory, announce: () => undefined });
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: () => undefined,
+  });
   const owner = { adminEmail: 'a@b.test', adminPassword: 'correct horse battery staple' };
   tenant = (await bootstrap(records, { ...owner, adminApiKey: undefined, now: 0 }))!;
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RecordChange } from '../model/record.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { testEngine } from '../records/testing-engine.ts';
 import { insertOrganization } from '../records/rows/organizations.ts';
 import { insertUser } from '../records/rows/users.ts';
 
@@ -17,7 +18,7 @@ export async function openTestRecords(
   announce: (change: RecordChange) => void = () => undefined,
 ): Promise<TestRecords> {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-flows-'));
-  const records = await openRecords({ directory, announce });
+  const records = await openRecords({ directory, engine: testEngine(directory), announce });
   const audit = { created: 1, updated: null, version: 0 };
   const user = { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '' };
   await insertUser(records.db, { ...user, ...audit });

@@ -11,12 +11,18 @@ export const recordsProblems = {
   recordsBusy: {
     status: 503,
     code: '50305_RECORDS_BUSY',
-    message: 'Another program holds the lock of records.sqlite; nothing was stored',
+    message:
+      'The records are locked by another program, or took too long to answer; nothing was stored',
   },
   recordsStopped: {
     status: 503,
     code: '50306_RECORDS_STOPPED',
     message: (d: { reason: string }) =>
       `Writing records has stopped after a disk error (${d.reason}); a restart is needed`,
+  },
+  recordsUnreachable: {
+    status: 503,
+    code: '50307_RECORDS_UNREACHABLE',
+    message: 'The database of the records cannot be reached now; send the request again',
   },
 } as const satisfies Record<string, ProblemRow>;

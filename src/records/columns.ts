@@ -57,7 +57,7 @@ export function searchTextOf(...parts: readonly (string | null)[]): string {
     .toLowerCase();
 }
 
-/** The form in which filters compare a text. */
+/** The form in which filters compare a string. */
 export function keyOf(text: string): string;
 export function keyOf(text: string | null): string | null;
 export function keyOf(text: string | null): string | null {
@@ -79,4 +79,14 @@ export function isOneOf(column: string, values: readonly string[]): Expression<S
   if (first === undefined) return sql<SqlBool>`1 = 0`;
   if (others.length === 0) return sql<SqlBool>`${sql.ref(column)} = ${first}`;
   return sql<SqlBool>`${sql.ref(column)} in (${sql.join([...values])})`;
+}
+
+/** Of rows with the same key the last one: a statement that inserts or updates takes each once. */
+export function lastOfEach<Row>(
+  rows: readonly Row[],
+  keyOfRow: (row: Row) => string,
+): readonly Row[] {
+  const places = new Map(rows.map((row, place) => [keyOfRow(row), place]));
+  if (places.size === rows.length) return rows;
+  return rows.filter((row, place) => places.get(keyOfRow(row)) === place);
 }

@@ -11,12 +11,13 @@ import {
   insertDeliveries,
   removeDeliveriesOnTheirWay,
 } from './rows/deliveries.ts';
+import { testEngine } from './testing-engine.ts';
 import { transaction } from './transaction.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-commit-order-'));
 let records: OpenRecords;
 beforeAll(async () => {
-  records = await openRecords({ directory, announce: () => {} });
+  records = await openRecords({ directory, engine: testEngine(directory), announce: () => {} });
 });
 afterAll(async () => {
   await records.close();

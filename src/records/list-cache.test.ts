@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenRecords, openRecords } from './records.ts';
+import { dropReferences, testEngine } from './testing-engine.ts';
 import { listDevices } from './rows/device-lists.ts';
 import { type CachedList, createListCache, listCacheLimits } from './list-cache.ts';
 
@@ -12,10 +13,12 @@ let directory: string;
 let records: OpenRecords;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'kept-lists-'));
-  records = await openRecords({ directory, announce: () => undefined });
-  await records.db.connection().execute(async (db) => {
-    await db.executeQuery(CompiledQuery.raw('pragma foreign_keys = off'));
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: () => undefined,
   });
+  await dropReferences(records.db);
 });
 afterAll(async () => {
   await records.close();

@@ -1,21 +1,21 @@
-// List changes: a revision of the device lists of each organization, maintained by triggers of the writing connection.
-import type { RecordsConnection } from './sqlite/connection.ts';
+// List changes: a revision of the device lists of each organization, maintained by triggers of the engine.
 
 export interface ListChanges {
   /** Changes with every write that can change a device list of the organization. */
   revisionOf(organizationId: string): number;
-  /** See `ConnectionEvents.ran`. */
-  ran(statement: string): void;
-  /** Adds the triggers; call once, after the tables are migrated. */
-  follow(connection: Pick<RecordsConnection, 'addTriggers'>): void;
+  /** Called before each statement of the writer except selects, and after `commit`. */
+  readonly ran: (statement: string) => void;
+  /** Called by the triggers, during the statement, with the organization of the changed rows. */
+  readonly changed: (organizationId: string) => void;
+  /** Called when any list can have changed. */
+  readonly allChanged: () => void;
 }
 
 /** Of records that all organizations share. */
 const everybody = '';
-const functionName = 'noteListChange';
 
-/** The organization of a row, by table: lists contain nothing of other tables. */
-const organizationOf = {
+/** The organization of a row in SQL, by table: lists contain nothing of other tables. */
+export const organizationOf = {
   devices: (row) => `${row}."organizationId"`,
   tags: (row) => `${row}."organizationId"`,
   customFieldMetas: (row) => `${row}."organizationId"`,
@@ -23,10 +23,10 @@ const organizationOf = {
   deviceTypes: (row) => `coalesce(${row}."organizationId", '${everybody}')`,
   deviceTags: organizationOfDevice,
   deviceCustomFields: organizationOfDevice,
-} as const satisfies Readonly<Record<string, (row: 'new' | 'old') => string>>;
+} as const satisfies Readonly<Record<string, (row: string) => string>>;
 
 /** Null for a device that is deleted with its labels: its own row has a trigger. */
-function organizationOfDevice(row: 'new' | 'old'): string {
+function organizationOfDevice(row: string): string {
   return `(select "organizationId" from "devices" where "id" = ${row}."deviceId")`;
 }
 
@@ -50,20 +50,10 @@ export function createListChanges(): ListChanges {
       if (/^\s*(?:commit|rollback)\b/i.test(statement)) for (const id of changing) bump(id);
       if (/^\s*(?:begin|commit|rollback\s*$)/i.test(statement)) changing.clear();
     },
-    follow(connection) {
-      connection.addTriggers([...triggers()].join('\n'), functionName, (organizationId) => {
-        bump(organizationId);
-        changing.add(organizationId);
-      });
+    changed(organizationId) {
+      bump(organizationId);
+      changing.add(organizationId);
     },
+    allChanged: () => bump(everybody),
   };
-}
-
-function* triggers(): Iterable<string> {
-  const rowOf = { insert: 'new', update: 'new', delete: 'old' } as const;
-  for (const [table, organization] of Object.entries(organizationOf))
-    for (const [event, row] of Object.entries(rowOf))
-      yield `create temp trigger "${table}ListChangedBy${event}" after ${event} on main."${table}" begin
-        select ${functionName}("id") from (select ${organization(row)} as "id") where "id" is not null;
-      end;`;
 }

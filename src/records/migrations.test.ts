@@ -8,7 +8,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate, migrations } from './migrations.ts';
 import type { RecordTables } from './schema.ts';
 import { openConnection } from './sqlite/connection.ts';
-import { sqliteDialect } from './sqlite/sqlite-dialect.ts';
+import { laneDialect } from './lanes.ts';
+import { sqliteSql } from './sqlite/sqlite-sql.ts';
 
 /** The migrations of the program that stored their numbers in `schemaVersion`. */
 const oldNames = Object.keys(migrations).filter((name) => name <= '0071-key-check');
@@ -30,7 +31,7 @@ afterEach(async () => {
 
 function open(file = path): Kysely<RecordTables> {
   const connection = openConnection(file, { ran: () => {}, stopped: () => {} });
-  const db = new Kysely<RecordTables>({ dialect: sqliteDialect(connection) });
+  const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, sqliteSql) });
   opened.push(db);
   return db;
 }

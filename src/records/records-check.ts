@@ -1,15 +1,18 @@
-// Checking the records and their key before they are opened, at every start and by `verify`: nothing is made where something is missing.
-import { existsSync, statSync } from 'node:fs';
+// Check of the records and their key before they are opened: nothing is created where something is missing.
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import type { Kysely } from 'kysely';
 import { type RecordedPositions, recordedPositions } from './rows/recorded-positions.ts';
-import type { RecordTables } from './schema.ts';
 import { keptSecretsKey, type Sealer, sealerOf } from './secret-encryption.ts';
 
-const checkWord = 'heliograph';
+/** The database as a check reads it, before it is migrated. Changes nothing. */
+export interface RecordsProbe {
+  /** The rows of a query that every engine understands. */
+  rows(query: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  hasTable(name: string): Promise<boolean>;
+  close(): Promise<void>;
+}
 
 export interface RecordsState {
+  /** The file or the server. */
   readonly path: string;
   /**
    * The sentence that refuses the start: what is wrong, and what to do; undefined when the records
@@ -27,6 +30,28 @@ export interface RecordsCheck {
   readonly hasSamples: boolean;
 }
 
+/** Where the records are, and how a check reads them. */
+export interface CheckedPlace {
+  readonly path: string;
+  /** How to get them back from a backup. */
+  readonly fromBackup: string;
+  /** What is there: `missing` means nothing, not even an empty database. */
+  probe(): Promise<RecordsProbe | 'missing' | 'empty'>;
+}
+
+/** Why a start or a check refuses the records. */
+export type CheckRecords = (check: RecordsCheck) => Promise<RecordsState>;
+
+export const findingsMax = 100;
+
+/** What reading the whole database found. */
+export interface RecordsFindings {
+  /** The file or the server. */
+  readonly path: string;
+  /** Sentences, at most `findingsMax`; empty when all is sound. */
+  readonly damage: readonly string[];
+}
+
 const nothingRecorded: RecordedPositions = {
   acknowledgedTo: 0,
   followFrom: 0,
@@ -34,30 +59,32 @@ const nothingRecorded: RecordedPositions = {
 };
 
 /**
- * Looks at the records of the folder without changing them; new and still empty records are fine
- * where there are no samples.
+ * Looks at the records without changing them; new and still empty records are fine where there are
+ * no samples.
  */
-export function checkRecords({ directory, secretsKey, hasSamples }: RecordsCheck): RecordsState {
-  const path = join(directory, 'records.sqlite');
+export async function checkRecordsAt(
+  { path, fromBackup, probe }: CheckedPlace,
+  { directory, secretsKey, hasSamples }: RecordsCheck,
+): Promise<RecordsState> {
   const refused = (refusal: string): RecordsState => ({
     path,
     refusal,
     positions: nothingRecorded,
   });
-  const isThere = existsSync(path) && statSync(path).size > 0;
-  const fromBackup = `put records.sqlite and secrets.key back from one backup, or set DATA_DIR to an empty folder`;
-  const missing = `The data folder ${directory} holds samples, but its records, ${path}, are ${isThere || existsSync(path) ? 'empty' : 'missing'}: ${fromBackup}`;
-  if (!isThere)
-    return hasSamples ? refused(missing) : { path, refusal: undefined, positions: nothingRecorded };
-  let database: DatabaseSync | undefined;
+  const unfilled = (what: 'missing' | 'empty'): RecordsState => {
+    if (!hasSamples) return { path, refusal: undefined, positions: nothingRecorded };
+    return refused(
+      `The data folder ${directory} holds samples, but its records, ${path}, are ${what}: ${fromBackup}`,
+    );
+  };
+  let open: RecordsProbe | undefined;
   try {
-    database = new DatabaseSync(path, { readOnly: true });
-    if (!isFilled(database))
-      return hasSamples
-        ? refused(missing)
-        : { path, refusal: undefined, positions: nothingRecorded };
-    const refusal = keyRefusal(database, directory, secretsKey);
-    const saved = database.prepare('select follower, position from followerPositions').all();
+    const found = await probe();
+    if (typeof found === 'string') return unfilled(found);
+    open = found;
+    if (!(await isFilled(open))) return unfilled('empty');
+    const refusal = await keyRefusal(open, directory, secretsKey);
+    const saved = await open.rows('select "follower", "position" from "followerPositions"');
     const positions = recordedPositions(
       saved.map((row) => [String(row['follower']), Number(row['position'])]),
     );
@@ -65,52 +92,44 @@ export function checkRecords({ directory, secretsKey, hasSamples }: RecordsCheck
   } catch (error) {
     return refused(`The records ${path} are damaged (${(error as Error).message}): ${fromBackup}`);
   } finally {
-    database?.close();
+    await open?.close();
   }
 }
 
 /** Whether a first start has filled them: it makes the first user. */
-function isFilled(database: DatabaseSync): boolean {
+async function isFilled(open: RecordsProbe): Promise<boolean> {
   return (
-    hasTable(database, 'users') &&
-    database.prepare('select 1 from users limit 1').get() !== undefined
+    (await open.hasTable('users')) && (await open.rows('select 1 from "users" limit 1')).length > 0
   );
 }
 
-function hasTable(database: DatabaseSync, name: string): boolean {
-  return (
-    database.prepare(`select 1 from sqlite_master where type = 'table' and name = ?`).get(name) !==
-    undefined
-  );
-}
-
-function keyRefusal(
-  database: DatabaseSync,
+async function keyRefusal(
+  open: RecordsProbe,
   directory: string,
   given: string | undefined,
-): string | undefined {
+): Promise<string | undefined> {
   const key = keptSecretsKey(directory, given);
   const path = join(directory, 'secrets.key');
   const again = `put ${path} back from the backup, or set SECRETS_KEY to what it was before`;
   if (key === 'missing') return `The key of the stored secrets is missing: ${again}`;
   if (key === 'damaged') return `${path} does not hold a key: ${again}`;
-  const sealed = sealedSample(database);
+  const sealed = await sealedSample(open);
   if (sealed === undefined || canOpen(sealerOf(key), sealed)) return undefined;
   const source = given ? 'SECRETS_KEY is' : `${path} is`;
   return `${source} not the key that the stored secrets were sealed with: ${given ? `set SECRETS_KEY to what it was before, or unset it if it was not set` : again}`;
 }
 
-/** The check word; in records of a version without one, any other sealed text. */
-function sealedSample(database: DatabaseSync): string | undefined {
+/** The check word; in records of a version without one, any other sealed string. */
+async function sealedSample(open: RecordsProbe): Promise<string | undefined> {
   for (const [table, column] of [
     ['keyCheck', 'word'],
     ['signingKeys', 'privateKey'],
     ['deviceConnectors', 'uplinkSecret'],
   ] as const) {
-    if (!hasTable(database, table)) continue;
-    const row = database
-      .prepare(`select ${column} as sealed from ${table} where ${column} is not null limit 1`)
-      .get();
+    if (!(await open.hasTable(table))) continue;
+    const [row] = await open.rows(
+      `select "${column}" as "sealed" from "${table}" where "${column}" is not null limit 1`,
+    );
     if (row !== undefined) return String(row['sealed']);
   }
   return undefined;
@@ -123,17 +142,4 @@ function canOpen(sealer: Sealer, sealed: string): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Keeps a word sealed with the key, so that another key is noticed. Records that were opened with
- * the right one get theirs now.
- */
-export async function keepCheckWord(db: Kysely<RecordTables>, sealer: Sealer): Promise<void> {
-  const kept = await db.selectFrom('keyCheck').select('word').limit(1).executeTakeFirst();
-  if (kept === undefined)
-    await db
-      .insertInto('keyCheck')
-      .values({ word: sealer.seal(checkWord) })
-      .execute();
 }

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenRecords, openRecords } from './records.ts';
 import { findFollowerPosition, saveFollowerPosition } from './rows/follower-positions.ts';
+import { testEngine } from './testing-engine.ts';
 import { transaction } from './transaction.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-transaction-'));
 let records: OpenRecords;
 beforeAll(async () => {
-  records = await openRecords({ directory, announce: () => {} });
+  records = await openRecords({ directory, engine: testEngine(directory), announce: () => {} });
 });
 afterAll(async () => {
   await records.close();

@@ -1,6 +1,6 @@
 // Transaction of the records: changes that are committed together, and the tasks that begin once they are.
 import type { AfterCommit, RecordsDb } from './records.ts';
-import { withoutSync } from './sqlite/sqlite-dialect.ts';
+import { withoutSync } from './lanes.ts';
 
 /** A transaction while it is open. */
 export interface TransactionStep {

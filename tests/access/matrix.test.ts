@@ -21,6 +21,7 @@ import {
 import { saveAlarms } from '../../src/records/rows/alarms.ts';
 import { insertApiKey, removeApiKey } from '../../src/records/rows/api-keys.ts';
 import { type OpenRecords, openRecords } from '../../src/records/records.ts';
+import { testEngine } from '../../src/records/testing-engine.ts';
 import { insertOAuthClient, removeOAuthClient } from '../../src/records/rows/oauth-clients.ts';
 import { insertDeliveries } from '../../src/records/rows/deliveries.ts';
 import { insertOutputConnector } from '../../src/records/rows/output-connectors.ts';
@@ -71,7 +72,11 @@ let clock = 0;
 beforeAll(async () => {
   at = await startAccessWorld();
   const { world, owner, otherOwner } = at;
-  records = await openRecords({ directory: world.directory, announce: () => undefined });
+  records = await openRecords({
+    directory: world.directory,
+    engine: testEngine(world.directory),
+    announce: () => undefined,
+  });
   places = {
     own: await connected(await makeFixtures(owner, world.workspaceId, 'own')),
     otherWorkspace: await connected(await makeFixtures(owner, at.secondWorkspaceId, 'second')),

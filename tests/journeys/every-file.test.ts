@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { verifyDataFolder } from '../../src/composition/verify.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
@@ -150,7 +151,7 @@ describe.each(files)('figures: %s', (file) => {
     // An older copy of the same bytes is harmless.
     if (harms[harm]!(pathOf(folder, file), file) === false) return;
     const before = tree(folder);
-    const verified = await verifyDataFolder(folder);
+    const verified = await verifyDataFolder(readConfig({ DATA_DIR: folder }));
     const lines: Record<string, unknown>[] = [];
     const log = createLog('error', { write: (line: string) => void lines.push(JSON.parse(line)) });
     let refusal: Error | undefined;

@@ -17,6 +17,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { verifyDataFolder } from '../../src/composition/verify.ts';
 import { apiKey, startProcess, startRefused } from '../load/platform-process.ts';
 import { startWorld } from '../world/world.ts';
@@ -104,7 +105,7 @@ describe.each([
     const said = await refusal(folder);
     expect(said).toMatch(sentence);
     expect(tree(folder)).toEqual(before);
-    const findings = await verifyDataFolder(folder);
+    const findings = await verifyDataFolder(readConfig({ DATA_DIR: folder }));
     expect([findings.sound, findings.records.damage[0]]).toEqual([false, said]);
   });
 });
@@ -221,9 +222,9 @@ test('review reliability 5: after the journal lost its end, every new capture re
   const journal = join(folder, 'samples', 'journal');
   const file = join(journal, readdirSync(journal).find((name) => name.endsWith('.journal'))!);
   truncateSync(file, statSync(file).size >> 1);
-  expect((await verifyDataFolder(folder)).store.damage.map(({ kind }) => kind)).toContain(
-    'journal',
-  );
+  expect(
+    (await verifyDataFolder(readConfig({ DATA_DIR: folder }))).store.damage.map(({ kind }) => kind),
+  ).toContain('journal');
   platform = await startProcess(folder, settings);
   for (let i = count; i < 2 * count; i++) await capture(i);
   await toldFrom(count);

@@ -15,6 +15,7 @@ import { fitsConnector } from '../../src/model/connector.ts';
 import type { CustomFieldType } from '../../src/model/custom-field.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { openRecords } from '../../src/records/records.ts';
+import { testEngine } from '../../src/records/testing-engine.ts';
 import { saveUplinkMetrics } from '../../src/records/rows/device-status.ts';
 import { insertOrganization } from '../../src/records/rows/organizations.ts';
 import { insertUser } from '../../src/records/rows/users.ts';
@@ -62,7 +63,11 @@ const fieldTypes: readonly [string, CustomFieldType][] = [
 
 export async function openFilteredInventory(seed: number, devices: number) {
   const directory = mkdtempSync(join(tmpdir(), 'filters-'));
-  const records = await openRecords({ directory, announce: () => {} });
+  const records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: () => {},
+  });
   const random = randomFrom(seed);
   const audit = { created: 1, updated: null, version: 0 };
   await insertUser(records.db, {

@@ -41,6 +41,7 @@ import { newId } from '../../src/model/new-id.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import { type OpenRecords, openRecords } from '../../src/records/records.ts';
+import { testEngine } from '../../src/records/testing-engine.ts';
 import { findOperation, unfinishedOperations } from '../../src/records/rows/operations.ts';
 import { insertOrganization } from '../../src/records/rows/organizations.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
@@ -70,7 +71,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const clock = { now: Date.UTC(2026, 0, 1) };
   const now = () => clock.now;
   const announce = (told: RecordChange) => keys.recordChanged(told);
-  const records = await openRecords({ directory, announce, now });
+  const records = await openRecords({ directory, engine: testEngine(directory), announce, now });
   const keys = createApiKeyAuthenticator({ db: records.db, now });
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];

@@ -5,6 +5,7 @@ import { everyPermission, type Permissions } from '../../src/model/permission.ts
 import type { Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
+import { testEngine } from '../../src/records/testing-engine.ts';
 import { insertOrganization } from '../../src/records/rows/organizations.ts';
 import { insertUser } from '../../src/records/rows/users.ts';
 import { insertWorkspace } from '../../src/records/rows/workspaces.ts';
@@ -29,7 +30,11 @@ export async function besidesPlatform<T>(
   world: Pick<World, 'directory'>,
   work: (records: Records) => Promise<T>,
 ): Promise<T> {
-  const records = await openRecords({ directory: world.directory, announce: () => undefined });
+  const records = await openRecords({
+    directory: world.directory,
+    engine: testEngine(world.directory),
+    announce: () => undefined,
+  });
   try {
     return await work(records);
   } finally {

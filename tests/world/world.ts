@@ -7,6 +7,7 @@ import type { Platform } from '../../src/composition/platform-parts.ts';
 import { readConfig } from '../../src/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { type Answered, checkedFetch } from './checked-fetch.ts';
+import { recordsSettings } from '../../src/records/testing-engine.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 
 const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
@@ -72,6 +73,7 @@ export async function startWorld(
     MQTT_TLS_PORT: '0',
     COAP_PORT: '0',
     LOG_LEVEL: 'silent',
+    ...(await recordsSettings(directory)),
     ...options.environment,
   });
   const platform = await startPlatform(config, options.now, options.log);

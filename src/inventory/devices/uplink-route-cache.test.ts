@@ -7,6 +7,7 @@ import { databaseConnectorId } from '../../model/ids.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { type OpenRecords, openRecords } from '../../records/records.ts';
+import { testEngine } from '../../records/testing-engine.ts';
 import { findDevice } from '../../records/rows/devices.ts';
 import { insertOrganization } from '../../records/rows/organizations.ts';
 import { insertOutputConnector } from '../../records/rows/output-connectors.ts';
@@ -43,7 +44,12 @@ let onRead = () => {};
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'directory-'));
   const announce = (change: RecordChange) => uplinks.recordChanged(change);
-  records = await openRecords({ directory, announce, now: () => now });
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce,
+    now: () => now,
+  });
   const db = new Proxy(records.db, {
     get(target, name) {
       if (name === 'selectFrom') {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultWorkspaceSettings } from '../../model/workspace.ts';
 import { type OpenRecords, openRecords } from '../../records/records.ts';
+import { testEngine } from '../../records/testing-engine.ts';
 import { insertOrganization } from '../../records/rows/organizations.ts';
 import { insertUser } from '../../records/rows/users.ts';
 import { createWorkspaceCalendars, type WorkspaceCalendars } from './workspace-calendars.ts';
@@ -28,6 +29,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'calendars-'));
   records = await openRecords({
     directory,
+    engine: testEngine(directory),
     announce: (change) => calendars.recordChanged(change),
     now: () => now,
   });

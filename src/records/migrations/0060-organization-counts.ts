@@ -1,5 +1,6 @@
 // Version 60: how many devices and rules each organization has, kept by the database itself, so that a limit costs no scan.
 import { type Kysely, sql } from 'kysely';
+import { addRowTrigger } from '../engine-sql.ts';
 import type { RecordTables } from '../schema.ts';
 
 const counted = ['devices', 'rules'] as const;
@@ -20,17 +21,23 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
       select "organizationId", ${sql.lit(what)}, count(*) from ${sql.table(what)} group by "organizationId"`.execute(
       db,
     );
-    // Triggers are part of the transaction that they follow: what is rolled back was never counted.
-    await sql`
-      create trigger ${sql.id(`${what}Added`)} after insert on ${sql.table(what)} begin
+    await addRowTrigger(db, {
+      name: `${what}Added`,
+      event: 'insert',
+      table: what,
+      work: sql`
         insert into "organizationCounts" ("organizationId", "what", "count")
         values (new."organizationId", ${sql.lit(what)}, 1)
-        on conflict ("organizationId", "what") do update set "count" = "count" + 1;
-      end`.execute(db);
-    await sql`
-      create trigger ${sql.id(`${what}Removed`)} after delete on ${sql.table(what)} begin
+        on conflict ("organizationId", "what") do update
+        set "count" = "organizationCounts"."count" + 1`,
+    });
+    await addRowTrigger(db, {
+      name: `${what}Removed`,
+      event: 'delete',
+      table: what,
+      work: sql`
         update "organizationCounts" set "count" = "count" - 1
-        where "organizationId" = old."organizationId" and "what" = ${sql.lit(what)};
-      end`.execute(db);
+        where "organizationId" = old."organizationId" and "what" = ${sql.lit(what)}`,
+    });
   }
 }

@@ -1,5 +1,6 @@
 // Version 80: counts of devices and times of last uplinks by workspace, so that lists count no rows.
 import { type Kysely, sql } from 'kysely';
+import { addRowTrigger, type RowTrigger } from '../engine-sql.ts';
 import type { RecordTables } from '../schema.ts';
 
 export async function up(db: Kysely<RecordTables>): Promise<void> {
@@ -39,48 +40,47 @@ async function addStatusColumns(db: Kysely<RecordTables>): Promise<void> {
     where "workspaceId" is not null group by "workspaceId"`.execute(db);
 }
 
-/** Triggers are part of the transaction that they follow: what is rolled back was never counted. */
 async function addTriggers(db: Kysely<RecordTables>): Promise<void> {
   for (const [table, what] of [
     ['devices', 'devices'],
     ['deviceStatus', 'heard'],
-  ] as const) {
-    const add = sql`
-      insert into "workspaceCounts" ("workspaceId", "what", "count")
-      values (new."workspaceId", ${sql.lit(what)}, 1)
-      on conflict ("workspaceId", "what") do update set "count" = "count" + 1;`;
-    const remove = sql`
-      update "workspaceCounts" set "count" = "count" - 1
-      where "workspaceId" = old."workspaceId" and "what" = ${sql.lit(what)};`;
-    await sql`
-      create trigger ${sql.id(`${table}AddedToWorkspace`)} after insert on ${sql.table(table)}
-      when new."workspaceId" is not null begin ${add} end`.execute(db);
-    await sql`
-      create trigger ${sql.id(`${table}RemovedFromWorkspace`)} after delete on ${sql.table(table)}
-      when old."workspaceId" is not null begin ${remove} end`.execute(db);
-    const isMoved = sql`old."workspaceId" is not new."workspaceId"`;
-    await sql`
-      create trigger ${sql.id(`${table}LeftWorkspace`)}
-      after update of "workspaceId" on ${sql.table(table)}
-      when ${isMoved} and old."workspaceId" is not null begin ${remove} end`.execute(db);
-    await sql`
-      create trigger ${sql.id(`${table}JoinedWorkspace`)}
-      after update of "workspaceId" on ${sql.table(table)}
-      when ${isMoved} and new."workspaceId" is not null begin ${add} end`.execute(db);
-  }
-  await sql`
-    create trigger "devicesChangedOnline"
-    after update of "workspaceId", "onlineTimeoutSeconds", "registered" on "devices"
-    when old."workspaceId" is not new."workspaceId"
-      or old."onlineTimeoutSeconds" is not new."onlineTimeoutSeconds"
-      or old."registered" is not new."registered"
-    begin
+  ] as const)
+    for (const trigger of countTriggers(table, what)) await addRowTrigger(db, trigger);
+  await addRowTrigger(db, {
+    name: 'devicesChangedOnline',
+    event: 'update',
+    table: 'devices',
+    columns: ['workspaceId', 'onlineTimeoutSeconds', 'registered'],
+    when: sql`old."workspaceId" is distinct from new."workspaceId"
+      or old."onlineTimeoutSeconds" is distinct from new."onlineTimeoutSeconds"
+      or old."registered" is distinct from new."registered"`,
+    work: sql`
       update "deviceStatus" set
         "workspaceId" = new."workspaceId",
         "onlineUntil" = case when new."registered" = 0 then null
           else "lastUplinkAt" + new."onlineTimeoutSeconds" * 1000 end
-      where "deviceId" = new."id";
-    end`.execute(db);
+      where "deviceId" = new."id"`,
+  });
+}
+
+function countTriggers(table: string, what: string): readonly RowTrigger[] {
+  const add = sql`
+    insert into "workspaceCounts" ("workspaceId", "what", "count")
+    values (new."workspaceId", ${sql.lit(what)}, 1)
+    on conflict ("workspaceId", "what") do update set "count" = "workspaceCounts"."count" + 1`;
+  const remove = sql`
+    update "workspaceCounts" set "count" = "count" - 1
+    where "workspaceId" = old."workspaceId" and "what" = ${sql.lit(what)}`;
+  const isMoved = sql`old."workspaceId" is distinct from new."workspaceId"`;
+  const hasNew = sql`new."workspaceId" is not null`;
+  const hadOld = sql`old."workspaceId" is not null`;
+  const moved = { table, event: 'update', columns: ['workspaceId'] } as const;
+  return [
+    { name: `${table}AddedToWorkspace`, table, event: 'insert', when: hasNew, work: add },
+    { name: `${table}RemovedFromWorkspace`, table, event: 'delete', when: hadOld, work: remove },
+    { ...moved, name: `${table}LeftWorkspace`, when: sql`${isMoved} and ${hadOld}`, work: remove },
+    { ...moved, name: `${table}JoinedWorkspace`, when: sql`${isMoved} and ${hasNew}`, work: add },
+  ];
 }
 
 async function addIndexes({ schema }: Kysely<RecordTables>): Promise<void> {

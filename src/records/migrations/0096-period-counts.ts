@@ -1,6 +1,6 @@
 // Version 96: counts of what happened in workspaces, times of the last samples of flows, and low batteries.
 import { type Kysely, sql } from 'kysely';
-import { jsonSql } from '../json-sql.ts';
+import { addRowTrigger, engineSql } from '../engine-sql.ts';
 import type { RecordTables } from '../schema.ts';
 
 export async function up(db: Kysely<RecordTables>): Promise<void> {
@@ -37,17 +37,18 @@ async function addLastSamples(db: Kysely<RecordTables>): Promise<void> {
     ['periodCounts', 'recordId', 'workspaces'],
     ['periodCounts', 'recordId', 'outputConnectors'],
   ] as const)
-    await sql`
-      create trigger ${sql.id(`${of}Drop${table}`)} after delete on ${sql.table(of)}
-      begin
-        delete from ${sql.table(table)} where ${sql.ref(column)} = old."id";
-      end`.execute(db);
+    await addRowTrigger(db, {
+      name: `${of}Drop${table}`,
+      event: 'delete',
+      table: of,
+      work: sql`delete from ${sql.table(table)} where ${sql.ref(column)} = old."id"`,
+    });
 }
 
 /** Only low batteries are in the index, so that it costs the others nothing. */
 async function addBatteryLevels(db: Kysely<RecordTables>): Promise<void> {
   await db.schema.alterTable('deviceStatus').addColumn('batteryLevel', 'real').execute();
-  const level = jsonSql(db).number(sql.ref('uplinkMetrics'), 'batteryLevel');
+  const level = engineSql(db).number(sql.ref('uplinkMetrics'), 'batteryLevel');
   await db
     .updateTable('deviceStatus')
     .set({ batteryLevel: level })

@@ -12,6 +12,7 @@ import { type EpochMs, hourMs } from '../../model/instant.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
 import { pageOfRows, type Rows } from '../list.ts';
+import { engineSql } from '../engine-sql.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 
@@ -122,8 +123,9 @@ export async function listActivities(
   page: PageRequest,
 ): Promise<Rows<Activity>> {
   const { organizationId, workspaceIds, actorId, requestId, from, to, resourceTypes } = filter;
+  const { placeIn } = engineSql(db);
   const changesOne = resourceTypes.map(
-    (type) => sql<SqlBool>`instr("resourceTypes", ${`|${type}|`}) > 0`,
+    (type) => sql<SqlBool>`${placeIn(sql.ref('resourceTypes'), `|${type}|`)} > 0`,
   );
   let query = db
     .selectFrom('activities')

@@ -17,6 +17,7 @@ import {
   searchTextOf,
   toJsonText,
   toJsonTextOrNull,
+  lastOfEach,
 } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
@@ -100,7 +101,8 @@ function* chunks<T>(of: readonly T[], size: number): Generator<readonly T[]> {
  * Inserts or replaces them, in their order: an alarm that ends is before a new one of its key.
  */
 export async function saveAlarms(step: RecordsDb, alarms: readonly Alarm[]): Promise<void> {
-  for (const some of chunks(alarms, rowsPerStatement)) {
+  const last = lastOfEach(alarms, ({ id }) => id);
+  for (const some of chunks(last, rowsPerStatement)) {
     const rows = some.map(toRow);
     const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== 'id') as (keyof Row)[];
     await step

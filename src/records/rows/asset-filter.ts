@@ -5,7 +5,7 @@ import type { Question, ValueTest } from '../../filters/predicate.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { type AssetSource, assetSources } from './asset-sources.ts';
 import type { RecordsDb } from '../records.ts';
-import { jsonSql } from '../json-sql.ts';
+import { type EngineSql, engineSql } from '../engine-sql.ts';
 
 type Value = RawBuilder<unknown>;
 type Truth = RawBuilder<SqlBool>;
@@ -14,11 +14,12 @@ const comparisons = { less: '<', lessOrEqual: '<=', greater: '>', greaterOrEqual
 
 /** True for the rows of `devices` that meet the condition; `now` decides who is online. */
 export function meets(db: RecordsDb, condition: Condition, now: EpochMs): Expression<SqlBool> {
-  const sources = assetSources(jsonSql(db), now);
+  const words = engineSql(db);
+  const sources = assetSources(words, now);
   const truthOf = (part: Condition): Truth => {
     if ('join' in part) return joined(part.join, part.parts.map(truthOf));
-    if ('customFields' in part) return customFieldTruth(part.customFields, part.inverse);
-    return questionTruth(sources[part.field], part.question);
+    if ('customFields' in part) return customFieldTruth(words, part.customFields, part.inverse);
+    return questionTruth(words, sources[part.field], part.question);
   };
   return truthOf(condition);
 }
@@ -29,17 +30,17 @@ function joined(join: 'AND' | 'OR', parts: readonly Truth[]): Truth {
   return sql<SqlBool>`(${sql.join([...parts], join === 'AND' ? sql` and ` : sql` or `)})`;
 }
 
-function questionTruth(source: AssetSource, question: Question): Truth {
+function questionTruth(words: EngineSql, source: AssetSource, question: Question): Truth {
   switch (question.ask) {
     case 'any':
-      return passes(source, question.test);
+      return passes(words, source, question.test);
     case 'none':
       // A field without a value fails every test; an unknown result counts as false.
-      return sql<SqlBool>`not coalesce(${passes(source, question.test)}, false)`;
+      return sql<SqlBool>`not coalesce(${passes(words, source, question.test)}, false)`;
     case 'each':
       return joined(
         'AND',
-        question.tests.map((test) => passes(source, test)),
+        question.tests.map((test) => passes(words, source, test)),
       );
     case 'present':
       return isSet(source);
@@ -48,9 +49,9 @@ function questionTruth(source: AssetSource, question: Question): Truth {
   }
 }
 
-function passes(source: AssetSource, test: ValueTest): Truth {
-  if ('value' in source) return testTruth(source.value, test);
-  return sql<SqlBool>`${source.key} in (${source.rows((value) => testTruth(value, test))})`;
+function passes(words: EngineSql, source: AssetSource, test: ValueTest): Truth {
+  if ('value' in source) return testTruth(words, source.value, test);
+  return sql<SqlBool>`${source.key} in (${source.rows((value) => testTruth(words, value, test))})`;
 }
 
 function isSet(source: AssetSource): Truth {
@@ -58,16 +59,18 @@ function isSet(source: AssetSource): Truth {
   return sql<SqlBool>`${source.key} in (${source.rows((value) => sql`${value} is not null`)})`;
 }
 
-function testTruth(value: Value, test: ValueTest): Truth {
+function testTruth({ comparable }: EngineSql, value: Value, test: ValueTest): Truth {
+  const parameter = (given: string | number): Value =>
+    typeof given === 'number' ? comparable(given) : sql`${given}`;
   switch (test.test) {
     case 'oneOf': {
-      const [first, ...others] = test.values;
+      const [first, ...others] = test.values.map(parameter);
       // One value is compared by `=`, so that an index on it also gives the order.
       if (others.length === 0) return sql<SqlBool>`${value} = ${first}`;
-      return sql<SqlBool>`${value} in (${sql.join([...test.values])})`;
+      return sql<SqlBool>`${value} in (${sql.join([first, ...others])})`;
     }
     case 'between':
-      return sql<SqlBool>`${value} between ${test.least} and ${test.greatest}`;
+      return sql<SqlBool>`${value} between ${parameter(test.least)} and ${parameter(test.greatest)}`;
     case 'contains':
       return like(value, `%${escaped(test.text)}%`);
     case 'startsWith':
@@ -75,7 +78,7 @@ function testTruth(value: Value, test: ValueTest): Truth {
     case 'endsWith':
       return like(value, `%${escaped(test.text)}`);
     default:
-      return sql<SqlBool>`${value} ${sql.raw(comparisons[test.test])} ${test.value}`;
+      return sql<SqlBool>`${value} ${sql.raw(comparisons[test.test])} ${parameter(test.value)}`;
   }
 }
 
@@ -87,10 +90,14 @@ function escaped(text: string): string {
   return text.replace(/[!%_]/g, '!$&');
 }
 
-function customFieldTruth(fields: readonly CustomFieldQuestion[], inverse: boolean): Truth {
+function customFieldTruth(
+  words: EngineSql,
+  fields: readonly CustomFieldQuestion[],
+  inverse: boolean,
+): Truth {
   const rows = fields.map(
     ({ metaId, question }) =>
-      sql`select ${sql.ref('deviceId')} from ${sql.table('deviceCustomFields')} where ${sql.ref('metaId')} = ${metaId} and ${ownTruth(question)}`,
+      sql`select ${sql.ref('deviceId')} from ${sql.table('deviceCustomFields')} where ${sql.ref('metaId')} = ${metaId} and ${ownTruth(words, question)}`,
   );
   const membership = rows.map((each) => sql<SqlBool>`${sql.ref('devices.id')} in (${each})`);
   if (!inverse) return joined('OR', membership);
@@ -102,11 +109,11 @@ function customFieldTruth(fields: readonly CustomFieldQuestion[], inverse: boole
  * What a row of the field must be like to count, for the inverse predicates what it must not be
  * like.
  */
-function ownTruth(question: Question): Value {
+function ownTruth(words: EngineSql, question: Question): Value {
   if (question.ask === 'present' || question.ask === 'absent') return sql`1 = 1`;
   const [test] = 'tests' in question ? question.tests : [question.test];
   if (test === undefined) return sql`1 = 1`;
-  return testTruth(sql.ref(isNumeric(test) ? 'numberKey' : 'textKey'), test);
+  return testTruth(words, sql.ref(isNumeric(test) ? 'numberKey' : 'textKey'), test);
 }
 
 function isNumeric(test: ValueTest): boolean {

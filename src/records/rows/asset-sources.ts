@@ -11,7 +11,7 @@ import {
 import type { EpochMs } from '../../model/instant.ts';
 import { type LoraField, loraFields } from '../../model/lora-fields.ts';
 import { batteryPercents, type MetricField, metricFields } from '../../model/uplink-metrics.ts';
-import type { JsonSql } from '../json-sql.ts';
+import type { EngineSql } from '../engine-sql.ts';
 import { keyColumnOf } from './device-columns.ts';
 
 type Value = RawBuilder<unknown>;
@@ -39,7 +39,7 @@ function fieldValue(row: DeviceFieldRow): Value {
 }
 
 /** `now` decides which devices are online. */
-export function assetSources(json: JsonSql, now: EpochMs): Sources {
+export function assetSources(words: EngineSql, now: EpochMs): Sources {
   // Read once a row: the comparison is true, false, or unknown for a device that was never heard.
   const isOnline = sql`${lastUplinkAt} + ${sql.ref('devices.onlineTimeoutSeconds')} * 1000 > ${now}`;
   const isRegistered = sql.ref('devices.registered');
@@ -76,11 +76,11 @@ export function assetSources(json: JsonSql, now: EpochMs): Sources {
     },
     'uplinkMetrics.timestamp': { value: lastUplinkAt },
     'uplinkMetrics.signalQuality': {
-      value: sql`case ${metric(json, 'sqi')} when 1 then 'bad' when 2 then 'medium' when 3 then 'good' end`,
+      value: sql`case ${metric(words, 'sqi')} when 1 then 'bad' when 2 then 'medium' when 3 then 'good' end`,
     },
-    'uplinkMetrics.batteryLevelStatus': batteryStatus(metric(json, 'batteryLevel')),
-    ...metricSources(json),
-    ...loraSources(json),
+    'uplinkMetrics.batteryLevelStatus': batteryStatus(metric(words, 'batteryLevel')),
+    ...metricSources(words),
+    ...loraSources(words),
     created: column('devices.created'),
     updated: column('devices.updated'),
     version: column('devices.version'),
@@ -95,22 +95,22 @@ function ofFlow(value: string): AssetSource {
   };
 }
 
-function metric(json: JsonSql, name: MetricField): Value {
-  return sql`(select ${json.number(sql.ref('uplinkMetrics'), name)} from ${sql.table('deviceStatus')} where ${sql.ref('deviceStatus.deviceId')} = ${sql.ref('devices.id')})`;
+function metric(words: EngineSql, name: MetricField): Value {
+  return sql`(select ${words.number(sql.ref('uplinkMetrics'), name)} from ${sql.table('deviceStatus')} where ${sql.ref('deviceStatus.deviceId')} = ${sql.ref('devices.id')})`;
 }
 
-function metricSources(json: JsonSql) {
+function metricSources(words: EngineSql) {
   const sources = metricFields.map((name) => [
     `uplinkMetrics.${name}`,
-    { value: metric(json, name) },
+    { value: metric(words, name) },
   ]);
   return Object.fromEntries(sources) as Record<`uplinkMetrics.${MetricField}`, AssetSource>;
 }
 
-function loraSources(json: JsonSql) {
+function loraSources(words: EngineSql) {
   const sources = loraFields.map((name) => [
     `loraProperties.${name}`,
-    { value: json.text(sql.ref('devices.loraKeys'), name) },
+    { value: words.text(sql.ref('devices.loraKeys'), name) },
   ]);
   return Object.fromEntries(sources) as Record<`loraProperties.${LoraField}`, AssetSource>;
 }

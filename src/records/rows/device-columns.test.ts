@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DeviceFieldName, deviceFieldRows } from '../../model/device-fields.ts';
 import type { Device } from '../../model/device.ts';
 import { auditedRow } from '../audited-rows.ts';
 import { type OpenRecords, openRecords } from '../records.ts';
+import { dropReferences, testEngine } from '../testing-engine.ts';
 import { deviceKeyColumns, fieldColumnsOf } from './device-columns.ts';
 import { findDevice, insertDevice } from './devices.ts';
 
@@ -36,8 +36,8 @@ let directory: string;
 let records: OpenRecords;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'device-columns-'));
-  records = await openRecords({ directory, announce: () => {} });
-  await sql`pragma foreign_keys = off`.execute(records.db);
+  records = await openRecords({ directory, engine: testEngine(directory), announce: () => {} });
+  await dropReferences(records.db);
   await insertDevice(records, device);
 });
 afterAll(async () => {

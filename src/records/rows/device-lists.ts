@@ -12,7 +12,7 @@ import type { DeviceFilter } from './device-filter.ts';
 import { deviceFromRow } from './devices.ts';
 import { devicesByLastUplink } from './devices-by-uplink.ts';
 import { isPlaceOnly, knownTotal, tagOf, workspacesOf } from './device-totals.ts';
-import { jsonSql } from '../json-sql.ts';
+import { engineSql } from '../engine-sql.ts';
 import { pageOfLongList, pageOfRows, type Rows, sortColumns } from '../list.ts';
 
 const lastUplink = 'uplinkMetrics.timestamp';
@@ -122,7 +122,7 @@ function isOfProvider(provider: string) {
 }
 
 function isPackage(db: RecordsDb, packageName: string) {
-  return sql<SqlBool>`${jsonSql(db).text(sql.ref('devices.properties'), 'packageName')} = ${packageName}`;
+  return sql<SqlBool>`${engineSql(db).text(sql.ref('devices.properties'), 'packageName')} = ${packageName}`;
 }
 
 function isAmong(

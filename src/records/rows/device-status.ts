@@ -35,8 +35,9 @@ export async function saveUplinkMetrics(
   isWatched: (workspaceId: string) => boolean = () => false,
 ): Promise<readonly CameOnline[]> {
   const cameOnline: CameOnline[] = [];
-  for (let from = 0; from < metrics.length; from += rowsPerStatement) {
-    const some = metrics.slice(from, from + rowsPerStatement);
+  const newestOfEach = newestByDevice(metrics);
+  for (let from = 0; from < newestOfEach.length; from += rowsPerStatement) {
+    const some = newestOfEach.slice(from, from + rowsPerStatement);
     // What a device reported earlier stays until it reports it again.
     const earlier = await findStatuses(
       step,
@@ -78,6 +79,16 @@ export async function saveUplinkMetrics(
       .execute();
   }
   return cameOnline;
+}
+
+/** A statement writes each row once. Of equal times the last one counts. */
+function newestByDevice(metrics: readonly DeviceMetrics[]): readonly DeviceMetrics[] {
+  const newest = new Map<string, DeviceMetrics>();
+  for (const one of metrics) {
+    const known = newest.get(one.deviceId);
+    if (known === undefined || known.timestamp <= one.timestamp) newest.set(one.deviceId, one);
+  }
+  return [...newest.values()];
 }
 
 type StatusRow = Selectable<RecordTables['deviceStatus']>;

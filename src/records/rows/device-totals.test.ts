@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onlineStates } from '../../model/device.ts';
 import { type OpenRecords, openRecords } from '../records.ts';
+import { dropReferences, testEngine } from '../testing-engine.ts';
 import { devicesOfTag } from './tags.ts';
 import type { DeviceFilter } from './device-filter.ts';
 import { findDeviceIds, listDevices } from './device-lists.ts';
@@ -19,9 +19,12 @@ let directory: string;
 let records: OpenRecords;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'totals-'));
-  records = await openRecords({ directory, announce: () => undefined });
-  const pragma = CompiledQuery.raw('pragma foreign_keys = off');
-  await records.db.connection().execute(async (db) => void (await db.executeQuery(pragma)));
+  records = await openRecords({
+    directory,
+    engine: testEngine(directory),
+    announce: () => undefined,
+  });
+  await dropReferences(records.db);
   const named = { ...audit, description: null, settings: '{}', properties: '{}' };
   for (const id of workspaces) {
     const workspace = { ...named, id, name: id, searchText: id, organizationId: 'o' };

@@ -9,7 +9,7 @@ import { fromFlagOrNull, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { noteDeletedDevice, purgeDeviceRecords } from './deleted-devices.ts';
 import { fieldColumnsOf, fieldsFromRow } from './device-columns.ts';
-import { jsonSql } from '../json-sql.ts';
+import { engineSql } from '../engine-sql.ts';
 import type { RecordTables } from '../schema.ts';
 import type { Sealer } from '../secret-encryption.ts';
 
@@ -171,7 +171,7 @@ export async function findDeviceByEui(
     .orderBy('id')
     .executeTakeFirst();
   if (named !== undefined) return deviceFromRow(named, sealer);
-  const own = jsonSql(db).text(sql.ref('devices.loraKeys'), 'deviceEui');
+  const own = engineSql(db).text(sql.ref('devices.loraKeys'), 'deviceEui');
   const onConnector = db.selectFrom('devices').selectAll().where('dataFlowId', 'in', flows);
   const row = await onConnector.where(own, '=', deviceEui).orderBy('id').executeTakeFirst();
   return row && deviceFromRow(row, sealer);

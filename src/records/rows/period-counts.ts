@@ -37,16 +37,28 @@ export async function addPeriodCounts(
   step: RecordsDb,
   counts: readonly PeriodCount[],
 ): Promise<void> {
-  for (let from = 0; from < counts.length; from += rowsPerStatement)
+  const rows = sumsOf(counts);
+  for (let from = 0; from < rows.length; from += rowsPerStatement)
     await step
       .insertInto('periodCounts')
-      .values(counts.slice(from, from + rowsPerStatement))
+      .values(rows.slice(from, from + rowsPerStatement))
       .onConflict((conflict) =>
         conflict.columns(['recordId', 'what', 'start']).doUpdateSet(({ eb, ref }) => ({
           count: eb(ref('periodCounts.count'), '+', ref('excluded.count')),
         })),
       )
       .execute();
+}
+
+/** One count of each record, kind and period: a statement adds to a row once. */
+function sumsOf(counts: readonly PeriodCount[]): readonly PeriodCount[] {
+  const sums = new Map<string, PeriodCount>();
+  for (const one of counts) {
+    const key = JSON.stringify([one.recordId, one.what, one.start]);
+    const known = sums.get(key)?.count ?? 0;
+    sums.set(key, { ...one, count: known + one.count });
+  }
+  return [...sums.values()];
 }
 
 /** Sums by record and kind, of the periods that begin at `from` or later. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
 import { type CommitPlace, commitOrder } from '../commit-order.ts';
-import { jsonSql } from '../json-sql.ts';
+import { engineSql } from '../engine-sql.ts';
 import type { RecordsDb } from '../records.ts';
 import type { ActivationRef } from './rule-state.ts';
 
@@ -78,7 +78,7 @@ export async function findLastRuns(
   db: RecordsDb,
   ruleIds: readonly string[],
 ): Promise<{ ruleId: string; timestamp: string; outcome: string }[]> {
-  const { textOfFirst } = jsonSql(db);
+  const { textOfFirst } = engineSql(db);
   const runs = sql.ref('runs');
   const rows = await db
     .selectFrom('ruleRuns')

@@ -1,7 +1,13 @@
 // Rule state between runs, written after the journal, in one transaction with the effects of the runs.
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
+import {
+  fromJsonText,
+  fromJsonTextOrNull,
+  toJsonText,
+  toJsonTextOrNull,
+  lastOfEach,
+} from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 
 // One statement writes this many rows: few enough for every engine's parameter limit.
@@ -101,7 +107,8 @@ export async function saveConditionStates(
   step: RecordsDb,
   states: readonly DeviceConditionState[],
 ): Promise<void> {
-  for (const rows of chunks(states)) {
+  const last = lastOfEach(states, ({ ruleId, deviceId }) => `${ruleId} ${deviceId}`);
+  for (const rows of chunks(last)) {
     await step
       .insertInto('ruleDeviceStates')
       .values([...rows])
@@ -142,7 +149,10 @@ export async function saveLastSamples(
   step: RecordsDb,
   samples: readonly LastSampleRow[],
 ): Promise<void> {
-  for (const rows of chunks(samples)) {
+  const last = lastOfEach(samples, ({ deviceId, topic, dataKey }) =>
+    JSON.stringify([deviceId, topic, dataKey]),
+  );
+  for (const rows of chunks(last)) {
     await step
       .insertInto('ruleLastSamples')
       .values(rows.map((row) => ({ ...row, sample: toJsonText(row.sample) })))

@@ -2,7 +2,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SearchKind } from '../../model/search.ts';
 import { contains, isOneOf, keyOf } from '../columns.ts';
-import { jsonSql } from '../json-sql.ts';
+import { engineSql } from '../engine-sql.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 
@@ -108,7 +108,7 @@ function selectFrom(place: SearchedPlace, condition: Condition, max: number): Ra
   return sql`select * from (
     select ${sql.lit(place.kind)} as "kind", "id", "name", ${ownWorkspace} as "workspaceId", "searchText"
     from ${sql.table(table)} where ${isWithin(place)} and ${condition}
-    order by "searchText" limit ${max})`;
+    order by "searchText" limit ${max}) as "found"`;
 }
 
 /** `table` qualifies the columns where another table is joined. */
@@ -137,16 +137,16 @@ export async function findDevicesByPhysicalId(
   { physicalId, eui }: { readonly physicalId: string; readonly eui: string },
   max: number,
 ): Promise<FoundDevice[]> {
-  const ownEui = jsonSql(db).text(sql.ref('loraKeys'), 'deviceEui');
+  const ownEui = engineSql(db).text(sql.ref('loraKeys'), 'deviceEui');
   const columns = sql`'DEVICE' as "kind", "id", "name", "workspaceId", "searchText", "deviceId",
     ${ownEui} as "deviceEui"`;
   // By workspace an engine may walk all devices there instead of the index of the id.
   const within = isWithin({ ...place, workspaceIds: undefined });
   const query = sql<FoundDevice>`
     select * from (select ${columns} from "devices"
-      where ${within} and "deviceIdKey" = ${keyOf(physicalId)} limit ${max})
+      where ${within} and "deviceIdKey" = ${keyOf(physicalId)} limit ${max}) as "byId"
     union select * from (select ${columns} from "devices"
-      where ${within} and "loraKeys" is not null and ${ownEui} = ${keyOf(eui)} limit ${max})`;
+      where ${within} and "loraKeys" is not null and ${ownEui} = ${keyOf(eui)} limit ${max}) as "byEui"`;
   const { rows } = await query.execute(db);
   if (place.workspaceIds === undefined) return rows;
   const reached = new Set(place.workspaceIds);
@@ -175,8 +175,9 @@ export async function findMembers(
   sought: { readonly id: string; readonly words: readonly string[] },
   max: number,
 ): Promise<FoundRow[]> {
-  const searched = sql`lower("users"."name" || char(10) || "users"."email")`;
-  const contained = sought.words.map((word) => sql<SqlBool>`instr(${searched}, ${word}) > 0`);
+  const { lineBreak, placeIn } = engineSql(db);
+  const searched = sql`lower("users"."name" || ${lineBreak} || "users"."email")`;
+  const contained = sought.words.map((word) => sql<SqlBool>`${placeIn(searched, word)} > 0`);
   const matches = sql.join(contained, sql` and `);
   const query = sql<FoundRow>`
     select 'MEMBER' as "kind", "users"."id" as "id", "users"."name" as "name",

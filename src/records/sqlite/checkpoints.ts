@@ -4,7 +4,7 @@ import { isDiskFull } from '../../model/disk-full.ts';
 import type { CommitSync } from './commit-sync.ts';
 import { isBusy } from './records-error.ts';
 import type { RecordsThread } from './records-thread.ts';
-import type { WriteLock } from './write-lock.ts';
+import type { WriteLock } from '../write-lock.ts';
 
 export const checkpointLimits = {
   /** A log of this length is copied into the database; writers wait for that. */

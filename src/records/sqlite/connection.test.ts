@@ -9,7 +9,7 @@ import { Problem } from '../../model/problem.ts';
 import { checkpointLimits } from './checkpoints.ts';
 import { openConnection, type RecordsConnection } from './connection.ts';
 import { createTurns } from './turns.ts';
-import { createWriteLock } from './write-lock.ts';
+import { createWriteLock } from '../write-lock.ts';
 
 let directory: string;
 let path: string;

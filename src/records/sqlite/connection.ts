@@ -3,15 +3,22 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDiskFull } from '../../model/disk-full.ts';
+import {
+  type EngineConnection,
+  isSelect,
+  type OpenTransaction,
+  type StatementResult,
+} from '../engine.ts';
+import { createTenantTurns } from '../tenant-turns.ts';
+import { createWriteLock, type WriteLock } from '../write-lock.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { type CommitSync, createCommitSync } from './commit-sync.ts';
 import { createRecordsThread } from './records-thread.ts';
 import { recordsError, recordsStopped } from './records-error.ts';
-import { readerOf, select, type StatementRunner, translated, write } from './statement-runner.ts';
-import { isSelect, type StatementResult, type Statements, statementsOf } from './statements.ts';
-import { createTenantTurns } from './tenant-turns.ts';
+import { select, type StatementRunner, translated, write } from './statement-runner.ts';
+import { type Statements, statementsOf } from './statements.ts';
+
 import { createTurns, type Turns } from './turns.ts';
-import { createWriteLock, type WriteLock } from './write-lock.ts';
 
 const connectionLimits = {
   /** Of each connection. */
@@ -28,28 +35,10 @@ const connectionLimits = {
  */
 const beginImmediate = 'begin immediate';
 
-/** An open transaction; it ends with exactly one `commit` or `rollback`. */
-export interface OpenTransaction {
-  run(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
-  /** Resolves when the commit is on disk, or immediately with `isLazy`. */
-  commit(isLazy: boolean): Promise<void>;
-  rollback(): Promise<void>;
-}
-
 /**
  * All functions reject with `storageFull`, `recordsFailed`, `recordsBusy` or the error of SQLite.
  */
-export interface RecordsConnection {
-  /** A statement outside transactions. A write is on disk when it resolves. */
-  run(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
-  rows(text: string, parameters: readonly unknown[]): Iterable<unknown>;
-  begin(): Promise<OpenTransaction>;
-  /** A select on another thread, for slow queries. Waiting tenants are served in turns. */
-  readElsewhere(
-    tenant: string,
-    text: string,
-    parameters: readonly unknown[],
-  ): Promise<StatementResult>;
+export interface RecordsConnection extends EngineConnection {
   /**
    * Adds temporary triggers, which are not part of the file. They pass one text to the function of
    * this name, during the statement.
@@ -59,7 +48,6 @@ export interface RecordsConnection {
   hurry(): void;
   /** The failed sync after which no write is accepted. */
   readonly stoppedBy: Error | undefined;
-  close(): Promise<void>;
 }
 
 export interface ConnectionEvents {
@@ -105,7 +93,6 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
       await durable();
       return result;
     },
-    rows: (text, parameters) => readerOf(runner).rows(text, parameters),
     async begin() {
       const release = await lockToWrite();
       await write(runner, beginImmediate, []).catch((error: unknown) => {

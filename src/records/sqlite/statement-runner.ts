@@ -1,9 +1,10 @@
 // Statement runner: reads and writes of the records connection, in turns of the event loop.
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isSelect, type StatementResult } from '../engine.ts';
 import { isBusy, recordsError } from './records-error.ts';
 import type { RecordsThread } from './records-thread.ts';
-import { isSelect, type StatementResult, type Statements } from './statements.ts';
+import type { Statements } from './statements.ts';
 import type { Turns } from './turns.ts';
 
 const busyRetryMs = 20;
@@ -22,7 +23,7 @@ export interface StatementRunner {
 }
 
 /** Statements that do not see an open transaction. */
-export function readerOf({ database, readers, writer }: StatementRunner): Statements {
+function readerOf({ database, readers, writer }: StatementRunner): Statements {
   if (database.isTransaction) return readers.statements();
   return writer;
 }

@@ -1,14 +1,15 @@
 // Tenant turns: round-robin over waiting tenants, so that slow reads of one tenant delay another by one read only.
 
 export interface TenantTurns {
-  /** Runs the work alone, when it is the turn of the tenant; settles as the work does. */
+  /** Runs the work when it is the turn of the tenant; settles as the work does. */
   run<T>(tenant: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function createTenantTurns(): TenantTurns {
+/** `atOnceMax` of them run at the same time. */
+export function createTenantTurns(atOnceMax = 1): TenantTurns {
   /** In the order of their turns: a tenant that had one goes to the end. */
   const lines = new Map<string, Set<() => void>>();
-  let isBusy = false;
+  let running = 0;
 
   const wait = (tenant: string): Promise<void> =>
     new Promise((resolve) => {
@@ -20,7 +21,7 @@ export function createTenantTurns(): TenantTurns {
   const passOn = (): void => {
     const [first] = lines;
     if (first === undefined) {
-      isBusy = false;
+      running -= 1;
       return;
     }
     const [tenant, line] = first;
@@ -34,8 +35,9 @@ export function createTenantTurns(): TenantTurns {
 
   return {
     async run(tenant, work) {
-      if (isBusy) await wait(tenant);
-      isBusy = true;
+      // Who waited runs in the place of the one that ended.
+      if (running >= atOnceMax) await wait(tenant);
+      else running += 1;
       try {
         return await work();
       } finally {

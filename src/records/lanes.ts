@@ -1,48 +1,23 @@
-// SQLite dialect: Kysely on the records connection, with transactions of the single writer and reads that never wait.
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  type Kysely,
-  type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
+// Lanes: Kysely's connections on a records engine, each with the statements of one caller.
+import type {
+  CompiledQuery,
+  DatabaseConnection,
+  Dialect,
+  Driver,
+  Kysely,
+  QueryResult,
 } from 'kysely';
-import type { OpenTransaction, RecordsConnection } from './connection.ts';
-import type { StatementResult } from './statements.ts';
+import type { EngineConnection, OpenTransaction, StatementResult } from './engine.ts';
 
-/**
- * No lock: the records connection queues its callers. Kysely's lock would notify all waiting
- * callers at every release.
- */
-class OwnOrderAdapter extends SqliteAdapter {
-  override get supportsMultipleConnections(): boolean {
-    return true;
-  }
-
-  /**
-   * SQLite rolls back changes of the schema like any other, so that migrations run in a
-   * transaction.
-   */
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
-}
-
-function dialect(createDriver: () => Driver): Dialect {
-  return {
-    createDriver,
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-    createAdapter: () => new OwnOrderAdapter(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-  };
-}
+/** What Kysely needs to write the SQL of an engine. */
+export type KyselyParts = Pick<
+  Dialect,
+  'createQueryCompiler' | 'createAdapter' | 'createIntrospector'
+>;
 
 /** Ending Kysely closes the connection. */
-export function sqliteDialect(connection: RecordsConnection): Dialect {
-  return dialect(() => ({
+export function laneDialect(connection: EngineConnection, kyselyParts: KyselyParts): Dialect {
+  const driver: Driver = {
     init: async () => {},
     acquireConnection: async () => new Lane(connection),
     beginTransaction: async (lane) => {
@@ -54,38 +29,43 @@ export function sqliteDialect(connection: RecordsConnection): Dialect {
       (lane as Lane).end((transaction) => transaction.rollback()),
     releaseConnection: async () => {},
     destroy: () => connection.close(),
-  }));
+  };
+  return { ...kyselyParts, createDriver: () => driver };
 }
 
-/** Selects of one tenant on a thread of their own; ending Kysely closes nothing. */
-export function elsewhereDialect(connection: RecordsConnection, tenant: string): Dialect {
+/** Selects of one tenant that hold up nothing else; ending Kysely closes nothing. */
+export function elsewhereDialect(
+  connection: Pick<EngineConnection, 'readElsewhere'>,
+  kyselyParts: KyselyParts,
+  tenant: string,
+): Dialect {
   const refuse = async () => {
     throw new Error('This is for reading alone');
   };
-  return dialect(() => ({
+  const driver: Driver = {
     init: async () => {},
     acquireConnection: async () => ({
       executeQuery: async <R>({ sql, parameters }: CompiledQuery) =>
         answerOf<R>(await connection.readElsewhere(tenant, sql, parameters)),
-      streamQuery: () => {
-        throw new Error('Rows of another thread do not come one by one');
-      },
+      streamQuery: refuseToStream,
     }),
     beginTransaction: refuse,
     commitTransaction: refuse,
     rollbackTransaction: refuse,
     releaseConnection: async () => {},
     destroy: async () => {},
-  }));
+  };
+  return { ...kyselyParts, createDriver: () => driver };
 }
 
 /** A connection for Kysely: the statements of one caller, in a transaction or not. */
 class Lane implements DatabaseConnection {
-  readonly #connection: RecordsConnection;
+  readonly #connection: EngineConnection;
+  readonly streamQuery = refuseToStream;
   transaction: OpenTransaction | undefined;
   isLazy = false;
 
-  constructor(connection: RecordsConnection) {
+  constructor(connection: EngineConnection) {
     this.#connection = connection;
   }
 
@@ -93,15 +73,15 @@ class Lane implements DatabaseConnection {
     return answerOf<R>(await (this.transaction ?? this.#connection).run(sql, parameters));
   }
 
-  async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    for (const row of this.#connection.rows(sql, parameters)) yield { rows: [row as R] };
-  }
-
   async end(how: (transaction: OpenTransaction, isLazy: boolean) => Promise<void>): Promise<void> {
     if (this.transaction !== undefined) await how(this.transaction, this.isLazy);
     // A failed commit must still be rolled back.
     this.transaction = undefined;
   }
+}
+
+function refuseToStream(): never {
+  throw new Error('Rows of the records do not come one by one: read them in pages');
 }
 
 function answerOf<R>({ rows, changed }: StatementResult): QueryResult<R> {

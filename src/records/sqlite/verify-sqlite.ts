@@ -2,20 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-
-const findingsMax = 100;
-
-export interface RecordsFindings {
-  readonly path: string;
-  /** Sentences, at most `findingsMax`; empty when all is sound. */
-  readonly damage: readonly string[];
-}
+import { findingsMax, type RecordsFindings } from '../records-check.ts';
 
 /**
  * Reads the whole database of a folder that nobody has open. `refusal` is why a start would refuse
  * it.
  */
-export function verifyRecords(directory: string, refusal?: string): RecordsFindings {
+export function verifySqlite(directory: string, refusal?: string): RecordsFindings {
   const path = join(directory, 'records.sqlite');
   const refused = refusal === undefined ? [] : [refusal];
   if (!existsSync(path))

@@ -1,0 +1,61 @@
+// Records engine: the port to the database that keeps the records, SQLite or PostgreSQL.
+import type { Kysely } from 'kysely';
+import type { RecordTables } from './schema.ts';
+
+/** What a statement answers: its rows, or how many rows it changed. */
+export interface StatementResult {
+  readonly rows: unknown[];
+  readonly changed?: number | bigint;
+}
+
+/** An open transaction; it ends with exactly one `commit` or `rollback`. */
+export interface OpenTransaction {
+  run(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
+  /** Resolves when the commit is on disk, or immediately with `isLazy`. */
+  commit(isLazy: boolean): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+/**
+ * Statements of one engine. Writers take turns: what a transaction has read stays true until it
+ * commits.
+ */
+export interface EngineConnection {
+  /** A statement outside transactions. A write is on disk when it resolves. */
+  run(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
+  begin(): Promise<OpenTransaction>;
+  /** A select for slow queries. Waiting tenants are served in turns. */
+  readElsewhere(
+    tenant: string,
+    text: string,
+    parameters: readonly unknown[],
+  ): Promise<StatementResult>;
+  close(): Promise<void>;
+}
+
+/** An open database, at the version of this program. */
+export interface RecordsEngine {
+  readonly db: Kysely<RecordTables>;
+  /** See `Records.elsewhere`. */
+  readonly elsewhere: (organizationId: string) => Kysely<RecordTables>;
+  /** The revision of the device lists of an organization. */
+  readonly revisionOf: (organizationId: string) => number;
+  /** See `OpenRecords.hurry`. */
+  hurry(): void;
+  close(): Promise<void>;
+}
+
+export interface EngineEvents {
+  /**
+   * Called once, when the disk failed: from then on nothing is written any more, and writers are
+   * refused with `recordsStopped`.
+   */
+  readonly stopped: (error: Error) => void;
+}
+
+export type OpenEngine = (events: EngineEvents) => Promise<RecordsEngine>;
+
+/** Whether a statement reads alone. */
+export function isSelect(text: string): boolean {
+  return /^\s*select\b/i.test(text);
+}

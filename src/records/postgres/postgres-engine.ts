@@ -1,0 +1,83 @@
+// PostgreSQL engine: the records in a database of a server.
+import { Kysely, sql } from 'kysely';
+import { DataFolderError } from '../../data-folder/data-folder.ts';
+import type { OpenEngine } from '../engine.ts';
+import { elsewhereDialect, laneDialect } from '../lanes.ts';
+import { createListChanges } from '../list-changes.ts';
+import { migrate } from '../migrations.ts';
+import type { RecordTables } from '../schema.ts';
+import { openPostgresConnection } from './connection.ts';
+import { addListTriggers } from './list-triggers.ts';
+import { postgresSql } from './postgres-sql.ts';
+import { placeOf, type PostgresServer, versionMin } from './server.ts';
+
+/**
+ * Opens the database, which must exist, and brings it to this version. Throws DataFolderError for a
+ * server that cannot be used.
+ */
+export function postgresEngine(server: PostgresServer): OpenEngine {
+  return async () => {
+    const { ran, changed, allChanged, revisionOf } = createListChanges();
+    const connection = openPostgresConnection(server, { ran, changed, allChanged });
+    const nullable = new Set<string>();
+    const kyselyParts = postgresSql(nullable);
+    const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, kyselyParts) });
+    try {
+      await refuseOtherServers(db, server);
+      await migrate(db);
+      await addListTriggers(db);
+      if (!server.isShared) await renumberRestored(db);
+      for (const name of await nullableColumns(db)) nullable.add(name);
+      await connection.limitStatements();
+    } catch (error) {
+      await db.destroy();
+      throw error;
+    }
+    return {
+      db,
+      elsewhere: (organizationId) =>
+        new Kysely<RecordTables>({
+          dialect: elsewhereDialect(connection, kyselyParts, organizationId),
+        }),
+      revisionOf,
+      hurry: connection.hurry,
+      close: () => db.destroy(),
+    };
+  };
+}
+
+async function refuseOtherServers(
+  db: Kysely<RecordTables>,
+  { url }: PostgresServer,
+): Promise<void> {
+  const { rows } = await sql<{ version: string; encoding: string }>`
+    select current_setting('server_version_num') as "version",
+      current_setting('server_encoding') as "encoding"`.execute(db);
+  const [{ version, encoding } = { version: '', encoding: '' }] = rows;
+  if (Number(version) < versionMin)
+    throw new DataFolderError(
+      `${placeOf(url)} has version ${Math.floor(Number(version) / 10_000)}: the records need PostgreSQL 15 or newer`,
+    );
+  if (encoding !== 'UTF8')
+    throw new DataFolderError(
+      `${placeOf(url)} has the encoding ${encoding}: create the database with ENCODING 'UTF8'`,
+    );
+}
+
+/**
+ * A restored database can hold transactions that its new server has not reached, which would never
+ * be below the horizon.
+ */
+async function renumberRestored(db: Kysely<RecordTables>): Promise<void> {
+  for (const table of ['deliveries', 'ruleTriggers'] as const)
+    await sql`
+      update ${sql.table(table)} set "xid" = pg_current_xact_id()
+      where "xid" > pg_current_xact_id()`.execute(db);
+}
+
+async function nullableColumns(db: Kysely<RecordTables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct "column_name" as "name" from "information_schema"."columns"
+    where "table_schema" = current_schema() and "is_nullable" = 'YES'`.execute(db);
+  return rows.map(({ name }) => name);
+}
