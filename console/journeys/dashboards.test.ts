@@ -2,12 +2,13 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
-import { axeFindings, openBrowser } from './chromium.ts';
+import { axeFindings, openBrowser, signIn } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const hourMs = 3_600_000;
 const names = ['Auditorium', 'Canteen', 'Reception', 'Workshop'];
 const devices: TestDevice[] = [];
+const reader = { email: 'reader@example.org', password: 'seven green hills at dawn' };
 
 journey('dashboards', { start: startWorld, prepare }, (stage) => {
   test('a template is filled with devices of the workspace', async () => {
@@ -142,6 +143,67 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Done' }).click();
   });
 
+  test('a tile has a bar each hour of all devices of a tag', async () => {
+    const { page } = stage;
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Add tile' }).click();
+    await page.getByLabel('Shows a').selectOption('Bar chart');
+    await page.getByLabel('Of', { exact: true }).selectOption('Devices of a tag');
+    await page.getByLabel('Tag', { exact: true }).selectOption('Ground floor');
+    await page.getByLabel('Data key').selectOption('temperature');
+    await page.getByLabel('One point each').selectOption('1 h');
+    expect(await axeFindings(page)).toEqual([]);
+    const asked = page.waitForRequest(
+      (request) => request.postDataJSON()?.bucketInterval === 'PT1H',
+    );
+    await page.getByRole('button', { name: 'Apply' }).click();
+    const body = (await asked).postDataJSON() as { series: { deviceId: string }[] };
+    expect(body.series.map(({ deviceId }) => deviceId).toSorted()).toEqual(
+      devices
+        .slice(0, 2)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+    const tile = page.getByRole('region', { name: 'Ground floor', exact: true });
+    for (const shown of ['Auditorium', 'Canteen', 'per 1 h']) await tile.getByText(shown).waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved', { exact: true }).waitFor();
+  });
+
+  test('edits that met those of another session wait for a choice', async () => {
+    const { page, world } = stage;
+    const path = `/v3/dashboards/${/dashboards\/([^?]+)/.exec(page.url())?.[1]}`;
+    await describe(page, 'For the nurses');
+    const before = await world.must('GET', path);
+    await world.must('PUT', path, { name: 'Of another', version: before.version });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Someone else changed this since your edits began.').waitFor();
+    expect(stage.takeComplaints()).toEqual([expect.stringContaining('409')]);
+    expect(await world.must('GET', path)).toMatchObject({ name: 'Of another', description: null });
+    await stage.inspect('dashboard-conflict');
+    await page.getByRole('button', { name: 'Save over it' }).click();
+    await page.getByRole('button', { name: 'Save over it' }).waitFor({ state: 'detached' });
+    const description = 'For the nurses';
+    expect(await world.must('GET', path)).toMatchObject({ name: 'Night shift', description });
+  });
+
+  test('who may only read learns what a change needs, and is refused', async () => {
+    const other = await openBrowser(stage.world.base);
+    const { page } = other;
+    try {
+      await signIn(page, stage.world.base, reader);
+      await page.goto(stage.page.url());
+      await page.getByText('a change here needs dashboard: update').waitFor();
+      await describe(page, 'For readers');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('You are not allowed to do this').waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      expect(other.complaints).toEqual([expect.stringContaining('403')]);
+    } finally {
+      await other.close();
+    }
+  });
+
   test('a dashboard is renamed, duplicated and deleted in the list', async () => {
     const { page } = stage;
     await stage.visit('dashboards');
@@ -176,18 +238,24 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not reach ${name}`);
 }
 
+/** Edits the description, which is not saved. */
+async function describe(page: Page, description: string): Promise<void> {
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
+  await page.getByLabel('Description').fill(description);
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await page.getByText(description).first().waitFor();
+}
+
 /** The form of a tile, with the temperature of a device. */
 async function addTile(page: Page, kind: string, device: string): Promise<void> {
   await tabTo(page, 'Shows a');
   await page.keyboard.type(kind);
   await tabTo(page, 'Device');
   await page.keyboard.type(device);
-  // Until the search has narrowed the list, Enter would take another device.
-  const found = page.getByRole('listbox').getByRole('option');
-  await expect
-    .poll(async () => (await found.allTextContents()).join())
-    .toMatch(new RegExp(`^${device} \\S+$`));
+  // The list still shows the first devices: Enter waits for those of what was typed.
   await page.keyboard.press('Enter');
+  const picked = page.getByRole('combobox', { name: 'Device', exact: true });
+  await expect.poll(() => picked.inputValue()).toBe(device);
   await tabTo(page, 'Data key');
   await page.getByRole('option', { name: 'temperature' }).waitFor({ state: 'attached' });
   await page.keyboard.type('temp');
@@ -219,8 +287,15 @@ async function arrange(page: Page): Promise<void> {
 
 async function prepare(world: World): Promise<void> {
   const now = Date.now();
+  const { workspaceId } = world;
+  const tag = await world.must('POST', '/v3/tags', { workspaceId, name: 'Ground floor' });
+  const path = `/v3/workspaces/${workspaceId}/members`;
+  const made = await world.must('POST', path, { email: reader.email, role: 'VIEWER' });
+  const token = String(made.invitationUrl).split('/').at(-1);
+  const accepted = { name: 'Reader', password: reader.password };
+  await world.must('POST', `/v3/auth/invitations/${token}`, accepted);
   for (const [n, name] of names.entries()) {
-    const device = await world.device({ name });
+    const device = await world.device({ name, ...(n < 2 ? { tags: [{ id: tag.id }] } : {}) });
     devices.push(device);
     const samples = Array.from({ length: 96 }, (_, at) => ({
       deviceId: device.id,

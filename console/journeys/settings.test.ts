@@ -25,7 +25,10 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
   };
   const saved = async () => {
     const { page } = stage;
+    // The message of an earlier save can still be there.
+    const stored = page.waitForResponse((answer) => answer.request().method() === 'PUT');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await stored;
     await page.getByRole('status').getByText('Saved').first().waitFor();
   };
 

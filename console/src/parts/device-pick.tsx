@@ -1,11 +1,12 @@
 // Device pick: a search field whose list of matches is walked with the arrow keys.
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import type { FoundDevice } from '../api/devices-by-id.ts';
 import { ask, platform } from '../api/platform.ts';
 import { useSettledValue } from '../live/use-settled-value.ts';
 import { useWords } from '../words/language.tsx';
 import { partWords } from './part-words.ts';
+import { toastFailure } from './toasts.tsx';
 import styles from './device-pick.module.css';
 
 const shownMax = 8;
@@ -23,17 +24,31 @@ export function DevicePick({ workspaceId, label, chosen = '', choose }: DevicePi
   const id = useId();
   const [typed, setTyped] = useState<string>();
   const [current, setCurrent] = useState(0);
-  const matches = useMatches(workspaceId, typed);
+  const { matches, isNarrowed } = useMatches(workspaceId, typed);
+  const client = useQueryClient();
+  const typings = useRef(0);
   const isOpen = typed !== undefined;
+  const found = matches[current];
+  const type = (search: string | undefined) => {
+    setTyped(search);
+    setCurrent(0);
+  };
   const take = (device: FoundDevice) => {
     choose(device);
-    setTyped(undefined);
+    type(undefined);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const found = matches[current];
-    if (event.key === 'Escape' && isOpen) setTyped(undefined);
-    else if (event.key === 'Enter' && isOpen && found !== undefined) take(found);
-    else if (event.key === 'ArrowDown' && !isOpen) setTyped('');
+  /** While the list still has the matches of an earlier search, those of this one are awaited. */
+  const enter = async (search: string) => {
+    if (isNarrowed) return found === undefined ? undefined : take(found);
+    const typing = typings.current;
+    const [first] = await client.ensureQueryData(matchesOf(workspaceId, search));
+    if (typing === typings.current && first !== undefined) take(first);
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === 'Escape') typings.current += 1;
+    if (event.key === 'Escape' && isOpen) type(undefined);
+    else if (event.key === 'Enter' && isOpen) enter(event.currentTarget.value).catch(toastFailure);
+    else if (event.key === 'ArrowDown' && !isOpen) type('');
     else if (event.key === 'ArrowDown') setCurrent(Math.min(matches.length - 1, current + 1));
     else if (event.key === 'ArrowUp') setCurrent(Math.max(0, current - 1));
     else return;
@@ -49,16 +64,18 @@ export function DevicePick({ workspaceId, label, chosen = '', choose }: DevicePi
         aria-expanded={isOpen}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
-        {...(isOpen && matches.length > 0 ? { 'aria-activedescendant': `${id}-${current}` } : {})}
+        {...(isOpen && isNarrowed && found !== undefined
+          ? { 'aria-activedescendant': `${id}-${current}` }
+          : {})}
         autoComplete="off"
         placeholder={words.searchDevice}
         value={typed ?? chosen}
         onFocus={(event) => event.currentTarget.select()}
         onClick={() => setTyped(typed ?? '')}
-        onBlur={() => setTyped(undefined)}
+        onBlur={() => type(undefined)}
         onChange={(event) => {
-          setTyped(event.currentTarget.value);
-          setCurrent(0);
+          typings.current += 1;
+          type(event.currentTarget.value);
         }}
         onKeyDown={onKeyDown}
       />
@@ -78,7 +95,7 @@ export function DevicePick({ workspaceId, label, chosen = '', choose }: DevicePi
             {device.name} <span className="faint mono">{device.deviceId}</span>
           </div>
         ))}
-        {matches.length === 0 && (
+        {matches.length === 0 && isNarrowed && (
           <div role="option" aria-selected="false" aria-disabled="true">
             {words.noDeviceFound}
           </div>
@@ -88,13 +105,28 @@ export function DevicePick({ workspaceId, label, chosen = '', choose }: DevicePi
   );
 }
 
-function useMatches(workspaceId: string, typed: string | undefined): readonly FoundDevice[] {
+interface Matches {
+  readonly matches: readonly FoundDevice[];
+  /** Whether they are those of what is typed now. */
+  readonly isNarrowed: boolean;
+}
+
+function useMatches(workspaceId: string, typed: string | undefined): Matches {
   const search = useSettledValue(typed ?? '');
-  const found = useQuery({
-    queryKey: ['device pick', workspaceId, search],
+  const answer = useQuery({
+    ...matchesOf(workspaceId, search),
     enabled: typed !== undefined,
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => {
+  });
+  const { data = [], isPlaceholderData, isFetched } = answer;
+  const isNarrowed = search === (typed ?? '') && isFetched && !isPlaceholderData;
+  return { matches: data, isNarrowed };
+}
+
+const matchesOf = (workspaceId: string, search: string) =>
+  queryOptions({
+    queryKey: ['device pick', workspaceId, search],
+    queryFn: async ({ signal }): Promise<readonly FoundDevice[]> => {
       const query = {
         workspaceId,
         size: shownMax,
@@ -106,5 +138,3 @@ function useMatches(workspaceId: string, typed: string | undefined): readonly Fo
       return content;
     },
   });
-  return found.data ?? [];
-}

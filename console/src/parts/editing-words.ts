@@ -19,6 +19,8 @@ export const editingWords = wordSet(
     staleTitle: 'Someone else changed this since your edits began.',
     takeTheirs: 'Show what is saved',
     keepMine: 'Save over it',
+    readOnly: (need: string) =>
+      `You can look, but a change here needs ${need}. Ask an owner of the organization.`,
     remove: 'Delete',
     cancel: 'Cancel',
     removeTitle: (name: string) => `Delete ${name}?`,
@@ -42,6 +44,8 @@ export const editingWords = wordSet(
     staleTitle: 'Jemand anders hat das geändert, seit Ihre Änderungen begannen.',
     takeTheirs: 'Gespeichertes zeigen',
     keepMine: 'Überschreiben',
+    readOnly: (need: string) =>
+      `Sie dürfen sehen; eine Änderung hier braucht ${need}. Fragen Sie einen Eigentümer der Organisation.`,
     remove: 'Löschen',
     cancel: 'Abbrechen',
     removeTitle: (name: string) => `${name} löschen?`,

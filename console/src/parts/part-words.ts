@@ -4,7 +4,7 @@ import { wordSet } from '../words/word-set.ts';
 export const partWords = wordSet(
   {
     failed: 'That did not work',
-    forbidden: 'You are not allowed to see this',
+    forbidden: 'You are not allowed to do this',
     askOwner: 'Ask an owner of the organization.',
     request: 'Request',
     retry: 'Try again',
@@ -24,7 +24,7 @@ export const partWords = wordSet(
   },
   {
     failed: 'Das hat nicht geklappt',
-    forbidden: 'Das dürfen Sie nicht sehen',
+    forbidden: 'Das dürfen Sie nicht',
     askOwner: 'Fragen Sie einen Eigentümer der Organisation.',
     request: 'Anfrage',
     retry: 'Noch einmal',

@@ -7,6 +7,7 @@ import { Sheet } from '../../parts/card.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { late } from '../../parts/late.tsx';
+import { ReadOnlyNote } from '../../parts/read-only-note.tsx';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
 import { useNarrow } from '../../parts/rows/use-narrow.ts';
@@ -77,6 +78,7 @@ export function DashboardEditor({ dashboard, configuration, list }: DashboardEdi
         )
       }
     >
+      {isEditing && <ReadOnlyNote workspaceId={workspaceId} scope="dashboard" verb="update" />}
       {description !== null && description !== '' && <p className="mute">{description}</p>}
       <DashboardFrame
         workspaceId={workspaceId}

@@ -29,6 +29,8 @@ export const firstSizes: Readonly<Record<TileKind, readonly [width: number, heig
 export const hasOneSeries = (kind: TileKind): boolean => kind === 'value';
 /** Kinds that show values; a map finds its positions itself. */
 export const needsKeys = (kind: TileKind): boolean => kind !== 'text' && kind !== 'map';
+/** Kinds that draw values over time, in buckets. */
+export const isDrawn = (kind: TileKind): boolean => kind === 'line' || kind === 'bar';
 export const hasThresholds = (kind: TileKind): boolean => kind === 'value' || kind === 'state';
 
 export function configurationOf(
@@ -57,6 +59,9 @@ export function readConfiguration(configuration: object): Configuration | undefi
 export function seriesOf({ series }: Tile): readonly TileSeries[] {
   return series ?? [];
 }
+
+/** Of the devices of a tag, each of which is a series; its tag is empty until it is chosen. */
+export const isOfTag = ({ tagId }: TileSeries): boolean => tagId !== null && tagId !== undefined;
 
 export const topicOf = ({ topic }: TileSeries): string => topic ?? topicDefault;
 

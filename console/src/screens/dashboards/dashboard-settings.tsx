@@ -1,11 +1,9 @@
 // Dashboard settings: its name, what it is for, and the range and zone that it opens with.
-import { useId, useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { useState } from 'react';
 import { SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useWords } from '../../words/language.tsx';
 import { rangeNames } from './dashboard-search.ts';
-import styles from './dashboards.module.css';
 import { dashboardsWords } from './dashboards-words.ts';
 import { isoOfRange, savedRange } from './data/dashboard-range.ts';
 import type { DashboardEdit } from './use-dashboard-edit.ts';
@@ -20,7 +18,6 @@ interface DashboardSettingsProps {
 
 export function DashboardSettings({ edit, change, zone, close }: DashboardSettingsProps) {
   const words = useWords(dashboardsWords);
-  const form = useId();
   const { configuration } = edit;
   const [name, setName] = useState(edit.name);
   const [description, setDescription] = useState(edit.description ?? '');
@@ -38,59 +35,45 @@ export function DashboardSettings({ edit, change, zone, close }: DashboardSettin
     close();
   };
   return (
-    <Dialog
+    <FormDialog
       title={words.dashboardSettings}
+      submitLabel={words.apply}
+      submit={apply}
       close={close}
-      footer={
-        <Button look="primary" type="submit" form={form}>
-          {words.apply}
-        </Button>
-      }
     >
-      <form
-        id={form}
-        className={styles['form']}
-        onSubmit={(event) => {
-          event.preventDefault();
-          apply();
-        }}
+      <TextField
+        label={words.name}
+        required
+        maxLength={200}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <TextArea
+        label={words.description}
+        rows={2}
+        value={description}
+        onChange={({ target }) => setDescription(target.value)}
+      />
+      <SelectField
+        label={words.rangeSaved}
+        value={range}
+        onChange={({ target }) => setRange(rangeNames.find((one) => one === target.value) ?? range)}
       >
-        <TextField
-          label={words.name}
-          required
-          maxLength={200}
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <TextArea
-          label={words.description}
-          rows={2}
-          value={description}
-          onChange={({ target }) => setDescription(target.value)}
-        />
-        <SelectField
-          label={words.rangeSaved}
-          value={range}
-          onChange={({ target }) =>
-            setRange(rangeNames.find((one) => one === target.value) ?? range)
-          }
-        >
-          {rangeNames.map((one) => (
-            <option key={one} value={one}>
-              {words.last[one]}
-            </option>
-          ))}
-        </SelectField>
-        <SelectField
-          label={words.zoneSaved}
-          value={timeZone}
-          onChange={({ target }) => setZone(target.value)}
-        >
-          {zones.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </SelectField>
-      </form>
-    </Dialog>
+        {rangeNames.map((one) => (
+          <option key={one} value={one}>
+            {words.last[one]}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.zoneSaved}
+        value={timeZone}
+        onChange={({ target }) => setZone(target.value)}
+      >
+        {zones.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </SelectField>
+    </FormDialog>
   );
 }

@@ -1,12 +1,10 @@
 // Key dialog: name, type, unit and kind of counter of one declared key.
-import { type FormEvent, useId, useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { useState } from 'react';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useWords } from '../../words/language.tsx';
 import { type SchemaKey, type TopicSchema, withKey } from './schema-keys.ts';
 import type { SaveSchemas } from './schema-tab.tsx';
-import styles from './schema.module.css';
 import { schemaWords } from './schema-words.ts';
 
 const types = ['number', 'integer', 'string', 'boolean', 'object', 'array'];
@@ -22,11 +20,9 @@ interface KeyDialogProps {
 
 export function KeyDialog({ schema: { topic, json }, edited, save, close }: KeyDialogProps) {
   const words = useWords(schemaWords);
-  const form = useId();
   const [key, setKey] = useState(edited?.key ?? '');
   const [fields, setFields] = useState(() => fieldsOf(edited));
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const { type, ...others } = fields;
     // A list of types, or none, stays as it is in the schema.
     const change = types.includes(type) ? fields : others;
@@ -34,31 +30,23 @@ export function KeyDialog({ schema: { topic, json }, edited, save, close }: KeyD
     if (isSaved) close();
   };
   return (
-    <Dialog
+    <FormDialog
       title={edited === undefined ? words.addKey : edited.key}
+      submitLabel={words.save}
+      submit={() => void submit()}
       close={close}
-      footer={
-        <>
-          <Button onClick={close}>{words.cancel}</Button>
-          <Button look="primary" type="submit" form={form}>
-            {words.save}
-          </Button>
-        </>
-      }
     >
-      <form id={form} className={styles['form']} onSubmit={(event) => void submit(event)}>
-        {edited === undefined && (
-          <TextField
-            label={words.key}
-            value={key}
-            required
-            autoFocus
-            onChange={({ target }) => setKey(target.value)}
-          />
-        )}
-        <KeyFields fields={fields} change={setFields} />
-      </form>
-    </Dialog>
+      {edited === undefined && (
+        <TextField
+          label={words.key}
+          value={key}
+          required
+          autoFocus
+          onChange={({ target }) => setKey(target.value)}
+        />
+      )}
+      <KeyFields fields={fields} change={setFields} />
+    </FormDialog>
   );
 }
 

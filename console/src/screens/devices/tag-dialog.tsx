@@ -1,10 +1,9 @@
 // Tag dialog: gives the selected devices a tag, and creates it if it does not exist.
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
-import { ask, platform } from '../../api/platform.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { tagsOf } from '../../api/tags.ts';
 import { TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { addTag, bulkSelection, tagNamed, untag } from './bulk-requests.ts';
@@ -13,17 +12,6 @@ import type { Device } from './device-list.ts';
 import type { ListPlace } from './device-table.tsx';
 import { devicesWords } from './devices-words.ts';
 import type { Selection } from '../../parts/rows/use-selection.ts';
-
-const tagsMax = 1_000;
-
-const tagsOf = (workspaceId: string) =>
-  queryOptions({
-    queryKey: ['tags', workspaceId],
-    queryFn: ({ signal }) => {
-      const query = { workspaceId, size: tagsMax, sort: 'name,asc' };
-      return ask(platform.GET('/v3/tags', { signal, params: { query } }));
-    },
-  });
 
 export interface WorkDialogProps {
   readonly place: ListPlace;
@@ -37,45 +25,34 @@ export function TagDialog({ place, selection, work, close }: WorkDialogProps) {
   const tags = useQuery(tagsOf(place.workspaceId)).data?.content ?? [];
   const start = useTagging({ place, selection, work, close });
   const [name, setName] = useState('');
-  const [form, list] = [useId(), useId()];
+  const list = useId();
   const isNew = name.trim() !== '' && !tags.some((tag) => tag.name === name.trim());
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    start(name.trim(), tags);
-  };
   return (
-    <Dialog
+    <FormDialog
       title={words.addTag}
+      submitLabel={isNew ? words.makeTag : words.addTag}
+      isIncomplete={name.trim() === ''}
+      submit={() => start(name.trim(), tags)}
       close={close}
-      footer={
-        <>
-          <Button onClick={close}>{words.cancel}</Button>
-          <Button look="primary" type="submit" form={form} disabled={name.trim() === ''}>
-            {isNew ? words.makeTag : words.addTag}
-          </Button>
-        </>
-      }
     >
-      <form id={form} onSubmit={submit}>
-        <TextField
-          label={words.chooseTag}
-          hint={words.tagHint}
-          list={list}
-          value={name}
-          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the only field of a dialog that was asked for
-          autoFocus
-          autoComplete="off"
-          onChange={(event) => setName(event.target.value)}
-        />
-        <datalist id={list}>
-          {tags.map((tag) => (
-            <option key={tag.id} value={tag.name}>
-              {tag.name}
-            </option>
-          ))}
-        </datalist>
-      </form>
-    </Dialog>
+      <TextField
+        label={words.chooseTag}
+        hint={words.tagHint}
+        list={list}
+        value={name}
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the only field of a dialog that was asked for
+        autoFocus
+        autoComplete="off"
+        onChange={(event) => setName(event.target.value)}
+      />
+      <datalist id={list}>
+        {tags.map((tag) => (
+          <option key={tag.id} value={tag.name}>
+            {tag.name}
+          </option>
+        ))}
+      </datalist>
+    </FormDialog>
   );
 }
 

@@ -1,7 +1,7 @@
 // When lane: the devices and tags that the rule reads, and its timer.
 import { useQuery } from '@tanstack/react-query';
 import { Clock, Cpu, Tag } from 'lucide-react';
-import { ask, platform } from '../../api/platform.ts';
+import { tagsOf } from '../../api/tags.ts';
 import { DevicePick } from '../../parts/device-pick.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { AddForm, Lane } from '../../parts/lanes/lane.tsx';
@@ -66,17 +66,9 @@ interface AddInputProps {
   readonly add: (input: RuleInput) => void;
 }
 
-const tagsMax = 1_000;
-
 function AddInput({ workspaceId, add }: AddInputProps) {
   const words = useWords(editorWords);
-  const tags = useQuery({
-    queryKey: ['tags', workspaceId],
-    queryFn: ({ signal }) => {
-      const query = { workspaceId, size: tagsMax };
-      return ask(platform.GET('/v3/tags', { signal, params: { query } }));
-    },
-  });
+  const tags = useQuery(tagsOf(workspaceId));
   const known = tags.data?.content ?? [];
   const input = { tagCombination: null, workspaceId: null };
   return (

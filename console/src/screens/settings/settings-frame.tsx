@@ -1,16 +1,15 @@
 // Settings frame: the tabs of a workspace's settings around the one that is open.
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
 import { Sheet } from '../../parts/card.tsx';
 import { Tabs } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
+import { ReadOnlyNote } from '../../parts/read-only-note.tsx';
 import { Answered, Bone } from '../../parts/states.tsx';
-import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
-import styles from './settings.module.css';
 import { settingsWords } from './settings-words.ts';
 import { type Workspace, workspaceOf } from './workspace-requests.ts';
 
@@ -25,16 +24,16 @@ export const settingsTabs = [
 ] as const;
 export type SettingsTab = (typeof settingsTabs)[number];
 
-/** What a change on a tab needs, as scope and verb. */
-const changeNeeds: Partial<Record<SettingsTab, readonly [string, Verb]>> = {
-  general: ['workspace', 'update'],
-  hours: ['workspace', 'update'],
-  retention: ['workspace', 'update'],
-  tags: ['asset', 'update'],
-  fields: ['asset', 'update'],
-  members: ['workspace.member', 'update'],
+/** What a change on a tab needs. */
+const changeNeeds: Partial<Record<SettingsTab, Need>> = {
+  general: { scope: 'workspace', verb: 'update' },
+  hours: { scope: 'workspace', verb: 'update' },
+  retention: { scope: 'workspace', verb: 'update' },
+  tags: { scope: 'asset', verb: 'update' },
+  fields: { scope: 'asset', verb: 'update' },
+  members: { scope: 'workspace.member', verb: 'update' },
 };
-type Verb = 'create' | 'read' | 'update' | 'delete';
+type Need = Pick<ComponentProps<typeof ReadOnlyNote>, 'scope' | 'verb'>;
 
 interface SettingsFrameProps {
   readonly tab: SettingsTab;
@@ -49,6 +48,7 @@ export function SettingsFrame({ tab, curl, actions, children }: SettingsFramePro
   const workspaceId = useSettingsWorkspace();
   const workspace = useQuery(workspaceOf(workspaceId));
   const params = { workspaceId };
+  const needed = changeNeeds[tab];
   return (
     <Page
       title={words.title}
@@ -69,22 +69,10 @@ export function SettingsFrame({ tab, curl, actions, children }: SettingsFramePro
           link: { to: `/w/$workspaceId/settings/${one}`, params },
         }))}
       />
-      <ReadOnlyNote tab={tab} />
+      {needed !== undefined && <ReadOnlyNote workspaceId={workspaceId} {...needed} />}
       {children}
     </Page>
   );
-}
-
-/** Says before an edit that it would be refused. */
-function ReadOnlyNote({ tab }: { readonly tab: SettingsTab }) {
-  const words = useWords(settingsWords);
-  const workspaceId = useSettingsWorkspace();
-  const { permissions } = useAccount();
-  const [scope, verb] = changeNeeds[tab] ?? [];
-  const own = permissions[workspaceId];
-  if (scope === undefined || verb === undefined || own?.[scope]?.includes(verb) === true)
-    return null;
-  return <p className={styles['notice']}>{words.readOnly(`${scope}: ${verb}`)}</p>;
 }
 
 /** The workspace of the address; only below its settings. */

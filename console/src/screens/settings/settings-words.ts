@@ -13,8 +13,6 @@ export const settingsWords = wordSet(
       fields: 'Custom fields',
       members: 'Members',
     },
-    readOnly: (need: string) =>
-      `You can look, but a change here needs ${need}. Ask an owner of the organization.`,
     name: 'Name',
     description: 'Description',
     required: 'Required',
@@ -151,8 +149,6 @@ export const settingsWords = wordSet(
       fields: 'Eigene Felder',
       members: 'Mitglieder',
     },
-    readOnly: (need: string) =>
-      `Sie dürfen sehen; eine Änderung hier braucht ${need}. Fragen Sie einen Eigentümer der Organisation.`,
     name: 'Name',
     description: 'Beschreibung',
     required: 'Pflichtfeld',

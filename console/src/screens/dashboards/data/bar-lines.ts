@@ -14,15 +14,24 @@ interface BarLines extends Lines {
   readonly namedTimes: readonly number[];
 }
 
+interface BarOptions {
+  /** Length of a bar. */
+  readonly seconds: number;
+  /** Whether the tile names the buckets. */
+  readonly isOwn: boolean;
+  readonly nameOf: (series: DeviceSeries, at: number) => string;
+}
+
 export function barLinesOf(
   shown: readonly DeviceSeries[],
   data: DashboardData,
-  { seconds, nameOf }: { seconds: number; nameOf: (series: DeviceSeries, at: number) => string },
+  { seconds, isOwn, nameOf }: BarOptions,
 ): BarLines {
   const bars = shown.map((series) => {
     const stored = data.series.get(seriesKey(series));
     const { accumulator } = series;
-    const options = { accumulator, seconds, zone: data.zone };
+    // Each bucket that the tile names is a bar, also one of a month.
+    const options = { accumulator, seconds: isOwn ? 1 : seconds, zone: data.zone };
     return barsOf(stored?.timestamps ?? [], stored?.dataPoints ?? {}, options);
   });
   const starts = bars.find((one) => one.starts.length > 0)?.starts ?? [];

@@ -1,4 +1,5 @@
 // Bars: fine buckets added up to hours or days of the zone, exactly, also where clocks change.
+import { zoneClock } from '../../../words/zone-times.ts';
 
 export interface Bars {
   /** Epoch seconds at which each bar begins. */
@@ -27,11 +28,11 @@ export function barsOf(
   points: Points,
   { accumulator, seconds, zone }: { accumulator: string; seconds: number; zone: string },
 ): Bars {
-  const localOf = localSeconds(zone);
+  const clock = zoneClock(zone);
   const groups: { readonly key: number; readonly start: number; readonly at: number[] }[] = [];
   for (const [at, timestamp] of timestamps.entries()) {
     const start = Date.parse(timestamp) / 1_000;
-    const key = Math.floor(localOf(start) / seconds);
+    const key = Math.floor(clock(start) / seconds);
     const last = groups.at(-1);
     if (last?.key === key) last.at.push(at);
     else groups.push({ key, start, at: [at] });
@@ -77,24 +78,4 @@ function fold(
     if (value !== null) result = result === null ? value : step(result, value);
   }
   return result;
-}
-
-/** Seconds that a clock of the zone shows, counted from 1970 as if it were UTC. */
-function localSeconds(zone: string): (epochSeconds: number) => number {
-  const format = new Intl.DateTimeFormat('en-CA', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  });
-  return (epochSeconds) => {
-    const parts = format.formatToParts(epochSeconds * 1_000);
-    const part = (type: string) => Number(parts.find((one) => one.type === type)?.value ?? 0);
-    const [year, month, day] = [part('year'), part('month') - 1, part('day')];
-    return Date.UTC(year, month, day, part('hour'), part('minute'), part('second')) / 1_000;
-  };
 }

@@ -1,7 +1,15 @@
 // Data plan: every tile of a dashboard is served by one request for series and one for newest values.
 import { expect, test } from 'vitest';
 import type { Tile, TileKind } from '../dashboard-model.ts';
-import { deviceSeriesOf, latestBodies, seriesRequests, sharedBucket, tagsOf } from './data-plan.ts';
+import {
+  deviceSeriesOf,
+  latestBodies,
+  linesMax,
+  seriesPlan,
+  seriesRequests,
+  sharedBucket,
+  tagsOf,
+} from './data-plan.ts';
 
 const tile = (id: string, kind: TileKind, series: Tile['series']): Tile => {
   return { id, kind, x: 0, y: 0, width: 3, height: 2, series: series ?? null };
@@ -52,11 +60,11 @@ test('a series of a tag is one of each of its devices', () => {
 });
 
 test('very many series are several requests, each within the limit of points', () => {
-  const many = Array.from({ length: 20 }, (_, n) =>
+  const many = Array.from({ length: 100 }, (_, n) =>
     tile(
       `t${n}`,
       'line',
-      Array.from({ length: 50 }, (__, m) => ({ deviceId: `d${n * 50 + m}`, dataKey: 'a' })),
+      Array.from({ length: 10 }, (__, m) => ({ deviceId: `d${n * 10 + m}`, dataKey: 'a' })),
     ),
   );
   const requests = seriesRequests(many, new Map());
@@ -68,4 +76,45 @@ test('very many series are several requests, each within the limit of points', (
 test('few series have the shortest bucket that a chart shows', () => {
   const requests = seriesRequests([tile('a', 'line', [temperature])], new Map());
   expect(sharedBucket(requests, { fromMs: 0, toMs: dayMs }).iso).toBe('PT2M');
+});
+
+test('of a tag with many devices only the lines that are drawn are asked for', () => {
+  const ids = Array.from({ length: 200 }, (_, n) => `d${n}`);
+  const shown = tile('a', 'line', [{ tagId: 't1', dataKey: 'co2' }]);
+  expect(seriesRequests([shown], new Map([['t1', ids]]))[0]).toHaveLength(linesMax);
+});
+
+test.each([
+  ['a bucket that the range shows is asked for', 'PT15M', 'PT15M'],
+  ['one of a calendar too', 'P1M', 'P1M'],
+  ['one that is too short for the range is not', 'PT1S', 'PT2M'],
+  ['nor what is not a duration', 'hourly', 'PT2M'],
+  ['nor an empty one', 'P', 'PT2M'],
+])('%s: %s', (_, bucketInterval, asked) => {
+  const shown = { ...tile('a', 'line', [temperature]), bucketInterval };
+  const day = { fromMs: 0, toMs: dayMs };
+  expect(seriesPlan([shown], new Map(), day).map(({ bucket }) => bucket.iso)).toEqual([asked]);
+});
+
+test('tiles that name a bucket leave that of the others as it is', () => {
+  const plain = tile('a', 'line', [temperature]);
+  const hourly = { ...tile('b', 'bar', [temperature]), bucketInterval: 'PT1H' };
+  const plan = seriesPlan([plain, hourly, plain], new Map(), { fromMs: 0, toMs: dayMs });
+  expect(plan.map(({ bucket, series }) => [bucket.iso, series[0]?.accumulators])).toEqual([
+    ['PT2M', ['AVG', 'MIN', 'MAX']],
+    ['PT1H', ['AVG', 'COUNT']],
+  ]);
+});
+
+test('a short bucket for many series is several requests within the limit of points', () => {
+  const many = Array.from({ length: 40 }, (_, n) => ({
+    ...tile(`t${n}`, 'line', [{ deviceId: `d${n}`, dataKey: 'a' }]),
+    bucketInterval: 'PT2M',
+  }));
+  const plan = seriesPlan(many, new Map(), { fromMs: 0, toMs: dayMs });
+  expect(plan.flatMap(({ series }) => series)).toHaveLength(40);
+  for (const { series } of plan) {
+    const lines = series.reduce((sum, { accumulators }) => sum + accumulators.length, 0);
+    expect(lines * 721).toBeLessThanOrEqual(100_000);
+  }
 });

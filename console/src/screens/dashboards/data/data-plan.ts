@@ -7,6 +7,7 @@ import {
   isoInterval,
 } from '../../device/data/time-range.ts';
 import { seriesOf, type Tile, type TileSeries, topicOf } from '../dashboard-model.ts';
+import { ownBucket } from './tile-buckets.ts';
 
 type ManySeriesBody = components['schemas']['ManySeriesBody'];
 type WantedSeries = ManySeriesBody['series'][number];
@@ -21,13 +22,19 @@ export interface DeviceSeries {
   readonly label: string | undefined;
   readonly unit: string;
   readonly color: string | undefined;
+  /** As the tile names it; empty for the bucket that all tiles share. */
+  readonly bucketInterval: string;
 }
 
 export type TagDevices = ReadonlyMap<string, readonly string[]>;
 
+/** Lines in one chart: more cannot be distinguished. */
+export const linesMax = 12;
 /** Far below the limits of one answer: 1,000 series and 100,000 points. */
 const seriesPerRequest = 300;
 const pointsMax = 90_000;
+/** Of one series in all tiles: AVG, MIN, MAX, LAST, COUNT, SUM and FIRST. */
+const accumulatorsMost = 7;
 const devicesPerRequest = 1_000;
 /** More are not narrowed: all data is asked for. */
 const keysMax = 50;
@@ -38,7 +45,11 @@ export function tagsOf(tiles: readonly Tile[]): readonly string[] {
   return [...new Set(ids)].toSorted((a, b) => Number(a > b) - Number(a < b));
 }
 
-export function deviceSeriesOf(series: TileSeries, tagDevices: TagDevices): DeviceSeries[] {
+export function deviceSeriesOf(
+  series: TileSeries,
+  tagDevices: TagDevices,
+  bucketInterval = '',
+): DeviceSeries[] {
   const { deviceId, tagId, dataKey, accumulator, label, unit, color } = series;
   const ids =
     deviceId === null || deviceId === undefined ? tagDevices.get(tagId ?? '') : [deviceId];
@@ -50,7 +61,14 @@ export function deviceSeriesOf(series: TileSeries, tagDevices: TagDevices): Devi
     label: deviceId === null || deviceId === undefined ? undefined : (label ?? undefined),
     unit: unit ?? '',
     color: color ?? undefined,
+    bucketInterval,
   }));
+}
+
+/** The series of a tile, with those of tags as one for each device. */
+export function tileSeriesOf(tile: Tile, tagDevices: TagDevices): readonly DeviceSeries[] {
+  const bucketInterval = tile.bucketInterval ?? '';
+  return seriesOf(tile).flatMap((series) => deviceSeriesOf(series, tagDevices, bucketInterval));
 }
 
 /** Another key of the same device and topic. */
@@ -68,20 +86,23 @@ function accumulatorsOf(tile: Tile, accumulator: string): readonly string[] {
 const drawn: ReadonlySet<Tile['kind']> = new Set(['value', 'line', 'bar']);
 const newest: ReadonlySet<Tile['kind']> = new Set(['value', 'state', 'table', 'map']);
 
-export const seriesKey = ({ deviceId, topic, dataKey }: Omit<WantedSeries, 'accumulators'>) =>
-  JSON.stringify([deviceId, topic, dataKey]);
+type SeriesName = Pick<DeviceSeries, 'deviceId' | 'topic' | 'dataKey' | 'bucketInterval'>;
+
+export const seriesKey = ({ deviceId, topic, dataKey, bucketInterval }: SeriesName) =>
+  JSON.stringify([deviceId, topic, dataKey, bucketInterval]);
 
 /** Each series once, with the accumulators of all tiles that show it, in requests of a bounded size. */
 export function seriesRequests(
   tiles: readonly Tile[],
   tagDevices: TagDevices,
+  most = seriesPerRequest,
 ): readonly (readonly WantedSeries[])[] {
   const wanted = new Map<string, { series: WantedSeries; names: Set<string> }>();
   for (const tile of tiles.filter(({ kind }) => drawn.has(kind)))
-    for (const one of seriesOf(tile).flatMap((series) => deviceSeriesOf(series, tagDevices))) {
+    for (const one of tileSeriesOf(tile, tagDevices).slice(0, linesMax)) {
       const { deviceId, topic, dataKey, accumulator } = one;
       const series = { deviceId, topic, dataKey, accumulators: [] };
-      const key = seriesKey(series);
+      const key = seriesKey(one);
       const entry = wanted.get(key) ?? { series, names: new Set() };
       for (const name of accumulatorsOf(tile, accumulator)) entry.names.add(name);
       wanted.set(key, entry);
@@ -89,7 +110,38 @@ export function seriesRequests(
   const all = [...wanted.values()].map(({ series, names }) => {
     return { ...series, accumulators: [...names] as WantedSeries['accumulators'] };
   });
-  return chunks(all, seriesPerRequest);
+  return chunks(all, most);
+}
+
+export interface SeriesRequest {
+  readonly bucketInterval: string;
+  readonly bucket: Bucket;
+  readonly series: readonly WantedSeries[];
+}
+
+/** Tiles share their requests with all tiles that name the same bucket. */
+export function seriesPlan(
+  tiles: readonly Tile[],
+  tagDevices: TagDevices,
+  interval: Interval,
+): readonly SeriesRequest[] {
+  const groups = Map.groupBy(tiles, (tile) => tile.bucketInterval ?? '');
+  return [...groups].flatMap(([bucketInterval, alike]) => {
+    const own = ownBucket(bucketInterval, interval);
+    const most = own === undefined ? seriesPerRequest : seriesWithin(own, interval);
+    const requests = seriesRequests(alike, tagDevices, most);
+    const bucket = own ?? sharedBucket(requests, interval);
+    return requests.map((series) => ({ bucketInterval, bucket, series }));
+  });
+}
+
+/** Series of one request that keep to the limit of points, with as many accumulators as a tile needs. */
+function seriesWithin({ seconds }: Bucket, { fromMs, toMs }: Interval): number {
+  const buckets = (toMs - fromMs) / 1_000 / seconds + 2;
+  return Math.max(
+    1,
+    Math.min(seriesPerRequest, Math.floor(pointsMax / buckets / accumulatorsMost)),
+  );
 }
 
 /** The shortest bucket with which every request keeps to the limit of points. */

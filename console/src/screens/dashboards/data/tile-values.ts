@@ -4,8 +4,8 @@ import type { LiveSample } from '../../../live/stream.ts';
 import { valueAt } from '../../device/data/data-keys.ts';
 import { withGaps } from '../../device/data/gaps.ts';
 import { colorOf } from '../../device/overview/value-colors.ts';
-import { seriesOf, type Tile } from '../dashboard-model.ts';
-import { type DeviceSeries, deviceSeriesOf, seriesKey } from './data-plan.ts';
+import type { Tile } from '../dashboard-model.ts';
+import { type DeviceSeries, seriesKey, tileSeriesOf } from './data-plan.ts';
 import { liveKey } from './live-samples.ts';
 import type { DashboardData } from './use-dashboard-data.ts';
 
@@ -14,9 +14,15 @@ export interface NewestValue {
   readonly timestamp: string;
 }
 
-/** The series of a tile, with those of tags as one for each device. */
 export function shownSeries(tile: Tile, data: DashboardData): readonly DeviceSeries[] {
-  return seriesOf(tile).flatMap((series) => deviceSeriesOf(series, data.tagDevices));
+  return tileSeriesOf(tile, data.tagDevices);
+}
+
+/** The bucket of the tile's series, and whether it is the one that the tile names. */
+export function bucketShown({ bucketInterval }: Tile, data: DashboardData) {
+  const named = bucketInterval ?? '';
+  const bucket = data.buckets.get(named) ?? data.buckets.get('');
+  return { bucket, isOwn: named !== '' && bucket?.iso === named };
 }
 
 /** The newest sample that has the key; a live one before the one that was asked for. */

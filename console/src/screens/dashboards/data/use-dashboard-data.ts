@@ -10,8 +10,7 @@ import {
   latestBodies,
   seriesBody,
   seriesKey,
-  seriesRequests,
-  sharedBucket,
+  seriesPlan,
   tagBody,
   type TagDevices,
   tagsOf,
@@ -20,6 +19,7 @@ import { type LiveSamples, useLiveSamples } from './live-samples.ts';
 import { type Reader, useReader } from './reader.tsx';
 
 type MetricSeries = components['schemas']['MetricSeries'];
+type LatestPage = components['schemas']['DeviceLatestSamplesPage'];
 export type DeviceLatest = components['schemas']['DeviceLatestSamples'];
 
 const seriesLeastMs = 30_000;
@@ -28,13 +28,16 @@ const tagDevicesMax = 200;
 
 export interface DashboardData {
   readonly tagDevices: TagDevices;
+  /** Devices of tags that are not asked for, by tag: those above the limit of one answer. */
+  readonly tagRest: ReadonlyMap<string, number>;
   readonly series: ReadonlyMap<string, MetricSeries>;
   /** Where the series end and live samples continue, in epoch milliseconds. */
   readonly seriesEndMs: number;
   readonly latest: ReadonlyMap<string, DeviceLatest['samples']>;
   readonly live: LiveSamples;
   readonly interval: Interval;
-  readonly bucket: Bucket;
+  /** By what tiles name, as `bucketInterval`. */
+  readonly buckets: ReadonlyMap<string, Bucket>;
   readonly zone: string;
   readonly isFixed: boolean;
   readonly isLoading: boolean;
@@ -96,6 +99,7 @@ function useNewest(key: readonly string[], reader: Reader, tiles: readonly Tile[
       const all = found.flatMap(({ data }) => data?.content ?? []);
       return {
         tagDevices: new Map(tags.map((tag, at) => [tag, idsOf(at)])),
+        tagRest: new Map(tags.map((tag, at) => [tag, restOf(found[at]?.data)])),
         latest: new Map(all.map(({ deviceId, samples }) => [deviceId, samples])),
         error: found.find(({ error }) => error !== null)?.error ?? null,
         isLoading: found.some(({ isPending }) => isPending),
@@ -118,19 +122,18 @@ function useSeries(
   const { intervalAt, isFixed, zone } = range;
   const [openedMs] = useState(() => Date.now());
   const opened = intervalAt(openedMs);
-  const requests = seriesRequests(tiles, tagDevices);
-  const bucket = sharedBucket(requests, opened);
-  const refetchInterval = isFixed ? false : Math.max(seriesLeastMs, bucket.seconds * 1_000);
+  const requests = seriesPlan(tiles, tagDevices, opened);
   const drawn = useQueries({
-    queries: requests.map((series) => ({
-      queryKey: [...key, 'series', range.name, zone, bucket.iso, series],
+    queries: requests.map(({ bucketInterval, bucket, series }) => ({
+      queryKey: [...key, 'series', range.name, zone, bucketInterval, bucket.iso, series],
       placeholderData: keepPreviousData,
-      refetchInterval,
+      refetchInterval: isFixed ? false : Math.max(seriesLeastMs, bucket.seconds * 1_000),
       async queryFn({ signal }: { readonly signal: AbortSignal }) {
         const interval = intervalAt(Date.now());
         const body = seriesBody(series, { interval, bucket, zone });
         const path = '/v3/devices/query/batch/time-series';
-        return { interval, series: await ask(reader.requests.POST(path, { signal, body })) };
+        const answered = await ask(reader.requests.POST(path, { signal, body }));
+        return { interval, series: answered.map((one) => ({ ...one, bucketInterval })) };
       },
     })),
     combine: (found) => ({
@@ -144,7 +147,13 @@ function useSeries(
     }),
   });
   const interval = drawn.interval ?? opened;
-  return { ...drawn, interval, bucket, seriesEndMs: interval.toMs };
+  const buckets = new Map(requests.map((one) => [one.bucketInterval, one.bucket]));
+  return { ...drawn, interval, buckets, seriesEndMs: interval.toMs };
+}
+
+/** How many devices of a tag are not in the answer. */
+function restOf(page: LatestPage | undefined): number {
+  return page === undefined ? 0 : page.totalElements - page.content.length;
 }
 
 function devicesOf(tiles: readonly Tile[], tagDevices: TagDevices): readonly string[] {

@@ -1,17 +1,20 @@
-// Series fields: the values of a tile, each of a device and one of its data keys.
+// Series fields: the values of a tile, each with its device or tag and a data key.
 import { useQuery } from '@tanstack/react-query';
-import { Plus, X } from 'lucide-react';
-import { useDevicesById } from '../../../api/devices-by-id.ts';
-import { Button } from '../../../parts/button.tsx';
-import { DevicePick } from '../../../parts/device-pick.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { useWords } from '../../../words/language.tsx';
-import { dataKeysOf, topicsOf } from '../../device/data/data-keys.ts';
-import { schemaQuery } from '../../device/data/device-queries.ts';
 import { accumulatorNames } from '../../device/explore/explore-search.ts';
-import { hasOneSeries, type TileKind, type TileSeries, topicOf } from '../dashboard-model.ts';
+import {
+  hasOneSeries,
+  isDrawn,
+  isOfTag,
+  type TileKind,
+  type TileSeries,
+  topicOf,
+} from '../dashboard-model.ts';
+import { FieldRows } from './field-rows.tsx';
 import { formWords } from './form-words.ts';
-import styles from './form.module.css';
+import { nameOf, seriesKeys } from './series-keys.ts';
+import { SourceFields } from './source-fields.tsx';
 
 const seriesMax = 50;
 export const blankSeries: TileSeries = { dataKey: '' };
@@ -26,139 +29,65 @@ interface SeriesFieldsProps {
 export function SeriesFields({ workspaceId, kind, series, change }: SeriesFieldsProps) {
   const words = useWords(formWords);
   const isMap = kind === 'map';
-  const last = series.at(-1);
-  // The next value is mostly another key of the same device, or the same key of another.
-  const next: TileSeries =
-    isMap || last?.deviceId === undefined
-      ? blankSeries
-      : { deviceId: last.deviceId, dataKey: '', label: last.label ?? null };
-  const put = (at: number, one: TileSeries) => change(series.with(at, one));
   return (
-    <fieldset className={styles['group']}>
-      <legend>{words.values}</legend>
-      {series.map((one, at) => (
-        <SeriesRow
-          // oxlint-disable-next-line react/no-array-index-key -- a row is its place in the list
-          key={at}
-          workspaceId={workspaceId}
-          kind={kind}
-          number={at + 1}
-          series={one}
-          change={(changed) => put(at, changed)}
-          remove={series.length > 1 ? () => change(series.toSpliced(at, 1)) : undefined}
-        />
-      ))}
-      {!hasOneSeries(kind) && series.length < seriesMax && (
-        <div>
-          <Button onClick={() => change([...series, next])}>
-            <Plus aria-hidden="true" />
-            {isMap ? words.addDevice : words.addValue}
-          </Button>
-        </div>
-      )}
-    </fieldset>
-  );
-}
-
-interface SeriesRowProps {
-  readonly workspaceId: string;
-  readonly kind: TileKind;
-  readonly number: number;
-  readonly series: TileSeries;
-  readonly change: (series: TileSeries) => void;
-  readonly remove: (() => void) | undefined;
-}
-
-function SeriesRow({ workspaceId, kind, number, series, change, remove }: SeriesRowProps) {
-  const words = useWords(formWords);
-  const { deviceId, tagId } = series;
-  const devices = useDevicesById(workspaceId, [deviceId ?? null]);
-  const name = devices.get(deviceId ?? '')?.name;
-  const isTag = tagId !== null && tagId !== undefined;
-  return (
-    <div className={styles['row']} role="group" aria-label={words.valueNumber(number)}>
-      {isTag ? (
-        <p className={styles['tag']}>{words.ofTag}</p>
-      ) : (
-        <div className={styles['device']}>
-          <DevicePick
-            workspaceId={workspaceId}
-            label={words.device}
-            chosen={name ?? deviceId ?? ''}
-            choose={(device) =>
-              change(
-                kind === 'map'
-                  ? { deviceId: device.id, dataKey: 'latitude', label: device.name }
-                  : {
-                      ...series,
-                      deviceId: device.id,
-                      label: labelAfter(series, name, device.name),
-                    },
-              )
-            }
+    <FieldRows
+      legend={words.values}
+      rows={series}
+      least={1}
+      most={hasOneSeries(kind) ? 1 : seriesMax}
+      addLabel={isMap ? words.addDevice : words.addValue}
+      newRow={() => nextOf(isMap ? undefined : series.at(-1))}
+      rowLabel={words.valueNumber}
+      removeLabel={words.removeValue}
+      change={change}
+    >
+      {(one, put) => (
+        <>
+          <SourceFields workspaceId={workspaceId} kind={kind} series={one} change={put} />
+          {!isMap && <KeyFields kind={kind} series={one} change={put} />}
+          <TextField
+            label={isOfTag(one) ? words.tagLabel : words.label}
+            maxLength={200}
+            value={one.label ?? ''}
+            onChange={({ target }) => put({ ...one, label: target.value })}
           />
-        </div>
+        </>
       )}
-      {kind !== 'map' && (
-        <KeyFields deviceId={deviceId ?? undefined} kind={kind} series={series} change={change} />
-      )}
-      <TextField
-        label={words.label}
-        maxLength={200}
-        value={series.label ?? ''}
-        onChange={({ target }) => change({ ...series, label: target.value })}
-      />
-      {remove !== undefined && (
-        <span className={styles['remove']}>
-          <Button
-            look="ghost"
-            isIcon
-            aria-label={words.removeValue(number)}
-            title={words.removeValue(number)}
-            onClick={remove}
-          >
-            <X aria-hidden="true" />
-          </Button>
-        </span>
-      )}
-    </div>
+    </FieldRows>
   );
 }
 
-/** A name that a person typed stays; that of the device before does not. */
-function labelAfter({ label }: TileSeries, before: string | undefined, name: string): string {
-  return label === null || label === undefined || label === '' || label === before ? name : label;
+/** The next value is mostly another key of the same device, or the same key of another. */
+function nextOf(last: TileSeries | undefined): TileSeries {
+  if (last?.deviceId === undefined) return blankSeries;
+  return { deviceId: last.deviceId, dataKey: '', label: last.label ?? null };
 }
 
 interface KeyFieldsProps {
-  readonly deviceId: string | undefined;
   readonly kind: TileKind;
   readonly series: TileSeries;
   readonly change: (series: TileSeries) => void;
 }
 
-function KeyFields({ deviceId, kind, series, change }: KeyFieldsProps) {
+function KeyFields({ kind, series, change }: KeyFieldsProps) {
   const words = useWords(formWords);
-  const schemas = useQuery({ ...schemaQuery(deviceId ?? ''), enabled: deviceId !== undefined });
-  const known = schemas.data ?? {};
-  const isDrawn = kind === 'line' || kind === 'bar';
-  const keys = topicsOf(known)
-    .flatMap((topic) => dataKeysOf(known, topic))
-    .filter(({ isNumber }) => isNumber || !isDrawn);
-  const nameOf = (topic: string, key: string) => JSON.stringify([topic, key]);
-  const chosen = series.dataKey === '' ? '' : nameOf(topicOf(series), series.dataKey);
-  const isKnown = keys.some(({ topic, key }) => nameOf(topic, key) === chosen);
+  const answer = useQuery(seriesKeys(series));
+  const keys = (answer.data ?? []).filter(({ isNumber }) => isNumber || !isDrawn(kind));
+  const { dataKey } = series;
+  const chosen = dataKey === '' ? '' : nameOf({ topic: topicOf(series), key: dataKey });
+  const isKnown = keys.some((one) => nameOf(one) === chosen);
   const hasTopics = new Set(keys.map(({ topic }) => topic)).size > 1;
   return (
     <>
       <SelectField
         label={words.key}
         required
-        disabled={deviceId === undefined}
-        hint={schemas.isSuccess && keys.length === 0 ? words.noKeys : undefined}
+        disabled={!series.deviceId && !series.tagId}
+        hint={answer.isSuccess && keys.length === 0 ? words.noKeys : undefined}
+        error={answer.error?.message}
         value={chosen}
         onChange={({ target }) => {
-          const found = keys.find(({ topic, key }) => nameOf(topic, key) === target.value);
+          const found = keys.find((one) => nameOf(one) === target.value);
           if (found === undefined) return;
           const { topic, key, unit } = found;
           change({ ...series, topic, dataKey: key, unit: unit === '' ? null : unit });
@@ -167,16 +96,16 @@ function KeyFields({ deviceId, kind, series, change }: KeyFieldsProps) {
         <option value="" disabled>
           {words.chooseKey}
         </option>
-        {!isKnown && chosen !== '' && <option value={chosen}>{series.dataKey}</option>}
-        {keys.map(({ topic, key, title, unit }) => (
-          <option key={nameOf(topic, key)} value={nameOf(topic, key)}>
-            {hasTopics ? `${topic} · ` : ''}
-            {title}
-            {unit === '' ? '' : ` (${unit})`}
+        {!isKnown && chosen !== '' && <option value={chosen}>{dataKey}</option>}
+        {keys.map((one) => (
+          <option key={nameOf(one)} value={nameOf(one)}>
+            {hasTopics ? `${one.topic} · ` : ''}
+            {one.title}
+            {one.unit === '' ? '' : ` (${one.unit})`}
           </option>
         ))}
       </SelectField>
-      {isDrawn && (
+      {isDrawn(kind) && (
         <SelectField
           label={words.accumulator}
           value={series.accumulator ?? 'AVG'}

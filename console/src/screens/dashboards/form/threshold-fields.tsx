@@ -1,12 +1,10 @@
 // Threshold fields: from which number on a value is good, a warning or bad, and how that is called.
-import { Plus, X } from 'lucide-react';
-import { Button } from '../../../parts/button.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { Threshold, Tone } from '../dashboard-model.ts';
 import { tileWords } from '../tiles/tile-words.ts';
+import { FieldRows } from './field-rows.tsx';
 import { formWords } from './form-words.ts';
-import styles from './form.module.css';
 
 const tones = ['OK', 'WARNING', 'BAD'] as const satisfies readonly Tone[];
 const thresholdsMax = 20;
@@ -18,48 +16,38 @@ interface ThresholdFieldsProps {
 
 export function ThresholdFields({ thresholds, change }: ThresholdFieldsProps) {
   const words = useWords(formWords);
-  const add = () => {
+  const newThreshold = () => {
     const last = thresholds.at(-1);
     const tone = tones[Math.min(tones.length - 1, thresholds.length)] ?? 'BAD';
-    change([...thresholds, { from: (last?.from ?? 0) + (last === undefined ? 0 : 10), tone }]);
+    return { from: (last?.from ?? 0) + (last === undefined ? 0 : 10), tone };
   };
   return (
-    <fieldset className={styles['group']}>
-      <legend>{words.thresholds}</legend>
-      {thresholds.map((threshold, at) => (
-        <ThresholdRow
-          // Its place in a list of this length: after a removal the fields are rebuilt.
-          key={`${at} of ${thresholds.length}`}
-          threshold={threshold}
-          number={at + 1}
-          change={(changed) => change(thresholds.with(at, changed))}
-          remove={() => change(thresholds.toSpliced(at, 1))}
-        />
-      ))}
-      {thresholds.length < thresholdsMax && (
-        <div>
-          <Button onClick={add}>
-            <Plus aria-hidden="true" />
-            {words.addThreshold}
-          </Button>
-        </div>
-      )}
-    </fieldset>
+    <FieldRows
+      legend={words.thresholds}
+      rows={thresholds}
+      least={0}
+      most={thresholdsMax}
+      addLabel={words.addThreshold}
+      newRow={newThreshold}
+      rowLabel={words.thresholdNumber}
+      removeLabel={words.removeThreshold}
+      change={change}
+    >
+      {(threshold, put) => <ThresholdInputs threshold={threshold} change={put} />}
+    </FieldRows>
   );
 }
 
-interface ThresholdRowProps {
+interface ThresholdProps {
   readonly threshold: Threshold;
-  readonly number: number;
   readonly change: (threshold: Threshold) => void;
-  readonly remove: () => void;
 }
 
-function ThresholdRow({ threshold, number, change, remove }: ThresholdRowProps) {
+function ThresholdInputs({ threshold, change }: ThresholdProps) {
   const words = useWords(formWords);
   const toneNames = useWords(tileWords).tones;
   return (
-    <div className={styles['row']}>
+    <>
       <TextField
         label={words.from}
         type="number"
@@ -93,17 +81,6 @@ function ThresholdRow({ threshold, number, change, remove }: ThresholdRowProps) 
         value={threshold.label ?? ''}
         onChange={({ target }) => change({ ...threshold, label: target.value })}
       />
-      <span className={styles['remove']}>
-        <Button
-          look="ghost"
-          isIcon
-          aria-label={words.removeThreshold(number)}
-          title={words.removeThreshold(number)}
-          onClick={remove}
-        >
-          <X aria-hidden="true" />
-        </Button>
-      </span>
-    </div>
+    </>
   );
 }

@@ -1,17 +1,19 @@
 // Tile form: what a tile shows, of which devices, how it is summed up, and what its numbers mean.
-import { useId, useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { useState } from 'react';
 import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
-import { useWords } from '../../../words/language.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
+import { bucketLengths } from '../../device/data/time-range.ts';
 import {
   firstSizes,
   hasOneSeries,
   hasThresholds,
+  isDrawn,
   seriesOf,
   type Tile,
   tileKinds,
 } from '../dashboard-model.ts';
+import { bucketOf } from '../data/tile-buckets.ts';
 import { columns } from '../grid/layout.ts';
 import { tileWords } from '../tiles/tile-words.ts';
 import { formWords } from './form-words.ts';
@@ -29,7 +31,6 @@ interface TileFormProps {
 
 export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProps) {
   const words = useWords(formWords);
-  const form = useId();
   const [edited, setEdited] = useState<Tile>(() =>
     isNew && seriesOf(tile).length === 0 ? { ...tile, series: [blankSeries] } : tile,
   );
@@ -42,55 +43,44 @@ export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProp
     close();
   };
   return (
-    <Dialog
+    <FormDialog
       title={isNew ? words.newTile : words.change}
       isWide
+      submitLabel={words.apply}
+      submit={apply}
       close={close}
-      footer={
-        <Button look="primary" type="submit" form={form}>
-          {words.apply}
-        </Button>
-      }
     >
-      <form
-        id={form}
-        className={styles['form']}
-        onSubmit={(event) => {
-          event.preventDefault();
-          apply();
-        }}
-      >
-        <BasicFields tile={edited} isNew={isNew} change={setEdited} />
-        {edited.kind === 'text' ? (
-          <TextArea
-            label={words.text}
-            hint={words.textHint}
-            rows={6}
-            required
-            value={edited.text ?? ''}
-            onChange={({ target }) => setEdited({ ...edited, text: target.value })}
-          />
-        ) : (
-          <SeriesFields
-            workspaceId={workspaceId}
-            kind={edited.kind}
-            series={seriesOf(edited)}
-            change={(series) => setEdited({ ...edited, series: [...series] })}
-          />
-        )}
-        {hasThresholds(edited.kind) && (
-          <ThresholdFields
-            thresholds={edited.thresholds ?? []}
-            change={(thresholds) => setEdited({ ...edited, thresholds: [...thresholds] })}
-          />
-        )}
-        {isTried && !isWhole && (
-          <p role="alert" className={styles['error']}>
-            {words.incomplete}
-          </p>
-        )}
-      </form>
-    </Dialog>
+      <BasicFields tile={edited} isNew={isNew} change={setEdited} />
+      {edited.kind === 'text' ? (
+        <TextArea
+          label={words.text}
+          hint={words.textHint}
+          rows={6}
+          required
+          value={edited.text ?? ''}
+          onChange={({ target }) => setEdited({ ...edited, text: target.value })}
+        />
+      ) : (
+        <SeriesFields
+          workspaceId={workspaceId}
+          kind={edited.kind}
+          series={seriesOf(edited)}
+          change={(series) => setEdited({ ...edited, series: [...series] })}
+        />
+      )}
+      {isDrawn(edited.kind) && <BucketField tile={edited} change={setEdited} />}
+      {hasThresholds(edited.kind) && (
+        <ThresholdFields
+          thresholds={edited.thresholds ?? []}
+          change={(thresholds) => setEdited({ ...edited, thresholds: [...thresholds] })}
+        />
+      )}
+      {isTried && !isWhole && (
+        <p role="alert" className={styles['error']}>
+          {words.incomplete}
+        </p>
+      )}
+    </FormDialog>
   );
 }
 
@@ -134,6 +124,39 @@ function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
   );
 }
 
+interface BucketFieldProps {
+  readonly tile: Tile;
+  readonly change: (tile: Tile) => void;
+}
+
+/** A length that another client chose is offered too. */
+function BucketField({ tile: { bucketInterval, ...tile }, change }: BucketFieldProps) {
+  const words = useWords(formWords);
+  const { duration } = useFormats();
+  const named = bucketOf(bucketInterval ?? '');
+  const others = bucketLengths.filter(({ iso }) => iso !== named?.iso);
+  const lengths = [...others, ...(named === undefined ? [] : [named])];
+  return (
+    <SelectField
+      label={words.bucket}
+      hint={words.bucketHint}
+      value={named?.iso ?? ''}
+      onChange={({ target: { value } }) =>
+        change(value === '' ? tile : { ...tile, bucketInterval: value })
+      }
+    >
+      <option value="">{words.automaticBucket}</option>
+      {lengths
+        .toSorted((a, b) => a.seconds - b.seconds)
+        .map(({ iso, seconds }) => (
+          <option key={iso} value={iso}>
+            {duration(seconds)}
+          </option>
+        ))}
+    </SelectField>
+  );
+}
+
 function isComplete(tile: Tile): boolean {
   if (tile.kind === 'text') return (tile.text ?? '').trim() !== '';
   const series = seriesOf(tile);
@@ -143,12 +166,13 @@ function isComplete(tile: Tile): boolean {
 }
 
 /** Without what belongs to another kind. */
-function cleaned({ text, series, thresholds, ...tile }: Tile): Tile {
+function cleaned({ text, series, thresholds, bucketInterval, ...tile }: Tile): Tile {
   if (tile.kind === 'text') return { ...tile, text: text ?? '' };
   const sorted = (thresholds ?? []).toSorted((a, b) => a.from - b.from);
   return {
     ...tile,
     series: series ?? [],
+    ...(isDrawn(tile.kind) && bucketInterval ? { bucketInterval } : {}),
     ...(hasThresholds(tile.kind) && sorted.length > 0 ? { thresholds: sorted } : {}),
   };
 }

@@ -2,10 +2,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/field.tsx';
-import { toastFailure } from '../../../parts/toasts.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { useWorkspaces } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { configurationOf } from '../dashboard-model.ts';
@@ -22,7 +20,6 @@ interface NewDashboardProps {
 
 export function NewDashboard({ workspaceId, close }: NewDashboardProps) {
   const words = useWords(dashboardsWords);
-  const form = useId();
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [wanted, setTemplate] = useState<TemplateName>('glance');
@@ -45,42 +42,31 @@ export function NewDashboard({ workspaceId, close }: NewDashboardProps) {
         search: template === 'empty' ? { edit: true } : {},
       });
     },
-    onError: toastFailure,
   });
   return (
-    <Dialog
+    <FormDialog
       title={words.add}
       isWide
+      submitLabel={words.create}
+      isBusy={create.isPending}
+      error={create.error}
+      submit={() => create.mutate()}
       close={close}
-      footer={
-        <Button look="primary" type="submit" form={form} disabled={create.isPending}>
-          {words.create}
-        </Button>
-      }
     >
-      <form
-        id={form}
-        className={styles['form']}
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
-        <TextField
-          label={words.name}
-          required
-          maxLength={200}
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <Templates
-          chosen={template}
-          choose={setTemplate}
-          isPossible={(one) => one === 'empty' || hasNumbers}
-        />
-        {devices.isSuccess && !hasNumbers && <p className="mute">{words.noData}</p>}
-      </form>
-    </Dialog>
+      <TextField
+        label={words.name}
+        required
+        maxLength={200}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <Templates
+        chosen={template}
+        choose={setTemplate}
+        isPossible={(one) => one === 'empty' || hasNumbers}
+      />
+      {devices.isSuccess && !hasNumbers && <p className="mute">{words.noData}</p>}
+    </FormDialog>
   );
 }
 

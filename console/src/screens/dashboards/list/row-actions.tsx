@@ -1,12 +1,12 @@
 // Row actions: rename, duplicate and delete one dashboard of the list.
 import { useMutation } from '@tanstack/react-query';
 import { Copy, Pencil, Trash2 } from 'lucide-react';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
 import { Button } from '../../../parts/button.tsx';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/field.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { Configuration } from '../dashboard-model.ts';
@@ -70,7 +70,6 @@ interface RowDialogProps {
 
 function Rename({ dashboard: { id, name: before, version }, close }: RowDialogProps) {
   const words = useWords(dashboardsWords);
-  const form = useId();
   const [name, setName] = useState(before);
   const rename = useMutation({
     mutationFn: () => changeDashboard(id, { name, version }),
@@ -78,35 +77,25 @@ function Rename({ dashboard: { id, name: before, version }, close }: RowDialogPr
       toast(words.saved);
       close();
     },
-    onError: toastFailure,
     onSettled: refreshLists,
   });
   return (
-    <Dialog
+    <FormDialog
       title={words.renameOf(before)}
+      submitLabel={words.save}
+      isBusy={rename.isPending}
+      error={rename.error}
+      submit={() => rename.mutate()}
       close={close}
-      footer={
-        <Button look="primary" type="submit" form={form} disabled={rename.isPending}>
-          {words.save}
-        </Button>
-      }
     >
-      <form
-        id={form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          rename.mutate();
-        }}
-      >
-        <TextField
-          label={words.name}
-          required
-          maxLength={200}
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-      </form>
-    </Dialog>
+      <TextField
+        label={words.name}
+        required
+        maxLength={200}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+    </FormDialog>
   );
 }
 

@@ -5,7 +5,8 @@ import { LineChart } from '../../../charts/line-chart.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { type Tile, titleOf } from '../dashboard-model.ts';
 import { barSeconds } from '../data/bars.ts';
-import { type Lines, linesOf } from '../data/tile-values.ts';
+import { bucketOf } from '../data/tile-buckets.ts';
+import { bucketShown, type Lines, linesOf } from '../data/tile-values.ts';
 import { barLinesOf } from '../data/bar-lines.ts';
 import { useTileFrame, useTileSeries } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
@@ -20,7 +21,7 @@ export function LineTile({ tile }: { readonly tile: Tile }) {
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- names and series follow from these
     [tile, names.join('\n'), data.series, data.live, data.seriesEndMs],
   );
-  return <ChartBox tile={tile} lines={lines} more={more} />;
+  return <ChartBox tile={tile} lines={lines} more={more} note={useBucketNote(tile)} />;
 }
 
 export function BarTile({ tile }: { readonly tile: Tile }) {
@@ -29,20 +30,30 @@ export function BarTile({ tile }: { readonly tile: Tile }) {
   const words = useWords(tileWords);
   const { series, more, nameOf } = useTileSeries(tile);
   const names = series.map(nameOf);
-  const { interval, bucket, zone } = data;
-  const seconds = barSeconds(
-    (interval.toMs - interval.fromMs) / 1_000,
-    bucket.seconds,
-    series.length,
-  );
+  const { interval, zone } = data;
+  const { bucket, isOwn } = bucketShown(tile, data);
+  const bucketSeconds = bucket?.seconds ?? 1;
+  const rangeSeconds = (interval.toMs - interval.fromMs) / 1_000;
+  const seconds = isOwn ? bucketSeconds : barSeconds(rangeSeconds, bucketSeconds, series.length);
   const bars = useMemo(
-    () => barLinesOf(series, data, { seconds, nameOf: (_, at) => names[at] ?? '' }),
+    () => barLinesOf(series, data, { seconds, isOwn, nameOf: (_, at) => names[at] ?? '' }),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- names and series follow from these
     [tile, names.join('\n'), data.series, seconds, zone],
   );
-  return (
-    <ChartBox tile={tile} lines={bars} more={more} note={words.perBar(formats.duration(seconds))} />
-  );
+  const note = useBucketNote(tile) ?? words.perBar(formats.duration(seconds));
+  return <ChartBox tile={tile} lines={bars} more={more} note={note} />;
+}
+
+/** What the tile names, and what is shown when that is too short for the range. */
+function useBucketNote(tile: Tile): string | undefined {
+  const words = useWords(tileWords);
+  const { duration } = useFormats();
+  const { data } = useTileFrame();
+  const named = bucketOf(tile.bucketInterval ?? '');
+  const { bucket, isOwn } = bucketShown(tile, data);
+  if (named === undefined || bucket === undefined) return undefined;
+  if (isOwn) return words.perBar(duration(named.seconds));
+  return words.tooShort(duration(named.seconds));
 }
 
 interface ChartBoxProps {
@@ -52,7 +63,7 @@ interface ChartBoxProps {
     readonly namedTimes?: readonly number[];
   };
   readonly more: number;
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 const keyPx = 26;

@@ -2,8 +2,8 @@
 import { createContext, use } from 'react';
 import { useDevicesById } from '../../../api/devices-by-id.ts';
 import { useWords } from '../../../words/language.tsx';
-import { type Tile, titleOf } from '../dashboard-model.ts';
-import type { DeviceSeries } from '../data/data-plan.ts';
+import { seriesOf, type Tile, titleOf } from '../dashboard-model.ts';
+import { type DeviceSeries, linesMax } from '../data/data-plan.ts';
 import { useReader } from '../data/reader.tsx';
 import { shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
@@ -25,9 +25,6 @@ export function useTileFrame(): TileFrame {
   return frame;
 }
 
-/** Lines in one chart: more cannot be distinguished. */
-const shownMax = 12;
-
 export interface TileSeriesShown {
   readonly series: readonly DeviceSeries[];
   /** Not shown, above the limit of a tile. */
@@ -35,17 +32,19 @@ export interface TileSeriesShown {
   readonly nameOf: (series: DeviceSeries) => string;
 }
 
-export function useTileSeries(tile: Tile, most = shownMax): TileSeriesShown {
+export function useTileSeries(tile: Tile, most = linesMax): TileSeriesShown {
   const { workspaceId, data } = useTileFrame();
   const { isShared } = useReader();
   const all = shownSeries(tile, data);
   const series = all.slice(0, most);
+  const rests = seriesOf(tile).map(({ tagId }) => data.tagRest.get(tagId ?? '') ?? 0);
+  const rest = rests.reduce((sum, one) => sum + one, 0);
   const unnamed = series.filter(({ label }) => label === undefined).map((one) => one.deviceId);
   // A shared link reads no records: its names are those that were saved.
   const devices = useDevicesById(workspaceId, isShared ? [] : unnamed);
   return {
     series,
-    more: all.length - series.length,
+    more: all.length - series.length + rest,
     nameOf: ({ label, deviceId, dataKey }) => label ?? devices.get(deviceId)?.name ?? dataKey,
   };
 }

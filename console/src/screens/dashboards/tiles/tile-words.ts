@@ -25,6 +25,7 @@ export const tileWords = wordSet(
     value: 'Value',
     heard: 'Measured',
     perBar: (duration: string) => `per ${duration}`,
+    tooShort: (duration: string) => `${duration} is too short for this range`,
     more: (count: number) => `and ${count} more`,
   },
   {
@@ -50,6 +51,7 @@ export const tileWords = wordSet(
     value: 'Wert',
     heard: 'Gemessen',
     perBar: (duration: string) => `je ${duration}`,
+    tooShort: (duration: string) => `${duration} ist zu kurz für diesen Zeitraum`,
     more: (count: number) => `und ${count} weitere`,
   },
 );

@@ -43,7 +43,7 @@ const buckets: readonly Bucket[] = [
   { iso: 'P1D', seconds: 86_400 },
 ];
 const longest: Bucket = { iso: 'P1W', seconds: 604_800 };
-const all = [...buckets, longest];
+export const bucketLengths: readonly Bucket[] = [...buckets, longest];
 
 /** A custom range is fixed; the others end now. */
 export function intervalOf({ from, to, range }: DeviceSearch, nowMs: number): Interval {
@@ -53,19 +53,22 @@ export function intervalOf({ from, to, range }: DeviceSearch, nowMs: number): In
 }
 
 /** The shortest bucket with which the interval has at most `bucketsMax` of them. */
-export function bucketFor({ fromMs, toMs }: Interval): Bucket {
-  const seconds = (toMs - fromMs) / secondMs;
-  return buckets.find((one) => seconds / one.seconds <= bucketsMax) ?? longest;
+export function bucketFor(interval: Interval): Bucket {
+  return buckets.find((one) => isShowable(one, interval)) ?? longest;
 }
 
 /** Buckets of which the interval has at most `bucketsMax`. */
-export function bucketsFor({ fromMs, toMs }: Interval): readonly Bucket[] {
-  const seconds = (toMs - fromMs) / secondMs;
-  return all.filter((one) => seconds / one.seconds <= bucketsMax);
+export function bucketsFor(interval: Interval): readonly Bucket[] {
+  return bucketLengths.filter((one) => isShowable(one, interval));
+}
+
+/** Whether the interval has at most `bucketsMax` of the bucket. */
+export function isShowable({ seconds }: Bucket, { fromMs, toMs }: Interval): boolean {
+  return (toMs - fromMs) / secondMs / seconds <= bucketsMax;
 }
 
 export function bucketNamed(iso: unknown): Bucket | undefined {
-  return all.find((one) => one.iso === iso);
+  return bucketLengths.find((one) => one.iso === iso);
 }
 
 const shortestMs = 10 * secondMs;

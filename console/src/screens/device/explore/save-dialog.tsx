@@ -1,12 +1,10 @@
 // Save dialog: the explored lines become a tile of a dashboard, which the person chooses or names.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useId, useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { useState } from 'react';
 import { SelectField, TextField } from '../../../parts/field.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { Failure } from '../../../parts/states.tsx';
-import { toastFailure } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { dashboardsOf } from '../../dashboards/dashboard-requests.ts';
 import {
@@ -14,7 +12,6 @@ import {
   saveToDashboard,
   saveToNewDashboard,
 } from '../../dashboards/save-line.ts';
-import styles from './explore.module.css';
 import { exploreWords } from './explore-words.ts';
 
 interface SaveDialogProps {
@@ -25,7 +22,6 @@ interface SaveDialogProps {
 
 export function SaveDialog({ workspaceId, lines, close }: SaveDialogProps) {
   const words = useWords(exploreWords);
-  const form = useId();
   const [chosen, choose] = useState('');
   const [name, setName] = useState(lines.title);
   const dashboards = useQuery(dashboardsOf(workspaceId, {}));
@@ -33,47 +29,37 @@ export function SaveDialog({ workspaceId, lines, close }: SaveDialogProps) {
     chosen === '' ? saveToNewDashboard(workspaceId, name, lines) : saveToDashboard(chosen, lines),
   );
   return (
-    <Dialog
+    <FormDialog
       title={words.save}
+      submitLabel={words.saveTile}
+      isBusy={save.isPending}
+      error={save.error}
+      submit={() => save.mutate()}
       close={close}
-      footer={
-        <Button look="primary" type="submit" form={form} disabled={save.isPending}>
-          {words.saveTile}
-        </Button>
-      }
     >
-      <form
-        id={form}
-        className={styles['save']}
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
+      {dashboards.error !== null && <Failure error={dashboards.error} />}
+      <SelectField
+        label={words.dashboard}
+        value={chosen}
+        onChange={({ target }) => choose(target.value)}
       >
-        {dashboards.error !== null && <Failure error={dashboards.error} />}
-        <SelectField
-          label={words.dashboard}
-          value={chosen}
-          onChange={({ target }) => choose(target.value)}
-        >
-          <option value="">{words.newDashboard}</option>
-          {dashboards.data?.content.map((dashboard) => (
-            <option key={dashboard.id} value={dashboard.id}>
-              {dashboard.name}
-            </option>
-          ))}
-        </SelectField>
-        {chosen === '' && (
-          <TextField
-            label={words.dashboardName}
-            required
-            maxLength={200}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        )}
-      </form>
-    </Dialog>
+        <option value="">{words.newDashboard}</option>
+        {dashboards.data?.content.map((dashboard) => (
+          <option key={dashboard.id} value={dashboard.id}>
+            {dashboard.name}
+          </option>
+        ))}
+      </SelectField>
+      {chosen === '' && (
+        <TextField
+          label={words.dashboardName}
+          required
+          maxLength={200}
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
+      )}
+    </FormDialog>
   );
 }
 
@@ -86,6 +72,5 @@ function useSave(workspaceId: string, mutationFn: () => Promise<{ readonly id: s
         to: '/w/$workspaceId/dashboards/$dashboardId',
         params: { workspaceId, dashboardId: id },
       }),
-    onError: toastFailure,
   });
 }

@@ -1,6 +1,6 @@
 // Series table: rows with a value, and their export in the zone that is shown.
 import { expect, test } from 'vitest';
-import { csvOf, ndjsonOf, tableOf, zonedIso } from './series-table.ts';
+import { csvOf, ndjsonOf, tableOf } from './series-table.ts';
 
 const timestamps = [
   '2026-11-22T12:00:00.000Z',
@@ -40,13 +40,4 @@ test('NDJSON has a line for each row', () => {
     '{"time":"2026-11-22T14:00:00+00:00","a":3,"=b, \\"c\\"":0.5}',
     '',
   ]);
-});
-
-test.each([
-  ['2026-07-01T00:00:00Z', 'Europe/Zurich', '2026-07-01T02:00:00+02:00'],
-  ['2026-07-01T00:00:00Z', 'Asia/Kolkata', '2026-07-01T05:30:00+05:30'],
-  ['2026-07-01T00:00:00Z', 'UTC', '2026-07-01T00:00:00+00:00'],
-])('%s in %s', (iso, zone, shown) => {
-  expect(zonedIso(iso, zone)).toBe(shown);
-  expect(Date.parse(shown)).toBe(Date.parse(iso));
 });

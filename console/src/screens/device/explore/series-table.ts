@@ -1,4 +1,5 @@
 // Series table: the values of several lines by time, and the same as CSV and NDJSON in a zone.
+import { zonedIso } from '../../../words/zone-times.ts';
 import type { MetricSeries } from '../data/device-queries.ts';
 
 export interface SeriesTable {
@@ -45,25 +46,6 @@ export function ndjsonOf({ columns, rows }: SeriesTable, zone: string): string {
       return `${JSON.stringify(row)}\n`;
     })
     .join('');
-}
-
-/** The instant as clocks of the zone show it, with the offset from UTC. */
-export function zonedIso(iso: string, zone: string): string {
-  const parts = new Intl.DateTimeFormat('en-CA', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'longOffset',
-  }).formatToParts(new Date(iso));
-  const part = (type: string) => parts.find((one) => one.type === type)?.value ?? '';
-  const day = `${part('year')}-${part('month')}-${part('day')}`;
-  const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
-  return `${day}T${part('hour')}:${part('minute')}:${part('second')}${offset}`;
 }
 
 // A cell that begins like a formula would be one in a spreadsheet.

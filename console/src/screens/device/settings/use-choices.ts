@@ -1,6 +1,7 @@
 // Hook on what the settings of a device can be chosen from: flows, tags and custom fields.
 import { useQuery } from '@tanstack/react-query';
 import { ask, platform } from '../../../api/platform.ts';
+import { tagsOf } from '../../../api/tags.ts';
 import type { Device } from '../data/device-queries.ts';
 
 /** More than these are chosen by search, on the screens of flows and tags. */
@@ -12,10 +13,7 @@ export function useChoices({ workspaceId, connectivity, dataFlow }: Device) {
     queryKey: ['flows', workspaceId],
     queryFn: ({ signal }) => ask(platform.GET('/v3/data-flows', { signal, params })),
   });
-  const tags = useQuery({
-    queryKey: ['tags', workspaceId],
-    queryFn: ({ signal }) => ask(platform.GET('/v3/tags', { signal, params })),
-  });
+  const tags = useQuery(tagsOf(workspaceId));
   const fields = useQuery({
     queryKey: ['custom-fields', workspaceId],
     queryFn: ({ signal }) => ask(platform.GET('/v3/custom-fields/meta', { signal, params })),

@@ -1,11 +1,11 @@
 // View dialog: name of a saved view, who sees it, its link, and its end.
 import { useMutation } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../../parts/button.tsx';
 import { Segments } from '../../../parts/choice.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/field.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { DeviceSearch } from '../device-search.ts';
@@ -29,54 +29,36 @@ export function ViewDialog(props: ViewDialogProps) {
   const mayShare = useMayShare(workspaceId);
   const [name, setName] = useState(view?.name ?? '');
   const [isShared, setShared] = useState(view?.shared ?? false);
-  const form = useId();
   const save = useSave(props, { name: name.trim(), shared: isShared });
   const mayEdit = view === undefined || (view.shared ? mayShare : view.own);
   return (
-    <Dialog
+    <FormDialog
       title={view === undefined ? words.newTitle : words.settings}
-      close={close}
-      footer={
-        <>
-          {view !== undefined && <ViewEnd {...props} view={view} mayEnd={mayEdit || view.own} />}
-          <span className="grow" />
-          <Button onClick={close}>{words.cancel}</Button>
-          <Button
-            look="primary"
-            type="submit"
-            form={form}
-            disabled={!mayEdit || name.trim() === '' || save.isPending}
-          >
-            {words.keep}
-          </Button>
-        </>
+      submitLabel={words.keep}
+      isBusy={save.isPending}
+      isIncomplete={!mayEdit || name.trim() === ''}
+      extraButtons={
+        view !== undefined && <ViewEnd {...props} view={view} mayEnd={mayEdit || view.own} />
       }
+      submit={() => save.mutate()}
+      close={close}
     >
-      <form
-        id={form}
-        className={styles['form']}
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        {!mayEdit && <p className="mute">{words.notYours}</p>}
-        <TextField
-          label={words.name}
-          hint={words.nameHint}
-          error={save.error?.message}
-          value={name}
-          maxLength={100}
-          required
-          disabled={!mayEdit}
-          autoComplete="off"
-          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the first field of a dialog that was asked for
-          autoFocus
-          onChange={({ target }) => setName(target.value)}
-        />
-        <Sharing mayShare={mayShare} isShared={isShared} share={setShared} />
-      </form>
-    </Dialog>
+      {!mayEdit && <p className="mute">{words.notYours}</p>}
+      <TextField
+        label={words.name}
+        hint={words.nameHint}
+        error={save.error?.message}
+        value={name}
+        maxLength={100}
+        required
+        disabled={!mayEdit}
+        autoComplete="off"
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the first field of a dialog that was asked for
+        autoFocus
+        onChange={({ target }) => setName(target.value)}
+      />
+      <Sharing mayShare={mayShare} isShared={isShared} share={setShared} />
+    </FormDialog>
   );
 }
 

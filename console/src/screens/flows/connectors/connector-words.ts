@@ -6,7 +6,6 @@ export const connectorWords = wordSet(
     add: 'New connector',
     create: 'Create connector',
     created: (name: string) => `${name} was created`,
-    cancel: 'Cancel',
     empty: 'No connector yet',
     emptyNote:
       'A connector is where devices send to, over HTTP, MQTT or CoAP, with a secret of its own.',
@@ -50,7 +49,6 @@ export const connectorWords = wordSet(
     add: 'Neuer Anschluss',
     create: 'Anschluss anlegen',
     created: (name: string) => `${name} ist angelegt`,
-    cancel: 'Abbrechen',
     empty: 'Noch kein Anschluss',
     emptyNote:
       'An einen Anschluss senden Geräte, über HTTP, MQTT oder CoAP, mit eigenem Geheimnis.',

@@ -1,19 +1,14 @@
 // New connector: its name and kind, and what that kind lets one choose.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import type { DecodingType } from '../../../../../src/model/integration.ts';
 import { decodingTypes } from '../../../../../src/model/integration.ts';
-import { faultAt, faultsOf } from '../../../api/field-faults.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { Button } from '../../../parts/button.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
-import { Failure } from '../../../parts/states.tsx';
-import { toast } from '../../../parts/toasts.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
+import { useFormSave } from '../../../parts/use-form-save.ts';
 import { useWords } from '../../../words/language.tsx';
 import type { Connector } from '../flow-requests.ts';
-import styles from '../flows.module.css';
 import { serverNames } from '../server-names.ts';
 import { connectorWords } from './connector-words.ts';
 
@@ -46,53 +41,34 @@ const firstChoice: Choice = {
 
 export function NewConnector({ workspaceId, close, onCreated }: NewConnectorProps) {
   const words = useWords(connectorWords);
-  const form = useId();
-  const known = useQueryClient();
   const [choice, setChoice] = useState(firstChoice);
-  const create = useMutation({
-    mutationFn: () =>
-      ask(platform.POST('/v3/device-connectors', { body: bodyOf(choice, workspaceId) })),
-    onSuccess: async (connector) => {
-      toast(words.created(connector.name));
-      await known.invalidateQueries({ queryKey: ['device-connectors'] });
-      return onCreated(connector);
-    },
+  const { save, faultOf, isBusy, error } = useFormSave({
+    send: (body: ReturnType<typeof bodyOf>) =>
+      ask(platform.POST('/v3/device-connectors', { body })),
+    fields: ['name'],
+    refreshes: [['device-connectors']],
+    message: ({ name }) => words.created(name),
+    open: onCreated,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    // The dialog may be inside another form of the page.
-    event.stopPropagation();
-    create.mutate();
-  };
-  const isNamed = faultAt(faultsOf(create.error), 'name') !== undefined;
   return (
-    <Dialog
+    <FormDialog
       title={words.add}
-      close={close}
-      footer={
-        <>
-          <Button onClick={close}>{words.cancel}</Button>
-          <Button type="submit" form={form} look="primary" disabled={create.isPending}>
-            {words.create}
-          </Button>
-        </>
-      }
+      submitLabel={words.create}
+      submit={() => save(bodyOf(choice, workspaceId))}
+      {...{ isBusy, error, close }}
     >
-      <form id={form} className={styles['form']} onSubmit={submit}>
-        <Fields choice={choice} change={setChoice} error={create.error} />
-        {create.error !== null && !isNamed && <Failure error={create.error} />}
-      </form>
-    </Dialog>
+      <Fields choice={choice} change={setChoice} nameFault={faultOf('name')} />
+    </FormDialog>
   );
 }
 
 interface FieldsProps {
   readonly choice: Choice;
   readonly change: (choice: Choice) => void;
-  readonly error: Error | null;
+  readonly nameFault: string | undefined;
 }
 
-function Fields({ choice, change, error }: FieldsProps) {
+function Fields({ choice, change, nameFault }: FieldsProps) {
   const words = useWords(connectorWords);
   const { name, description, connectivity } = choice;
   return (
@@ -102,7 +78,7 @@ function Fields({ choice, change, error }: FieldsProps) {
         value={name}
         required
         maxLength={255}
-        error={faultAt(faultsOf(error), 'name')}
+        error={nameFault}
         onChange={({ currentTarget }) => change({ ...choice, name: currentTarget.value })}
       />
       <TextField
@@ -131,7 +107,7 @@ function Fields({ choice, change, error }: FieldsProps) {
   );
 }
 
-function HttpFields({ choice, change }: Omit<FieldsProps, 'error'>) {
+function HttpFields({ choice, change }: Omit<FieldsProps, 'nameFault'>) {
   const words = useWords(connectorWords);
   return (
     <SelectField
@@ -155,7 +131,7 @@ function HttpFields({ choice, change }: Omit<FieldsProps, 'error'>) {
   );
 }
 
-function MqttFields({ choice, change }: Omit<FieldsProps, 'error'>) {
+function MqttFields({ choice, change }: Omit<FieldsProps, 'nameFault'>) {
   const words = useWords(connectorWords);
   return (
     <>

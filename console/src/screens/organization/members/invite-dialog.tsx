@@ -1,14 +1,13 @@
 // Invitation: an address and a role; the answer is a link when no mail is sent.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useId } from 'react';
 import { Button } from '../../../parts/button.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
-import { CodeBlock, Failure } from '../../../parts/states.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
+import { CodeBlock } from '../../../parts/states.tsx';
+import { useFormSave } from '../../../parts/use-form-save.ts';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';
-import styles from './members.module.css';
 import type { Invited, MemberPlace } from './member-place.ts';
 
 interface InviteDialogProps {
@@ -18,70 +17,57 @@ interface InviteDialogProps {
 
 export function InviteDialog({ place, close }: InviteDialogProps) {
   const words = useWords(organizationWords);
-  const form = useId();
-  const invite = useInvite(place);
-  if (invite.data !== undefined)
-    return (
-      <Dialog
-        title={words.invited(invite.data.email)}
-        close={close}
-        footer={
-          <>
-            {invite.data.invitationUrl !== null && (
-              <CopyButton content={invite.data.invitationUrl} />
-            )}
-            <Button look="primary" onClick={close}>
-              {words.done}
-            </Button>
-          </>
-        }
-      >
-        {invite.data.invitationUrl !== null && (
-          <>
-            <p>{words.invitationNote}</p>
-            <CodeBlock code={invite.data.invitationUrl} />
-          </>
-        )}
-      </Dialog>
-    );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
+  const { save, saved, isBusy, error } = useFormSave({
+    send: (invited: Invited) => place.invite(invited),
+    refreshes: [place.key],
+  });
+  if (saved !== undefined) return <InvitedDialog {...saved} close={close} />;
+  const submit = (given: FormData) => {
     const role = place.roles.find((one) => one === given.get('role')) ?? place.firstRole;
-    invite.mutate({ email: String(given.get('email')), role });
+    save({ email: String(given.get('email')), role });
   };
   return (
-    <Dialog
+    <FormDialog
       title={words.invite}
-      close={close}
-      footer={
-        <>
-          <Button onClick={close}>{words.cancel}</Button>
-          <Button type="submit" form={form} look="primary" disabled={invite.isPending}>
-            {words.inviteAction}
-          </Button>
-        </>
-      }
+      submitLabel={words.inviteAction}
+      {...{ submit, isBusy, error, close }}
     >
-      <form id={form} className={styles['form']} onSubmit={submit}>
-        <TextField label={words.email} name="email" type="email" required />
-        <SelectField label={words.role} name="role" defaultValue={place.firstRole}>
-          {place.roles.map((role) => (
-            <option key={role} value={role}>
-              {words.roles[role]}
-            </option>
-          ))}
-        </SelectField>
-        {invite.error !== null && <Failure error={invite.error} />}
-      </form>
-    </Dialog>
+      <TextField label={words.email} name="email" type="email" required />
+      <SelectField label={words.role} name="role" defaultValue={place.firstRole}>
+        {place.roles.map((role) => (
+          <option key={role} value={role}>
+            {words.roles[role]}
+          </option>
+        ))}
+      </SelectField>
+    </FormDialog>
   );
 }
 
-function useInvite(place: MemberPlace) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (invited: Invited) => place.invite(invited),
-    onSuccess: () => queries.invalidateQueries({ queryKey: place.key }),
-  });
+interface InvitedDialogProps {
+  readonly email: string;
+  readonly invitationUrl: string | null;
+  readonly close: () => void;
+}
+
+function InvitedDialog({ email, invitationUrl, close }: InvitedDialogProps) {
+  const words = useWords(organizationWords);
+  const footer = (
+    <>
+      {invitationUrl !== null && <CopyButton content={invitationUrl} />}
+      <Button look="primary" onClick={close}>
+        {words.done}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={words.invited(email)} close={close} footer={footer}>
+      {invitationUrl !== null && (
+        <>
+          <p>{words.invitationNote}</p>
+          <CodeBlock code={invitationUrl} />
+        </>
+      )}
+    </Dialog>
+  );
 }

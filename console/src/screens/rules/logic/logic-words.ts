@@ -7,7 +7,6 @@ export const logicWords = wordSet(
     add: 'New block',
     create: 'Create block',
     created: (name: string) => `${name} was created`,
-    cancel: 'Cancel',
     search: 'Search by name',
     empty: 'No custom logic yet',
     emptyNote:
@@ -63,7 +62,6 @@ export const logicWords = wordSet(
     add: 'Neuer Baustein',
     create: 'Baustein anlegen',
     created: (name: string) => `${name} ist angelegt`,
-    cancel: 'Abbrechen',
     search: 'Nach Name suchen',
     empty: 'Noch keine eigene Logik',
     emptyNote:

@@ -1,16 +1,12 @@
 // Field dialog: name, kind, options and description of a new custom field or of one that exists.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
-import { faultAt, faultsOf } from '../../../api/field-faults.ts';
+import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
-import { Button } from '../../../parts/button.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
-import { Failure } from '../../../parts/states.tsx';
-import { toast } from '../../../parts/toasts.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
+import { useFormSave } from '../../../parts/use-form-save.ts';
 import { useWords } from '../../../words/language.tsx';
-import styles from '../settings.module.css';
+import { NameField } from '../name-field.tsx';
 import { settingsWords } from '../settings-words.ts';
 import type { CustomField } from './fields.tsx';
 
@@ -26,19 +22,15 @@ interface FieldDialogProps {
 
 export function FieldDialog({ workspaceId, field, close }: FieldDialogProps) {
   const words = useWords(settingsWords);
-  const form = useId();
   const [type, setType] = useState<Kind>(field?.type ?? 'STRING');
   const [isRequired, setRequired] = useState(field?.required ?? false);
-  const save = useSave(workspaceId, field, close);
-  const faults = faultsOf(save.error);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
+  const { save, faultOf, isBusy, error } = useSave(workspaceId, field, close);
+  const submit = (given: FormData) => {
     const options = String(given.get('options') ?? '')
       .split('\n')
       .map((line) => line.trim())
       .filter(Boolean);
-    save.mutate({
+    save({
       name: String(given.get('name')).trim(),
       type,
       description: String(given.get('description')).trim() || null,
@@ -47,67 +39,47 @@ export function FieldDialog({ workspaceId, field, close }: FieldDialogProps) {
     });
   };
   return (
-    <Dialog
+    <FormDialog
       title={field === undefined ? words.newField : words.edit(field.name)}
-      close={close}
-      footer={
-        <>
-          <Button onClick={close}>{words.cancel}</Button>
-          <Button type="submit" form={form} look="primary" disabled={save.isPending}>
-            {words.save}
-          </Button>
-        </>
-      }
+      submitLabel={words.save}
+      {...{ submit, isBusy, error, close }}
     >
-      <form id={form} className={styles['form']} onSubmit={submit}>
-        <TextField
-          label={words.name}
-          name="name"
-          required
-          pattern=".*\S.*"
-          maxLength={200}
-          autoComplete="off"
-          autoFocus
-          defaultValue={field?.name ?? ''}
-          error={faultAt(faults, 'name')}
+      <NameField value={field?.name} error={faultOf('name')} />
+      <SelectField
+        label={words.kind}
+        hint={field === undefined ? words.kindHint : words.kindFixed}
+        disabled={field !== undefined}
+        value={type}
+        onChange={({ target }) => setType(target.value as Kind)}
+      >
+        {kinds.map((kind) => (
+          <option key={kind} value={kind}>
+            {words.kinds[kind]}
+          </option>
+        ))}
+      </SelectField>
+      {type === 'STRING' && (
+        <TextArea
+          label={words.options}
+          hint={words.optionsHint}
+          name="options"
+          defaultValue={(field?.selectOptions ?? []).join('\n')}
+          error={faultOf('selectOptions')}
         />
-        <SelectField
-          label={words.kind}
-          hint={field === undefined ? words.kindHint : words.kindFixed}
-          disabled={field !== undefined}
-          value={type}
-          onChange={({ target }) => setType(target.value as Kind)}
-        >
-          {kinds.map((kind) => (
-            <option key={kind} value={kind}>
-              {words.kinds[kind]}
-            </option>
-          ))}
-        </SelectField>
-        {type === 'STRING' && (
-          <TextArea
-            label={words.options}
-            hint={words.optionsHint}
-            name="options"
-            defaultValue={(field?.selectOptions ?? []).join('\n')}
-            error={faultAt(faults, 'selectOptions')}
-          />
-        )}
-        <TextField
-          label={words.description}
-          name="description"
-          autoComplete="off"
-          defaultValue={field?.description ?? ''}
-        />
-        <CheckField
-          label={words.requiredField}
-          hint={words.requiredHint}
-          isOn={isRequired}
-          change={setRequired}
-        />
-        {save.error !== null && faults.rest !== undefined && <Failure error={save.error} />}
-      </form>
-    </Dialog>
+      )}
+      <TextField
+        label={words.description}
+        name="description"
+        autoComplete="off"
+        defaultValue={field?.description ?? ''}
+      />
+      <CheckField
+        label={words.requiredField}
+        hint={words.requiredHint}
+        isOn={isRequired}
+        change={setRequired}
+      />
+    </FormDialog>
   );
 }
 
@@ -121,9 +93,8 @@ interface FieldFields {
 
 function useSave(workspaceId: string, field: CustomField | undefined, close: () => void) {
   const words = useWords(settingsWords);
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ type, ...fields }: FieldFields) => {
+  return useFormSave({
+    send: ({ type, ...fields }: FieldFields) => {
       if (field === undefined) {
         const body = { workspaceId, type, ...fields };
         return ask(platform.POST('/v3/custom-fields/meta', { body }));
@@ -132,10 +103,9 @@ function useSave(workspaceId: string, field: CustomField | undefined, close: () 
       const body = { id, version, ...fields };
       return ask(platform.PUT('/v3/custom-fields/meta/{id}', { params: { path: { id } }, body }));
     },
-    onSuccess: async ({ name }) => {
-      toast(words.savedNamed(name));
-      close();
-      await client.invalidateQueries({ queryKey: ['custom-fields'] });
-    },
+    fields: ['name', 'selectOptions'],
+    refreshes: [['custom-fields']],
+    message: ({ name }) => words.savedNamed(name),
+    close,
   });
 }

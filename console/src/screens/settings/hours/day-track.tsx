@@ -1,4 +1,5 @@
 // Day track: the periods of a day as bars; ends and bars are dragged, or moved by the keyboard.
+import type { Weekday } from '../../../../../src/model/workspace.ts';
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react';
 import { useWords } from '../../../words/language.tsx';
 import { settingsWords } from '../settings-words.ts';
@@ -10,7 +11,6 @@ import {
   movedTo,
   type Period,
   stepMinutes,
-  type Weekday,
   withEnd,
 } from './week.ts';
 

@@ -1,4 +1,5 @@
 // Week bars: one row for each day with its periods as bars, and the same as numbers.
+import { type Weekday, weekdays } from '../../../../../src/model/workspace.ts';
 import { CopyCheck, Plus } from 'lucide-react';
 import { Button } from '../../../parts/button.tsx';
 import { useLanguage, useWords } from '../../../words/language.tsx';
@@ -6,7 +7,7 @@ import { settingsWords } from '../settings-words.ts';
 import { DayTrack } from './day-track.tsx';
 import styles from './hours.module.css';
 import { PeriodInputs } from './period-inputs.tsx';
-import { type Period, type Week, type Weekday, weekdays, withAnother } from './week.ts';
+import { type Period, type Week, withAnother } from './week.ts';
 
 const marks = [0, 6, 12, 18, 24];
 /** A Monday, to name the days in the language shown. */

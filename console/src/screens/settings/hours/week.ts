@@ -1,16 +1,6 @@
 // Week of working hours: periods in minutes of a day, as bars and numbers change them (contract 3).
+import { type Weekday, weekdays } from '../../../../../src/model/workspace.ts';
 import type { Workspace } from '../workspace-requests.ts';
-
-export const weekdays = [
-  'MONDAY',
-  'TUESDAY',
-  'WEDNESDAY',
-  'THURSDAY',
-  'FRIDAY',
-  'SATURDAY',
-  'SUNDAY',
-] as const;
-export type Weekday = (typeof weekdays)[number];
 
 /** Minutes of the day; a period that ends before it begins reaches into the next day. */
 export interface Period {

@@ -1,15 +1,12 @@
 // Tag dialog: name, description and color of a new tag or of one that exists.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
-import { faultAt, faultsOf } from '../../../api/field-faults.ts';
-import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/field.tsx';
-import { Failure } from '../../../parts/states.tsx';
-import { toast } from '../../../parts/toasts.tsx';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
+import { useFormSave } from '../../../parts/use-form-save.ts';
 import { useWords } from '../../../words/language.tsx';
 import styles from '../settings.module.css';
+import { NameField } from '../name-field.tsx';
 import { settingsWords } from '../settings-words.ts';
 import type { Tag } from './tags.tsx';
 
@@ -25,54 +22,30 @@ interface TagDialogProps {
 
 export function TagDialog({ workspaceId, tag, close }: TagDialogProps) {
   const words = useWords(settingsWords);
-  const form = useId();
   const [color, setColor] = useState(tag?.color?.toLowerCase() ?? '');
-  const save = useSave(workspaceId, tag, close);
-  const faults = faultsOf(save.error);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
-    save.mutate({
+  const { save, faultOf, isBusy, error } = useSave(workspaceId, tag, close);
+  const submit = (given: FormData) => {
+    save({
       name: String(given.get('name')).trim(),
       description: String(given.get('description')).trim() || null,
       color: color === '' ? null : color,
     });
   };
   return (
-    <Dialog
+    <FormDialog
       title={tag === undefined ? words.newTag : words.edit(tag.name)}
-      close={close}
-      footer={
-        <>
-          <Button onClick={close}>{words.cancel}</Button>
-          <Button type="submit" form={form} look="primary" disabled={save.isPending}>
-            {words.save}
-          </Button>
-        </>
-      }
+      submitLabel={words.save}
+      {...{ submit, isBusy, error, close }}
     >
-      <form id={form} className={styles['form']} onSubmit={submit}>
-        <TextField
-          label={words.name}
-          name="name"
-          required
-          pattern=".*\S.*"
-          maxLength={200}
-          autoComplete="off"
-          autoFocus
-          defaultValue={tag?.name ?? ''}
-          error={faultAt(faults, 'name')}
-        />
-        <TextField
-          label={words.description}
-          name="description"
-          autoComplete="off"
-          defaultValue={tag?.description ?? ''}
-        />
-        <ColorChoice color={color} choose={setColor} />
-        {save.error !== null && faults.rest !== undefined && <Failure error={save.error} />}
-      </form>
-    </Dialog>
+      <NameField value={tag?.name} error={faultOf('name')} />
+      <TextField
+        label={words.description}
+        name="description"
+        autoComplete="off"
+        defaultValue={tag?.description ?? ''}
+      />
+      <ColorChoice color={color} choose={setColor} />
+    </FormDialog>
   );
 }
 
@@ -116,19 +89,17 @@ interface TagFields {
 
 function useSave(workspaceId: string, tag: Tag | undefined, close: () => void) {
   const words = useWords(settingsWords);
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (fields: TagFields) => {
+  return useFormSave({
+    send: (fields: TagFields) => {
       if (tag === undefined)
         return ask(platform.POST('/v3/tags', { body: { workspaceId, ...fields } }));
       const { id, version } = tag;
       const body = { id, version, ...fields };
       return ask(platform.PUT('/v3/tags/{id}', { params: { path: { id } }, body }));
     },
-    onSuccess: async ({ name }) => {
-      toast(words.savedNamed(name));
-      close();
-      await client.invalidateQueries({ queryKey: ['tags'] });
-    },
+    fields: ['name'],
+    refreshes: [['tags']],
+    message: ({ name }) => words.savedNamed(name),
+    close,
   });
 }

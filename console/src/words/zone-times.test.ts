@@ -1,6 +1,6 @@
-// Local times of a zone: instants and back, also at both changes of the clock.
+// Times of a zone: instants and back, also at both changes of the clock, and with the offset.
 import { expect, test } from 'vitest';
-import { instantOfLocal, localOf } from './local-time.ts';
+import { instantOfLocal, localOf, zonedIso } from './zone-times.ts';
 
 const zurich = 'Europe/Zurich';
 
@@ -21,4 +21,14 @@ test.each([
 
 test('a time that clocks skip counts from before the change', () => {
   expect(instantOfLocal('2026-03-29T02:30', zurich)).toBe('2026-03-29T01:30:00.000Z');
+});
+
+test.each([
+  ['2026-07-01T00:00:00Z', 'Europe/Zurich', '2026-07-01T02:00:00+02:00'],
+  ['2026-07-01T00:00:00Z', 'Asia/Kolkata', '2026-07-01T05:30:00+05:30'],
+  ['2026-07-01T00:00:00Z', 'UTC', '2026-07-01T00:00:00+00:00'],
+  ['2026-07-01T00:00:00.750Z', 'America/St_Johns', '2026-06-30T21:30:00-02:30'],
+])('%s in %s', (iso, zone, shown) => {
+  expect(zonedIso(iso, zone)).toBe(shown);
+  expect(Date.parse(shown)).toBe(Math.floor(Date.parse(iso) / 1_000) * 1_000);
 });

@@ -1,0 +1,71 @@
+// Zone times: what the clocks of a zone show at an instant, and the instant of such a time.
+
+const secondMs = 1_000;
+const daySeconds = 86_400;
+
+type Clock = (epochSeconds: number) => number;
+
+const clocks = new Map<string, Clock>();
+
+/**
+ * Seconds that clocks of the zone show, counted from 1970 as if the zone were UTC. Kept for each
+ * zone, because making a format takes far longer than using one.
+ */
+export function zoneClock(zone: string): Clock {
+  let clock = clocks.get(zone);
+  if (clock === undefined) clocks.set(zone, (clock = newClock(zone)));
+  return clock;
+}
+
+function newClock(zone: string): Clock {
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  return (epochSeconds) => {
+    const parts = format.formatToParts(epochSeconds * secondMs);
+    const part = (type: string) => Number(parts.find((one) => one.type === type)?.value ?? 0);
+    const [year, month, day] = [part('year'), part('month') - 1, part('day')];
+    return Date.UTC(year, month, day, part('hour'), part('minute'), part('second')) / secondMs;
+  };
+}
+
+/** `2026-11-22T14:05` in the zone, for a field of date and time. */
+export function localOf(iso: string, zone: string): string {
+  return isoOf(zoneClock(zone)(secondsOf(iso))).slice(0, 'yyyy-mm-ddThh:mm'.length);
+}
+
+/**
+ * The instant at which clocks in the zone show the time. A time that is skipped in spring counts
+ * from before the change; one that is there twice in autumn is the first.
+ */
+export function instantOfLocal(local: string, zone: string): string {
+  const clock = zoneClock(zone);
+  const wanted = secondsOf(`${local}:00Z`);
+  const offset = (at: number) => clock(at) - at;
+  const before = wanted - offset(wanted - daySeconds);
+  const after = wanted - offset(wanted + daySeconds);
+  return isoOf(clock(before) === wanted || clock(after) !== wanted ? before : after);
+}
+
+/** The instant as clocks of the zone show it, with the offset from UTC: `2026-11-22T14:05:00+01:00`. */
+export function zonedIso(iso: string, zone: string): string {
+  const at = secondsOf(iso);
+  const local = zoneClock(zone)(at);
+  const offset = local - at;
+  const size = isoOf(Math.abs(offset));
+  const [hours, seconds] = [size.slice(11, 16), size.slice(16, 19)];
+  const sign = offset < 0 ? '-' : '+';
+  // Before they had a standard time, some zones were seconds from UTC.
+  return `${isoOf(local).slice(0, 19)}${sign}${hours}${seconds === ':00' ? '' : seconds}`;
+}
+
+const secondsOf = (iso: string): number => Math.floor(Date.parse(iso) / secondMs);
+
+const isoOf = (seconds: number): string => new Date(seconds * secondMs).toISOString();
