@@ -12,16 +12,16 @@ function about(organizationId: string): ChangedRecord {
   return { organizationId, workspaceId: 'w', leftWorkspaceId: null, name: 'n', by };
 }
 
-/** The number of looks at the connection that a change causes, and why it was ended. */
+/** How often a change has the connection checked, and why it was ended. */
 async function effectOf(change: RecordChange) {
   const ended: string[] = [];
-  let looks = 0;
+  let checks = 0;
   const broker = {
     sessions: new Set([session]),
     end: (_: MqttSession, because: string) => void ended.push(because),
   };
   const findConnector = async () => {
-    looks += 1;
+    checks += 1;
     return undefined;
   };
   const revocation = createMqttRevocation({
@@ -32,7 +32,7 @@ async function effectOf(change: RecordChange) {
   } as unknown as RevocationParts);
   revocation.recordChanged(change);
   await revocation.settled();
-  return { looks, ended };
+  return { checks, ended };
 }
 
 const gone = ['the device connector or its secret is gone'];
@@ -49,5 +49,5 @@ test.each<[RecordChange, readonly string[]]>([
   [{ kind: 'organization', id: 'o', action: 'deleted', about: about('o') }, gone],
   [{ kind: 'organization', id: 'other', action: 'deleted', about: about('other') }, []],
 ])('%j', async (change, ended) => {
-  expect(await effectOf(change)).toEqual({ looks: ended.length, ended });
+  expect(await effectOf(change)).toEqual({ checks: ended.length, ended });
 });
