@@ -26,7 +26,7 @@ import type { JournalFollower } from '../flows/journal-follower.ts';
 import { recoverDeliveries } from '../flows/delivery-recovery.ts';
 import { createDeliveryUpkeep } from '../flows/delivery-upkeep.ts';
 import { noteUnreadable } from '../flows/output-notes.ts';
-import { type OutputStages, queueOutputs } from '../flows/outputs.ts';
+import { type OutputStages, queueOutputs, rowsForOutputs } from '../flows/outputs.ts';
 import { createRuleBudget } from '../flows/rule-budget.ts';
 import { previewTemplate } from '../flows/template-preview.ts';
 import { storeWrittenSample } from '../flows/written-sample.ts';
@@ -36,7 +36,7 @@ import type { Route } from '../http/edge/route.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
+import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
 import type { TransactionStep } from '../records/transaction.ts';
 import {
@@ -261,7 +261,8 @@ function composeOutputs(
     await queueOutputs(entries, stages);
     intake.followed((entries.at(-1)?.position ?? -1) + 1);
   };
-  return followers.start('outputs', { handle, failed });
+  const keepRows = (rows: DurableRows) => rowsForOutputs(rows, directory.cachedFlowOutputs);
+  return followers.start('outputs', { handle, keepRows, failed });
 }
 
 function invitationsBy(

@@ -8,6 +8,7 @@ import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { type DeviceMetrics, withLastKnown } from '../model/uplink-metrics.ts';
 import type { PeriodCount } from '../records/rows/period-counts.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
+import { countedRows } from './counted-rows.ts';
 import type { JournalFollowerParts } from './journal-follower.ts';
 import { createPeriodCounter } from './period-counter.ts';
 import { createStatelessDevices } from './stateless-devices.ts';
@@ -71,14 +72,7 @@ export const statusFollowing = {
     return state === undefined ? { ...kept, metrics } : { ...kept, metrics, state };
   },
   // Rows are counted, and nothing is kept of their devices.
-  keepRows: ({ position, length, receivedAt, summary }) => ({
-    ...{ position, length, receivedAt, summary },
-    entryAt(place) {
-      const counted = { ...summary, count: 1 };
-      const empty = { deviceId: '', receivedAt, notes: [], samples: [], duplicates: 0 };
-      return { ...empty, position: position + place, summary: counted };
-    },
-  }),
+  keepRows: (rows) => countedRows(rows, 1),
 } as const satisfies Partial<JournalFollowerParts>;
 
 interface PendingState {

@@ -6,7 +6,7 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { problem } from '../model/problem.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
-import { queueOutputs } from './outputs.ts';
+import { type OutputStages, queueOutputs, rowsForOutputs } from './outputs.ts';
 
 const entryOf = (deviceId: string, position: number): DurableEntry => ({
   deviceId,
@@ -71,23 +71,49 @@ test('review reliability 6: a device whose records cannot be read is noted, and 
   expect(notes[0]!.message).toContain('the secrets key is another one');
 });
 
+const stages: OutputStages = {
+  outputsOf: () => undefined,
+  findRoute: (id) => {
+    throw problem('notFound', { what: 'device', id });
+  },
+  enqueue: async () => undefined,
+  unreadable: async () => undefined,
+  failed: () => undefined,
+  pause: async () => undefined,
+  now: () => 7,
+};
+
 test('a device whose data flow only stores is not looked up', async () => {
   const asked: string[] = [];
   const only = (type: string) => [{ connector: { type }, topic: '*' }] as unknown as Outputs;
   const outputsOf: Record<string, Outputs> = { a: only('DATABASE'), b: only('WEBHOOK') };
   await queueOutputs(entries, {
+    ...stages,
     outputsOf: (id) => outputsOf[id],
     findRoute(id) {
       asked.push(id);
       throw problem('notFound', { what: 'device', id });
     },
-    enqueue: async () => undefined,
-    unreadable: async () => undefined,
-    failed: () => undefined,
-    pause: async () => undefined,
-    now: () => 7,
   });
   expect(asked).toEqual(['broken', 'b']);
+});
+
+test('rows of a data flow that only stores come without their samples, others as they are', async () => {
+  const summary = { count: 2, workspaceId: 'w', dataFlowId: 'f', oldest: 0 };
+  const entryAt = (place: number) => entries[place] ?? expect.fail('no such entry');
+  const rows = { position: 1, length: 2, receivedAt: 0, summary, entryAt };
+  const only = (type: string) => [{ connector: { type }, topic: '*' }] as unknown as Outputs;
+  for (const outputs of [undefined, only('WEBHOOK'), [...only('DATABASE'), ...only('WEBHOOK')]])
+    expect(rowsForOutputs(rows, () => outputs)).toBe(rows);
+  const noFlow = { ...rows, summary: { ...summary, dataFlowId: null } };
+  expect(rowsForOutputs(noFlow, () => only('DATABASE'))).toBe(noFlow);
+  for (const outputs of [[], only('DATABASE')]) {
+    const counted = rowsForOutputs(rows, () => outputs);
+    const asked = { ...stages, outputsOf: () => expect.fail('looked up') };
+    const kept = [0, 1].map((place) => counted.entryAt(place));
+    expect(kept.map(({ position }) => position)).toEqual([1, 2]);
+    await queueOutputs(kept, asked);
+  }
 });
 
 test('any other failure is tried again with all of them', async () => {

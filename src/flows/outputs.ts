@@ -3,12 +3,13 @@ import type { FlowRoute } from '../inventory/devices/flow-route-cache.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { type DeliveryDraft, sequenceAt } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { type DurableEntry, sampleCountOf } from '../model/journal-entry.ts';
+import { type DurableEntry, type DurableRows, sampleCountOf } from '../model/journal-entry.ts';
 import { Problem } from '../model/problem.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { StoredSample } from '../model/sample.ts';
 import { templateContextOf } from '../model/template-context.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
+import { countedRows } from './counted-rows.ts';
 import { missing } from '../structures/missing.ts';
 
 /** Deliveries in one batch. */
@@ -33,6 +34,19 @@ export interface OutputStages {
   /** Resolves after other work has run between two batches. */
   readonly pause: () => Promise<unknown>;
   readonly now: () => EpochMs;
+}
+
+/**
+ * Rows without their samples when their data flow, which they were stored by a moment ago, only
+ * stores: then `queueOutputs` skips them.
+ */
+export function rowsForOutputs(
+  rows: DurableRows,
+  outputsOfFlow: (dataFlowId: string) => FlowRoute['outputs'] | undefined,
+): DurableRows {
+  const { dataFlowId } = rows.summary;
+  const outputs = dataFlowId === null ? undefined : outputsOfFlow(dataFlowId);
+  return outputs?.some(isDelivered) === false ? countedRows(rows, 0) : rows;
 }
 
 /** Resolves when the deliveries of the entries' samples wait for their turn. */

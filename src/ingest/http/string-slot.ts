@@ -22,16 +22,19 @@ export class StringTable {
 
 /** Longer strings are not kept. */
 const keptCharsMax = 64;
-const keptMax = 1 << 16;
+/** Enough for the ids of a fleet of 100,000: about 20 MB with all strings. */
+const keptMax = 1 << 18;
 
 /**
  * Strings of ASCII that were read before, by a hash of their bytes: bodies bring the same device ids
  * and words again and again. A string with the hash of another takes its place.
  */
 class KeptStrings {
-  readonly #strings: (string | undefined)[] = Array.from({ length: keptMax });
+  /** Empty until the first body. */
+  #strings: (string | undefined)[] = [];
 
   read(bytes: Buffer, from: number, end: number, hash: number): string {
+    if (this.#strings.length === 0) this.#strings = Array.from({ length: keptMax });
     const place = (hash ^ (hash >>> 15)) & (keptMax - 1);
     const kept = this.#strings[place];
     if (kept !== undefined && isSame(kept, bytes, from, end)) return kept;
@@ -51,16 +54,14 @@ function isSame(string: string, bytes: Uint8Array, from: number, end: number): b
 
 const keptStrings = new KeptStrings();
 
-interface LastString {
-  readonly bytes: Uint8Array;
-  readonly id: number;
-}
-
-/** A string that repeats the one before is compared as bytes and not decoded. */
+/** A string that repeats the one before in the same bytes is compared with it and not decoded. */
 export class StringSlot implements SlotReader {
   readonly #target: Float64Array;
   readonly #table: StringTable;
-  #last: LastString | undefined;
+  #lastFrom = 0;
+  /** Without a string before, no string repeats it. */
+  #lastLength = Number.POSITIVE_INFINITY;
+  #lastId = 0;
 
   constructor(target: Float64Array, table: StringTable) {
     this.#target = target;
@@ -69,9 +70,9 @@ export class StringSlot implements SlotReader {
 
   read(cursor: ByteCursor, row: number): boolean {
     const { bytes, at: from } = cursor;
-    const last = this.#last;
-    if (last !== undefined && cursor.skip(last.bytes) && bytes[cursor.at] === quote) {
-      this.#target[row] = last.id;
+    if (this.#repeatsLast(bytes, from)) {
+      cursor.at = from + this.#lastLength;
+      this.#target[row] = this.#lastId;
       return true;
     }
     let end = from;
@@ -92,7 +93,19 @@ export class StringSlot implements SlotReader {
     if (string === undefined) return false;
     const id = this.#table.idOf(string);
     this.#target[row] = id;
-    if (isPlain) this.#last = { bytes: bytes.subarray(from, end), id };
+    if (isPlain) {
+      this.#lastFrom = from;
+      this.#lastLength = end - from;
+      this.#lastId = id;
+    }
+    return true;
+  }
+
+  #repeatsLast(bytes: Uint8Array, from: number): boolean {
+    const length = this.#lastLength;
+    if (bytes[from + length] !== quote) return false;
+    const before = this.#lastFrom;
+    for (let i = 0; i < length; i++) if (bytes[from + i] !== bytes[before + i]) return false;
     return true;
   }
 }

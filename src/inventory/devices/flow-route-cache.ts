@@ -30,6 +30,8 @@ export interface SharedFlow {
 
 /** Flows of devices, each read once and shared. */
 export interface FlowCache {
+  /** Undefined when it must be read. */
+  cached(id: string): SharedFlow | undefined;
   /** The cached flow, or the stored one. */
   read(id: string): Promise<SharedFlow>;
   /** Marks the flow as stale. */
@@ -48,6 +50,7 @@ export function createFlowCache(
   });
   const reading = new Map<string, { readonly revision: number; flow: Promise<SharedFlow> }>();
   return {
+    cached: flows.get,
     async read(id) {
       const cached = flows.get(id);
       if (cached !== undefined) return cached;

@@ -163,9 +163,10 @@ test('the outputs of a device in memory are known without its route, and unknown
   const topics = () => uplinks.cachedOutputs(id)?.map(({ topic }) => topic);
   expect(topics()).toBeUndefined();
   await uplinks.byDevice(id);
-  expect(topics()).toEqual(['alarm']);
+  const ofFlow = () => uplinks.cachedFlowOutputs(flowId)?.map(({ topic }) => topic);
+  expect([topics(), ofFlow()]).toEqual([['alarm'], ['alarm']]);
   await updateDataFlow(records, { principal, viewOptions }, flowId, { name: 'renamed' });
-  expect(topics()).toBeUndefined();
+  expect([topics(), ofFlow()]).toEqual([undefined, undefined]);
   await uplinks.byDevice(id);
   expect(topics()).toEqual(['alarm']);
   await deleteDevice(records, id);

@@ -53,6 +53,8 @@ export interface UplinkRouteCache {
   byEui(connector: DeviceConnector, deviceEui: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 404 for an unknown device. */
   byDevice(serviceDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
+  /** The outputs of a data flow in memory; undefined when the records must be read. */
+  cachedFlowOutputs(dataFlowId: string): FlowRoute['outputs'] | undefined;
   /** The outputs of the device's data flow; undefined when the records must be read to know them. */
   cachedOutputs(serviceDeviceId: string): FlowRoute['outputs'] | undefined;
   /**
@@ -190,13 +192,13 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       return changes.revision;
     },
     byEui(connector, deviceEui) {
-      const isNamed = (device: Device) => hasEui(device, deviceEui);
-      const known = devices.byEui(connector.id, deviceEui, isNamed);
+      const known = devices.byEui(connector.id, deviceEui, (device) => hasEui(device, deviceEui));
       if (known !== undefined) return checked(routes.routeOf(known), connector);
       return readByEui(connector, deviceEui);
     },
     byDevice: routes.byId,
     cachedOutputs: routes.outputsOf,
+    cachedFlowOutputs: (id) => flows.cached(id)?.route.outputs,
     cached(organizationId, name) {
       const known = devices.byId(name);
       if (known?.device.organizationId === organizationId) return routes.routeOf(known);
