@@ -4,8 +4,10 @@ import { Fragment, type ReactNode } from 'react';
 import type { CurlRequest } from '../api/curl.ts';
 import { useFormats } from '../words/language.tsx';
 import { Sheet } from './card.tsx';
+import { CurlButton } from './curl-button.tsx';
 import { ListBones, ListTable, type ListTableProps } from './list-table.tsx';
 import { readListSearch } from './list-search.ts';
+import { Page } from './page.tsx';
 import { Pager } from './pager.tsx';
 import { SearchField } from './search-field.tsx';
 import { type Answer, Answered, Bone, Empty } from './states.tsx';
@@ -78,16 +80,38 @@ export function ListSearchField({ label }: { readonly label: string }) {
   );
 }
 
-interface ListTotalProps {
+interface ListPageProps {
+  readonly words: {
+    readonly title: string;
+    readonly count: (count: string, total: number) => string;
+  };
   readonly answer: Answer<Pick<PageOf<unknown>, 'totalElements'>>;
-  readonly say: (count: string, total: number) => string;
+  /** Of the request, for a terminal. */
+  readonly path: string;
+  readonly actions: ReactNode;
+  readonly children: ReactNode;
 }
 
-/** How many there are on all pages, in words. */
-export function ListTotal({ answer, say }: ListTotalProps) {
+/** A page that is one list, and says how many records are on all pages of it. */
+export function ListPage({ words, answer, path, actions, children }: ListPageProps) {
   const { count } = useFormats();
   const total = answer.data?.totalElements;
-  return total === undefined ? <Bone width="5em" /> : say(count(total), total);
+  return (
+    <Page
+      title={words.title}
+      name={words.title}
+      path={[words.title]}
+      lead={total === undefined ? <Bone width="5em" /> : words.count(count(total), total)}
+      actions={
+        <>
+          <CurlButton request={{ path }} />
+          {actions}
+        </>
+      }
+    >
+      {children}
+    </Page>
+  );
 }
 
 function useListAddress() {

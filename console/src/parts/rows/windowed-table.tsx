@@ -34,7 +34,7 @@ export interface Column<T> {
 
 type TableKeys<T> = Readonly<Record<string, (row: T, index: number) => void>>;
 
-interface WindowedTableProps<T> {
+export interface WindowedTableProps<T> {
   readonly label: string;
   /** The same array until a cell would show something else: it draws all rows again. */
   readonly columns: readonly Column<T>[];

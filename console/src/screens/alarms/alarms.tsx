@@ -10,7 +10,7 @@ import { Page } from '../../parts/page.tsx';
 import { type Pages, usePages } from '../../parts/rows/use-pages.ts';
 import { useNarrow } from '../../parts/rows/use-narrow.ts';
 import { type Selection, useSelection } from '../../parts/rows/use-selection.ts';
-import { WindowedTable } from '../../parts/rows/windowed-table.tsx';
+import { SelectableTable } from '../../parts/rows/selectable-table.tsx';
 import { Bone, Empty, Failure } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { ClearDialog } from './action-dialogs.tsx';
@@ -25,7 +25,6 @@ import { useFreshAlarms } from './fresh-alarms.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/alarms');
-const skeletonRows = 8;
 const narrowRowPx = 92;
 const leastPx = 1_040;
 
@@ -108,14 +107,11 @@ function AlarmTable({ pages, search, selection, actions, table }: AlarmTableProp
   if (pages.total === 0) return <NoAlarms search={search} />;
   return (
     <>
-      <WindowedTable
+      <SelectableTable
         label={words.title}
         columns={columns}
-        total={pages.total ?? skeletonRows}
-        rowAt={pages.rowAt}
-        onView={pages.onView}
-        isSelected={selection.has}
-        toggle={selection.toggle}
+        pages={pages}
+        selection={selection}
         open={({ id: alarmId }) =>
           void navigate({ to: '/w/$workspaceId/alarms/$alarmId', params: { workspaceId, alarmId } })
         }
@@ -123,9 +119,9 @@ function AlarmTable({ pages, search, selection, actions, table }: AlarmTableProp
           e: (alarm) => (alarm.state === 'OPEN' ? acknowledge(alarm) : undefined),
           y: (alarm) => (alarm.state === 'CLEARED' ? undefined : setClearing(alarm)),
         }}
-        leastPx={isNarrow ? 0 : leastPx}
+        narrowRowPx={narrowRowPx}
+        leastPx={leastPx}
         box={table}
-        {...(isNarrow ? { rowPx: narrowRowPx, hasHeader: false } : {})}
       />
       {clearing !== undefined && (
         <ClearDialog

@@ -5,7 +5,7 @@ import type { CurlRequest } from '../../api/curl.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import type { Pages } from '../../parts/rows/use-pages.ts';
 import { useNarrow } from '../../parts/rows/use-narrow.ts';
-import { WindowedTable } from '../../parts/rows/windowed-table.tsx';
+import { SelectableTable } from '../../parts/rows/selectable-table.tsx';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { useWords } from '../../words/language.tsx';
 import { deviceAddress } from './device-cells.tsx';
@@ -18,7 +18,6 @@ import { devicesWords } from './devices-words.ts';
 import { NoMatch } from './no-match.tsx';
 import type { Selection } from '../../parts/rows/use-selection.ts';
 
-const skeletonRows = 12;
 const narrowRowPx = 76;
 const rowPadding = { side: 16, gap: 12 } as const;
 
@@ -51,16 +50,12 @@ export function DeviceTable(props: DeviceTableProps) {
   if (pages.total === undefined && pages.error !== null)
     return <Failure error={pages.error} retry={pages.refetch} curl={curl as CurlRequest} />;
   if (pages.total === 0) return <NoDevices place={place} change={change} />;
-  const sizes = isNarrow ? { rowPx: narrowRowPx, hasHeader: false } : {};
   return (
-    <WindowedTable
+    <SelectableTable
       label={words.title}
       columns={columns}
-      total={pages.total ?? skeletonRows}
-      rowAt={pages.rowAt}
-      onView={pages.onView}
-      isSelected={selection.has}
-      toggle={selection.toggle}
+      pages={pages}
+      selection={selection}
       keys={{
         e: (device, index) => {
           if (!selection.isAll && selection.count === 0) selection.toggle(device, index, false);
@@ -68,9 +63,9 @@ export function DeviceTable(props: DeviceTableProps) {
         },
       }}
       open={({ id }) => void navigate({ to: deviceAddress(workspaceId, id) as '/' })}
-      leastPx={isNarrow ? 0 : leastPxOf(columns)}
+      narrowRowPx={narrowRowPx}
+      leastPx={leastPxOf(columns)}
       box={box}
-      {...sizes}
     />
   );
 }

@@ -5,9 +5,7 @@ import { Plus } from 'lucide-react';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Dot } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
-import { CurlButton } from '../../parts/curl-button.tsx';
-import { Page } from '../../parts/page.tsx';
-import { ListSearchField, ListTotal, PagedList } from '../../parts/paged-list.tsx';
+import { ListPage, ListSearchField, PagedList } from '../../parts/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { HourStrip } from './hour-strip.tsx';
 import { type OutputItem, outputsOf } from './output-requests.ts';
@@ -32,18 +30,7 @@ export function Outputs() {
     </ButtonLink>
   );
   return (
-    <Page
-      title={words.title}
-      name={words.title}
-      path={[words.title]}
-      lead={<ListTotal answer={outputs} say={words.count} />}
-      actions={
-        <>
-          <CurlButton request={{ path }} />
-          {add}
-        </>
-      }
-    >
+    <ListPage words={words} answer={outputs} path={path} actions={add}>
       <ListTools search={search} />
       <PagedList
         answer={outputs}
@@ -64,7 +51,7 @@ export function Outputs() {
         }}
         row={(output) => <OutputRow output={output} workspaceId={workspaceId} />}
       />
-    </Page>
+    </ListPage>
   );
 }
 

@@ -5,9 +5,7 @@ import { Plus } from 'lucide-react';
 import { ask, platform } from '../../api/platform.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
-import { CurlButton } from '../../parts/curl-button.tsx';
-import { Page } from '../../parts/page.tsx';
-import { ListSearchField, ListTotal, PagedList } from '../../parts/paged-list.tsx';
+import { ListPage, ListSearchField, PagedList } from '../../parts/paged-list.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
@@ -34,18 +32,7 @@ export function Rules() {
     </ButtonLink>
   );
   return (
-    <Page
-      title={words.title}
-      name={words.title}
-      path={[words.title]}
-      lead={<ListTotal answer={rules} say={words.count} />}
-      actions={
-        <>
-          <CurlButton request={{ path }} />
-          {add}
-        </>
-      }
-    >
+    <ListPage words={words} answer={rules} path={path} actions={add}>
       <RulesTabs workspaceId={workspaceId} />
       <ListSearchField label={words.search} />
       <PagedList
@@ -58,7 +45,7 @@ export function Rules() {
         example={{ path }}
         row={(rule) => <RuleRow rule={rule} />}
       />
-    </Page>
+    </ListPage>
   );
 }
 

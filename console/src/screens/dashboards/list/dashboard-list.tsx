@@ -3,12 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import type { CurlRequest } from '../../../api/curl.ts';
 import { Ago } from '../../../parts/ago.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { CurlButton } from '../../../parts/curl-button.tsx';
-import { Page } from '../../../parts/page.tsx';
-import { ListSearchField, ListTotal, PagedList } from '../../../parts/paged-list.tsx';
+import { ListPage, ListSearchField, PagedList } from '../../../parts/paged-list.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { type DashboardRow, dashboardsOf } from '../dashboard-requests.ts';
 import { dashboardsWords } from '../dashboards-words.ts';
@@ -22,7 +19,7 @@ export function Dashboards() {
   const search = useSearch({ from });
   const [isAsked, setAsked] = useState(false);
   const answer = useQuery(dashboardsOf(workspaceId, search));
-  const request: CurlRequest = { path: `/v3/dashboards?workspaceId=${workspaceId}` };
+  const path = `/v3/dashboards?workspaceId=${workspaceId}`;
   const add = (
     <Button look="primary" onClick={() => setAsked(true)}>
       <Plus aria-hidden="true" />
@@ -31,31 +28,20 @@ export function Dashboards() {
   );
   const isEmpty = answer.data?.totalElements === 0 && search.q === undefined;
   return (
-    <Page
-      title={words.title}
-      name={words.title}
-      path={[words.title]}
-      lead={<ListTotal answer={answer} say={words.count} />}
-      actions={
-        <>
-          <CurlButton request={request} />
-          {!isEmpty && add}
-        </>
-      }
-    >
+    <ListPage words={words} answer={answer} path={path} actions={!isEmpty && add}>
       {!isEmpty && <ListSearchField label={words.search} />}
       <PagedList
         answer={answer}
-        path={request.path}
+        path={path}
         headers={[words.name, words.changed]}
         actions={words.actions}
         words={words}
         add={add}
-        example={request}
+        example={{ path }}
         row={(dashboard) => <DashboardLine dashboard={dashboard} workspaceId={workspaceId} />}
       />
       {isAsked && <NewDashboard workspaceId={workspaceId} close={() => setAsked(false)} />}
-    </Page>
+    </ListPage>
   );
 }
 

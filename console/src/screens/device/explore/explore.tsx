@@ -51,12 +51,12 @@ export function Explore() {
         note={<Why {...exploration} zone={zone} />}
         actions={
           <>
-            <BeforeChoice />
             <RangeChoice />
             {!isNothing && <SaveButton workspaceId={device.workspaceId} lines={explored} />}
           </>
         }
       >
+        <BeforeChoice />
         <div className={styles['chart']} data-stale={answer.isPlaceholderData}>
           {isTooMany && <p className={styles['note']}>{words.tooMany}</p>}
           {isNothing && <Empty title={words.none} />}

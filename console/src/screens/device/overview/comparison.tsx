@@ -24,8 +24,8 @@ export function Comparison({ now, before, unit }: ComparisonProps) {
   const change = difference > 0 ? words.higher : words.lower;
   const by = difference === 0 ? words.same : change(said(Math.abs(difference)));
   return (
-    <b>
+    <span className="num">
       {words.average(said(mean))}, {by}
-    </b>
+    </span>
   );
 }

@@ -56,18 +56,15 @@ function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt
         <>
           {shown.unit !== '' && `${shown.unit} · `}
           {words.averagePer(formats.duration(bucket.seconds))} · {zone}
-          {earlier !== undefined && (
-            <Comparison now={answer.data} before={earlier} unit={shown.unit} />
-          )}
         </>
       }
-      actions={
-        <>
-          <BeforeChoice />
-          <RangeChoice />
-        </>
-      }
+      actions={<RangeChoice />}
     >
+      <BeforeChoice>
+        {earlier !== undefined && (
+          <Comparison now={answer.data} before={earlier} unit={shown.unit} />
+        )}
+      </BeforeChoice>
       <div className={styles['chart']} data-stale={answer.isPlaceholderData}>
         {answer.error !== null && answer.data === undefined && (
           <Failure error={answer.error} retry={() => void answer.refetch()} curl={request} />
