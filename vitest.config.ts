@@ -13,6 +13,15 @@ const everything = [
   'console/journeys/**/*.test.ts',
 ];
 
+/** Tests that measure the memory, the event loop or the processor time of the process they run in. */
+const isolated = [
+  'src/ingest/mqtt/mqtt-broker.test.ts',
+  'src/inventory/devices/device-table.test.ts',
+  'src/records/sqlite/connection.test.ts',
+  'src/samples/embedded/hostile-shapes.test.ts',
+  'src/structures/bounded-map.test.ts',
+];
+
 /** Tests that run on both engines of the records; `RECORDS=postgres` runs all that are named. */
 const onPostgresToo = [
   'src/records/*.test.ts',
@@ -49,9 +58,12 @@ export default defineConfig({
             test: {
               name: 'embedded',
               include: everything,
-              exclude: [...configDefaults.exclude, 'src/records/postgres/**'],
+              exclude: [...configDefaults.exclude, ...isolated, 'src/records/postgres/**'],
+              // Modules keep no state, so one process imports them once for many files.
+              isolate: false,
             },
           },
+          { extends: true, test: { name: 'isolated', include: isolated } },
           ...(hasPostgres
             ? [
                 {

@@ -1,9 +1,10 @@
 // Demo: creates the workspace, prints the addresses, loads the history, then sends until stopped.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EpochMs } from '../../src/model/instant.ts';
+import { setUpAlarmRules } from './alarm-rules.ts';
+import { setUpDashboard } from './dashboard.ts';
 import { deviceKinds } from './devices/kind-table.ts';
 import { historyStart, type LoadUplinks, loadHistory, loadOverHttp } from './history.ts';
-import { setUpLeakRule } from './leak-rule.ts';
 import { sendLive } from './live.ts';
 import { connectPlatform } from './platform.ts';
 import { setUpDemo } from './setup.ts';
@@ -49,6 +50,7 @@ async function run(options: DemoOptions): Promise<never> {
   const { baseUrl, publicUrl = baseUrl, apiKey, organizationId, signal, now, print } = options;
   const platform = connectPlatform({ baseUrl, headers: { 'x-api-key': apiKey }, signal });
   const workspace = await setUpDemo(platform, { organizationId }, deviceKinds);
+  await setUpDashboard(platform, workspace);
   const { devices, uplinkSecret } = workspace;
 
   const to = now();
@@ -76,7 +78,7 @@ async function run(options: DemoOptions): Promise<never> {
     const history = { devices, uplinkSecret, from, to, signal, load, progressed };
     const loaded = await loadHistory(history);
     print(`Demo: ${loaded} payloads decoded and stored in ${((now() - to) / 1_000).toFixed(1)} s.`);
-    await setUpLeakRule(platform, workspace);
+    await setUpAlarmRules(platform, workspace);
     return sendLive({ devices, uplinkSecret, from: to, signal, now, pause, platform, print });
   });
 }

@@ -37,10 +37,16 @@ function after(words: readonly string[], option: string): string[] {
   return words.flatMap((word, i) => (words[i - 1] === option ? [word] : []));
 }
 
-test('four curl lines carry address, key and body', () => {
+test('five curl lines carry address, key and body', () => {
   const lines = argumentsOf('curl ');
-  expect(lines).toHaveLength(4);
-  const [samples, kpi, capture] = lines as [string[], string[], string[]];
+  expect(lines).toHaveLength(5);
+  const [samples, kpi, capture, , alarms] = lines as [
+    string[],
+    string[],
+    string[],
+    string[],
+    string[],
+  ];
   const room = devices[0]!.id;
   expect(samples[1]).toBe(`https://iot.example.org/v3/devices/${room}/query`);
   expect(JSON.parse(after(samples, '-d')[0]!)).toEqual({ topic: 'default', limit: 3 });
@@ -55,6 +61,9 @@ test('four curl lines carry address, key and body', () => {
   expect(new URL(capture[1]!).searchParams.get('secret')).toBe('up&link');
   expect(new URL(capture[1]!).searchParams.get('deviceId')).toMatch(/^0248454C0007/);
   expect(JSON.parse(after(capture, '-d')[0]!)).toEqual({ port: 5, payloadHex: '015a26' });
+  expect(alarms[1]).toBe(
+    'https://iot.example.org/v3/alarms?workspaceId=2900000000000001&state=OPEN',
+  );
 });
 
 test('the live line is a program for node that subscribes to everything with the tag of the demo', () => {

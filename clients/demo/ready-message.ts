@@ -1,6 +1,6 @@
 // Ready message of the demo: addresses, and commands to paste.
 import { type EpochMs, formatInstant } from '../../src/model/instant.ts';
-import { alarmTopic } from './leak-rule.ts';
+import { alarmTopic, leakRuleName } from './alarm-rules.ts';
 import { radioFrame } from './physics/frame.ts';
 import { hourMs } from './physics/local-time.ts';
 import type { DemoWorkspace, EnrolledDevice } from './setup.ts';
@@ -68,8 +68,9 @@ export function startText({
     '  A raw payload of a leak detector, through its decoder (the next query of the device shows the alarm):',
     `    curl -s '${publicUrl}/v3/capture?secret=${encodeURIComponent(workspace.uplinkSecret)}&deviceId=${leak.device.deviceId}' -H 'content-type: application/json' -d '${wet}'`,
     '',
-    '  What the rule "Leak alarm" and its output made of that leak:',
+    `  What the rule "${leakRuleName}" made of that leak, as a sample and as an alarm:`,
     `    ${post(`/v3/devices/${leak.id}/query`, { topic: alarmTopic, limit: 1 })}`,
+    `    curl -s '${publicUrl}/v3/alarms?workspaceId=${workspace.id}&state=OPEN' -H 'x-api-key: ${apiKey}'`,
     '',
     '  Everything live, as it is stored:',
     `    npx node -e "const w = new WebSocket('${socketUrl}?xApiKey=${apiKey}'); w.onopen = () => w.send(JSON.stringify(${inDoubleQuotes(subscribe)})); w.onmessage = (m) => console.log(m.data)"`,

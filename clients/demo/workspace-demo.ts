@@ -1,10 +1,11 @@
 // Demo of one workspace on a running platform: records in the name of a caller, then history and live payloads.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EpochMs } from '../../src/model/instant.ts';
+import { setUpAlarmRules } from './alarm-rules.ts';
+import { setUpDashboard } from './dashboard.ts';
 import { deviceKinds } from './devices/kind-table.ts';
 import { historyStart, loadHistory, loadOverHttp } from './history.ts';
 import type { Send } from './keep-alive.ts';
-import { setUpLeakRule } from './leak-rule.ts';
 import { sendLive } from './live.ts';
 import { dayMs } from './physics/local-time.ts';
 import { connectPlatform } from './platform.ts';
@@ -26,7 +27,7 @@ export interface WorkspaceDemoOptions {
   readonly now: () => EpochMs;
 }
 
-/** Resolves when all records but the rule exist, with the device types that are new. */
+/** Resolves when all records but the rules exist, with the device types that are new. */
 export async function openWorkspaceDemo(options: WorkspaceDemoOptions): Promise<{
   readonly deviceTypeIds: readonly string[];
   readonly run: () => Promise<never>;
@@ -34,6 +35,7 @@ export async function openWorkspaceDemo(options: WorkspaceDemoOptions): Promise<
   const { send, headers, organizationId, workspaceId, signal, now } = options;
   const platform = connectPlatform({ baseUrl: '', headers, send, signal });
   const workspace = await setUpDemo(platform, { organizationId, workspaceId }, deviceKinds);
+  await setUpDashboard(platform, workspace);
   const { devices, uplinkSecret, deviceTypeIds } = workspace;
   const to = now();
   const starts = new Map<string, EpochMs>();
@@ -50,7 +52,7 @@ export async function openWorkspaceDemo(options: WorkspaceDemoOptions): Promise<
       load: loadOverHttp(platform, lanesMax),
     });
     // The past raises no alarms.
-    await setUpLeakRule(platform, workspace);
+    await setUpAlarmRules(platform, workspace);
     const pause = (ms: number) => wait(ms, undefined, { signal });
     // A device that a user deleted sends no more, which is what the user wants.
     const print = () => undefined;

@@ -46,9 +46,21 @@ async function startDemo(): Promise<Demo> {
     void ended.then(() => reject(new Error(`the demo ended: ${output}`)));
   });
   const address = /is ready on (\S+)/.exec(output)?.[1];
-  if (address === undefined) throw new Error(`the demo has no address: ${output}`);
+  const [, path, body] = /(\/v3\/capture\?\S+)' .* -d '(.*)'/.exec(output) ?? [];
+  const alarms = /(\/v3\/alarms\?\S+)'/.exec(output)?.[1];
+  if (address === undefined || path === undefined || alarms === undefined)
+    throw new Error(`the demo has no address or commands: ${output}`);
+  const base = `http://${address}`;
+  const headers = { 'content-type': 'application/json', 'x-api-key': apiKey };
+  // The rule is created last: the floor is wet until its alarm is open.
+  for (let found = 0; found === 0; await delay(settleMs)) {
+    await fetch(base + path, { method: 'POST', headers, body: body ?? '' });
+    const answer = await fetch(`${base}${alarms}&search=Water&size=1`, { headers });
+    if (!answer.ok) throw new Error(`${alarms}: ${answer.status}`);
+    found = ((await answer.json()) as { totalElements: number }).totalElements;
+  }
   return {
-    base: `http://${address}`,
+    base,
     apiKey,
     async close() {
       child.kill('SIGTERM');
@@ -78,7 +90,7 @@ async function idsOf({ base, apiKey }: Demo): Promise<PageIds> {
     workspaceId,
     deviceId,
     typeId: await first(`/v3/device-types?organizationId=${organizationId}&size=1&sort=name,asc`),
-    ruleId: await of('/v3/rules'),
+    ruleId: await of('/v3/rules', '&search=Leak'),
     outputId: await of('/v3/output-connectors'),
     dashboardId: await of('/v3/dashboards'),
     alarmId: await of('/v3/alarms'),

@@ -13,10 +13,10 @@ import {
   signIn,
   tokenPath,
 } from './access-world.ts';
+import { testedProgram } from '../world/tested-program.ts';
 
 const adminKey = '0123456789abcdef.11111111-2222-4333-8444-555555555555';
 const adminPassword = 'first password of the owner';
-const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
 interface Running {
   readonly base: string;
@@ -26,7 +26,7 @@ interface Running {
 
 /** The real program at its most talkative. */
 async function start(directory: string): Promise<Running> {
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [testedProgram], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',

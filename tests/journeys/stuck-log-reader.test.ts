@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { testedProgram } from '../world/tested-program.ts';
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'heliograph-log-'));
@@ -21,18 +21,22 @@ function start(limits = ''): {
   port: Promise<number>;
   ended: Promise<number | null>;
 } {
-  const child: Child = spawn('sh', ['-c', `${limits} exec "$0" "$1"`, process.execPath, program], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env['PATH'],
-      HOST: '127.0.0.1',
-      PORT: '0',
-      MQTT_PORT: '0',
-      COAP_PORT: '0',
-      DATA_DIR: directory,
-      LOG_LEVEL: 'debug',
+  const child: Child = spawn(
+    'sh',
+    ['-c', `${limits} exec "$0" "$1"`, process.execPath, testedProgram],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        HOST: '127.0.0.1',
+        PORT: '0',
+        MQTT_PORT: '0',
+        COAP_PORT: '0',
+        DATA_DIR: directory,
+        LOG_LEVEL: 'debug',
+      },
     },
-  });
+  );
   const ended = new Promise<number | null>((resolve) => {
     child.once('exit', resolve);
   });

@@ -1,10 +1,9 @@
 // Platform process for tests that kill it: started on a data folder, ready by its own message, ended by signal.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import type { HttpTarget } from '../../bench/load/http.ts';
+import { testedProgram } from '../world/tested-program.ts';
 
 export const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
-const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 const readyWithinMs = 30_000;
 const outputKept = 4_000;
 
@@ -34,7 +33,7 @@ type Settings = Readonly<Record<string, string>>;
 
 function spawnPlatform(directory: string, settings: Settings = {}): Started {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [testedProgram], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',
