@@ -138,9 +138,9 @@ test('the earlier program refuses a database that this one wrote', async () => {
 
 test('a number that the earlier program stored and this one does not know is refused', async () => {
   await makeOldDatabase(oldNames);
-  sqlite((database) => database.exec('insert into schemaVersion values (99)'));
+  sqlite((database) => database.exec('insert into schemaVersion values (999)'));
   await expect(migrate(open())).rejects.toThrow(
-    new RegExp(`newer version.*records version 99, this program knows ${newestName}`),
+    new RegExp(`newer version.*records version 999, this program knows ${newestName}`),
   );
 });
 
@@ -205,6 +205,10 @@ test('fleet 5: devices and last uplinks of an earlier version are counted', asyn
     { workspaceId: 'w1', what: 'heard', count: 2 },
     { workspaceId: 'w2', what: 'devices', count: 2 },
     { workspaceId: 'w2', what: 'heard', count: 1 },
+  ]);
+  expect(rows('select * from onlineCounts order by workspaceId')).toMatchObject([
+    { workspaceId: 'w1', period: 1, count: 1 },
+    { workspaceId: 'w2', period: 1, count: 1 },
   ]);
   expect(
     rows('select deviceId, workspaceId, onlineUntil from deviceStatus order by deviceId'),

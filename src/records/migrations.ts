@@ -39,6 +39,7 @@ import * as demoWorkspaces from './migrations/0095-demo-workspaces.ts';
 import * as periodCounts from './migrations/0096-period-counts.ts';
 import * as dashboardShares from './migrations/0097-dashboard-shares.ts';
 import * as preferences from './migrations/0098-preferences.ts';
+import * as onlineCounts from './migrations/0099-online-counts.ts';
 import * as commitOrder from './migrations/0100-commit-order.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -78,6 +79,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0096-period-counts': periodCounts,
   '0097-dashboard-shares': dashboardShares,
   '0098-preferences': preferences,
+  '0099-online-counts': onlineCounts,
   '0100-commit-order': commitOrder,
 };
 

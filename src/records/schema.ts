@@ -292,6 +292,8 @@ export interface RecordTables extends NetworkTables, RuleTables, AlarmTables, Co
   deliveries: DeliveryRow;
   organizationCounts: { organizationId: string; what: string; count: number };
   workspaceCounts: { workspaceId: string; what: string; count: number };
+  /** Devices whose online time ends in a minute, by its number since 1970. */
+  onlineCounts: { workspaceId: string; period: number; count: number };
   keyCheck: { word: SealedText };
   followerPositions: { follower: string; position: number };
 }

@@ -11,6 +11,7 @@ import type { DeviceFilter } from './device-filter.ts';
 import { findDeviceIds, listDevices } from './device-lists.ts';
 import { saveUplinkMetrics } from './device-status.ts';
 import { knownTotal, workspacesOf } from './device-totals.ts';
+import { onlineTotal } from './online-totals.ts';
 
 const now = 1_000_000;
 const audit = { created: 1, updated: null, version: 0 };
@@ -55,7 +56,7 @@ async function changeSomething(random: (below: number) => number): Promise<void>
   const id = `02${random(60)}`;
   const workspaceId = workspaces[random(3)]!;
   const registered = [null, 0, 1][random(3)]!;
-  const onlineTimeoutSeconds = [1, 60, 500][random(3)]!;
+  const onlineTimeoutSeconds = [1, 60, 500, 1 + random(200)][random(4)]!;
   const isThere = (await db.selectFrom('devices').select('id').where('id', '=', id).execute())[0];
   const row = db.updateTable('devices').where('id', '=', id);
   switch (isThere === undefined ? 0 : 1 + random(7)) {
@@ -91,7 +92,7 @@ async function changeSomething(random: (below: number) => number): Promise<void>
       await db.deleteFrom('devices').where('id', '=', id).execute();
       return;
     default: {
-      const timestamp = now - random(600) * 1_000;
+      const timestamp = now - random(600) * 1_000 - random(2) * random(1_000);
       const told = random(2) === 0 ? { sqi: 1, batteryLevel: 1 } : {};
       await saveUplinkMetrics(db, [
         { uplinkId: 'u', deviceId: id, uplinkSize: 1, timestamp, ...told },
@@ -169,6 +170,66 @@ async function ordersAreRight(random: (below: number) => number): Promise<void> 
     expect(ids).toEqual(sorted);
   }
 }
+
+const statuses = () => records.db.selectFrom('deviceStatus').selectAll().execute();
+type Status = Awaited<ReturnType<typeof statuses>>[number];
+
+/** Instants around those at which some device goes offline or a minute ends. */
+function instantsOf(rows: readonly Status[], random: (below: number) => number): number[] {
+  const ends = rows.flatMap(({ onlineUntil }) => onlineUntil ?? []);
+  return Array.from({ length: 12 }, () => {
+    const end = ends[random(ends.length)] ?? now;
+    return [end, Math.ceil(end / 60_000) * 60_000][random(2)]! + random(3) - 1;
+  });
+}
+
+/** What the total must be, from every row. */
+function onlineByWalk(rows: readonly Status[], workspaceIds: readonly string[], at: number) {
+  return rows.filter(
+    ({ workspaceId, onlineUntil }) =>
+      workspaceIds.includes(workspaceId ?? '') && (onlineUntil ?? at) > at,
+  ).length;
+}
+
+test.each([3, 4])('fleet 5: online totals are exact at every instant, %i', async (seed) => {
+  const random = randomFrom(seed);
+  for (let round = 0; round < 4; round++) {
+    for (let i = 0; i < 30; i++) await changeSomething(random);
+    const rows = await statuses();
+    for (const at of instantsOf(rows, random))
+      for (const workspaceIds of [['w0'], workspaces])
+        expect({ at, total: await onlineTotal(records.db, workspaceIds, at) }).toEqual({
+          at,
+          total: onlineByWalk(rows, workspaceIds, at),
+        });
+  }
+  const empty = records.db.selectFrom('onlineCounts').selectAll().where('count', '<=', 0);
+  expect(await empty.execute()).toEqual([]);
+});
+
+test('fleet 5: online totals are exact with more time-outs than are looked up', async () => {
+  const { db } = records;
+  const [source] = await db.selectFrom('devices').selectAll().limit(1).execute();
+  const devices = Array.from({ length: 40 }, (_, n) => {
+    const own = { id: `timeout-${n}`, deviceId: `timeout-${n}`, workspaceId: 'w2' };
+    return { ...source!, ...own, registered: null, onlineTimeoutSeconds: 1_000 + n };
+  });
+  await db.insertInto('devices').values(devices).execute();
+  await saveUplinkMetrics(
+    db,
+    devices.map(({ id }) => ({ uplinkId: 'u', deviceId: id, uplinkSize: 1, timestamp: now })),
+  );
+  const rows = await statuses();
+  for (const at of [now + 999_999, now + 1_000_000, now + 1_020_500, now + 1_039_000])
+    expect(await onlineTotal(db, ['w2'], at)).toBe(onlineByWalk(rows, ['w2'], at));
+  const online = await listDevices(
+    records,
+    { organizationId: 'o', workspaceIds: ['w2'], onlineState: 'ONLINE' },
+    { page: 0, size: 100, sort: [] },
+    now + 1_020_500,
+  );
+  expect([online.total, online.rows.length]).toEqual([19, 19]);
+});
 
 test('fleet 5: lists of workspaces, tags and online states count no devices', async () => {
   const known = await Promise.all(

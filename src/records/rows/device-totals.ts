@@ -6,6 +6,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import { isOneOf } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { DeviceFilter } from './device-filter.ts';
+import { onlineTotal } from './online-totals.ts';
 
 type WorkspaceIds = readonly string[];
 
@@ -146,8 +147,8 @@ async function stateTotal(
   if (states.has('UNKNOWN')) total += devices - deregistered - registeredHeard;
   if (isOnline && isOffline) return total + registeredHeard;
   if (!isOnline && !isOffline) return total;
-  const offline = await offlineCount(db, workspaceIds, now);
-  return total + (isOffline ? offline : registeredHeard - offline);
+  const online = await onlineTotal(db, workspaceIds, now);
+  return total + (isOnline ? online : registeredHeard - online);
 }
 
 /** Devices of the workspace by state. Those that are deregistered are offline. */
@@ -177,25 +178,4 @@ async function deregisteredCounts(
     deregistered: Number(deregistered),
     deregisteredHeard: Number(deregisteredHeard),
   };
-}
-
-async function offlineCount(
-  db: RecordsDb,
-  workspaceIds: WorkspaceIds,
-  now: EpochMs,
-): Promise<number> {
-  const shortest = await db
-    .selectFrom('devices')
-    .select(({ fn }) => fn.min<number | null>('onlineTimeoutSeconds').as('seconds'))
-    .where(isOneOf('workspaceId', workspaceIds))
-    .executeTakeFirstOrThrow();
-  // A device that sent within the shortest time-out is online: most rows are not read.
-  const { count } = await db
-    .selectFrom('deviceStatus')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where(isOneOf('workspaceId', workspaceIds))
-    .where('lastUplinkAt', '<=', now - (shortest.seconds ?? 0) * 1_000)
-    .where('onlineUntil', '<=', now)
-    .executeTakeFirstOrThrow();
-  return Number(count);
 }
