@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError } from './config-values.ts';
+import { readConfig } from './config.ts';
 import { quotaNames, quotaTable, standardQuotas } from './model/quota.ts';
 
 test('an empty environment gives the documented defaults', () => {
@@ -51,6 +52,8 @@ for (const [name, value, accepted] of [
   ['ROLES', 'query', 'unset: this version runs all roles in one process'],
   ['RAW_UPLINK_RETENTION', 'P1M', 'such as P7D, or 0'],
   ['RAW_UPLINK_RETENTION', 'a week', 'such as P7D, or 0'],
+  ['MAP_TILES_URL', 'https://tiles.example/{z}/{x}/{y}.png', 'MAP_TILES_ATTRIBUTION is not'],
+  ['MAP_TILES_ATTRIBUTION', '© Maps', 'MAP_TILES_URL is not'],
   ['RATE_LIMIT_PER_SECOND', '-1', 'a whole number from 0 to 1000000'],
 ] as const) {
   test(`${name}=${value} is refused and the message says what is accepted`, () => {
@@ -118,4 +121,14 @@ test('contract 36: every quota has its default and its variable, and the operati
     expect(() => readConfig({ [variable]: '0' })).toThrow(`${variable}=0 cannot be used`);
     expect(manual).toContain(`| \`${name}\` | \`${variable}\` | ${standard} | ${per} |`);
   }
+});
+
+test('tiles of a map have an address and an attribution', () => {
+  const attribution = '© Maps';
+  const tiles = (url: string) =>
+    readConfig({ MAP_TILES_URL: url, MAP_TILES_ATTRIBUTION: attribution }).mapTiles;
+  const url = 'https://tiles.example/{z}/{x}/{y}.png?key=secret';
+  expect(tiles(url)).toEqual({ url, attribution });
+  // The key is not repeated in the message.
+  expect(() => tiles('https://tiles.example/{z}/{x}.png?key=secret')).toThrow('MAP_TILES_URL=…');
 });

@@ -1,11 +1,24 @@
 // Configuration: the environment, read once into a frozen Config. No other file reads process.env.
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { parseIsoDuration } from './model/iso-duration.ts';
+import {
+  certificateOf,
+  ConfigError,
+  durationOf,
+  flagOf,
+  listOf,
+  mapTilesOf,
+  oneOf,
+  originsOf,
+  portOf,
+  rangesOf,
+  refuse,
+  urlOf,
+  wholeNumberOf,
+} from './config-values.ts';
+import type { MapTiles } from './model/map-tiles.ts';
 import { type Quotas, quotasFrom } from './model/quota.ts';
-import { dayMs } from './model/instant.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const vendorAliasModes = ['header', 'always', 'off'] as const;
@@ -32,6 +45,8 @@ export interface Config {
   readonly rateLimitPerSecond: number;
   /** Origins whose pages may call the interface. */
   readonly corsOrigins: readonly string[];
+  /** Street maps of the console; without them it draws an outline of the world. */
+  readonly mapTiles: MapTiles | undefined;
   /** Proxies whose `X-Forwarded-For` is believed: addresses or CIDR ranges. */
   readonly trustedProxies: readonly string[];
   readonly recordsUrl: string | undefined;
@@ -79,11 +94,6 @@ const secretNames = new Set([
   'GCP_SERVICE_ACCOUNT_KEY',
 ]);
 
-/** An invalid setting. The message names the variable, the value and what is accepted. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads every variable of docs/operating.md. Throws ConfigError for the first invalid value. */
@@ -111,6 +121,7 @@ export function readConfig(environment: Environment = process.env): Config {
       max: 1_000_000,
     }),
     corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
+    mapTiles: mapTilesOf(text('MAP_TILES_URL'), text('MAP_TILES_ATTRIBUTION')),
     trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
     samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
@@ -138,12 +149,8 @@ export function readConfig(environment: Environment = process.env): Config {
       max: 256,
     }),
     wrapperPid: Number(text('HELIOGRAPH_WRAPPER_PID')) || undefined,
-    quotas: quotasFrom((_, row) =>
-      wholeNumberOf(row.variable, text(row.variable), {
-        fallback: row.standard,
-        min: 1,
-        max: 1_000_000_000,
-      }),
+    quotas: quotasFrom((_, { variable, standard: fallback }) =>
+      wholeNumberOf(variable, text(variable), { fallback, min: 1, max: 1_000_000_000 }),
     ),
   });
 }
@@ -169,116 +176,10 @@ function textOf(environment: Environment, name: string): string | undefined {
   return contents;
 }
 
-function refuse(name: string, value: string, accepted: string): never {
-  throw new ConfigError(`${name}=${value} cannot be used: it must be ${accepted}`);
-}
-
-function wholeNumberOf(
-  name: string,
-  value: string | undefined,
-  { fallback, min, max }: { readonly fallback: number; readonly min: number; readonly max: number },
-): number {
-  if (value === undefined) return fallback;
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number < min || number > max)
-    refuse(name, value, `a whole number from ${min} to ${max}`);
-  return number;
-}
-
-/** Milliseconds. Months are rejected, because they have no fixed length. */
-function durationOf(name: string, value: string | undefined, fallback: string): number {
-  if (value === '0') return 0;
-  const given = value ?? fallback;
-  const parsed = parseIsoDuration(given);
-  if ('duration' in parsed && parsed.duration.months === 0)
-    return parsed.duration.days * dayMs + parsed.duration.ms;
-  return refuse(
-    name,
-    given,
-    'an ISO-8601 duration of weeks, days, hours, minutes or seconds, such as P7D, or 0',
-  );
-}
-
-function portOf(name: string, value: string | undefined, fallback: number): number {
-  return wholeNumberOf(name, value, { fallback, min: 0, max: 65_535 });
-}
-
-function certificateOf(cert: string | undefined, key: string | undefined) {
-  if (cert === undefined && key === undefined)
-    return { mqttTlsCert: undefined, mqttTlsKey: undefined };
-  if (cert === undefined) throw halfCertificate('MQTT_TLS_KEY', 'MQTT_TLS_CERT');
-  if (key === undefined) throw halfCertificate('MQTT_TLS_CERT', 'MQTT_TLS_KEY');
-  return { mqttTlsCert: resolve(cert), mqttTlsKey: resolve(key) };
-}
-
-function halfCertificate(given: string, missing: string): ConfigError {
-  return new ConfigError(
-    `${given} is set and ${missing} is not: TLS needs the certificate and its key`,
-  );
-}
-
-function oneOf<T extends string>(
-  name: string,
-  value: string | undefined,
-  fallback: T,
-  accepted: readonly T[],
-): T {
-  if (value === undefined) return fallback;
-  return (
-    accepted.find((one) => one === value) ?? refuse(name, value, `one of ${accepted.join(', ')}`)
-  );
-}
-
-function flagOf(name: string, value: string | undefined): boolean {
-  if (value === undefined || value === '0' || value === 'false') return false;
-  return value === '1' || value === 'true' || refuse(name, value, '1 or 0');
-}
-
-function urlOf(name: string, value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  // The value may hold a password, so the message must not repeat it.
-  if (URL.canParse(value)) return value;
-  return refuse(name, '…', 'a URL');
-}
-
 /** Without a slash at its end. */
 function publicUrlOf(value: string | undefined, port: number): string {
   const url = urlOf('PUBLIC_URL', value) ?? `http://localhost:${port}`;
   return url.replace(/\/+$/, '');
-}
-
-function listOf(value: string | undefined): readonly string[] {
-  return (value ?? '')
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
-function originsOf(name: string, value: string | undefined): readonly string[] {
-  const origins = listOf(value);
-  if (value !== undefined && !origins.every(isOrigin))
-    refuse(name, value, 'origins such as https://app.example.com, or *');
-  return origins;
-}
-
-function rangesOf(name: string, value: string | undefined): readonly string[] {
-  const ranges = listOf(value);
-  if (value !== undefined && !ranges.every(isAddressRange))
-    refuse(name, value, 'addresses or ranges such as 10.0.0.0/8');
-  return ranges;
-}
-
-function isOrigin(text: string): boolean {
-  return text === '*' || (URL.canParse(text) && new URL(text).origin === text);
-}
-
-const addressBits: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
-
-/** Whether the string is an IP address, or one with a prefix length. */
-function isAddressRange(text: string): boolean {
-  const [address = '', prefix = '0'] = text.split('/');
-  const bitsMax = addressBits[isIP(address)];
-  return bitsMax !== undefined && /^\d+$/.test(prefix) && Number(prefix) <= bitsMax;
 }
 
 /**

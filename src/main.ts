@@ -1,5 +1,6 @@
 // Start and stop: starts the platform and stops it on a signal, or checks its data folder.
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { ConfigError } from './config-values.ts';
+import { type Config, readConfig } from './config.ts';
 import { startPlatform } from './composition/platform.ts';
 import type { Platform } from './composition/platform-parts.ts';
 import { NewerFormatError } from './model/newer-format.ts';

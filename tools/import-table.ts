@@ -81,6 +81,7 @@ export const compositionFolder = 'composition';
 export const rootFiles: readonly string[] = [
   'main',
   'config',
+  'config-values',
   'start-memory',
   'start-message',
   'verify-report',

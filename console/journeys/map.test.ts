@@ -1,4 +1,7 @@
 // Map in a real browser: devices where they are, by mouse, keyboard and list, close and far, live.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
 import { axeFindings } from './chromium.ts';
@@ -143,4 +146,100 @@ async function prepare(world: World): Promise<void> {
     await world.capture(device, { latitude, longitude, temperature: 21 });
   }
   devices.set('Van', await world.device({ name: 'Van' }));
+}
+
+const attribution = '© Streets of the test';
+/** A picture of one pixel, magenta. */
+const tile = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z/AfAAQAAf8iCjrwAAAAAElFTkSuQmCC',
+  'base64',
+);
+const asked: { readonly path: string; readonly referer: string | undefined }[] = [];
+let isDown = false;
+const soon = { timeout: 10_000, interval: 200 };
+const tileServer = createServer(({ url = '', headers }, answer) => {
+  asked.push({ path: url, referer: headers.referer });
+  if (isDown) answer.writeHead(503).end();
+  else answer.writeHead(200, { 'content-type': 'image/png' }).end(tile);
+});
+
+journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles }, (stage) => {
+  test('tiles of the operator are under the devices, and from no other host', async () => {
+    const { page } = stage;
+    const answer = await page.goto(stage.at('map'));
+    await page.getByText('5 in view').waitFor();
+    await page.getByText(attribution).waitFor();
+    expect(answer?.headers()['content-security-policy']).toContain(
+      `img-src 'self' ${tilesBase()};`,
+    );
+    await expect.poll(() => colorAt(page, 12), soon).toEqual([255, 0, 255]);
+    for (const { path, referer } of asked) {
+      expect(path).toMatch(/^\/\d+\/\d+\/\d+\.png\?key=a$/);
+      expect(referer).toBe(`${stage.world.base}/`);
+    }
+    await stage.inspect('map-tiles');
+    expect(beyondTiles(stage.takeComplaints())).toEqual([]);
+  });
+
+  test('moving asks for the tiles beyond, and close there are streets in place of a grid', async () => {
+    const { page } = stage;
+    const before = new Set(asked.map(({ path }) => path));
+    await page.getByRole('application').focus();
+    for (let step = 0; step < 6; step++) await page.keyboard.press('+');
+    await expect.poll(() => asked.some(({ path }) => !before.has(path)), soon).toBe(true);
+    await expect.poll(() => colorAt(page, 12), soon).toEqual([255, 0, 255]);
+    expect(await page.getByText(/Grid of/).count()).toBe(0);
+    expect(beyondTiles(stage.takeComplaints())).toEqual([]);
+  });
+
+  test('without answers of the tile server the outline is shown, and why', async () => {
+    const { page } = stage;
+    isDown = true;
+    await page.reload();
+    await page.getByText('The street map could not be loaded.').waitFor();
+    await page.keyboard.press('0');
+    await page.getByText('5 in view').waitFor();
+    const others = beyondTiles(stage.takeComplaints());
+    expect(others.filter((one) => !one.includes('status of 503'))).toEqual([]);
+  });
+});
+
+/** Without the requests to the tile server, which is the only other host. */
+function beyondTiles(complaints: readonly string[]): readonly string[] {
+  return complaints.filter((one) => !one.startsWith(`request to another host: ${tilesBase()}/`));
+}
+
+async function startWithTiles(): Promise<World> {
+  await new Promise<void>((resolve) => {
+    tileServer.listen(0, '127.0.0.1', resolve);
+  });
+  const environment = {
+    MAP_TILES_URL: `${tilesBase()}/{z}/{x}/{y}.png?key=a`,
+    MAP_TILES_ATTRIBUTION: attribution,
+  };
+  return startWorld({ environment });
+}
+
+function tilesBase(): string {
+  return `http://127.0.0.1:${(tileServer.address() as AddressInfo).port}`;
+}
+
+function closeTiles(): void {
+  tileServer.close();
+  tileServer.closeAllConnections();
+}
+
+/** Red, green and blue of the map, at this distance from its upper left corner. */
+async function colorAt(page: Page, offset: number): Promise<readonly number[]> {
+  const box = await page.getByRole('application').boundingBox();
+  if (box === null) throw new Error('the map is not shown');
+  const clip = { x: box.x + offset, y: box.y + offset, width: 1, height: 1 };
+  const png = (await page.screenshot({ clip })).toString('base64');
+  return page.evaluate(async (encoded) => {
+    const bytes = Uint8Array.from(atob(encoded), (letter) => letter.codePointAt(0) ?? 0);
+    const picture = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+    const context = new OffscreenCanvas(1, 1).getContext('2d');
+    context?.drawImage(picture, 0, 0);
+    return [...(context?.getImageData(0, 0, 1, 1).data ?? [])].slice(0, 3);
+  }, png);
 }

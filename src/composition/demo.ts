@@ -3,7 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Platform } from './platform-parts.ts';
-import { type Config, ConfigError } from '../config.ts';
+import { ConfigError } from '../config-values.ts';
+import type { Config } from '../config.ts';
 import { runDemo } from '../../clients/demo/demo.ts';
 
 /**

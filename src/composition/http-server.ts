@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { guardOf } from './access.ts';
 import type { Parts } from './platform-parts.ts';
 import { consoleOf } from '../http/edge/console.ts';
+import { tileOrigin } from '../model/map-tiles.ts';
 import { addDocs } from '../http/edge/docs.ts';
 import { addDocsPolicy } from '../http/edge/docs-policy.ts';
 import type { Route } from '../http/edge/route.ts';
@@ -18,10 +19,13 @@ export async function composeHttpServer(
   routes: readonly Route[],
 ): Promise<FastifyInstance> {
   const { config, address, telemetry, access, now } = parts;
-  const { publicUrl, trustedProxies, corsOrigins } = config;
+  const { publicUrl, trustedProxies, corsOrigins, mapTiles } = config;
   const guard = guardOf(access, config, now);
   const edge = { routes, guard, events: telemetry, now };
-  const { addFiles, serveScreen } = consoleOf(consoleFolder);
+  const { addFiles, serveScreen } = consoleOf(
+    consoleFolder,
+    mapTiles === undefined ? [] : [tileOrigin(mapTiles.url)],
+  );
   const app = await createServer({ ...edge, publicUrl, trustedProxies, corsOrigins, serveScreen });
   addFiles(app);
   addDocs(app, routes, address.url);

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Parts } from './platform-parts.ts';
-import { type Config, ConfigError } from '../config.ts';
+import { ConfigError } from '../config-values.ts';
+import type { Config } from '../config.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
 import type { MqttBrokerOnDemand } from '../ingest/mqtt/mqtt-broker-on-demand.ts';
 import { type CertificateFiles, createCertificateWatch } from '../ingest/mqtt/mqtt-certificate.ts';

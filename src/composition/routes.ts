@@ -147,19 +147,20 @@ export function composeRoutes(
 }
 
 function aboutParts({ config, records, access }: Parts): AboutParts {
-  const { smtpUrl, smsGatewayUrl, mqttPort, coapPort } = config;
+  const { smtpUrl, smsGatewayUrl, mqttPort, coapPort, mapTiles } = config;
   const features = {
     mail: smtpUrl !== undefined,
     sms: smsGatewayUrl !== undefined,
     mqtt: mqttPort !== 0,
     coap: coapPort !== 0,
-    tiles: false,
+    tiles: mapTiles !== undefined,
   };
   return {
     installation: {
       version: programVersion(),
       features,
       ports: { mqtt: mqttPort || null, coap: coapPort || null },
+      mapTiles: mapTiles ?? null,
     },
     hasDevices: () => hasDevices(records),
     isSignedIn: (headers) => isIdentified(access.authenticators, headers),

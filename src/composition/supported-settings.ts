@@ -1,5 +1,6 @@
 // Supported settings: refuses those that this version does not support together, or at all.
-import { type Config, ConfigError } from '../config.ts';
+import { ConfigError } from '../config-values.ts';
+import type { Config } from '../config.ts';
 
 /** Throws ConfigError for settings that this version does not support together, or at all. */
 export function refuseUnsupported(config: Config): void {

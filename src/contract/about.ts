@@ -22,5 +22,16 @@ export const aboutSchema = namedObject('About', {
     { mqtt: orNull(Type.Integer()), coap: orNull(Type.Integer()) },
     { description: 'On which the server takes payloads of devices; null: not at all' },
   ),
+  mapTiles: orNull(
+    Type.Object(
+      {
+        url: Type.String({ description: 'Address of a tile, with {z}, {x} and {y} in it' }),
+        attribution: Type.String({ description: 'Shown on every map, as plain words' }),
+      },
+      {
+        description: 'Where browsers load street maps; null: maps show the outline of the console',
+      },
+    ),
+  ),
   timezone: Type.String({ description: 'IANA name of the time zone of the server' }),
 });

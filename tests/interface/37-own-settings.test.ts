@@ -35,6 +35,7 @@ describe('GET /v3/about', () => {
       firstRun: true,
       features: { mail: false, sms: false, mqtt: false, coap: false, tiles: false },
       ports: { mqtt: null, coap: null },
+      mapTiles: null,
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     });
     await at.world.device();

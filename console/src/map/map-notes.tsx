@@ -34,9 +34,11 @@ interface ScaleBarProps {
   readonly view: View;
   readonly isGrid: boolean;
   readonly isSmall: boolean;
+  /** Of the street map. */
+  readonly attribution: string | undefined;
 }
 
-export function ScaleBar({ view, isGrid, isSmall }: ScaleBarProps) {
+export function ScaleBar({ view, isGrid, isSmall, attribution }: ScaleBarProps) {
   const words = useWords(mapWords);
   const formats = useFormats();
   const meters = metersPerPixel(view);
@@ -50,7 +52,10 @@ export function ScaleBar({ view, isGrid, isSmall }: ScaleBarProps) {
       <span className={styles['scale']} style={{ width: length / meters }}>
         {said}
       </span>
-      {!isSmall && <span>{isGrid ? words.grid(said) : words.natural}</span>}
+      {attribution !== undefined && <span>{attribution}</span>}
+      {attribution === undefined && !isSmall && (
+        <span>{isGrid ? words.grid(said) : words.natural}</span>
+      )}
     </>
   );
 }

@@ -16,6 +16,7 @@ export const mapWords = wordSet(
     meters: (count: string) => `${count} m`,
     kilometers: (count: string) => `${count} km`,
     noOutline: 'The outline could not be loaded.',
+    noTiles: 'The street map could not be loaded.',
     noPosition: 'None of these devices has told its position yet.',
   },
   {
@@ -32,6 +33,7 @@ export const mapWords = wordSet(
     meters: (count: string) => `${count} m`,
     kilometers: (count: string) => `${count} km`,
     noOutline: 'Der Umriss konnte nicht geladen werden.',
+    noTiles: 'Die Straßenkarte konnte nicht geladen werden.',
     noPosition: 'Keines dieser Geräte hat bisher seine Position gemeldet.',
   },
 );

@@ -1,7 +1,8 @@
-// Map painting: outline or grid, then clusters and devices, on a canvas in the colors of the theme.
+// Map painting: outline, grid or tiles, then clusters and devices, on a canvas in colors of the theme.
 import { tokenValue } from '../design/theme.ts';
 import type { Cluster, MapState } from './clusters.ts';
 import { type Outline, pathScale } from './outline.ts';
+import type { TilePictures } from './tile-pictures.ts';
 import {
   metersPerPixel,
   scaleLength,
@@ -22,6 +23,7 @@ export interface Scene {
   readonly view: View;
   readonly size: Size;
   readonly outline: Outline | undefined;
+  readonly tiles: TilePictures | undefined;
   readonly clusters: readonly Cluster[];
   readonly chosenId: string | undefined;
   readonly hasLabels: boolean;
@@ -73,6 +75,8 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene, pixelRatio: numbe
   if (isGrid) paintGrid(context, view, size);
   else if (scene.outline !== undefined) paintOutline(context, scene.outline, scene, pixelRatio);
   plain();
+  // Over the outline, which is there when tiles are not.
+  scene.tiles?.paint(context, view, size);
   paintClusters(context, scene);
 }
 

@@ -24,7 +24,7 @@ export interface Size {
   readonly height: number;
 }
 
-const tilePx = 256;
+export const tilePx = 256;
 export const zoomMax = 19;
 const latitudeMax = 85.05112878;
 const earthMeters = 40_075_016.686;

@@ -1,4 +1,4 @@
-// World map: devices as dots and clusters on the outline of the world, or on a grid when close.
+// World map: devices as dots and clusters on a street map, else on an outline or grid.
 import { Maximize, Minus, Plus } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { themeEvent } from '../design/theme.ts';
@@ -9,7 +9,9 @@ import { Legend, ScaleBar } from './map-notes.tsx';
 import { mapWords } from './map-words.ts';
 import { type Detail, loadOutline, type Outline } from './outline.ts';
 import { clusterAt, isGridShown, paint, type Scene, shownClusters } from './paint.ts';
+import type { TilePictures } from './tile-pictures.ts';
 import { useGestures } from './use-gestures.ts';
+import { useTiles } from './use-tiles.ts';
 import { fitted, type Size, type View, zoomedAt, zoomMax } from './view.ts';
 import styles from './world-map.module.css';
 
@@ -42,10 +44,12 @@ export function WorldMap(props: WorldMapProps) {
   const size = useSize(box);
   const { view, show, fit } = useView(props, size);
   const outline = useOutline(view.zoom >= fineZoom ? 'fine' : 'coarse');
+  const { tiles, attribution, isFailing } = useTiles();
   const step = Math.round(view.zoom);
   const clusters = useMemo(() => clustersOf(points, step), [points, step]);
-  const scene: Scene = { view, size, outline: outline.data, clusters, chosenId, hasLabels: true };
-  usePainting(canvas, scene);
+  const shown = { view, size, clusters, chosenId, hasLabels: true };
+  const scene: Scene = { ...shown, outline: outline.data, tiles };
+  usePainting(canvas, scene, tiles);
   const open = (cluster: Cluster | undefined) => {
     const [first] = cluster?.points ?? [];
     if (cluster === undefined || first === undefined) return choose?.(undefined);
@@ -110,7 +114,13 @@ export function WorldMap(props: WorldMapProps) {
       </div>
       {!isSmall && <Legend />}
       <div className={styles['foot']}>
-        <ScaleBar view={view} isGrid={isGridShown(view, size)} isSmall={isSmall} />
+        <ScaleBar
+          view={view}
+          isGrid={isGridShown(view, size)}
+          isSmall={isSmall}
+          attribution={attribution}
+        />
+        {isFailing && <span role="alert">{words.noTiles}</span>}
         {outline.isFailed && <span role="alert">{words.noOutline}</span>}
       </div>
       {children}
@@ -179,8 +189,12 @@ function useOutline(detail: Detail): { data: Outline | undefined; isFailed: bool
   return { data: found, isFailed };
 }
 
-/** At most once a frame, and again when the theme changes. */
-function usePainting(canvas: React.RefObject<HTMLCanvasElement | null>, scene: Scene): void {
+/** At most once a frame, and again when the theme changes or a tile arrives. */
+function usePainting(
+  canvas: React.RefObject<HTMLCanvasElement | null>,
+  scene: Scene,
+  tiles: TilePictures | undefined,
+): void {
   const latest = useRef(scene);
   useEffect(() => {
     latest.current = scene;
@@ -192,6 +206,17 @@ function usePainting(canvas: React.RefObject<HTMLCanvasElement | null>, scene: S
     addEventListener(themeEvent, again);
     return () => removeEventListener(themeEvent, again);
   }, [canvas]);
+  useEffect(() => {
+    let frame = 0;
+    const stop = tiles?.watch(() => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => repaint(canvas.current, latest.current));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      stop?.();
+    };
+  }, [canvas, tiles]);
 }
 
 function repaint(canvas: HTMLCanvasElement | null, scene: Scene): void {

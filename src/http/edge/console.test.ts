@@ -64,6 +64,20 @@ test('a file is read once', async () => {
   expect((await get(script)).body).toBe('plain');
 });
 
+test('pages load pictures of themselves, and from no other host than given', async () => {
+  const pictures = (headers: Record<string, unknown>) =>
+    /img-src [^;]+/.exec(String(headers['content-security-policy']))?.[0];
+  expect(pictures((await get('/')).headers)).toBe("img-src 'self'");
+  const withTiles = Fastify();
+  consoleOf(folder, ['https://tiles.example.com']).addFiles(withTiles);
+  for (const url of ['/', script]) {
+    const { headers } = await withTiles.inject({ url });
+    expect(pictures(headers)).toBe("img-src 'self' https://tiles.example.com");
+    expect(headers['content-security-policy']).toContain("connect-src 'self';");
+  }
+  await withTiles.close();
+});
+
 test('the page is asked for again by its tag', async () => {
   const { headers, body } = await get('/');
   expect(body).toBe('<p>page');

@@ -9,23 +9,24 @@ import { namesTag } from './representation/entity-tag.ts';
 import { pathOf } from './request-path.ts';
 
 /**
- * No inline code, no other host, and no string that becomes code or markup. The same policy holds
- * for every file of the console.
+ * No inline code, no other host except for pictures of the map, and no string that becomes code or
+ * markup. The same policy holds for every file of the console.
  */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "worker-src 'self'",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ');
+const policyOf = (pictureOrigins: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    ["img-src 'self'", ...pictureOrigins].join(' '),
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ');
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -53,6 +54,7 @@ interface ConsoleFile {
   readonly compressed: readonly Coding[];
   /** Its name contains a hash of its content. */
   readonly isHashed: boolean;
+  readonly policy: string;
   /** What was sent already, by coding: each copy is read once. */
   readonly contents: Map<Coding | 'identity', Promise<Content>>;
 }
@@ -76,13 +78,15 @@ export interface Console {
 
 /**
  * The console in `folder`. Only files that exist now are served, so no path can lead elsewhere. Of
- * a console that was not built, a page says how to build it.
+ * a console that was not built, a page says how to build it. Pages may load pictures from
+ * `pictureOrigins`.
  */
-export function consoleOf(folder: string): Console {
-  const files = filesOf(folder);
+export function consoleOf(folder: string, pictureOrigins: readonly string[] = []): Console {
+  const policy = policyOf(pictureOrigins);
+  const files = filesOf(folder).map((file) => ({ ...file, policy }));
   const page = files.find(({ path }) => path === pagePath);
   const sendPage = async (request: FastifyRequest, reply: FastifyReply) =>
-    page === undefined ? sendUnbuilt(reply) : send(request, reply, page);
+    page === undefined ? sendUnbuilt(reply, policy) : send(request, reply, page);
   return {
     addFiles(app) {
       for (const url of pageAddresses)
@@ -110,7 +114,7 @@ function isScreen(request: FastifyRequest): boolean {
   return !programPaths.test(pathOf(request));
 }
 
-function filesOf(folder: string): ConsoleFile[] {
+function filesOf(folder: string): Omit<ConsoleFile, 'policy'>[] {
   const paths = globSync('**/*', { cwd: folder }).map((path) => path.replaceAll('\\', '/'));
   const known = new Set(paths);
   return paths
@@ -136,7 +140,7 @@ async function send(
   const { bytes, etag } = await contentOf(file, coding);
   reply.headers({
     'content-type': file.contentType,
-    'content-security-policy': policy,
+    'content-security-policy': file.policy,
     'cache-control': file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     vary: 'accept-encoding',
   });
@@ -166,7 +170,7 @@ async function readContent(path: string): Promise<Content> {
   return { bytes, etag };
 }
 
-function sendUnbuilt(reply: FastifyReply): FastifyReply {
+function sendUnbuilt(reply: FastifyReply, policy: string): FastifyReply {
   return reply
     .type('text/html; charset=utf-8')
     .header('content-security-policy', policy)

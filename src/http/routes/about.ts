@@ -8,7 +8,7 @@ import { type Route, route } from '../edge/route.ts';
 type About = Static<typeof aboutSchema>;
 
 export interface AboutParts {
-  readonly installation: Pick<About, 'version' | 'features' | 'ports'>;
+  readonly installation: Pick<About, 'version' | 'features' | 'ports' | 'mapTiles'>;
   /** Whether a device was ever created, as far as the records know. */
   readonly hasDevices: () => Promise<boolean>;
   /** Whether the headers have a valid credential; never throws a Problem. */

@@ -1,5 +1,6 @@
 // Forgotten password: mails a link; the answer is the same for every address (contract 36).
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { aboutQuery } from '../../api/about.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
@@ -56,10 +57,6 @@ export function Forgotten() {
 
 /** Undefined until the platform has said so. */
 function useSendsMail(): boolean | undefined {
-  const about = useQuery({
-    queryKey: ['about'],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => ask(platform.GET('/v3/about', { signal })),
-  });
+  const about = useQuery(aboutQuery);
   return about.data?.features.mail;
 }

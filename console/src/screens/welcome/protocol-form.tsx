@@ -1,7 +1,7 @@
 // Protocol form: HTTP, MQTT or CoAP, as far as they are on in this installation.
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { ask, platform } from '../../api/platform.ts';
+import { aboutQuery } from '../../api/about.ts';
 import { Button } from '../../parts/button.tsx';
 import { useWords } from '../../words/language.tsx';
 import { connectivities, type Connectivity } from '../devices/register-requests.ts';
@@ -48,9 +48,5 @@ export function ProtocolForm({ chosen, next }: ProtocolFormProps) {
 
 /** What the installation has; undefined until it answered. */
 export function useAbout() {
-  return useQuery({
-    queryKey: ['about'],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => ask(platform.GET('/v3/about', { signal })),
-  }).data;
+  return useQuery(aboutQuery).data;
 }

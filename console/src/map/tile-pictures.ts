@@ -1,0 +1,91 @@
+// Tile pictures: tiles of a street map as they arrive, a bounded number of them, painted on a canvas.
+import { tileAddress, type TileName } from '../../../src/model/map-tiles.ts';
+import { partsFor, tilesInView } from './tiles.ts';
+import type { Size, View } from './view.ts';
+
+/** Some views with the tiles around them; a picture of 256 pixels is 256 kB in memory. */
+const picturesMax = 300;
+/** A tile that did not arrive is asked for again when it is painted after this time. */
+const retryMs = 30_000;
+
+interface Picture {
+  readonly image: HTMLImageElement;
+  readonly askedMs: number;
+  isFailed: boolean;
+}
+
+export interface TilePictures {
+  /** Paints what is there, and asks for what is not. */
+  readonly paint: (context: CanvasRenderingContext2D, view: View, size: Size) => void;
+  /** Called after each picture that arrives or fails. Returns how to stop. */
+  readonly watch: (changed: () => void) => () => void;
+  /** Whether the newest answer was a failure. */
+  readonly isFailing: () => boolean;
+}
+
+const known = new Map<string, TilePictures>();
+
+/** One for each address, so that all maps of the console share their pictures. */
+export function tilePictures(url: string): TilePictures {
+  let pictures = known.get(url);
+  if (pictures === undefined) known.set(url, (pictures = createTilePictures(url)));
+  return pictures;
+}
+
+function createTilePictures(url: string): TilePictures {
+  const pictures = new Map<string, Picture>();
+  const watchers = new Set<() => void>();
+  let isFailing = false;
+
+  function ask(address: string): void {
+    const picture: Picture = { image: new Image(), askedMs: Date.now(), isFailed: false };
+    const answer = (isFailed: boolean) => () => {
+      picture.isFailed = isFailed;
+      isFailing = isFailed;
+      for (const watcher of watchers) watcher();
+    };
+    picture.image.addEventListener('load', answer(false));
+    picture.image.addEventListener('error', answer(true));
+    // Tile servers refuse pages that do not say where they are; the path stays here.
+    picture.image.referrerPolicy = 'origin';
+    picture.image.decoding = 'async';
+    picture.image.src = address;
+    pictures.set(address, picture);
+    const [oldest] = pictures.keys();
+    if (pictures.size > picturesMax && oldest !== undefined) pictures.delete(oldest);
+  }
+
+  function pictureOf(tile: TileName, isWanted: boolean): HTMLImageElement | undefined {
+    const address = tileAddress(url, tile);
+    const picture = pictures.get(address);
+    const isOver = picture?.isFailed === true && Date.now() - picture.askedMs > retryMs;
+    if (isWanted && (picture === undefined || isOver)) ask(address);
+    // One that is broken is complete before it fails, and has no size.
+    if (picture === undefined || !picture.image.complete || picture.image.naturalWidth === 0)
+      return undefined;
+    // The last of the map is the one that was used last.
+    pictures.delete(address);
+    pictures.set(address, picture);
+    return picture.image;
+  }
+
+  return {
+    paint(context, view, size) {
+      for (const { tile, x, y, side } of tilesInView(view, size))
+        for (const [up, part] of partsFor(tile).entries()) {
+          const image = pictureOf(part.tile, up === 0);
+          if (image === undefined) continue;
+          const scale = image.naturalWidth / 256;
+          const [left, top, edge] = [part.x * scale, part.y * scale, part.side * scale];
+          // A little larger, so that no line shows between two tiles.
+          context.drawImage(image, left, top, edge, edge, x, y, side + 0.5, side + 0.5);
+          break;
+        }
+    },
+    watch(changed) {
+      watchers.add(changed);
+      return () => watchers.delete(changed);
+    },
+    isFailing: () => isFailing,
+  };
+}
