@@ -27,12 +27,20 @@ const onPostgresToo = [
   'src/records/*.test.ts',
   'src/records/rows/*.test.ts',
   'src/records/postgres/*.test.ts',
+  'tests/interface/2.2-lists.test.ts',
+  'tests/interface/37-search.test.ts',
 ];
-/** Tests of the file of SQLite itself. */
-const ofSqlite = ['src/records/sqlite/**', 'src/records/migrations.test.ts'];
+/** Tests of the file of SQLite itself, and one that asks SQLite how many rows were written. */
+const ofSqlite = [
+  'src/records/sqlite/**',
+  'src/records/migrations.test.ts',
+  'src/flows/alarm-effects.test.ts',
+];
 
 const onPostgres = {
   env: { RECORDS: 'postgres' },
+  // A statement is a round trip, and some tests make hundreds of records one by one.
+  testTimeout: 120_000,
   globalSetup: ['tests/servers/records-cluster.ts'],
   exclude: [...configDefaults.exclude, ...ofSqlite],
 };

@@ -44,7 +44,7 @@ beforeAll(async () => {
   };
   const tenant = (await bootstrap(records, owner))!;
   ({ organizationId, workspaceId } = tenant);
-  await sql`create table delivered (idempotencyKey text primary key, tries integer not null)`.execute(
+  await sql`create table delivered ("idempotencyKey" text primary key, tries integer not null)`.execute(
     records.db,
   );
   for (const [id, sendConsecutiveAlerts] of [
@@ -84,7 +84,7 @@ async function enqueue(
   { db }: TransactionStep,
 ): Promise<void> {
   for (const { idempotencyKey } of deliveries) {
-    await sql`insert into delivered values (${idempotencyKey}, 1) on conflict (idempotencyKey) do update set tries = tries + 1`.execute(
+    await sql`insert into delivered values (${idempotencyKey}, 1) on conflict ("idempotencyKey") do update set tries = delivered.tries + 1`.execute(
       db,
     );
   }
@@ -184,7 +184,7 @@ async function prepared({ rules }: Pick<ReferenceWorld, 'rules'>): Promise<void>
   for (const table of ['delivered', 'ruleLastSamples', 'ruleDeviceStates', 'processingLog']) {
     await sql`delete from ${sql.table(table)}`.execute(db);
   }
-  await sql`delete from deviceTags`.execute(db);
+  await sql`delete from "deviceTags"`.execute(db);
   durable = [];
   for (const rule of rules) {
     await removeRule(db, rule.id);

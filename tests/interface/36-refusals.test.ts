@@ -151,3 +151,15 @@ test('review behaviour 31: a sample dated more than a day ahead is noted in the 
   await world.capture(device, { a: 2 }, { timestamp: ahead(25 * 3_600_000) });
   expect(await noted()).toMatchObject([{ level: 'WARN', source: 'UPLINK' }]);
 });
+
+test('a string with U+0000 is a 400 for records; a sample may contain it', async () => {
+  const tag = { name: 'a\0b', color: '#123456', workspaceId: world.workspaceId };
+  const refused = await world.call('POST', '/v3/tags', tag);
+  expect([refused.status, refused.body.message]).toEqual([
+    400,
+    'body: strings cannot contain the character U+0000',
+  ]);
+  const escaped = await world.call('POST', '/v3/tags', { ...tag, name: 'a\\u0000b' });
+  expect(escaped.status).toBe(201);
+  expect((await world.capture(device, { text: 'a\0b' })).status).toBe(201);
+});

@@ -41,6 +41,8 @@ export function isNdjson(headers: IncomingHttpHeaders): boolean {
   return ndjsonType.test(headers['content-type'] ?? '');
 }
 
+const escapedNul = '\\u0000';
+
 type BodyDone = (error: Error | null, body?: unknown) => void;
 
 function parseJson(request: EdgeRequest, bytes: Buffer, done: BodyDone): void {
@@ -54,7 +56,29 @@ function parseJson(request: EdgeRequest, bytes: Buffer, done: BodyDone): void {
 /** The value of a body; undefined for an empty one. Throws Problem `invalidJson`. */
 export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefined {
   stateOf(request).bodyBytes = bytes.length;
-  return parseJsonBody(bytes.toString('utf8'));
+  const body = parseJsonBody(bytes.toString('utf8'));
+  if (bytes.includes(escapedNul) && isKept(request) && hasNul(body))
+    throw problem('invalidRequest', {
+      reason: 'body: strings cannot contain the character U+0000',
+    });
+  return body;
+}
+
+/** Records hold no NUL on any engine; samples and scripts may. */
+function isKept(request: EdgeRequest): boolean {
+  const access = routeOf(request)?.access;
+  return access !== undefined && !('open' in access);
+}
+
+/** Names of members count too. */
+function hasNul(value: Json | undefined): boolean {
+  // The escape may be part of another one, such as that of a backslash before it.
+  let isFound = false;
+  JSON.stringify(value, (name, inner: unknown) => {
+    isFound ||= name.includes('\0') || (typeof inner === 'string' && inner.includes('\0'));
+    return inner;
+  });
+  return isFound;
 }
 
 function isJson(text: string): boolean {
