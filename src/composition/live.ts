@@ -53,7 +53,7 @@ export function composeLive(
     followable,
     counts: openCounts,
     isElsewhere: (path) => path === mqttSocketPath,
-    replay: (start, wanted) => log.replay(start, wanted),
+    replay: (start, deviceIds) => log.replay(start, deviceIds),
     now,
     trustedProxies: parts.config.trustedProxies,
     refused: telemetry.credentialRefused,

@@ -34,12 +34,12 @@ import {
 import { sampleFrame } from './text-frame.ts';
 
 /**
- * Samples stored after the start, in order of storage. Throws Problem `cursorTooOld` (the sample
- * store's `replay`).
+ * Samples of the devices that were stored after the start, in order of storage. Throws Problem
+ * `cursorTooOld` (the log's `replay`).
  */
 export type Replay = (
   start: ReplayStart,
-  wanted: (sample: StoredSample) => boolean,
+  deviceIds: ReadonlySet<string>,
 ) => AsyncIterable<readonly StoredSample[]>;
 
 interface CatchUpOptions {
@@ -179,14 +179,14 @@ async function readStore(options: CatchUpOptions, pass: ReplayPass): Promise<voi
 
 async function sendOwed(options: CatchUpOptions, pass: ReplayPass): Promise<void> {
   const { outbox, now } = options;
-  const owed = (sample: StoredSample): boolean => isOwedNow(options, pass, sample);
-  const replays = pass.starts.map((start) => options.replay(start, owed));
+  // All topics, because one that the client adds meanwhile counts as read by this pass.
+  const deviceIds = new Set([...pass.members].map(({ assetId }) => assetId));
+  const replays = pass.starts.map((start) => options.replay(start, deviceIds));
   for await (const batch of mergedReplays(replays)) {
     for (const sample of batch) {
       while (!outbox.writable) await outbox.whenWritable();
       if (outbox.closed) return;
-      // Checked again, because the client may have unsubscribed since the store read the sample.
-      if (owed(sample)) outbox.sendSample(sampleFrame(sample, now()));
+      if (isOwedNow(options, pass, sample)) outbox.sendSample(sampleFrame(sample, now()));
       pass.reached = sample.cursor;
     }
   }

@@ -48,7 +48,7 @@ export function testLog(batchSize = 2): TestLog {
       log.samples.push(sample);
       return sample;
     },
-    async *replay(start, wanted) {
+    async *replay(start, deviceIds) {
       if (log.failure !== undefined) throw log.failure;
       if ('cursor' in start && start.cursor < log.oldest)
         throw problem('cursorTooOld', { oldest: log.oldest });
@@ -56,7 +56,9 @@ export function testLog(batchSize = 2): TestLog {
         await log.betweenBatches();
         const batch = log.samples.slice(at, at + batchSize);
         at += batch.length;
-        yield batch.filter((sample) => startsBefore(start, sample) && wanted(sample));
+        yield batch.filter(
+          (sample) => startsBefore(start, sample) && deviceIds.has(sample.deviceId),
+        );
       }
     },
   };

@@ -46,13 +46,13 @@ export interface EntryLog {
   isLost(from: number, to: number): boolean;
 
   /**
-   * Samples for the store that were stored after the cursor (exclusive) or since a time of storing,
-   * in order of storing, batch by batch up to the newest durable one. Throws Problem `cursorTooOld`
+   * Samples of the devices for the store that were stored after the cursor (exclusive) or since a
+   * time of storing, in order of storing, batch by batch up to the newest durable one. Throws Problem `cursorTooOld`
    * with the oldest cursor still kept, `invalidRequest` for a text that is not a cursor.
    */
   replay(
     since: ReplayStart,
-    wanted: (sample: StoredSample) => boolean,
+    deviceIds: ReadonlySet<string>,
   ): AsyncIterable<readonly StoredSample[]>;
 
   /**
@@ -150,7 +150,7 @@ export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> 
       journal.damage.some(
         ({ firstPosition, entries }) => firstPosition < to && firstPosition + entries > from,
       ),
-    replay: (since, wanted) => replaySamples(journal, decoder, since, wanted),
+    replay: (since, deviceIds) => replaySamples(journal, decoder, since, deviceIds),
     followerPosition: followers.get,
     setFollowerPosition(follower, position) {
       followers.set(follower, position);

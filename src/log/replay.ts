@@ -16,14 +16,18 @@ export async function* replaySamples(
   journal: Journal,
   decoder: EntryDecoder,
   since: ReplayStart,
-  wanted: (sample: StoredSample) => boolean,
+  deviceIds: ReadonlySet<string>,
 ): AsyncGenerator<readonly StoredSample[]> {
   const start = await startOf(journal, since);
   let batch: StoredSample[] = [];
   for await (const entries of readEntries(journal, decoder, start.position)) {
-    for (const { samples } of entries)
-      for (const sample of samples)
-        if (sample.stored && sample.cursor > start.after && wanted(sample)) batch.push(sample);
+    for (const entry of entries) {
+      // The samples of an entry in columns are of one device, and are not read for another.
+      if (entry.summary !== undefined && !deviceIds.has(entry.deviceId)) continue;
+      for (const sample of entry.samples)
+        if (sample.stored && sample.cursor > start.after && deviceIds.has(sample.deviceId))
+          batch.push(sample);
+    }
     if (batch.length < batchMax) continue;
     yield batch;
     batch = [];

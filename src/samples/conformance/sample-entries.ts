@@ -75,9 +75,12 @@ export async function collect<T>(batches: AsyncIterable<readonly T[]>): Promise<
   return all;
 }
 
+/** The devices of the suites. */
+export const devicesOfReplays: ReadonlySet<string> = new Set(['d0', 'd1', 'd2']);
+
 export async function replayed(
   { log }: OpenSamples<SampleStore>,
   cursor: string,
 ): Promise<StoredSample[]> {
-  return collect(log.replay({ cursor }, () => true));
+  return collect(log.replay({ cursor }, devicesOfReplays));
 }

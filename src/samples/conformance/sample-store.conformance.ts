@@ -2,7 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import type { OpenSamples } from '../samples.ts';
 import type { SampleStore } from '../sample-store.ts';
-import { allSamples, collect, entryOf, replayed, withSamples } from './sample-entries.ts';
+import {
+  allSamples,
+  collect,
+  devicesOfReplays,
+  entryOf,
+  replayed,
+  withSamples,
+} from './sample-entries.ts';
 
 /**
  * `open` gives a fresh store whose clock stands still unless `clock.now` is moved; whoever opens it
@@ -256,7 +263,7 @@ export function sampleStoreMustBehave(
       await store.append(entryOf('d2', [{ at: 1, data: { a: 1 }, stored: false }]));
       expect(await allSamples(store, 'd1')).toHaveLength(1);
       expect(await store.topics('d2')).toEqual([]);
-      expect(await collect(store.log.replay({ storedSince: 0 }, () => true))).toHaveLength(1);
+      expect(await collect(store.log.replay({ storedSince: 0 }, devicesOfReplays))).toHaveLength(1);
       expect((await collect(store.log.entriesFrom(0))).map((e) => e.samples.length)).toEqual([
         2, 1,
       ]);
@@ -276,14 +283,14 @@ export function sampleStoreMustBehave(
       }
       for (const [i, { cursor }] of stored.entries())
         expect(await replayed(store, cursor)).toEqual(stored.slice(i + 1));
-      expect(await collect(store.log.replay({ storedSince: 103 }, () => true))).toEqual(
+      expect(await collect(store.log.replay({ storedSince: 103 }, devicesOfReplays))).toEqual(
         stored.slice(6),
       );
-      expect(
-        await collect(store.log.replay({ storedSince: 0 }, (s) => s.deviceId === 'd1')),
-      ).toEqual(stored.filter((s) => s.deviceId === 'd1'));
+      expect(await collect(store.log.replay({ storedSince: 0 }, new Set(['d1'])))).toEqual(
+        stored.filter((s) => s.deviceId === 'd1'),
+      );
       await expect(
-        collect(store.log.replay({ cursor: 'nonsense' }, () => true)),
+        collect(store.log.replay({ cursor: 'nonsense' }, devicesOfReplays)),
       ).rejects.toMatchObject({
         problem: 'invalidRequest',
       });
