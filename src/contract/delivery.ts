@@ -19,6 +19,8 @@ export const deliverySchema = namedObject('Delivery', {
   nextTry: orNull(time),
   cause: oneOf(deliveryCauses),
   ruleId: orNull(id),
+  alarmId: orNull(id),
+  alarmChange: orNull(Type.String({ description: 'What happened to the alarm, such as OPENED' })),
   correlationId: Type.String(),
   payload: Type.String({ description: 'What was or will be sent; long ones are cut' }),
   answer: orNull(Type.String()),

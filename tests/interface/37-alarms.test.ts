@@ -258,6 +258,14 @@ describe('outputs are notified', () => {
     expect(await sink.next('told')).toEqual({ what: 'ACKNOWLEDGED', name, t: 31 });
     expect(await sink.next('told')).toEqual({ what: 'CLEARED', name, t: 31 });
     expect(await sink.next('told')).toEqual({ what: 'OPENED', name, t: 40 });
+    const path = `/v3/output-connectors/${hook}/deliveries?sort=created,asc`;
+    const deliveries = (await world.must('GET', path)).content as Record<string, unknown>[];
+    expect(deliveries.map(({ alarmId, alarmChange }) => [alarmId === id, alarmChange])).toEqual([
+      [true, 'OPENED'],
+      [true, 'ACKNOWLEDGED'],
+      [true, 'CLEARED'],
+      [false, 'OPENED'],
+    ]);
     const used = await world.call('DELETE', `/v3/output-connectors/${hook}`);
     expect(used).toMatchObject({
       status: 409,

@@ -62,6 +62,7 @@ export function deliveryView(delivery: Delivery, vendorNames: boolean) {
     nextTry: state === 'PENDING' ? formatInstant(delivery.nextAt) : null,
     cause,
     ruleId: ruleId ?? null,
+    ...alarmOf(delivery),
     correlationId,
     payload: (delivery.payload ?? defaultPayload(delivery.context, vendorNames)).slice(
       0,
@@ -70,6 +71,13 @@ export function deliveryView(delivery: Delivery, vendorNames: boolean) {
     answer: delivery.answer,
     reason: delivery.reason,
   };
+}
+
+/** The alarm whose change is notified; its template context contains both. */
+function alarmOf({ context: { alarm, change } }: Delivery) {
+  const id = alarm?.['id'];
+  if (typeof id !== 'string') return { alarmId: null, alarmChange: null };
+  return { alarmId: id, alarmChange: change ?? null };
 }
 
 export interface DeliveryListFilter {

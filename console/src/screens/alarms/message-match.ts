@@ -22,19 +22,13 @@ export function changeTime(alarm: Alarm, change: NotifiedChange): string | undef
   }
 }
 
-/** A message waits behind others of its device, and the clocks of device and platform may differ. */
-const withinMs = 120_000;
-
-/** Of the deliveries for its rule, the one made closest to the change; undefined without any near. */
+/** The newest delivery that notifies of the change; undefined without one. */
 export function deliveryOf(
   deliveries: readonly Delivery[],
   alarm: Alarm,
   change: NotifiedChange,
 ): Delivery | undefined {
-  const at = changeTime(alarm, change);
-  if (at === undefined) return undefined;
-  const far = ({ created }: Delivery) => Math.abs(Date.parse(created) - Date.parse(at));
   return deliveries
-    .filter((delivery) => delivery.ruleId === alarm.rule?.id && far(delivery) < withinMs)
-    .toSorted((a, b) => far(a) - far(b))[0];
+    .filter(({ alarmId, alarmChange }) => alarmId === alarm.id && alarmChange === change)
+    .toSorted((a, b) => Date.parse(b.created) - Date.parse(a.created))[0];
 }
