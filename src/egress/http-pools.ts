@@ -55,7 +55,7 @@ export function createHttpPools(
     },
     async close() {
       const agents = [plain, operators, ...withCertificates.values()];
-      await Promise.all(agents.map((agent) => agent?.destroy()));
+      await Promise.all(agents.flatMap((agent) => agent?.destroy() ?? []));
     },
   };
 }

@@ -34,7 +34,9 @@ async function kindsOf(tagId: string, signal: AbortSignal): Promise<readonly str
   const body = { tagId, size: devicesMax };
   const { content } = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
   const kinds = Map.groupBy(content, ({ samples }) =>
-    JSON.stringify(samples.map(({ topic, data }) => [topic, ...Object.keys(data)]).sort()),
+    JSON.stringify(
+      samples.map(({ topic, data }) => JSON.stringify([topic, ...Object.keys(data)])).toSorted(),
+    ),
   );
   const first = [...kinds.values()].flatMap(([one]) => one?.deviceId ?? []);
   return first.slice(0, schemasMax);
