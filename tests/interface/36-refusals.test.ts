@@ -157,9 +157,12 @@ test('a string with U+0000 is a 400 for records; a sample may contain it', async
   const refused = await world.call('POST', '/v3/tags', tag);
   expect([refused.status, refused.body.message]).toEqual([
     400,
-    'body: strings cannot contain the character U+0000',
+    'body.name: strings cannot contain the character U+0000',
   ]);
   const escaped = await world.call('POST', '/v3/tags', { ...tag, name: 'a\\u0000b' });
   expect(escaped.status).toBe(201);
   expect((await world.capture(device, { text: 'a\0b' })).status).toBe(201);
+  const script = 'function consume(event) { emit("log", { text: event.text.length }); }';
+  const run = { script, event: { text: 'a\0b' } };
+  expect(await world.must('POST', '/v3/run-script', run)).toMatchObject([{ event: { text: 3 } }]);
 });

@@ -42,6 +42,7 @@ export function isNdjson(headers: IncomingHttpHeaders): boolean {
 }
 
 const escapedNul = '\\u0000';
+const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payload']);
 
 type BodyDone = (error: Error | null, body?: unknown) => void;
 
@@ -57,28 +58,35 @@ function parseJson(request: EdgeRequest, bytes: Buffer, done: BodyDone): void {
 export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefined {
   stateOf(request).bodyBytes = bytes.length;
   const body = parseJsonBody(bytes.toString('utf8'));
-  if (bytes.includes(escapedNul) && isKept(request) && hasNul(body))
-    throw problem('invalidRequest', {
-      reason: 'body: strings cannot contain the character U+0000',
-    });
+  if (bytes.includes(escapedNul) && isKept(request)) refuseNul(body, 'body');
   return body;
 }
 
-/** Records hold no NUL on any engine; samples and scripts may. */
+/** Columns of text hold no NUL on any engine. Samples, scripts and their events may contain it. */
 function isKept(request: EdgeRequest): boolean {
   const access = routeOf(request)?.access;
   return access !== undefined && !('open' in access);
 }
 
-/** Names of members count too. */
-function hasNul(value: Json | undefined): boolean {
-  // The escape may be part of another one, such as that of a backslash before it.
-  let isFound = false;
-  JSON.stringify(value, (name, inner: unknown) => {
-    isFound ||= name.includes('\0') || (typeof inner === 'string' && inner.includes('\0'));
-    return inner;
-  });
-  return isFound;
+/**
+ * The members of a record and of records in a list: what is deeper is kept as JSON, which escapes
+ * the character.
+ */
+function refuseNul(value: Json | undefined, place: string): void {
+  for (const [name, inner] of membersOf(value)) {
+    const here = `${place}.${name}`;
+    if (typeof inner === 'string' && inner.includes('\0') && !valuesOfScripts.has(name))
+      throw problem('invalidRequest', {
+        reason: `${here}: strings cannot contain the character U+0000`,
+      });
+    if (Array.isArray(inner))
+      for (const [at, row] of inner.entries()) refuseNul(row, `${here}[${at}]`);
+  }
+}
+
+function membersOf(value: Json | undefined): readonly (readonly [string, Json])[] {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord ? Object.entries(value) : [];
 }
 
 function isJson(text: string): boolean {
