@@ -13,13 +13,17 @@ const everything = [
   'console/journeys/**/*.test.ts',
 ];
 
-/** Tests that measure the memory, the event loop or the processor time of the process they run in. */
+/**
+ * Tests that measure the memory, the event loop or the processor time of the process they run in,
+ * and one that replaces a module.
+ */
 const isolated = [
   'src/ingest/mqtt/mqtt-broker.test.ts',
   'src/inventory/devices/device-table.test.ts',
   'src/records/sqlite/connection.test.ts',
   'src/samples/embedded/hostile-shapes.test.ts',
   'src/structures/bounded-map.test.ts',
+  'tests/journeys/sender-lookups.test.ts',
 ];
 
 /** Tests that run on both engines of the records; `RECORDS=postgres` runs all that are named. */

@@ -12,6 +12,11 @@ const codePackages = /node_modules\/(@codemirror|@lezer|crelt|style-mod|w3c-keyn
 /** What every screen needs and what changes rarely: one request, kept by browsers for long. */
 const isBase = (id: string) => basePackages.test(id) && !laterModules.test(id);
 
+/** What the frame of every screen needs: one chunk compresses better than ten small ones. */
+const frameFiles =
+  /\/(watched-value|stream|use-stream|answers|refusal|platform|session|permissions|language|draft-places)\.tsx?$/;
+const isFrame = (id: string) => id.includes('console/src/') && frameFiles.test(id);
+
 /**
  * Chunks that are asked for together with a screen. The names of all others would be a tenth of the
  * first load; small ones follow in one more round trip, and most are there from screens before.
@@ -46,6 +51,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'base', test: isBase },
+            { name: 'frame', test: isFrame },
             { name: 'charts', test: /node_modules\/uplot\// },
             { name: 'code', test: codePackages },
           ],

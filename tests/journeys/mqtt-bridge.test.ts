@@ -54,6 +54,8 @@ describeWith(mosquitto, 'a bridge of Mosquitto', () => {
 
 function bridgeTo(world: MqttWorld, { connectorId, secret, deviceId }: MqttDevice): string[] {
   return [
+    // A message with QoS 0 that comes before the bridge has connected would be dropped.
+    'queue_qos0_messages true',
     'connection heliograph',
     `address 127.0.0.1:${world.mqttPort}`,
     'bridge_protocol_version mqttv311',
