@@ -1,4 +1,4 @@
-// Many devices in a real browser: list and map keep pace with an idle page, and one device is found soon.
+// Many devices in a real browser: list and map keep pace with an idle page, and one is found soon.
 import process from 'node:process';
 import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
