@@ -115,7 +115,8 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     const warning = page.getByRole('dialog', { name: 'Leave without saving?' });
     await warning.getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL(/\/live/);
-    await page.getByRole('link', { name: 'Settings' }).last().click();
+    const tabs = page.getByRole('navigation', { name: 'Pages of the device' });
+    await tabs.getByRole('link', { name: 'Settings' }).click();
     await page.getByText(/Your edits from before are back/).waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Room 1b');
     await stage.inspect('device-settings');
