@@ -115,6 +115,8 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     const warning = page.getByRole('dialog', { name: 'Leave without saving?' });
     await warning.getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL(/\/live/);
+    // The address changes before the page does.
+    await page.getByLabel('Time zone').waitFor({ state: 'detached' });
     const tabs = page.getByRole('navigation', { name: 'Pages of the device' });
     await tabs.getByRole('link', { name: 'Settings' }).click();
     await page.getByText(/Your edits from before are back/).waitFor();
