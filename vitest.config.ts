@@ -34,11 +34,16 @@ const onPostgresToo = [
   'tests/interface/2.2-lists.test.ts',
   'tests/interface/37-search.test.ts',
 ];
-/** Tests of the file of SQLite itself, and one that asks SQLite how many rows were written. */
+/** Tests of the file of SQLite itself, and those that change or damage it. */
 const ofSqlite = [
   'src/records/sqlite/**',
   'src/records/migrations.test.ts',
-  'src/flows/alarm-effects.test.ts',
+  'tests/deliveries/earlier-deliveries.test.ts',
+  'tests/journeys/every-file.test.ts',
+  'tests/journeys/idempotency.test.ts',
+  'tests/journeys/lost-folder.test.ts',
+  'tests/journeys/unreadable-connector.test.ts',
+  'tests/journeys/verify.test.ts',
 ];
 
 const onPostgres = {

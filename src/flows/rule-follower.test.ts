@@ -413,7 +413,7 @@ async function notesOfRules(): Promise<{ message: string; level: string }[]> {
   const { rows } = await sql<{
     message: string;
     level: string;
-  }>`select * from processingLog`.execute(records.db);
+  }>`select * from "processingLog"`.execute(records.db);
   return rows.filter(({ level }) => level === 'ERROR');
 }
 

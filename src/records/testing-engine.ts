@@ -11,7 +11,7 @@ import { sqliteEngine } from './sqlite/sqlite-engine.ts';
 export const templateDatabase = 'records_template';
 
 /** Whether the tests of this process run on PostgreSQL. */
-const isPostgres = process.env['RECORDS'] === 'postgres';
+export const isPostgres = process.env['RECORDS'] === 'postgres';
 
 /** The records of the folder, opened several times too, as tests do. */
 export function testEngine(directory: string): OpenEngine {

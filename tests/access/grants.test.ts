@@ -14,7 +14,7 @@ import { createServer } from '../../src/http/edge/server.ts';
 import type { Actor } from '../../src/model/actor.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { openRecords } from '../../src/records/records.ts';
-import { testEngine } from '../../src/records/testing-engine.ts';
+import { isPostgres, testEngine } from '../../src/records/testing-engine.ts';
 import type { GrantParts } from './grant-world.ts';
 import { runGrantSequence } from './grant-sequence.ts';
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const announce = (change: RecordChange) => follow.forEach((told) => told(change));
   const records = await openRecords({ directory, engine: testEngine(directory), announce });
   // Nothing here is about what survives a power cut.
-  await sql`pragma synchronous = off`.execute(records.db);
+  if (!isPostgres) await sql`pragma synchronous = off`.execute(records.db);
   const config = readConfig({ PORT: '0', DATA_DIR: directory });
   const access = composeAccess(
     () => config.publicUrl,
