@@ -93,4 +93,5 @@ export const implementationFolders: readonly string[] = [
   'samples/embedded',
   'records/sqlite',
   'records/postgres',
+  'raw-uplinks/embedded',
 ];

@@ -1,10 +1,10 @@
-// Raw uplink store: appended in journal order, read newest first, dropped by age, size and device.
-import { makeFolder } from '../log/durable-file.ts';
-import type { EpochMs } from '../model/instant.ts';
-import type { RawUplink } from '../model/raw-uplink.ts';
-import { createSerialQueue } from '../structures/serial-queue.ts';
-import { isLineOf } from './block.ts';
-import { listNewestFirst, type RawUplinkPage, type RawUplinkRange } from './block-reader.ts';
+// Raw uplinks in files of the data folder: appended in journal order, dropped by age, size and device.
+import { makeFolder } from '../../log/durable-file.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import { createSerialQueue } from '../../structures/serial-queue.ts';
+import { isLineOf } from '../raw-uplink-line.ts';
+import type { RawUplinkStore } from '../raw-uplink-store.ts';
+import { listNewestFirst } from './block-reader.ts';
 import { type ClosedSegment, closedSegment } from './closed-segments.ts';
 import { type RawUplinkLimits, rawUplinkLimits } from './raw-uplink-limits.ts';
 import { createDropping, type SegmentDropping } from './segment-dropping.ts';
@@ -13,35 +13,17 @@ import { readTable } from './segment-index.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { createTableCache } from './table-cache.ts';
 
-export interface RawUplinkStoreOptions extends FindingOptions {
+export interface EmbeddedUplinksOptions extends FindingOptions {
   readonly now: () => EpochMs;
   readonly retentionMs: number;
   readonly bytesMax: number;
   readonly limits?: Partial<RawUplinkLimits>;
 }
 
-export interface RawUplinkStore {
-  /**
-   * Adds uplinks in the order of the journal; `through` is the position behind everything that was
-   * looked at.
-   */
-  add(uplinks: readonly RawUplink[], through: number): Promise<void>;
-  /** Every uplink before this journal position is on disk. */
-  readonly durable: number;
-  /** Newest first; nothing older than the retention. */
-  list(range: RawUplinkRange): Promise<RawUplinkPage>;
-  /** To be called every few seconds: makes durable what has waited for long enough. */
-  syncWhenDue(): Promise<void>;
-  /** Drops what is past the retention or too much. Returns the number of freed bytes. */
-  dropExpired(): Promise<number>;
-  /** Drops everything of these devices. Says how many uplinks that were. */
-  dropDevices(deviceIds: ReadonlySet<string>): Promise<number>;
-  readonly bytes: number;
-  close(): Promise<void>;
-}
-
 /** Opens or creates the store of the folder. */
-export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promise<RawUplinkStore> {
+export async function openEmbeddedUplinks(
+  options: EmbeddedUplinksOptions,
+): Promise<RawUplinkStore> {
   const { directory, now, retentionMs, damaged } = options;
   const limits: RawUplinkLimits = { ...rawUplinkLimits, ...options.limits };
   await makeFolder(directory);
@@ -77,7 +59,7 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
 }
 
 interface MaintenanceParts {
-  readonly options: Pick<RawUplinkStoreOptions, 'now' | 'retentionMs' | 'bytesMax'>;
+  readonly options: Pick<EmbeddedUplinksOptions, 'now' | 'retentionMs' | 'bytesMax'>;
   readonly limits: RawUplinkLimits;
   /** In the order of writing; changed in place. */
   readonly closed: ClosedSegment[];
