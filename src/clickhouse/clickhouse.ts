@@ -1,11 +1,12 @@
 // ClickHouse: the servers that one setting names, their version, and the tables in their databases.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClickHouseError, isTemporary } from './clickhouse-error.ts';
+import { missing } from '../structures/missing.ts';
 import { openReplica, type Replica } from './replica.ts';
 import { placeOf, type ServerAddress } from './server-addresses.ts';
 import { featuresOf, oldestVersion, type VersionFeatures } from './server-version.ts';
 import { createShard, type Shard } from './shard.ts';
-import { quoted } from './sql-text.ts';
+import { quoted } from './sql-literals.ts';
 import { addColumns, createStatement, type TableDefinition, type TablePlace } from './table.ts';
 
 const startLimits = {
@@ -54,7 +55,7 @@ export async function openClickHouse({
       createShard(
         servers.map(({ replica }) => replica),
         {
-          insertSettings: servers[0]!.features.insert,
+          insertSettings: servers[0]?.features.insert ?? {},
           catchUp: (replica) => catchUp(replica, [...prepared.keys()]),
         },
       ),
@@ -99,7 +100,12 @@ async function openServer(address: ServerAddress, waitMsMax: number): Promise<Op
         `SAMPLES_URL cannot be used: ${place} has version ${version}; ${oldestVersion} or later is needed`,
       );
     await first.text({ sql: `create database if not exists ${address.database}` });
-    return { replica: openReplica(address), version, features, canReplicate: await replicates(first) };
+    return {
+      replica: openReplica(address),
+      version,
+      features,
+      canReplicate: await replicates(first),
+    };
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error;
     throw new ClickHouseStartError(`SAMPLES_URL cannot be used: ${error.message}`);
@@ -168,8 +174,9 @@ async function catchUp(replica: Replica, tables: readonly string[]): Promise<voi
 
 function oldestOf(versions: readonly string[]): string {
   const parts = (version: string): number[] => version.split('.').map(Number);
-  return versions.toSorted((a, b) => {
+  const sorted = versions.toSorted((a, b) => {
     const [left, right] = [parts(a), parts(b)];
     return (left[0] ?? 0) - (right[0] ?? 0) || (left[1] ?? 0) - (right[1] ?? 0);
-  })[0]!;
+  });
+  return sorted[0] ?? missing('version');
 }

@@ -66,13 +66,13 @@ export function openReplica(address: ServerAddress, settings: Settings = {}): Re
     const all = { ...standardSettings, ...settings, ...statement.settings };
     const parameters = new URLSearchParams({ database });
     for (const [name, value] of Object.entries(all)) parameters.set(name, String(value));
-    // The status then tells of every failure.
+    // The status then shows every failure.
     if (isWhole) parameters.set('wait_end_of_query', '1');
     if (queryId !== undefined) parameters.set('query_id', queryId);
     if (body !== undefined) parameters.set('query', sql);
     const answer = await pool.request({
       method: 'POST',
-      path: `/?${parameters}`,
+      path: `/?${parameters.toString()}`,
       headers,
       body: body ?? sql,
       headersTimeout: timeoutMs,
@@ -149,11 +149,12 @@ function clickHouseError(place: string, error: unknown): unknown {
   if (error instanceof ClickHouseError || !(error instanceof Error)) return error;
   const { name, code, message } = error as Error & { readonly code?: unknown };
   const isTimeout =
-    name === 'TimeoutError' || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
+    name === 'TimeoutError' ||
+    code === 'UND_ERR_HEADERS_TIMEOUT' ||
+    code === 'UND_ERR_BODY_TIMEOUT';
   const failure = isTimeout ? 'timeout' : 'unreachable';
   const words = message || (typeof code === 'string' ? code : name);
-  return Object.assign(
-    new ClickHouseError(failure, `${place}: ${words}`, { isDoubtful: true }),
-    { cause: error },
-  );
+  return Object.assign(new ClickHouseError(failure, `${place}: ${words}`, { isDoubtful: true }), {
+    cause: error,
+  });
 }

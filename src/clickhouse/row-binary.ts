@@ -1,7 +1,7 @@
 // Row binary: rows in the format RowBinary of ClickHouse, which keeps every double exactly.
 import { ByteWriter } from '../structures/bytes.ts';
 
-/** A class, because it is used for every value. Calls come in the order of the columns. */
+/** A class, because it is used for every value. Values are given in the order of the columns. */
 export class RowBinary {
   readonly #to = new ByteWriter(64 * 1024);
   #rows = 0;

@@ -1,6 +1,7 @@
-// Shard: the replicas of one part of the data. Statements go to one of them, and to the next when it is away.
+// Shard: replicas of one part of the data. Statements go to one, and to the next while it is away.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClickHouseError, isTemporary } from './clickhouse-error.ts';
+import { missing } from '../structures/missing.ts';
 import type { Replica, Settings, Statement } from './replica.ts';
 
 /** Delays before a select is sent again, after every replica has failed. */
@@ -46,14 +47,14 @@ export function createShard(
   let current = 0;
 
   function replica(): Replica {
-    return replicas[current] ?? replicas[0]!;
+    return replicas[current] ?? missing('replica');
   }
 
   /** Uses the next replica that has everything. */
   async function leave(failed: Replica): Promise<void> {
     if (replica() !== failed || replicas.length === 1) return;
     const next = (current + 1) % replicas.length;
-    const other = replicas[next]!;
+    const other = replicas[next] ?? missing('replica');
     await catchUp(other);
     if (replica() === failed) current = next;
   }

@@ -1,6 +1,6 @@
 // Tables of ClickHouse: created when they are missing, and given the columns that a newer program adds.
 import type { Settings } from './replica.ts';
-import { quoted } from './sql-text.ts';
+import { quoted } from './sql-literals.ts';
 import type { ColumnUse, VersionFeatures } from './server-version.ts';
 
 export interface TableColumn {
@@ -31,9 +31,7 @@ export interface TablePlace {
 export function createStatement(table: TableDefinition, place: TablePlace): string {
   const { name, partitionBy, orderBy, indexGranularity = 1_024 } = table;
   const columns = table.columns.map((column) => columnText(column, place)).join(', ');
-  const ofEngine = place.isReplicated
-    ? place.features.replicatedTable
-    : place.features.plainTable;
+  const ofEngine = place.isReplicated ? place.features.replicatedTable : place.features.plainTable;
   const settings: Settings = { index_granularity: indexGranularity, ...ofEngine };
   const list = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);
   const partition = partitionBy === undefined ? '' : `partition by ${partitionBy} `;

@@ -1,6 +1,6 @@
-// SQL text: values as literals of ClickHouse, because 18.16 has no parameters over HTTP.
+// SQL literals of ClickHouse, because 18.16 has no parameters over HTTP.
 
-/** A string as a literal. */
+/** As a literal. */
 export function quoted(text: string): string {
   return `'${text.replaceAll(/[\\'\0\b\f\n\r\t]/g, escaped)}'`;
 }
