@@ -1,4 +1,4 @@
-// Raw uplink store: the port behind which raw uplinks are kept, added in the order of the journal and read newest first.
+// Raw uplink store: the port behind which raw uplinks are kept, added in journal order and listed newest first.
 import type { EpochMs } from '../model/instant.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
 

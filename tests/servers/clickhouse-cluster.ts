@@ -1,4 +1,4 @@
-// A ClickHouse cluster for tests: shards of some replicas, and the ZooKeeper that replicated tables need.
+// A cluster of ClickHouse for tests: shards with replicas, and their ZooKeeper.
 import { mkdirSync } from 'node:fs';
 import {
   type ClickHouseOptions,
