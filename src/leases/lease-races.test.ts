@@ -22,8 +22,13 @@ interface Node {
   readonly id: string;
   /** How its clock runs: within the margin of the leases. */
   readonly rate: number;
-  leases: SharedLeases | undefined;
-  known: Lease[];
+  process: Process | undefined;
+}
+
+/** One run of a node; once killed it does nothing, but what it has sent can still run. */
+interface Process {
+  readonly leases: SharedLeases;
+  readonly known: Lease[];
 }
 
 type Step =
@@ -49,12 +54,13 @@ class Race {
 
   constructor(rates: readonly number[]) {
     this.nodes = nodeIds.map((id, place) => ({
-      ...{ id, rate: rates[place] ?? 1, leases: undefined, known: [] },
+      ...{ id, rate: rates[place] ?? 1, process: undefined },
     }));
   }
 
-  #stepsOf(id: string): RunStep {
+  #stepsOf(id: string, isKilled: () => boolean): RunStep {
     return (work) => {
+      if (isKilled()) return new Promise(() => undefined);
       if (!this.isDelayed) return Promise.resolve().then(work);
       const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof work>>();
       const statement: Statement = {
@@ -73,19 +79,21 @@ class Race {
   }
 
   leasesOf(one: Node): SharedLeases {
-    if (one.leases !== undefined) return one.leases;
+    if (one.process !== undefined) return one.process.leases;
+    const known: Lease[] = [];
+    const steps = this.#stepsOf(one.id, () => one.process?.known !== known);
     const leases = createSharedLeases({
       node: { id: one.id, url: `http://${one.id}` },
-      openTable: async () => this.model.openTable(this.#stepsOf(one.id)),
+      openTable: async () => this.model.openTable(steps),
       leaseMs,
       now: () => this.now * one.rate,
       setTimer: () => () => undefined,
       setRepeatingTimer: () => () => undefined,
       events: { failed: () => undefined, superseded: () => undefined, changed: () => undefined },
     });
+    one.process = { leases, known };
     leases.want(names);
-    leases.onChange(async (gained) => void one.known.push(...gained));
-    one.leases = leases;
+    leases.onChange(async (gained) => void known.push(...gained));
     return leases;
   }
 
@@ -126,16 +134,14 @@ class Race {
         .drain()
         .catch(() => undefined);
     else this.lose(one.id);
-    if (kind !== 'kill') return;
-    one.leases = undefined;
-    one.known = [];
+    if (kind === 'kill') one.process = undefined;
   }
 
   /** Nodes that would acknowledge, by lease. */
   holders(): Map<LeaseName, string[]> {
     const found = new Map<LeaseName, string[]>();
-    for (const { id, known } of this.nodes)
-      for (const { name } of known.filter((lease) => lease.isValid()))
+    for (const { id, process } of this.nodes)
+      for (const { name } of process?.known.filter((lease) => lease.isValid()) ?? [])
         found.set(name, [...(found.get(name) ?? []), id]);
     return found;
   }
@@ -163,7 +169,7 @@ test('with any statement delayed, lost or killed, a lease has one holder, and in
         race.isDelayed = false;
         for (const { id } of race.nodes) race.lose(id);
         // A drained node takes no leases before it starts again.
-        for (const one of race.nodes) Object.assign(one, { leases: undefined, known: [] });
+        for (const one of race.nodes) one.process = undefined;
         for (let turn = 0; turn < 30; turn++) {
           race.now += 1_000;
           for (const one of race.nodes) {
