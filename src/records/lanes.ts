@@ -26,7 +26,7 @@ export interface LaneParts extends Pick<RecordsEngine, 'revisionOf'> {
   readonly kyselyParts: KyselyParts;
 }
 
-/** An engine on the connection. `prepare` makes the database ready; if it throws, it is closed. */
+/** The engine on a connection, which is closed if `prepare` throws: it makes the database ready. */
 export async function openLanes(
   { connection, kyselyParts, revisionOf }: LaneParts,
   prepare: (db: Kysely<RecordTables>) => Promise<void>,
