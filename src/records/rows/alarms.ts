@@ -121,7 +121,8 @@ export async function saveAlarms(step: RecordsDb, alarms: readonly Alarm[]): Pro
           ),
       )
       .execute();
-  }  const cleared = last.filter(({ state }) => state === 'CLEARED');
+  }
+  const cleared = last.filter(({ state }) => state === 'CLEARED');
   await removeSourcesOfAlarms(
     step,
     cleared.map(({ id }) => id),
