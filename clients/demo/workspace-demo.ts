@@ -25,7 +25,7 @@ export interface WorkspaceDemoOptions {
   readonly workspaceId: string;
   readonly signal: AbortSignal;
   readonly now: () => EpochMs;
-  /** Activates the rules that nobody has changed; once the history is loaded. */
+  /** Activates the rules that were not changed since; called when the history is loaded. */
   readonly activateRules: (names: readonly string[]) => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Contract 37: a demo workspace sends again after a restart with its rules, and is that of `npm run demo` too.
+// Contract 37: a demo workspace after a restart sends again and has its rules.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { simulatedMark } from '../../src/model/demo-workspace.ts';
 import { startWorld, type World } from '../world/world.ts';

@@ -86,8 +86,8 @@ export async function keepDemoDeviceTypes(
 }
 
 /**
- * Activates the named rules that were created inactive and not changed since: after a restart there
- * is no caller any more who could.
+ * Activates the named rules that were created inactive and not changed since. A restart ends the
+ * request whose caller could activate them.
  */
 export async function activateNewRules(
   records: Records,

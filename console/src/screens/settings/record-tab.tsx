@@ -1,4 +1,4 @@
-// Record tab: a tab of the settings with a list of records, which are made, edited and deleted there.
+// Record tab: a tab of the settings with a list of records, which are created, edited and deleted there.
 import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { Button, IconButton } from '../../parts/button.tsx';
