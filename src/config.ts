@@ -50,6 +50,10 @@ export interface Config {
   /** Proxies whose `X-Forwarded-For` is believed: addresses or CIDR ranges. */
   readonly trustedProxies: readonly string[];
   readonly recordsUrl: string | undefined;
+  /** With it, several nodes share the records; each knows the others by it. */
+  readonly clusterSecret: string | undefined;
+  /** Where other nodes reach this one. */
+  readonly nodeUrl: string | undefined;
   readonly samplesUrl: string | undefined;
   readonly busUrl: string | undefined;
   readonly logLevel: LogLevel;
@@ -86,6 +90,7 @@ const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as c
  */
 const secretNames = new Set([
   'RECORDS_URL',
+  'CLUSTER_SECRET',
   'SAMPLES_URL',
   'ADMIN_PASSWORD',
   'ADMIN_API_KEY',
@@ -125,6 +130,8 @@ export function readConfig(environment: Environment = process.env): Config {
     mapTiles: mapTilesOf(text('MAP_TILES_URL'), text('MAP_TILES_ATTRIBUTION')),
     trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
+    clusterSecret: text('CLUSTER_SECRET'),
+    nodeUrl: urlOf('NODE_URL', text('NODE_URL')),
     samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', logLevels),

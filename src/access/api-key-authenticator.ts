@@ -2,7 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { RecordChange } from '../model/record.ts';
+import type { ChangeFollower } from '../model/record.ts';
 import { findApiKeyBySecretHash, saveLastUses } from '../records/rows/api-keys.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { secretHash } from '../records/secret-encryption.ts';
@@ -14,10 +14,9 @@ import { createRecordChanges } from '../structures/record-changes.ts';
 const principalsMax = 10_000;
 const secretLengthMax = 200;
 
-export interface ApiKeyAuthenticator extends Authenticator {
+/** A deleted key is rejected from the change on. */
+export interface ApiKeyAuthenticator extends Authenticator, ChangeFollower {
   readonly authenticate: (credential: string) => Principal | Promise<Principal>;
-  /** Call for every record change: a deleted key is rejected from then on. */
-  readonly recordChanged: (change: RecordChange) => void;
   /** Saves when keys were last used. Call it periodically, and before the records close. */
   readonly saveUses: () => Promise<void>;
 }
@@ -63,6 +62,10 @@ export function createApiKeyAuthenticator({
       if (kind !== 'apiKey' && !(kind === 'organization' && action === 'deleted')) return;
       changes.add(id);
       principals.deleteUsersOf(id);
+    },
+    changesMissed() {
+      changes.addAll();
+      principals.clear();
     },
     async saveUses() {
       if (uses.size === 0) return;

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { RecordChange } from '../model/record.ts';
+import type { ChangeFollower } from '../model/record.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { findOAuthClientByClientId } from '../records/rows/oauth-clients.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -19,10 +19,9 @@ interface KnownToken {
   readonly expiresAt: EpochMs;
 }
 
-export interface BearerAuthenticator extends Authenticator {
+/** Tokens of a deleted client are rejected from the change on. */
+export interface BearerAuthenticator extends Authenticator, ChangeFollower {
   readonly authenticate: (credential: string) => Principal | Promise<Principal>;
-  /** Call for every record change: tokens of a deleted client are rejected from then on. */
-  readonly recordChanged: (change: RecordChange) => void;
 }
 
 export function createBearerAuthenticator(parts: {
@@ -62,6 +61,10 @@ export function createBearerAuthenticator(parts: {
       if (kind !== 'oauthClient' && kind !== 'organization') return;
       changes.add(id);
       known.deleteUsersOf(id);
+    },
+    changesMissed() {
+      changes.addAll();
+      known.clear();
     },
   };
 }

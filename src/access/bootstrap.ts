@@ -60,7 +60,9 @@ export async function bootstrap(
   const apiKeyId = (adminApiKey && newId('apiKey')) || null;
   const created = settings.now;
   const audit = { created, updated: null, version: 0 };
-  await transaction(records.db, async ({ db: step }) => {
+  const isFirst = await transaction(records.db, async ({ db: step }) => {
+    // Another node may have been quicker.
+    if (await hasOrganizations(step)) return false;
     const email = settings.adminEmail.toLowerCase();
     await insertUser(step, {
       id: userId,
@@ -86,7 +88,9 @@ export async function bootstrap(
     await insertDatabaseConnector({ db: step, sealer: records.sealer }, created);
     if (adminApiKey && apiKeyId !== null)
       await insertAdminKey(step, { id: apiKeyId, organizationId, created }, adminApiKey);
+    return true;
   });
+  if (!isFirst) return undefined;
   return { organizationId, workspaceId, userId, apiKeyId, generatedPassword };
 }
 

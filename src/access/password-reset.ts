@@ -4,7 +4,7 @@ import { type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
 import type { Records } from '../records/records.ts';
-import { transaction } from '../records/transaction.ts';
+import { announceAfterCommit, transaction } from '../records/transaction.ts';
 import { secretHash } from '../records/secret-encryption.ts';
 import {
   findPasswordReset,
@@ -70,7 +70,8 @@ export async function resetPassword(
   const hash = secretHash(token);
   const { email } = await userOfReset(records, hash, now);
   const passwordHash = await newPasswordHash(password, email);
-  return transaction(records.db, async ({ db, afterCommit }) => {
+  return transaction(records.db, async (step) => {
+    const { db } = step;
     // The second of two concurrent requests finds nothing.
     const user = await userOfReset({ db }, hash, now);
     const saved: User = {
@@ -83,10 +84,10 @@ export async function resetPassword(
     await saveUser(db, saved);
     await removePasswordResetsOf(db, user.id);
     const ended = await removeSessionsOf(db, user.id);
-    afterCommit(() => {
-      for (const id of ended) records.announce({ kind: 'session', id, action: 'deleted' });
-      records.announce({ kind: 'user', id: saved.id, action: 'updated' });
-    });
+    await announceAfterCommit(step, records.announce, [
+      ...ended.map((id) => ({ kind: 'session', id, action: 'deleted' }) as const),
+      { kind: 'user', id: saved.id, action: 'updated' },
+    ]);
     return saved;
   });
 }

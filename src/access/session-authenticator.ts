@@ -4,7 +4,7 @@ import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { Permissions } from '../model/permission.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { RecordChange } from '../model/record.ts';
+import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import {
   organizationRolePermissions,
   reachesAllWorkspaces,
@@ -22,7 +22,6 @@ import {
   endedSessions,
   findSession,
   findSessionByTokenHash,
-  removeSession,
   saveLastSeen,
 } from '../records/rows/sessions.ts';
 import { findUser } from '../records/rows/users.ts';
@@ -46,12 +45,11 @@ const changesThatCount = new Set<RecordChange['kind']>([
   'workspace',
 ]);
 
-export interface SessionAuthenticator extends Authenticator {
-  /** Call for every record change: new roles and ended sessions count from then on. */
-  readonly recordChanged: (change: RecordChange) => void;
+/** New roles and ended sessions count from the change on. */
+export interface SessionAuthenticator extends Authenticator, ChangeFollower {
   /** The present user of a session; undefined when the session or the membership has ended. */
   readonly current: (sessionId: string) => Promise<Principal | undefined>;
-  /** Saves when sessions were last used and ends those that are over; returns their ids. */
+  /** Saves when sessions were last used; returns the ids of those that are over. */
   readonly runMaintenance: () => Promise<string[]>;
 }
 
@@ -117,16 +115,22 @@ export function createSessionAuthenticator(parts: {
       changes.add(id);
       known.deleteUsersOf(id);
     },
-    async current(sessionId) {
-      const session = await findSession(db, sessionId);
-      return session && userPrincipal(db, session);
+    changesMissed() {
+      changes.addAll();
+      known.clear();
     },
+    current: (sessionId) => presentUser(db, sessionId),
     runMaintenance() {
       const uses = new Map(seen);
       seen.clear();
-      return endOldSessions(db, uses, now());
+      return findOldSessions(db, uses, now());
     },
   };
+}
+
+async function presentUser(db: RecordsDb, sessionId: string): Promise<Principal | undefined> {
+  const session = await findSession(db, sessionId);
+  return session && userPrincipal(db, session);
 }
 
 /** The records whose changes concern the principal of a session. */
@@ -144,15 +148,13 @@ function isOver({ expiresAt, lastSeen }: Session, now: EpochMs): boolean {
   return expiresAt <= now || lastSeen + sessionIdleMs <= now;
 }
 
-async function endOldSessions(
+async function findOldSessions(
   db: RecordsDb,
   uses: ReadonlyMap<string, EpochMs>,
   now: EpochMs,
 ): Promise<string[]> {
   if (uses.size > 0) await saveLastSeen(db, uses);
-  const ended = await endedSessions(db, now, now - sessionIdleMs);
-  for (const id of ended) await removeSession(db, id);
-  return ended;
+  return endedSessions(db, now, now - sessionIdleMs);
 }
 
 /**

@@ -4,18 +4,14 @@ import { newId } from '../model/new-id.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { RecordChange } from '../model/record.ts';
 import type { User } from '../model/user.ts';
 import type { Records } from '../records/records.ts';
 import { findOrganizationMember, organizationMembershipsOf } from '../records/rows/members.ts';
 import { secretHash } from '../records/secret-encryption.ts';
-import {
-  insertSession,
-  removeSession,
-  saveSessionOrganization,
-  sessionsOf,
-} from '../records/rows/sessions.ts';
+import { insertSession, saveSessionOrganization, sessionsOf } from '../records/rows/sessions.ts';
 import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
+import { announceAfterCommit, transaction } from '../records/transaction.ts';
+import { endSessionsById, removeInStep } from './ended-sessions.ts';
 import { hashPassword, isPassword, newPasswordHash } from './password.ts';
 import { sessionLifetimeMs } from './session-authenticator.ts';
 
@@ -27,12 +23,6 @@ export interface SignedIn {
   readonly user: User;
   readonly sessionToken: string;
   readonly session: { readonly id: string; readonly organizationId: string };
-}
-
-/** Announces ended sessions, so that caches drop them. */
-function announceEnded(records: Pick<Records, 'announce'>, ids: readonly string[]): void {
-  for (const id of ids)
-    records.announce({ kind: 'session', id, action: 'deleted' } satisfies RecordChange);
 }
 
 // Checked for an unknown user, so that it takes the same time as a wrong password.
@@ -74,22 +64,22 @@ export async function startSession(
   const crowdedOut = older
     .slice(0, Math.max(0, older.length + 1 - sessionsPerUserMax))
     .map(({ id }) => id);
-  for (const id of crowdedOut) await removeSession(records.db, id);
-  await insertSession(records.db, {
-    ...session,
-    tokenHash: secretHash(sessionToken),
-    userId: user.id,
-    created: now,
-    lastSeen: now,
-    expiresAt: now + sessionLifetimeMs,
+  await transaction(records.db, async (step) => {
+    await removeInStep(step, records.announce, crowdedOut);
+    await insertSession(step.db, {
+      ...session,
+      tokenHash: secretHash(sessionToken),
+      userId: user.id,
+      created: now,
+      lastSeen: now,
+      expiresAt: now + sessionLifetimeMs,
+    });
   });
-  announceEnded(records, crowdedOut);
   return { user, sessionToken, session };
 }
 
 export async function endSession(records: Records, sessionId: string): Promise<void> {
-  await removeSession(records.db, sessionId);
-  announceEnded(records, [sessionId]);
+  await endSessionsById(records, [sessionId]);
 }
 
 /** Ends every session of the user, or every other one; returns how many. */
@@ -101,8 +91,7 @@ export async function endSessions(
   const ids = (await sessionsOf(records.db, userId))
     .map(({ id }) => id)
     .filter((id) => id !== except);
-  for (const id of ids) await removeSession(records.db, id);
-  announceEnded(records, ids);
+  await endSessionsById(records, ids);
   return ids.length;
 }
 
@@ -119,8 +108,12 @@ export async function switchOrganization(
   if (member === undefined || member.acceptedAt === null || principal.sessionId === undefined) {
     throw problem('notFound', { what: 'organization', id: organizationId });
   }
-  await saveSessionOrganization(records.db, principal.sessionId, organizationId);
-  records.announce({ kind: 'session', id: principal.sessionId, action: 'updated' });
+  const { sessionId: id } = principal;
+  await transaction(records.db, async (step) => {
+    await saveSessionOrganization(step.db, id, organizationId);
+    const changed = { kind: 'session', id, action: 'updated' } as const;
+    await announceAfterCommit(step, records.announce, [changed]);
+  });
 }
 
 /** Changes the password and ends every other session; false when the current one is wrong. */

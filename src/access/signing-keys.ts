@@ -13,6 +13,8 @@ import {
 
 export const signingAlgorithm = 'ES256';
 const renewedAfterMs = 90 * dayMs;
+/** Tokens with unknown keys cost at most one read in this time. */
+const loadedAgainAfterMs = 1_000;
 
 interface SigningKey {
   readonly id: string;
@@ -37,6 +39,8 @@ export interface SigningKeys {
   published(): Promise<{ readonly keys: readonly JWK[] }>;
   /** Signs with a new key from now on; tokens of the older ones stay valid. */
   renew(): Promise<void>;
+  /** Reads the keys again when they are next needed. */
+  discard(): void;
   /**
    * Renews a key that is 90 days old, and deletes keys whose last token has expired. Call it
    * periodically.
@@ -52,16 +56,12 @@ export function createSigningKeys(parts: {
 }): SigningKeys {
   const { records, now, tokenLifetimeMs } = parts;
   let loading: Promise<KeyRing> | undefined;
+  let loadedAt = now();
 
   async function load(): Promise<KeyRing> {
+    loadedAt = now();
     const [newest, ...older] = await Promise.all((await listSigningKeys(records)).map(imported));
-    return { newest: newest ?? (await create()), older };
-  }
-
-  async function create(): Promise<SigningKey> {
-    const record = await generated(now());
-    await insertSigningKey(records, record);
-    return imported(record);
+    return { newest: newest ?? (await create(parts)), older };
   }
 
   function keyRing(): Promise<KeyRing> {
@@ -79,14 +79,21 @@ export function createSigningKeys(parts: {
 
   async function renew(): Promise<void> {
     const older = await allKeys();
-    loading = Promise.resolve({ newest: await create(), older });
+    loading = Promise.resolve({ newest: await create(parts), older });
   }
 
   return {
     current: async () => (await keyRing()).newest,
-    find: async (id) => (await allKeys()).find((key) => key.id === id),
+    async find(id) {
+      const known = (await allKeys()).find((key) => key.id === id);
+      // Another node may have created it.
+      if (known !== undefined || now() - loadedAt < loadedAgainAfterMs) return known;
+      loading = undefined;
+      return (await allKeys()).find((key) => key.id === id);
+    },
     published: async () => ({ keys: (await allKeys()).map((key) => key.published) }),
     renew,
+    discard: () => void (loading = undefined),
     async runMaintenance() {
       if (loading === undefined) return;
       if ((await keyRing()).newest.created + renewedAfterMs <= now()) await renew();
@@ -98,6 +105,15 @@ export function createSigningKeys(parts: {
       loading = Promise.resolve({ newest, older: [] });
     },
   };
+}
+
+async function create({
+  records,
+  now,
+}: Pick<Parameters<typeof createSigningKeys>[0], 'records' | 'now'>): Promise<SigningKey> {
+  const record = await generated(now());
+  await insertSigningKey(records, record);
+  return imported(record);
 }
 
 async function generated(created: EpochMs): Promise<SigningKeyRecord> {

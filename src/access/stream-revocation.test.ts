@@ -29,8 +29,9 @@ async function endedBy(change: RecordChange, current: Principal | undefined): Pr
   const open = new Set(Object.keys(kinds) as Name[]);
   const ended: Name[] = [];
   const failures: unknown[] = [];
-  const recordChanged = createStreamRevocation(
+  const { recordChanged } = createStreamRevocation(
     {
+      restart: () => undefined,
       endSessions(isEnded) {
         for (const name of open) {
           if (!isEnded(kinds[name])) continue;
@@ -74,8 +75,8 @@ test.each<[RecordChange, Principal | undefined, Name[]]>([
 
 test('a check of users that fails is reported', async () => {
   const failure = Promise.withResolvers<unknown>();
-  const recordChanged = createStreamRevocation(
-    { endSessions: (isEnded) => void isEnded(user) },
+  const { recordChanged } = createStreamRevocation(
+    { endSessions: (isEnded) => void isEnded(user), restart: () => undefined },
     { current: () => Promise.reject(new Error('locked')) },
     failure.resolve,
   );

@@ -1,12 +1,14 @@
 // Stream revocation: ends live connections whose credential is revoked or loses permissions (contract 36).
 import type { Principal } from '../model/principal.ts';
-import type { RecordChange } from '../model/record.ts';
+import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { SessionAuthenticator } from './session-authenticator.ts';
 
 /** Open connections, each of one principal. */
 export interface LiveConnections {
   /** Ends the connections for which the function returns true. */
   readonly endSessions: (isEnded: (principal: Principal) => boolean) => void;
+  /** Ends all connections; clients connect again. */
+  readonly restart: () => void;
 }
 
 const principalKindOf: Partial<Record<RecordChange['kind'], Principal['kind']>> = {
@@ -25,13 +27,12 @@ function concernsUser(
   return change.kind === 'organization' && inOrganizations?.has(change.id) === true;
 }
 
-/** Call the returned function for every record change. */
 export function createStreamRevocation(
   connections: LiveConnections,
   sessions: Pick<SessionAuthenticator, 'current'>,
   failed: (error: unknown) => void,
-): (change: RecordChange) => void {
-  return (change) => {
+): ChangeFollower {
+  const recordChanged = (change: RecordChange): void => {
     const { kind, id, action } = change;
     const principalKind = principalKindOf[kind];
     if (action === 'deleted' && principalKind !== undefined) {
@@ -45,6 +46,7 @@ export function createStreamRevocation(
       endChangedUsers(connections, sessions, change).catch(failed);
     }
   };
+  return { recordChanged, changesMissed: connections.restart };
 }
 
 /**
@@ -52,7 +54,7 @@ export function createStreamRevocation(
  * permissions are not those of the start any more.
  */
 async function endChangedUsers(
-  { endSessions }: LiveConnections,
+  { endSessions }: Pick<LiveConnections, 'endSessions'>,
   sessions: Pick<SessionAuthenticator, 'current'>,
   change: RecordChange,
 ): Promise<void> {

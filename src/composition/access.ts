@@ -11,6 +11,7 @@ import {
   type BearerAuthenticator,
   createBearerAuthenticator,
 } from '../access/bearer-authenticator.ts';
+import { endSessionsById } from '../access/ended-sessions.ts';
 import { createShareAuthenticator, type ShareAuthenticator } from '../access/dashboard-shares.ts';
 import { type NamedIds, namedOrganization } from '../access/named-organization.ts';
 import { createRequestLimit } from '../access/rate-limit.ts';
@@ -28,11 +29,11 @@ import {
 import type { Config } from '../config.ts';
 import type { Guard } from '../http/edge/admission.ts';
 import type { Actor } from '../model/actor.ts';
-import type { RecordChange } from '../model/record.ts';
+import type { ChangeFollower } from '../model/record.ts';
 import { dropOldAuditEntries } from '../records/rows/audit-log.ts';
 import type { OpenRecords } from '../records/records.ts';
 
-export interface Access {
+export interface Access extends ChangeFollower {
   readonly apiKeys: ApiKeyAuthenticator;
   readonly bearer: BearerAuthenticator;
   readonly sessions: SessionAuthenticator;
@@ -44,8 +45,6 @@ export interface Access {
   readonly shares: ShareAuthenticator;
   readonly actAs: <T>(actor: Actor, work: () => T) => T;
   readonly organizationOf: (named: NamedIds) => Promise<string | undefined>;
-  /** Call for every record change. */
-  readonly recordChanged: (change: RecordChange) => void;
   /** Runs once a minute, and before the records close. */
   readonly runMaintenance: () => Promise<void>;
 }
@@ -80,10 +79,13 @@ export function composeAccess(
     recordChanged(change) {
       for (const { recordChanged } of [apiKeys, bearer, sessions]) recordChanged(change);
     },
+    changesMissed() {
+      for (const { changesMissed } of [apiKeys, bearer, sessions]) changesMissed();
+      keys.discard();
+    },
     async runMaintenance() {
       await apiKeys.saveUses();
-      for (const id of await sessions.runMaintenance())
-        records.announce({ kind: 'session', id, action: 'deleted' });
+      await endSessionsById(records, await sessions.runMaintenance());
       await keys.runMaintenance();
       await dropOldAuditEntries(db, now());
     },

@@ -96,13 +96,20 @@ export async function composeDeliveries(
     findConnector: (id) => findOutputConnector({ ...records, db: records.committed }, id),
     vendorNames,
   });
-  parts.followChanges(({ kind, id }) => {
-    if (kind === 'outputConnector') targets.forget(id);
+  parts.followChanges({
+    recordChanged({ kind, id }) {
+      if (kind === 'outputConnector') targets.forget(id);
+    },
+    changesMissed: targets.discardAll,
   });
   const waiting = await composeWaiting(parts, targets);
   const { log, deliverer, counts, intake, handover, upkeep, isKnown } = waiting;
-  parts.followChanges(({ kind, id, action }) => {
-    if (kind === 'outputConnector' && action === 'deleted') upkeep.forgetConnector(id);
+  parts.followChanges({
+    recordChanged({ kind, id, action }) {
+      if (kind === 'outputConnector' && action === 'deleted') upkeep.forgetConnector(id);
+    },
+    // Deliveries to a deleted connector fail permanently when they are tried.
+    changesMissed: () => undefined,
   });
   const outputs = composeOutputs(parts, intake);
   const recordParts = { records, now, once: uplinks.once };

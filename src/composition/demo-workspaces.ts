@@ -39,7 +39,8 @@ export function composeDemoWorkspaces(parts: Parts): ComposedDemos {
     },
     failed: (error) => telemetry.backgroundFailed('simulating the demo workspace', error),
   });
-  followChanges(demos.recordChanged);
+  // A demo whose workspace is gone ends with its next request.
+  followChanges({ recordChanged: demos.recordChanged, changesMissed: () => undefined });
   const activateRulesOf = (workspaceId: string) => (names: readonly string[]) =>
     activateNewRules(records, workspaceId, names);
 

@@ -54,10 +54,14 @@ export function composeDownlinks(
   const queue = openQueue(parts, transports, note);
   const { failed } = queueEvents(parts);
   mqtt.onDeviceConnected((deviceId) => queue.wake(deviceId, true));
-  parts.followChanges(({ kind, id, action }) => {
-    // Downlinks that wait for their network server may go now.
-    if (kind === 'integration' && action === 'updated') queue.wakeIntegration(id).catch(failed);
-    if (kind === 'device' && action === 'updated') queue.wake(id, true);
+  parts.followChanges({
+    recordChanged({ kind, id, action }) {
+      // Downlinks that wait for their network server may go now.
+      if (kind === 'integration' && action === 'updated') queue.wakeIntegration(id).catch(failed);
+      if (kind === 'device' && action === 'updated') queue.wake(id, true);
+    },
+    // What waits is tried again by its plan.
+    changesMissed: () => undefined,
   });
   const findRoute = (deviceId: string) => directory.byDevice(deviceId);
   const stages: DownlinkStages = {

@@ -61,8 +61,10 @@ export function composeLive(
     failed: (errorId, error) =>
       telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
-  followChanges(access.recordChanged);
-  followChanges(createWorkspaceWatch(workspaceFanOut));
+  // After missed changes, all connections end and begin again: see the revocation of streams.
+  const changesMissed = () => undefined;
+  followChanges({ recordChanged: access.recordChanged, changesMissed });
+  followChanges({ recordChanged: createWorkspaceWatch(workspaceFanOut), changesMissed });
   alarmFeed.follow(liveEvents.alarmChanged);
   followChanges(createStreamRevocation(streams, parts.access.sessions, failed));
   quotaUse.readBy('webSockets', openCounts.webSockets.usedBy);

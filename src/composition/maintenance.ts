@@ -15,7 +15,7 @@ export function composeMaintenance(
   { uplinks, deliveries }: { readonly uplinks: Uplinks; readonly deliveries: Deliveries },
   others: Readonly<Record<string, () => Promise<unknown>>>,
 ): Maintenance {
-  const { access, telemetry, operations, records, store, now } = parts;
+  const { access, telemetry, operations, records, store, now, node } = parts;
   const { db } = records;
   const { raw, settled } = uplinks;
   const dropStored = async (deviceIds: ReadonlySet<string>): Promise<void> => {
@@ -35,6 +35,7 @@ export function composeMaintenance(
           dropRawUplinks: dropStored,
         }),
       'dropping samples past their retention': () => dropExpired({ db, store, telemetry, now }),
+      'dropping old record changes': async () => node?.runMaintenance(),
       ...others,
     },
     failed: telemetry.backgroundFailed,

@@ -71,9 +71,12 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
     findRoute,
     failed: (error) => telemetry.backgroundFailed('ending MQTT connections', error),
   });
-  parts.followChanges((change) => {
-    revocation.recordChanged(change);
-    if (change.kind === 'device' && change.action === 'deleted') retained.forget(change.id);
+  parts.followChanges({
+    recordChanged(change) {
+      revocation.recordChanged(change);
+      if (change.kind === 'device' && change.action === 'deleted') retained.forget(change.id);
+    },
+    changesMissed: revocation.changesMissed,
   });
   addGauges(parts, broker.opened);
   const tick = () => {

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { composeAccess } from './access.ts';
+import { type ComposedNode, composeNode } from './nodes.ts';
 import { composeOperations } from './operations.ts';
 import { recordsPlaceOf } from './records.ts';
 import type { Parts } from './platform-parts.ts';
@@ -14,6 +15,7 @@ import {
   hasSampleFiles,
   tightenDataFolder,
 } from '../data-folder/data-folder.ts';
+import { keptNodeId } from '../data-folder/node-id.ts';
 import { createAlarmFeed } from '../flows/alarm-feed.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
@@ -25,9 +27,10 @@ import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
 import { createWorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota-count.ts';
-import type { RecordChange } from '../model/record.ts';
+import type { ChangeFollower } from '../model/record.ts';
 import { positionBehindUplinks } from '../raw-uplinks/embedded/newest-position.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
+import { adoptFollowerPositions } from '../records/rows/follower-positions.ts';
 import type { RecordedPositions } from '../records/rows/recorded-positions.ts';
 import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
 import { openSamples, type Samples } from '../samples/samples.ts';
@@ -46,8 +49,6 @@ interface Start {
   readonly now: () => number;
 }
 
-type FollowChange = (change: RecordChange) => void;
-
 /**
  * Adds each part that it opens to the closers, so that the caller can close what is open when a
  * later one fails.
@@ -57,24 +58,26 @@ export async function openParts(start: Start): Promise<Parts> {
   const readiness = composeReadiness(telemetry);
   const disk = openFolder(start);
   const seen = await undamagedRecords(config);
-  const changeFollowers: FollowChange[] = [];
+  const changes = createChangeFollowers();
   const acting = new AsyncLocalStorage<Actor | undefined>();
-  const records = await openRecordsIn(start, disk, acting, changeFollowers);
+  const records = await openRecordsIn(start, disk, acting, changes);
+  const node = await openNode(start, records, changes);
   readiness.add('records', telemetry.recordsStoppedBecause);
   const { samples: store, log } = await openSampleStore(start, disk, seen);
   const directory = createUplinkRouteCache(records);
   const address = createPublicAddress(config);
   const access = composeAccess(address.url, records, acting, now);
   closers.push('access', () => access.runMaintenance());
-  changeFollowers.push(directory.recordChanged, access.recordChanged);
+  changes.follow(directory, access);
   const network: { servers?: TellNetworkServer } = {};
   const networkServers = () => network.servers;
   const workspaceFanOut = createWorkspaceFanOut(now);
   const liveEvents = createLiveEvents(workspaceFanOut);
-  changeFollowers.push(liveEvents.recordChanged);
   const live = { liveEvents, isFollowed: () => workspaceFanOut.wanting('OPERATION').length > 0 };
   const operations = composeOperations({ records, acting, telemetry, networkServers, ...live });
-  changeFollowers.push(operations.recordChanged);
+  // Those that show changes show none that were missed.
+  for (const { recordChanged } of [liveEvents, operations])
+    changes.follow({ recordChanged, changesMissed: () => undefined });
   closers.push('operations', () => operations.close());
   return {
     config,
@@ -82,6 +85,7 @@ export async function openParts(start: Start): Promise<Parts> {
     readiness,
     diskIsFull: disk.isFull,
     records,
+    node,
     store,
     log,
     followers: createFollowers(log),
@@ -93,7 +97,7 @@ export async function openParts(start: Start): Promise<Parts> {
     operations,
     workspaceFanOut,
     liveEvents,
-    followChanges: (follow) => void changeFollowers.push(follow),
+    followChanges: changes.follow,
     useNetworkServers: (tell) => void (network.servers = tell),
     alarmFeed: createAlarmFeed(),
     quotaUse: createQuotaUse(records, config.quotas),
@@ -133,8 +137,8 @@ function openFolder({ config, telemetry, closers }: Start): DiskWatch {
 async function undamagedRecords(config: Config): Promise<RecordedPositions> {
   const { dataDirectory: directory, secretsKey } = config;
   const hasSamples = hasSampleFiles(directory);
-  const { check } = recordsPlaceOf(config);
-  const { refusal, positions } = await check({ directory, secretsKey, hasSamples });
+  const { check, node } = recordsPlaceOf(config);
+  const { refusal, positions } = await check({ directory, secretsKey, hasSamples, node });
   if (refusal !== undefined) throw new DataFolderError(refusal);
   return positions;
 }
@@ -143,15 +147,13 @@ async function openRecordsIn(
   { config, telemetry, closers, now }: Start,
   disk: DiskWatch,
   acting: AsyncLocalStorage<Actor | undefined>,
-  changeFollowers: readonly FollowChange[],
+  changes: ChangeFollower,
 ): Promise<OpenRecords> {
   const records = await openRecords({
     directory: config.dataDirectory,
     engine: recordsPlaceOf(config).engine,
     secretsKey: config.secretsKey,
-    announce: (change) => {
-      for (const follow of changeFollowers) follow(change);
-    },
+    announce: changes.recordChanged,
     actor: () => acting.getStore(),
     now,
     quotas: config.quotas,
@@ -159,6 +161,39 @@ async function openRecordsIn(
   }).catch(disk.explain);
   closers.push('the records', () => records.close());
   return records;
+}
+
+/** All that follow record changes, as one. */
+function createChangeFollowers() {
+  const followers: ChangeFollower[] = [];
+  return {
+    follow: (...added: readonly ChangeFollower[]) => void followers.push(...added),
+    recordChanged(change) {
+      for (const follower of followers) follower.recordChanged(change);
+    },
+    changesMissed() {
+      for (const follower of followers) follower.changesMissed();
+    },
+  } satisfies ChangeFollower & { readonly follow: unknown };
+}
+
+/** Undefined for the only platform on its records. */
+async function openNode(
+  { config, telemetry, closers }: Start,
+  records: OpenRecords,
+  follower: ChangeFollower,
+): Promise<ComposedNode | undefined> {
+  const { dataDirectory: directory } = config;
+  const { node } = recordsPlaceOf(config);
+  const { db } = records;
+  if (node !== undefined && hasSampleFiles(directory))
+    await adoptFollowerPositions(db, { from: '', to: node });
+  const former = node === undefined ? keptNodeId(directory) : undefined;
+  if (former !== undefined) await adoptFollowerPositions(db, { from: former, to: '' });
+  if (node === undefined) return undefined;
+  const composed = await composeNode({ node, records, telemetry, follower });
+  closers.push('the node', composed.close);
+  return composed;
 }
 
 async function openSampleStore(

@@ -1,5 +1,6 @@
 // What the composition hands around: parts that several others are given, and the platform that comes out.
 import type { Access } from './access.ts';
+import type { ComposedNode } from './nodes.ts';
 import type { PublicAddress } from './public-address.ts';
 import type { Config } from '../config.ts';
 import type { AlarmFeed } from '../flows/alarm-feed.ts';
@@ -11,7 +12,7 @@ import type { OpenCounts } from '../model/quota-count.ts';
 import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import type { Route } from '../http/edge/route.ts';
-import type { RecordChange } from '../model/record.ts';
+import type { ChangeFollower } from '../model/record.ts';
 import type { OpenRecords } from '../records/records.ts';
 import type { WorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { EntryLog } from '../log/entry-log.ts';
@@ -54,6 +55,8 @@ export interface Parts {
   /** Whether only the records may still be written. */
   readonly diskIsFull: () => boolean;
   readonly records: OpenRecords;
+  /** Undefined for the only platform on its records. */
+  readonly node: ComposedNode | undefined;
   /** The journal of everything that came in. */
   readonly log: EntryLog;
   readonly store: Samples;
@@ -63,7 +66,7 @@ export interface Parts {
   readonly access: Access;
   readonly address: PublicAddress;
   /** Adds somebody who is told every change of a record. */
-  readonly followChanges: (follow: (change: RecordChange) => void) => void;
+  readonly followChanges: (follower: ChangeFollower) => void;
   /** Durable changes of alarms, as values. */
   readonly alarmFeed: AlarmFeed;
   /** Those who follow whole workspaces, and what they are sent. */

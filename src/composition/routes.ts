@@ -88,8 +88,9 @@ export function composeRoutes(
 ): Route[] {
   const { store, telemetry, readiness, directory, now } = parts;
   const device = deviceAccess(parts);
-  const { calendarOf, recordChanged } = createWorkspaceCalendars(parts.records.db);
-  parts.followChanges(recordChanged);
+  const calendars = createWorkspaceCalendars(parts.records.db);
+  const { calendarOf } = calendars;
+  parts.followChanges(calendars);
   const { publicHolidays } = extras;
   const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [

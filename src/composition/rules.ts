@@ -87,8 +87,11 @@ export async function composeRules(
     setTimer,
     timersSet: () => timers.changed(),
   });
-  parts.followChanges(({ kind }) => {
-    if (kind === 'rule') timers.changed();
+  parts.followChanges({
+    recordChanged({ kind }) {
+      if (kind === 'rule') timers.changed();
+    },
+    changesMissed: () => timers.changed(),
   });
   const entries = followers.start('rules', {
     handle,
@@ -136,7 +139,7 @@ function composeRuleState(parts: Parts) {
   const registry = createRuleRegistry(records, searchedStore(parts), (ruleId, error) =>
     backgroundFailed(`reading rule ${ruleId}`, error),
   );
-  followChanges((change) => registry.recordChanged(change));
+  followChanges(registry);
   const log = createRunLog({
     wants: (workspaceId) => workspaceFanOut.wants(workspaceId, 'RULE_RUN'),
     ran: liveEvents.ran,

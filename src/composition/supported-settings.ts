@@ -2,9 +2,11 @@
 import { ConfigError } from '../config-values.ts';
 import type { Config } from '../config.ts';
 
+const secretLengthMin = 16;
+
 /** Throws ConfigError for settings that this version does not support together, or at all. */
 export function refuseUnsupported(config: Config): void {
-  const { recordsUrl, secretsKey, samplesUrl, busUrl } = config;
+  const { recordsUrl, secretsKey, samplesUrl, busUrl, clusterSecret, nodeUrl } = config;
   const settings = { SAMPLES_URL: samplesUrl, BUS_URL: busUrl };
   for (const [name, value] of Object.entries(settings)) {
     if (value !== undefined)
@@ -15,6 +17,14 @@ export function refuseUnsupported(config: Config): void {
   if (recordsUrl !== undefined && !/^postgres(?:ql)?:\/\/.*\/./.test(recordsUrl))
     throw new ConfigError(
       'RECORDS_URL=… cannot be used: it must be the address of a database, such as postgres://user:password@host/heliograph',
+    );
+  if (clusterSecret !== undefined && (recordsUrl === undefined || nodeUrl === undefined))
+    throw new ConfigError(
+      'CLUSTER_SECRET is set, but nodes share their records in PostgreSQL and reach each other: set RECORDS_URL, and NODE_URL to the address of this node',
+    );
+  if (clusterSecret !== undefined && clusterSecret.length < secretLengthMin)
+    throw new ConfigError(
+      `CLUSTER_SECRET is too short: set it to at least ${secretLengthMin} random characters, the same on every node`,
     );
   // A key file in the folder would be missing where the database is restored next to another one.
   if (recordsUrl !== undefined && secretsKey === undefined)

@@ -99,7 +99,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     isWatched: (workspaceId: string) => workspaceFanOut.wants(workspaceId, 'DEVICE_STATE'),
     changed: liveEvents.deviceChanged,
   };
-  const status = await openStatusFollower({ db, log, followers, telemetry, online });
+  const takesTurns = parts.node !== undefined;
+  const status = await openStatusFollower({ db, log, followers, telemetry, online, takesTurns });
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { claimDataFolder, DataFolderError, hasSampleFiles } from '../data-folder/data-folder.ts';
+import { keptNodeId } from '../data-folder/node-id.ts';
 import {
   type DeliveryLogFindings,
   verifyDeliveryLog,
@@ -36,7 +37,7 @@ export async function verifyDataFolder(
   config: Pick<Config, 'dataDirectory' | 'secretsKey' | 'recordsUrl'>,
 ): Promise<FolderFindings> {
   const { dataDirectory: directory, secretsKey, recordsUrl } = config;
-  const place = recordsPlaceOf(config);
+  const place = recordsPlaceOf({ ...config, clusterSecret: undefined });
   const samples = join(directory, 'samples');
   // Claiming makes a folder that is missing, which a check must not.
   if (!existsSync(directory))
@@ -49,7 +50,10 @@ export async function verifyDataFolder(
   const folder = claimDataFolder(directory);
   try {
     const startedAt = performance.now();
-    const { refusal, positions } = await place.check({ directory, secretsKey, hasSamples });
+    const { refusal, positions } = await place.check({
+      ...{ directory, secretsKey, hasSamples },
+      node: keptNodeId(directory),
+    });
     const uplinksTo = await positionBehindUplinks(join(directory, 'uplinks'));
     const store = await verifyStore(samples, { ...positions, uplinksTo });
     const records = await place.verify(refusal);

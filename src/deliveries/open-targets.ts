@@ -15,6 +15,8 @@ export interface OpenTargets {
   test(connectorId: string, content: Content, signal: AbortSignal): Promise<SendOutcome>;
   /** Call when a connector was changed or deleted. */
   forget(connectorId: string): void;
+  /** Call when any connector may have changed. */
+  discardAll(): void;
   close(): Promise<void>;
 }
 
@@ -45,6 +47,7 @@ export function createOpenTargets(parts: TargetCacheParts): OpenTargets {
     test: (connectorId, content, signal) =>
       sendTo(connectorId, (opened) => sendTest(opened, content, signal)),
     forget: targets.forget,
+    discardAll: targets.discardAll,
     close: targets.close,
   };
 }

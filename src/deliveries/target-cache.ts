@@ -40,6 +40,8 @@ export interface TargetCache {
   release(target: OpenTarget): void;
   /** Call when a connector was changed or deleted. */
   forget(connectorId: string): void;
+  /** Call when any connector may have changed. */
+  discardAll(): void;
   close(): Promise<void>;
 }
 
@@ -92,6 +94,10 @@ export function createTargetCache(parts: TargetCacheParts): TargetCache {
     forget(connectorId) {
       changes += 1;
       remove(connectorId);
+    },
+    discardAll() {
+      changes += 1;
+      for (const id of [...targets.keys()]) remove(id);
     },
     async close() {
       await Promise.all([...targets.values()].map(({ target }) => target.close()));

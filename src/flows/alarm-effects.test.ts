@@ -34,7 +34,7 @@ beforeAll(async () => {
   const owner = { adminEmail: 'a@b.test', adminPassword: 'correct horse battery staple' };
   const tenant = (await bootstrap(records, { ...owner, adminApiKey: undefined, now: 0 }))!;
   place = { organizationId: tenant.organizationId, workspaceId: tenant.workspaceId };
-  // Alarms in the order in which they were made.
+  // Alarms in the order of their creation.
   const { db } = records;
   await db.schema
     .createTable('made')

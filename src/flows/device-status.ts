@@ -75,6 +75,9 @@ export const statusFollowing = {
   keepRows: (rows) => countedRows(rows, 1),
 } as const satisfies Partial<JournalFollowerParts>;
 
+/** Entries of a transaction where several nodes take turns to write: others wait for it. */
+export const entriesPerTurn = 1_000;
+
 interface PendingState {
   readonly state: JsonObject;
   readonly position: number;

@@ -21,6 +21,7 @@ import { createTurnBatches } from '../structures/turn-batches.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import {
   createDeviceStatus,
+  entriesPerTurn,
   type DeviceStatus,
   type StatusRecords,
   statusFollowing,
@@ -39,6 +40,8 @@ export interface StatusFollowerParts {
   readonly log: FollowedLog;
   readonly followers: Pick<Followers, 'start'>;
   readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
+  /** Whether other nodes wait while a batch is written. */
+  readonly takesTurns?: boolean;
   /** Whether the states of devices are followed in a workspace, and who is notified of them. */
   readonly online?: {
     readonly isWatched: (workspaceId: string) => boolean;
@@ -64,6 +67,10 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
   });
   const follower = parts.followers.start(name, {
     ...statusFollowing,
+    batch: {
+      ...statusFollowing.batch,
+      ...(parts.takesTurns === true && { entriesMax: entriesPerTurn }),
+    },
     from,
     announced: status.announced,
     handle: status.handle,

@@ -5,6 +5,7 @@ import { problem } from '../model/problem.ts';
 import type { AuditFields, ChangedRecord, RecordChange } from '../model/record.ts';
 import { insertAuditEntries } from '../records/rows/audit-log.ts';
 import type { Records } from '../records/records.ts';
+import { publishChanges } from '../records/lanes.ts';
 import { transaction } from '../records/transaction.ts';
 import { auditEntriesOf } from './audit/audit.ts';
 
@@ -34,7 +35,7 @@ export async function change<T>(records: Records, work: (step: Step) => Promise<
   return transaction(records.db, async (open) => {
     const { db } = open;
     // The first task, so that what follows later finds no cache as it was before.
-    open.afterCommit(() => announceAll(records, changes, about));
+    open.afterCommit(() => withRecords(changes, about).forEach(records.announce));
     const announce = (told: RecordChange) => void changes.push(told);
     const step: Step = { ...records, ...open, announce };
     const made = await work(step);
@@ -43,19 +44,20 @@ export async function change<T>(records: Records, work: (step: Step) => Promise<
       await insertAuditEntries(db, entries);
       for (const entry of entries) about.set(entry.resourceId, changedRecordOf(entry));
     }
+    await publishChanges(db, withRecords(changes, about));
     return made;
   });
 }
 
-function announceAll(
-  { announce }: Records,
+/** The changes with what the audit log has of their records. */
+function withRecords(
   changes: readonly RecordChange[],
   about: ReadonlyMap<string, ChangedRecord>,
-): void {
-  for (const each of changes) {
+): readonly RecordChange[] {
+  return changes.map((each) => {
     const known = about.get(each.id);
-    announce(known === undefined ? each : { ...each, about: known });
-  }
+    return known === undefined ? each : { ...each, about: known };
+  });
 }
 
 function changedRecordOf({ actor, ...entry }: AuditEntry): ChangedRecord {

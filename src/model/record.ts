@@ -19,6 +19,14 @@ export type RecordChange = (MemberChange | OtherChange) & {
   readonly about?: ChangedRecord;
 };
 
+/** Keeps something of records in memory. */
+export interface ChangeFollower {
+  /** Call for every record change, once it is durable. */
+  readonly recordChanged: (change: RecordChange) => void;
+  /** Call when changes of other nodes were missed: every record may have changed. */
+  readonly changesMissed: () => void;
+}
+
 interface MemberChange {
   readonly kind: 'member';
   /** Whose rights change. */

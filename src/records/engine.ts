@@ -1,5 +1,7 @@
 // Records engine: the port to the database that keeps the records, SQLite or PostgreSQL.
 import type { Kysely } from 'kysely';
+import type { RecordChange } from '../model/record.ts';
+import type { ListChanges } from './list-changes.ts';
 import type { RecordTables } from './schema.ts';
 
 /** What a statement answers: its rows, or how many rows it changed. */
@@ -14,6 +16,8 @@ export interface OpenTransaction {
   /** Resolves when the commit is on disk, or immediately with `isLazy`. */
   commit(isLazy: boolean): Promise<void>;
   rollback(): Promise<void>;
+  /** Writes the changes for other nodes, with the commit. Does nothing on a single platform. */
+  publish(changes: readonly RecordChange[]): void;
 }
 
 /**
@@ -40,6 +44,8 @@ export interface RecordsEngine {
   readonly elsewhere: (organizationId: string) => Kysely<RecordTables>;
   /** The revision of the device lists of an organization. */
   readonly revisionOf: (organizationId: string) => number;
+  /** See `ListChanges.listsChanged`. */
+  readonly listsChanged: ListChanges['listsChanged'];
   /** See `OpenRecords.hurry`. */
   hurry(): void;
   close(): Promise<void>;

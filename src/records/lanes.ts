@@ -7,6 +7,7 @@ import {
   Kysely,
   type QueryResult,
 } from 'kysely';
+import type { RecordChange } from '../model/record.ts';
 import type {
   EngineConnection,
   OpenTransaction,
@@ -21,14 +22,14 @@ export type KyselyParts = Pick<
   'createQueryCompiler' | 'createAdapter' | 'createIntrospector'
 >;
 
-export interface LaneParts extends Pick<RecordsEngine, 'revisionOf'> {
+export interface LaneParts extends Pick<RecordsEngine, 'revisionOf' | 'listsChanged'> {
   readonly connection: EngineConnection & Pick<RecordsEngine, 'hurry'>;
   readonly kyselyParts: KyselyParts;
 }
 
 /** The engine on a connection, which is closed if `prepare` throws: it makes the database ready. */
 export async function openLanes(
-  { connection, kyselyParts, revisionOf }: LaneParts,
+  { connection, kyselyParts, ...lists }: LaneParts,
   prepare: (db: Kysely<RecordTables>) => Promise<void>,
 ): Promise<RecordsEngine> {
   const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, kyselyParts) });
@@ -44,7 +45,7 @@ export async function openLanes(
       new Kysely<RecordTables>({
         dialect: elsewhereDialect(connection, kyselyParts, organizationId),
       }),
-    revisionOf,
+    ...lists,
     hurry: connection.hurry,
     close: () => db.destroy(),
   };
@@ -122,6 +123,17 @@ function refuseToStream(): never {
 function answerOf<R>({ rows, changed }: StatementResult): QueryResult<R> {
   const answer = { rows: rows as R[] };
   return changed === undefined ? answer : { ...answer, numAffectedRows: BigInt(changed) };
+}
+
+/** Publishes the changes for other nodes, with the commit of the transaction that `db` is. */
+export async function publishChanges<Tables>(
+  db: Kysely<Tables>,
+  changes: readonly RecordChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  await db.getExecutor().provideConnection(async (lane) => {
+    if (lane instanceof Lane) lane.transaction?.publish(changes);
+  });
 }
 
 /** The commits of the database handed to `work` wait for no disk; with other databases they do. */

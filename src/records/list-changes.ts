@@ -9,6 +9,10 @@ export interface ListChanges {
   readonly changed: (organizationId: string) => void;
   /** Called when any list can have changed. */
   readonly allChanged: () => void;
+  /** Called with organizations whose lists another node changed, or for all of them. */
+  readonly listsChanged: (organizationIds: readonly string[] | 'all') => void;
+  /** The organizations whose lists the open transaction has changed. */
+  readonly changing: () => readonly string[];
 }
 
 /** Of records that all organizations share. */
@@ -55,5 +59,10 @@ export function createListChanges(): ListChanges {
       changing.add(organizationId);
     },
     allChanged: () => bump(everybody),
+    listsChanged(organizationIds) {
+      if (organizationIds === 'all') bump(everybody);
+      else organizationIds.forEach(bump);
+    },
+    changing: () => [...changing],
   };
 }

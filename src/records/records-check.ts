@@ -1,5 +1,6 @@
 // Check of the records and their key before they are opened: nothing is created where something is missing.
 import { join } from 'node:path';
+import { rowsOfNode } from './node-rows.ts';
 import { type RecordedPositions, recordedPositions } from './rows/recorded-positions.ts';
 import { keptSecretsKey, type Sealer, sealerOf } from './secret-encryption.ts';
 
@@ -28,6 +29,8 @@ export interface RecordsCheck {
   readonly secretsKey: string | undefined;
   /** Whether the folder holds samples or raw uplinks, whose devices only the records know. */
   readonly hasSamples: boolean;
+  /** The node whose data folder it is, where several share the records. */
+  readonly node?: string | undefined;
 }
 
 /** Where the records are, and how a check reads them. */
@@ -64,7 +67,7 @@ const nothingRecorded: RecordedPositions = {
  */
 export async function checkRecordsAt(
   { path, fromBackup, probe }: CheckedPlace,
-  { directory, secretsKey, hasSamples }: RecordsCheck,
+  { directory, secretsKey, hasSamples, node = '' }: RecordsCheck,
 ): Promise<RecordsState> {
   const refused = (refusal: string): RecordsState => ({
     path,
@@ -85,9 +88,10 @@ export async function checkRecordsAt(
     if (!(await isFilled(open))) return unfilled('empty');
     const refusal = await keyRefusal(open, directory, secretsKey);
     const saved = await open.rows('select "follower", "position" from "followerPositions"');
-    const positions = recordedPositions(
-      saved.map((row) => [String(row['follower']), Number(row['position'])]),
-    );
+    const all = saved.map((row) => [String(row['follower']), Number(row['position'])] as const);
+    const own = rowsOfNode(node, all);
+    // Those of the same folder from when its platform was the only one.
+    const positions = recordedPositions(own.length > 0 || !hasSamples ? own : rowsOfNode('', all));
     return { path, refusal, positions };
   } catch (error) {
     return refused(`The records ${path} are damaged (${(error as Error).message}): ${fromBackup}`);

@@ -38,6 +38,8 @@ export interface Records {
 }
 
 export interface OpenRecords extends Records {
+  /** See `RecordsEngine.listsChanged`. */
+  readonly listsChanged: (organizationIds: readonly string[] | 'all') => void;
   /**
    * Waits only briefly from now on for another process that holds the write lock: for a stop, which
    * must not hang on it.
@@ -63,7 +65,7 @@ export async function openRecords(options: {
   const { announce, actor = () => undefined, now = Date.now } = options;
   const { quotas = standardQuotas, stopped = () => undefined } = options;
   const engine = await options.engine({ stopped });
-  const { db, elsewhere, hurry, close } = engine;
+  const { db, elsewhere, listsChanged, hurry, close } = engine;
   try {
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     await keepCheckWord(db, sealer);
@@ -73,6 +75,7 @@ export async function openRecords(options: {
       committed: db,
       afterCommit: (task) => task(),
       lists: createListCache(engine.revisionOf),
+      listsChanged,
       hurry,
       close,
     };

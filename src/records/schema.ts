@@ -5,6 +5,7 @@ import type { ConsoleTables } from './console-tables.ts';
 import type { DeliveryRow } from './rows/delivery-row.ts';
 import type { DeviceStatusColumns } from './rows/device-status-columns.ts';
 import type { NetworkTables } from './network-tables.ts';
+import type { NodeTables } from './node-tables.ts';
 import type { RuleTables } from './rule-tables.ts';
 
 /** 0 or 1: SQLite has no boolean. */
@@ -28,7 +29,12 @@ interface NamedColumns extends AuditColumns {
   searchText: string;
 }
 
-export interface RecordTables extends NetworkTables, RuleTables, AlarmTables, ConsoleTables {
+export interface RecordTables
+  extends NetworkTables,
+    RuleTables,
+    AlarmTables,
+    ConsoleTables,
+    NodeTables {
   organizations: NamedColumns & {
     logo: string | null;
     ownerId: string;
@@ -280,14 +286,6 @@ export interface RecordTables extends NetworkTables, RuleTables, AlarmTables, Co
     message: string;
     correlationId: string;
     details: JsonText | null;
-  };
-  idempotencyKeys: {
-    id: string;
-    bodyHash: string;
-    firstSeenAt: number;
-    answer: JsonText | null;
-    journalPosition: number;
-    durableParts: JsonText;
   };
   deliveries: DeliveryRow;
   organizationCounts: { organizationId: string; what: string; count: number };

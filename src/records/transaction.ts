@@ -1,6 +1,7 @@
 // Transaction of the records: changes that are committed together, and the tasks that begin once they are.
+import type { RecordChange } from '../model/record.ts';
 import type { AfterCommit, RecordsDb } from './records.ts';
-import { withoutSync } from './lanes.ts';
+import { publishChanges, withoutSync } from './lanes.ts';
 
 /** A transaction while it is open. */
 export interface TransactionStep {
@@ -26,6 +27,16 @@ export async function transaction<T>(
   const result = await (durability === 'lazy' ? withoutSync(db, execute) : execute(db));
   runAll(tasks);
   return result;
+}
+
+/** Announces the changes once they are committed: in this process, and to other nodes. */
+export async function announceAfterCommit(
+  { db, afterCommit }: TransactionStep,
+  announce: (change: RecordChange) => void,
+  changes: readonly RecordChange[],
+): Promise<void> {
+  await publishChanges(db, changes);
+  afterCommit(() => changes.forEach(announce));
 }
 
 /** A task that throws keeps no other from running: what they follow from is committed. */

@@ -1,5 +1,5 @@
 // Pending changes: what happened to the records of rules since the last refresh.
-import type { RecordChange } from '../model/record.ts';
+import type { ChangeFollower } from '../model/record.ts';
 
 export interface Changes {
   /** Every rule must be read again. */
@@ -11,9 +11,7 @@ export interface Changes {
   readonly tags: ReadonlySet<string>;
 }
 
-export interface PendingChanges {
-  recordChanged(change: RecordChange): void;
-  markAll(): void;
+export interface PendingChanges extends ChangeFollower {
   take(): Changes;
   /** Call when the refresh with these changes failed. The next one reads every rule. */
   putBack(changes: Changes): void;
@@ -35,7 +33,7 @@ export function createPendingChanges(): PendingChanges {
       if (kind === 'rule') rules.add(id);
       if (kind === 'outputConnector' || kind === 'customLogic') used.add(id);
     },
-    markAll() {
+    changesMissed() {
       isAll = true;
     },
     take() {

@@ -1,7 +1,7 @@
 // Rule registry: the compiled active rules, the plan of each device and the state of rules, updated by record changes.
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import type { RecordChange } from '../model/record.ts';
+import type { ChangeFollower } from '../model/record.ts';
 import type { Records } from '../records/records.ts';
 import { findAlarmSourcesOfRules } from '../records/rows/alarm-parts.ts';
 import { workspacesOfDevices } from '../records/rows/devices.ts';
@@ -36,13 +36,11 @@ export interface PreparationFailures {
 }
 
 /** `refresh`, `prepare` and `prepareRule` must not run at the same time. */
-export interface RuleRegistry {
+export interface RuleRegistry extends ChangeFollower {
   readonly memory: RuleMemory;
   readonly alarmSources: AlarmSources;
   readonly size: () => number;
-  /** Call for every record change. It takes effect with the next `refresh`. */
-  recordChanged(change: RecordChange): void;
-  /** Applies the record changes. Resolves to true when rules were added, removed or changed. */
+  /** Applies the record changes, which have no effect before. Resolves to true when rules were added, removed or changed. */
   refresh(): Promise<boolean>;
   /**
    * Loads what the rules of the devices need. The entries, and those after them, are evaluated
@@ -93,6 +91,7 @@ export function createRuleRegistry(
     alarmSources,
     size: () => index.size,
     recordChanged: pending.recordChanged,
+    changesMissed: pending.changesMissed,
     async refresh() {
       const changes = pending.take();
       try {
@@ -119,7 +118,7 @@ export function createRuleRegistry(
     rule: index.rule,
     rules: index.all,
     reset() {
-      pending.markAll();
+      pending.changesMissed();
       memory.last.clear();
       memory.states.clear();
       alarmSources.clear();

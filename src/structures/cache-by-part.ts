@@ -13,6 +13,7 @@ export interface CacheByPart<V> {
   readonly delete: (key: string) => void;
   /** Deletes the values that contain the record. */
   readonly deleteUsersOf: (part: string) => void;
+  readonly clear: () => void;
 }
 
 /** `removed` is called for every value that was deleted, evicted or replaced. */
@@ -54,6 +55,11 @@ export function createCacheByPart<V>(
     delete: remove,
     deleteUsersOf(part) {
       for (const key of [...(keysOf.get(part) ?? [])]) remove(key);
+    },
+    clear() {
+      for (const [, { value }] of kept) removed(value);
+      kept.clear();
+      keysOf.clear();
     },
   };
 }

@@ -8,6 +8,8 @@ export interface RecordChanges {
   /** Number of changes so far. */
   readonly revision: number;
   add(recordId: string): void;
+  /** Any record may have changed. */
+  addAll(): void;
   /** Whether the record may have changed after the revision. */
   hasChanged(recordId: string, revision: number): boolean;
 }
@@ -25,6 +27,11 @@ export function createRecordChanges(max = changesKept): RecordChanges {
     add(recordId) {
       revision += 1;
       revisions.set(recordId, revision);
+    },
+    addAll() {
+      revision += 1;
+      evicted = revision;
+      revisions.clear();
     },
     hasChanged: (recordId, since) => (revisions.get(recordId) ?? evicted) > since,
   };

@@ -63,6 +63,8 @@ export interface DataStreams {
   /** Ends the sessions of revoked credentials with 4401; returns their number. */
   endSessions(revoked: (principal: Principal) => boolean): number;
   readonly sessions: number;
+  /** Ends all connections with 1012, so that clients connect again. */
+  restart(): void;
   /** Rejects new connections, ends all with 1001 and resolves when they are closed. */
   close(): Promise<void>;
 }
@@ -109,6 +111,9 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
     },
     get sessions() {
       return sockets.size;
+    },
+    restart() {
+      for (const stream of sockets) stream.end(1012, 'the server has missed changes');
     },
     async close() {
       await endAll(streams);

@@ -1,14 +1,12 @@
 // MQTT revocation: ends connections whose credential or subscribed device is no longer valid.
 import type { EpochMs } from '../../model/instant.ts';
-import type { RecordChange } from '../../model/record.ts';
+import type { ChangeFollower, RecordChange } from '../../model/record.ts';
 import type { MqttBroker } from './mqtt-broker.ts';
 import { lapseOf, type LoginParts } from './mqtt-login.ts';
 import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
 import type { MqttSession } from './mqtt-session.ts';
 
-export interface MqttRevocation {
-  /** Must be told every change of a record. */
-  readonly recordChanged: (change: RecordChange) => void;
+export interface MqttRevocation extends ChangeFollower {
   /** Ends connections whose token has expired. */
   readonly endExpired: (now: EpochMs) => void;
   /** Resolves when every connection that a change concerned has been looked at. */
@@ -52,6 +50,13 @@ export function createMqttRevocation({
     return undefined;
   }
 
+  function lookAtDue(): void {
+    if (due.size === 0) return;
+    underWay ??= lookAtAll().finally(() => {
+      underWay = undefined;
+    });
+  }
+
   async function lookAtAll(): Promise<void> {
     for (const session of due) {
       due.delete(session);
@@ -64,10 +69,11 @@ export function createMqttRevocation({
       const open = broker();
       if (open === undefined || open.sessions.size === 0 || change.action === 'created') return;
       for (const session of open.sessions.values()) if (concerns(change, session)) due.add(session);
-      if (due.size === 0) return;
-      underWay ??= lookAtAll().finally(() => {
-        underWay = undefined;
-      });
+      lookAtDue();
+    },
+    changesMissed() {
+      for (const session of broker()?.sessions.values() ?? []) due.add(session);
+      lookAtDue();
     },
     endExpired(now) {
       const open = broker();

@@ -4,7 +4,7 @@ import type { Device } from '../../model/device.ts';
 import { hasFormOfId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
-import type { RecordChange } from '../../model/record.ts';
+import type { ChangeFollower } from '../../model/record.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../records/records.ts';
 import { labeledDevice } from '../../records/rows/device-batches.ts';
@@ -34,7 +34,8 @@ export interface UplinkRoute extends FlowRoute {
   readonly customFields: JsonObject;
 }
 
-export interface UplinkRouteCache {
+/** After a change, the routes that contain the record are read again. */
+export interface UplinkRouteCache extends ChangeFollower {
   /**
    * Throws Problem 401 for an unknown secret, 404 for an unknown device, 403 for a device of
    * another connector.
@@ -64,8 +65,6 @@ export interface UplinkRouteCache {
   cached(organizationId: string, name: string): UplinkRoute | Promise<UplinkRoute> | undefined;
   /** Number of changes so far. A route found at another revision can be outdated. */
   readonly revision: number;
-  /** Call for every record change: the routes that contain the record are read again. */
-  recordChanged(change: RecordChange): void;
 }
 
 /** A route with its parts: when one of them changed, the route is outdated. */
@@ -132,6 +131,17 @@ function createDeviceRoutes(records: Records, changes: RecordChanges) {
   };
 }
 
+function deleteRoutesOf(
+  { devices, flows, labelChanged }: ReturnType<typeof createDeviceRoutes>,
+  kind: string,
+  id: string,
+): void {
+  if (kind === 'device') devices.delete(id);
+  else if (kind === 'tag' || kind === 'customFieldMeta') labelChanged(id);
+  else if (kind === 'dataFlow') flows.delete(id);
+  else flows.deleteUsersOf(id);
+}
+
 function makeRoute(known: Known, parts: ProfileParts): UplinkRoute {
   const { device, values } = known;
   const { flow, tags, fieldsOf } = parts;
@@ -175,9 +185,8 @@ function createConnectorCache(records: Records, changes: RecordChanges) {
 
 export function createUplinkRouteCache(records: Records): UplinkRouteCache {
   const changes = createRecordChanges();
-  const connectors = createConnectorCache(records, changes);
-  const routes = createDeviceRoutes(records, changes);
-  const { devices, flows } = routes;
+  let connectors = createConnectorCache(records, changes);
+  let routes = createDeviceRoutes(records, changes);
 
   return {
     bySecret(secret, deviceId) {
@@ -186,20 +195,22 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       return connectors.read(secret).then((found) => byConnector(found, deviceId));
     },
     connector: (secret) => connectors.get(secret) ?? connectors.read(secret),
-    knownConnector: connectors.byId,
+    knownConnector: (id) => connectors.byId(id),
     byConnector,
     get revision() {
       return changes.revision;
     },
     byEui(connector, deviceEui) {
-      const known = devices.byEui(connector.id, deviceEui, (device) => hasEui(device, deviceEui));
+      const isNamed = (device: Device) => hasEui(device, deviceEui);
+      const known = routes.devices.byEui(connector.id, deviceEui, isNamed);
       if (known !== undefined) return checked(routes.routeOf(known), connector);
       return readByEui(connector, deviceEui);
     },
-    byDevice: routes.byId,
-    cachedOutputs: routes.outputsOf,
-    cachedFlowOutputs: (id) => flows.cached(id)?.route.outputs,
+    byDevice: (id) => routes.byId(id),
+    cachedOutputs: (id) => routes.outputsOf(id),
+    cachedFlowOutputs: (id) => routes.flows.cached(id)?.route.outputs,
     cached(organizationId, name) {
+      const { devices } = routes;
       const known = devices.byId(name);
       if (known?.device.organizationId === organizationId) return routes.routeOf(known);
       // A name in the form of a service id can also be the physical id of another device.
@@ -211,11 +222,14 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       // No route contains a new record yet. The record that will name it announces its own change.
       if (!routedKinds.has(kind) || action === 'created') return;
       changes.add(id);
-      if (kind === 'device') devices.delete(id);
-      else if (kind === 'tag' || kind === 'customFieldMeta') routes.labelChanged(id);
-      else if (kind === 'dataFlow') flows.delete(id);
-      else flows.deleteUsersOf(id);
+      deleteRoutesOf(routes, kind, id);
       if (kind === 'deviceConnector') connectors.delete(id);
+    },
+    changesMissed() {
+      changes.addAll();
+      // Reads in progress store into the old ones.
+      connectors = createConnectorCache(records, changes);
+      routes = createDeviceRoutes(records, changes);
     },
   };
 
@@ -229,7 +243,8 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
     if (device === undefined) throw problem('notFound', { what: 'device', id: eui });
     const labeled = await labeledDevice(records, device);
     const route = ofConnector(await routes.store({ labeled, revision }), connector);
-    if (!changes.hasChanged(device.id, revision)) devices.setEui(device.id, connector.id, eui);
+    if (!changes.hasChanged(device.id, revision))
+      routes.devices.setEui(device.id, connector.id, eui);
     return route;
   }
 }

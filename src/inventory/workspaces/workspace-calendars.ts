@@ -1,5 +1,5 @@
 // Workspace calendars: the settings that queries need, in memory until their workspace changes.
-import type { RecordChange } from '../../model/record.ts';
+import type { ChangeFollower } from '../../model/record.ts';
 import { defaultWorkspaceSettings, type WorkspaceSettings } from '../../model/workspace.ts';
 import type { RecordsDb } from '../../records/records.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
@@ -8,11 +8,10 @@ import { createRecordChanges } from '../../structures/record-changes.ts';
 
 const workspacesMax = 10_000;
 
-export interface WorkspaceCalendars {
+/** A changed workspace is read again. */
+export interface WorkspaceCalendars extends ChangeFollower {
   /** The settings of the workspace; the default ones when it does not exist. */
   readonly calendarOf: (workspaceId: string) => WorkspaceSettings | Promise<WorkspaceSettings>;
-  /** Call for every record change: a changed workspace is read again. */
-  readonly recordChanged: (change: RecordChange) => void;
 }
 
 export function createWorkspaceCalendars(db: RecordsDb): WorkspaceCalendars {
@@ -34,6 +33,10 @@ export function createWorkspaceCalendars(db: RecordsDb): WorkspaceCalendars {
       if (kind !== 'workspace') return;
       changes.add(id);
       known.delete(id);
+    },
+    changesMissed() {
+      changes.addAll();
+      known.clear();
     },
   };
 }

@@ -1,4 +1,4 @@
-// Connection to PostgreSQL: one session writes, others read what is committed, as with SQLite.
+// Connection to PostgreSQL: one session writes, in turns with other nodes; others read what is committed.
 import pg from 'pg';
 import {
   type EngineConnection,
@@ -6,10 +6,12 @@ import {
   type OpenTransaction,
   type StatementResult,
 } from '../engine.ts';
+import type { RecordChange } from '../../model/record.ts';
 import { createTenantTurns } from '../tenant-turns.ts';
 import { createWriteLock } from '../write-lock.ts';
 import { isLost, recordsError } from './records-error.ts';
 import { type PostgresServer, postgresLimits, sessionOf } from './server.ts';
+import { beginQuery, newsQueries } from './turn.ts';
 import { createWriter } from './writer.ts';
 
 export interface ConnectionEvents {
@@ -18,6 +20,8 @@ export interface ConnectionEvents {
   readonly changed: (organizationId: string) => void;
   /** Called when the outcome of an earlier statement was unknown, and is final now. */
   readonly allChanged: () => void;
+  /** The organizations that the open transaction `changed`. */
+  readonly changing: () => readonly string[];
 }
 
 /** All functions reject with the problems of `recordsError` or the error of PostgreSQL. */
@@ -30,17 +34,32 @@ export interface PostgresConnection extends EngineConnection {
 /** Connects with the first statement. */
 export function openPostgresConnection(
   server: PostgresServer,
-  { ran, changed, allChanged }: ConnectionEvents,
+  events: ConnectionEvents,
 ): PostgresConnection {
+  const { ran, changed, allChanged } = events;
   const writer = createWriter(server, { changed, replaced: allChanged });
   const lock = createWriteLock();
   const readers = openReaders(server, postgresLimits.readersMax);
   const elsewhere = openReaders(server, postgresLimits.elsewhereMax);
   const turns = createTenantTurns(postgresLimits.elsewhereMax);
 
+  const begin = async (): Promise<OpenTransaction> => {
+    const release = await lock.take();
+    try {
+      const session = await writer.session();
+      await beginOn(session, server);
+      ran('begin');
+      return openTransaction(session, { events, release, node: server.node });
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+
   return {
     async run(text, parameters) {
       if (isSelect(text)) return runOn(readers, text, parameters);
+      if (server.node !== undefined) return runInTurn(await begin(), text, parameters);
       const release = await lock.take();
       try {
         const session = await writer.session();
@@ -52,18 +71,7 @@ export function openPostgresConnection(
         release();
       }
     },
-    async begin() {
-      const release = await lock.take();
-      try {
-        const session = await writer.session();
-        await runOn(session, 'begin', []);
-        ran('begin');
-        return openTransaction(session, ran, release);
-      } catch (error) {
-        release();
-        throw error;
-      }
-    },
+    begin,
     readElsewhere: (tenant, text, parameters) =>
       turns.run(tenant, () => runOn(elsewhere, text, parameters)),
     limitStatements: () => writer.limitStatements(postgresLimits.writeMsMax),
@@ -83,11 +91,45 @@ function openReaders({ url }: PostgresServer, max: number): pg.Pool {
   return pool;
 }
 
+async function beginOn(session: pg.Client, server: PostgresServer): Promise<void> {
+  try {
+    await session.query(beginQuery(server));
+  } catch (error) {
+    // Without a turn in time, the transaction has begun and failed.
+    await session.query('rollback').catch(() => undefined);
+    throw recordsError(error);
+  }
+}
+
+/** A statement that is a transaction. */
+async function runInTurn(
+  transaction: OpenTransaction,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<StatementResult> {
+  try {
+    const result = await transaction.run(text, parameters);
+    await transaction.commit(false);
+    return result;
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
+  }
+}
+
+interface TransactionParts {
+  readonly events: ConnectionEvents;
+  readonly release: () => void;
+  /** Undefined where there are no other nodes. */
+  readonly node: string | undefined;
+}
+
 function openTransaction(
   session: pg.Client,
-  ran: ConnectionEvents['ran'],
-  release: () => void,
+  { events: { ran, changing }, release, node }: TransactionParts,
 ): OpenTransaction {
+  const changes: RecordChange[] = [];
+  const news = () => (node === undefined ? [] : newsQueries(node, { changes, lists: changing() }));
   let isOpen = true;
   const end = (): void => {
     isOpen = false;
@@ -95,8 +137,10 @@ function openTransaction(
   };
   return {
     run: (text, parameters) => runOn(session, text, parameters),
+    publish: (added) => void changes.push(...added),
     async commit(isLazy) {
-      const text = isLazy ? 'set local synchronous_commit = off; commit' : 'commit';
+      const lazily = isLazy ? ['set local synchronous_commit = off'] : [];
+      const text = [...news(), ...lazily, 'commit'].join('; ');
       try {
         const answer: unknown = await session.query(text);
         const last = (Array.isArray(answer) ? answer.at(-1) : answer) as pg.QueryResult;

@@ -39,7 +39,7 @@ const draft = {
 
 test('a second platform on the same database is refused', async () => {
   await open();
-  const second = postgresEngine({ url })({ stopped: () => undefined });
+  const second = postgresEngine({ url, waitMsMax: 100 })({ stopped: () => undefined });
   await expect(second).rejects.toThrow(/locked by another program/);
 });
 

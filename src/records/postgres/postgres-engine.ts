@@ -6,6 +6,7 @@ import { openLanes } from '../lanes.ts';
 import { createListChanges } from '../list-changes.ts';
 import { migrate } from '../migrations.ts';
 import type { RecordTables } from '../schema.ts';
+import { transaction } from '../transaction.ts';
 import { openPostgresConnection } from './connection.ts';
 import { addListTriggers } from './list-triggers.ts';
 import { postgresSql } from './postgres-sql.ts';
@@ -17,14 +18,16 @@ import { placeOf, type PostgresServer, versionMin } from './server.ts';
  */
 export function postgresEngine(server: PostgresServer): OpenEngine {
   return async () => {
-    const { ran, changed, allChanged, revisionOf } = createListChanges();
-    const connection = openPostgresConnection(server, { ran, changed, allChanged });
+    const listChanges = createListChanges();
+    const connection = openPostgresConnection(server, listChanges);
     const nullable = new Set<string>();
-    const lanes = { connection, kyselyParts: postgresSql(nullable), revisionOf };
-    return openLanes(lanes, async (db) => {
+    const { revisionOf, listsChanged } = listChanges;
+    const kyselyParts = postgresSql(nullable, server.node);
+    return openLanes({ connection, kyselyParts, revisionOf, listsChanged }, async (db) => {
       await refuseOtherServers(db, server);
       await migrate(db);
-      await addListTriggers(db);
+      // Nodes that start together make them in turn.
+      await transaction(db, (step) => addListTriggers(step.db));
       if (!server.isShared) await renumberRestored(db);
       for (const name of await nullableColumns(db)) nullable.add(name);
       await connection.limitStatements();

@@ -13,6 +13,7 @@ import {
   ReferenceNode,
 } from 'kysely';
 import type { KyselyParts } from '../lanes.ts';
+import { NodeAdapter } from '../node-rows.ts';
 
 /** Integers have 64 bits and numbers 53 of mantissa; strings are compared by their bytes. */
 const columnTypes: Readonly<Record<string, string>> = {
@@ -84,11 +85,14 @@ function columnOf(node: OperationNode): string | undefined {
   return only !== undefined && others.length === 0 && isAll ? columnOf(only) : undefined;
 }
 
-/** `nullable` are the names of columns that may be null in a table. */
-export function postgresSql(nullable: ReadonlySet<string>): KyselyParts {
+/**
+ * `nullable` are the names of columns that may be null in a table; `node` is the id of a node that
+ * shares the database.
+ */
+export function postgresSql(nullable: ReadonlySet<string>, node: string | undefined): KyselyParts {
   return {
     createQueryCompiler: () => new RecordsQueryCompiler(nullable),
-    createAdapter: () => new PostgresAdapter(),
+    createAdapter: () => (node === undefined ? new PostgresAdapter() : new NodeAdapter(node)),
     createIntrospector: (db) => new PostgresIntrospector(db),
   };
 }

@@ -9,6 +9,13 @@ export interface PostgresServer {
    * what it read in memory.
    */
   readonly isShared?: boolean | undefined;
+  /**
+   * The id of this node where several write to the records: they take turns, and publish what they
+   * change for each other.
+   */
+  readonly node?: string | undefined;
+  /** How long to wait for another writer at most. */
+  readonly waitMsMax?: number | undefined;
 }
 
 export const postgresLimits = {
@@ -25,8 +32,11 @@ export const postgresLimits = {
   idleInTransactionMsMax: 10_000,
   /** How long a start waits for a server that does not answer yet. */
   startMsMax: 30_000,
-  /** How long a start or a reconnection waits for another writer. */
-  writerMsMax: 15_000,
+  /**
+   * How long a start, a reconnection, or a transaction whose turn does not come waits for another
+   * writer: longer than the server keeps the transaction of a node that has stopped.
+   */
+  waitMsMax: 15_000,
 } as const;
 
 /** The oldest version that is tried: 15. */

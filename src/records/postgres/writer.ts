@@ -1,12 +1,11 @@
-// The writing session, opened again when it is lost, with the lock of the only writer.
+// The writing session, opened again when it is lost, with the lock of writers.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { problem } from '../../model/problem.ts';
 import { recordsError } from './records-error.ts';
 import { type PostgresServer, postgresLimits, sessionOf } from './server.ts';
+import { writerLockQuery } from './turn.ts';
 
-/** The advisory lock of the program that writes the records of a database; "heliograph" in ASCII. */
-const writerLock = '7522543253236707438';
 const writerPollMs = 100;
 
 export interface WriterEvents {
@@ -34,15 +33,18 @@ export function createWriter(server: PostgresServer, events: WriterEvents): Writ
   let isHurried = false;
   let isClosed = false;
   let timeoutMs = 0;
+  const { waitMsMax = postgresLimits.waitMsMax } = server;
 
   const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client(sessionOf(server.url, timeoutMs));
+    const waits = server.node === undefined ? {} : { lock_timeout: waitMsMax };
+    const client = new pg.Client({ ...sessionOf(server.url, timeoutMs), ...waits });
     client.on('notice', ({ code, message }) => {
       if (code === listChangedCode && message !== undefined) events.changed(message);
     });
     await client.connect();
     try {
-      if (!server.isShared) await lockOut(client, () => isHurried);
+      if (!server.isShared)
+        await lockOut(client, writerLockQuery(server), (ms) => isHurried || ms >= waitMsMax);
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;
@@ -95,13 +97,15 @@ export function createWriter(server: PostgresServer, events: WriterEvents): Writ
  * Waits until no other session writes: after a lost connection the server may need a moment to
  * notice. Throws `recordsBusy`.
  */
-async function lockOut(client: pg.Client, isHurried: () => boolean): Promise<void> {
+async function lockOut(
+  client: pg.Client,
+  query: string,
+  isOver: (waitedMs: number) => boolean,
+): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += writerPollMs) {
-    const { rows } = await client.query<{ locked: boolean }>(
-      `select pg_try_advisory_lock(${writerLock}) as "locked"`,
-    );
+    const { rows } = await client.query<{ locked: boolean }>(query);
     if (rows[0]?.locked === true) return;
-    if (isHurried() || waitedMs >= postgresLimits.writerMsMax) throw problem('recordsBusy');
+    if (isOver(waitedMs)) throw problem('recordsBusy');
     await delay(writerPollMs);
   }
 }

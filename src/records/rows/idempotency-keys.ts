@@ -3,6 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { StoredPart } from '../../model/request-part.ts';
 import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
+import { nodeOf } from '../node-rows.ts';
 import type { RecordsDb } from '../records.ts';
 
 export interface KeptAnswer {
@@ -43,7 +44,8 @@ export async function insertKeptAnswer(
   db: RecordsDb,
   { answer, ...kept }: Omit<KeptAnswer, 'durable'> & { readonly journalPosition: number },
 ): Promise<void> {
-  const row = { ...kept, answer: toJsonTextOrNull(answer), durableParts: toJsonText([]) };
+  const content = { answer: toJsonTextOrNull(answer), durableParts: toJsonText([]) };
+  const row = { ...kept, ...content, node: nodeOf(db) };
   const { id: _, ...rest } = row;
   await db
     .insertInto('idempotencyKeys')
@@ -98,13 +100,15 @@ export interface UnansweredKey {
 }
 
 /**
- * Keys whose requests a crash or a failure cut off, unless first seen at `seenAfter` or earlier.
+ * Keys whose requests to this node a crash or a failure cut off, unless first seen at `seenAfter` or
+ * earlier.
  */
 export async function unansweredKeys(db: RecordsDb, seenAfter: EpochMs): Promise<UnansweredKey[]> {
   const query = db.selectFrom('idempotencyKeys').select(['id', 'journalPosition', 'durableParts']);
   const rows = await query
     .where('answer', 'is', null)
     .where('firstSeenAt', '>', seenAfter)
+    .where('node', '=', nodeOf(db))
     .execute();
   return rows.map(({ id, journalPosition, durableParts }) => ({
     id,

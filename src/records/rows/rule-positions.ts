@@ -1,4 +1,5 @@
 // Rule positions: how far rules have evaluated the journal, also for workspaces that are behind the others.
+import { nameOfNode, nodeOf, rowsOfNode } from '../node-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import { saveFollowerPosition } from './follower-positions.ts';
 import { rulesFollower } from './recorded-positions.ts';
@@ -31,13 +32,19 @@ export function positionsAfter({ evaluated, behind }: RulePositions, next: numbe
 
 /** What was saved last. */
 export async function findRulePositions(db: RecordsDb): Promise<RulePositions> {
+  const node = nodeOf(db);
   const rows = await db
     .selectFrom('followerPositions')
     .selectAll()
-    .where('follower', '>=', rulesFollower)
-    .where('follower', '<', rowsTo)
+    .where('follower', '>=', nameOfNode(node, rulesFollower))
+    .where('follower', '<', nameOfNode(node, rowsTo))
     .execute();
-  const saved = new Map(rows.map(({ follower, position }) => [follower, Number(position)]));
+  const saved = new Map(
+    rowsOfNode(
+      node,
+      rows.map(({ follower, position }) => [follower, Number(position)]),
+    ),
+  );
   const byAll = saved.get(rulesFollower);
   if (byAll === undefined) return { evaluated: -1, behind: new Map() };
   const behind = [...saved].flatMap(([follower, position]): [string, number][] =>
@@ -49,16 +56,22 @@ export async function findRulePositions(db: RecordsDb): Promise<RulePositions> {
 /** Within the transaction that writes the effects. */
 export async function saveRulePositions(step: RecordsDb, positions: RulePositions): Promise<void> {
   const { evaluated, behind } = positions;
+  const node = nodeOf(step);
   await saveFollowerPosition(step, rulesFollower, evaluatedByAll(positions));
   await step
     .deleteFrom('followerPositions')
-    .where('follower', '>=', rowsFrom)
-    .where('follower', '<', rowsTo)
+    .where('follower', '>=', nameOfNode(node, rowsFrom))
+    .where('follower', '<', nameOfNode(node, rowsTo))
     .execute();
   if (behind.size === 0) return;
-  const rows = [...behind].map(([id, position]) => ({ follower: behindRow + id, position }));
+  const rows = [...behind].map(([id, position]) => ({ name: behindRow + id, position }));
   await step
     .insertInto('followerPositions')
-    .values([{ follower: evaluatedRow, position: evaluated }, ...rows])
+    .values(
+      [{ name: evaluatedRow, position: evaluated }, ...rows].map(({ name, position }) => ({
+        follower: nameOfNode(node, name),
+        position,
+      })),
+    )
     .execute();
 }

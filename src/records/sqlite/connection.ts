@@ -185,6 +185,7 @@ function openTransaction(parts: TransactionParts): OpenTransaction {
       end();
       if (!isLazy) await parts.durable();
     },
+    publish: () => undefined,
     async rollback() {
       if (!isOpen) return;
       try {

@@ -20,7 +20,8 @@ export function sqliteEngine(directory: string): OpenEngine {
     mkdirSync(directory, { recursive: true });
     const { ran, changed, revisionOf } = createListChanges();
     const connection = openConnection(join(directory, 'records.sqlite'), { ran, stopped });
-    return openLanes({ connection, kyselyParts: sqliteSql, revisionOf }, async (db) => {
+    const lists = { revisionOf, listsChanged: () => undefined };
+    return openLanes({ connection, kyselyParts: sqliteSql, ...lists }, async (db) => {
       // New indexes begin without statistics, and the query planner would pass them over.
       if (await migrate(db)) await refreshStatistics(db);
       followListChanges(connection, changed);
