@@ -1,5 +1,5 @@
 // Job thread: a worker that does one job after the other, started when it is first asked.
-import { parentPort, type Transferable, Worker } from 'node:worker_threads';
+import { parentPort, type Transferable, type Worker } from 'node:worker_threads';
 import { DamagedChunk } from './chunks/chunk.ts';
 
 export interface JobThread<Job, Done> {

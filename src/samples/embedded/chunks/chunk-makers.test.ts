@@ -5,7 +5,6 @@ import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { randomFrom, randomStream } from '../../conformance/random-entries.ts';
 import { OpenRows } from '../rows/open-rows.ts';
-import { storeLimits } from '../store-limits.ts';
 import type { Chunk } from './chunk.ts';
 import { type ChunkMakers, createChunkMakers, type RowsToChunk } from './chunk-makers.ts';
 import { createSchemaInterner } from './chunk-schema.ts';
