@@ -19,7 +19,7 @@ export class FixedBytes {
 /** A class, so that every cursor has the same hidden class: it is read once per byte of a body. */
 export class ByteCursor {
   readonly bytes: Buffer;
-  /** The same bytes, for reads of several at once. */
+  /** The same bytes, for reads of words. */
   readonly view: DataView;
   at = 0;
 

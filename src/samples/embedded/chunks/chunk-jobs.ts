@@ -13,14 +13,14 @@ import { chunkInMemory, type RowsToSeal } from './chunk-writer.ts';
 /** Rows of one device and topic, in the order of time. */
 export interface PackedRows {
   readonly length: number;
-  /** Times, orders, then one column after the other: numbers, booleans as 0 and 1, or indices of texts. */
+  /** Times, orders, then one column after the other: numbers, booleans as 0 and 1, or indices of strings. */
   readonly doubles: Float64Array<ArrayBuffer>;
   readonly columns: readonly {
     readonly path: readonly string[];
     readonly kind: LeafKind;
     readonly texts: readonly string[];
   }[];
-  /** Texts of shapes. */
+  /** What `fromText` makes shapes of. */
   readonly shapes: readonly string[];
   readonly shapeIds: Uint16Array | undefined;
   readonly origins: readonly Origin[];
@@ -44,7 +44,7 @@ export interface MadeChunk
     'rows' | 'oldest' | 'newest' | 'minOrder' | 'maxOrder' | 'originRows' | 'ends' | 'stats'
   > {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Texts of its shapes. */
+  /** See `PackedRows.shapes`. */
   readonly shapes: readonly string[];
   /** Indices of origins of the rows. */
   readonly origins: readonly number[];

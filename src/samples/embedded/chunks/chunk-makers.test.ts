@@ -1,4 +1,4 @@
-// Chunks are the same whichever thread makes them, and are made when the thread ends.
+// Chunk makers: both threads give the same chunks, and the end of one loses none.
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
 import { createShapeInterner } from '../../../log/data-shape.ts';
@@ -53,7 +53,7 @@ function written({ file, offset, length, schema, origins: of, ...known }: Chunk)
   return { ...known, schema: schema.text, origins: of, bytes: file.read(offset, length) };
 }
 
-test('chunks of 60 random streams, made by either thread', async () => {
+test('chunks of 60 random streams are the same on either thread', async () => {
   const parts = Array.from({ length: 60 }, (_, seed) => randomRows(seed + 1));
   const expected = await here.make(parts);
   const found = await there.make(parts);
@@ -61,13 +61,13 @@ test('chunks of 60 random streams, made by either thread', async () => {
   expect(found.map((chunks) => chunks.map(written))).toEqual(
     expected.map((chunks) => chunks.map(written)),
   );
-  // Retention looks at the very objects.
+  // Retention changes these very objects.
   for (const chunk of found.flat())
     for (const origin of chunk.origins) expect(origins).toContain(origin);
   expect(failures).toEqual([]);
 });
 
-test('a thread that ends is told, its chunks are made here, and the next job has another', async () => {
+test('a thread that ends is reported, its job is done here, and the next job has another thread', async () => {
   const post = vi.spyOn(Worker.prototype, 'postMessage').mockImplementationOnce(function end(
     this: Worker,
   ) {
