@@ -97,6 +97,7 @@ export const implementationFolders: readonly string[] = [
   'samples/clickhouse',
   'records/sqlite',
   'records/postgres',
+  'raw-uplinks/embedded',
   'leases/postgres',
   'nodes/http',
 ];
