@@ -1,7 +1,7 @@
 // Raw uplinks in ClickHouse: shipped in blocks, dropped by the day; the newest are answered from memory.
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { listOf } from '../../clickhouse/sql-literals.ts';
-import { type Shard } from '../../clickhouse/shard.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { RawUplink } from '../../model/raw-uplink.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
