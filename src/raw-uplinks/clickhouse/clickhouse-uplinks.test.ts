@@ -139,7 +139,7 @@ describeWith(zooKeeper, 'raw uplinks on 2 shards with 2 replicas', () => {
   const cluster = startedBefore((folder) => startClickHouseCluster(folder));
 
   describe('killed while it writes', () => {
-    test('every uplink is stored once, whatever the journal gives again', async () => {
+    test('every uplink is stored once, although the journal gives some again', async () => {
       const place = await placeOn(cluster().url);
       const clock = { now: startOfRuns };
       const all = Array.from({ length: 2_000 }, (_, i) => uplinkAt(i, clock.now + i * 10));
@@ -151,7 +151,7 @@ describeWith(zooKeeper, 'raw uplinks on 2 shards with 2 replicas', () => {
         const step = 30 + (round % 7) * 11;
         for (let at = followedFrom; at < to; at += step)
           await addInTheEnd(store, all.slice(at, Math.min(at + step, to)));
-        // Nothing ends the store: what it has sent and what it was told are all that is left.
+        // Nothing ends the store: only what it has sent remains.
         const unfinished = store.add(all.slice(to, to + 100), Math.min(to + 100, all.length));
         followedFrom = Math.max(followedFrom, store.durable, to - 190);
         if (to === all.length) {

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { RawUplink } from '../../model/raw-uplink.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import { lineOf, outcomeBytesMax, uplinkOf } from '../raw-uplink-line.ts';
-import type { RawUplinkRange, RawUplinkStore } from '../raw-uplink-store.ts';
+import type { RawUplinkPage, RawUplinkRange, RawUplinkStore } from '../raw-uplink-store.ts';
 import type { BlockLimits, UplinkRow } from './uplink-blocks.ts';
 import { createUplinkShipping } from './uplink-shipping.ts';
 import { dayOf, dropDay, openUplinkTable, storedDays, uplinkTable } from './uplink-table.ts';
@@ -74,22 +74,11 @@ export async function openClickHouseUplinks(
     get durable() {
       return durable;
     },
-    async list(range) {
-      const bounded = { ...range, from: Math.max(range.from ?? 0, now() - retentionMs) };
-      const waiting = shipping.waiting();
-      const below = waiting[0]?.position ?? Number.MAX_SAFE_INTEGER;
-      const newest = newestFirst(waiting, bounded);
-      const { skip, limit } = range;
-      const open = newest.slice(skip, skip + limit);
-      const rest = {
-        skip: Math.max(0, skip - newest.length),
-        limit: limit - open.length,
-      };
-      const stored = await table.list(shardOf(range.deviceId), { ...bounded, ...rest }, below);
-      return {
-        uplinks: [...open.map(({ line }) => uplinkOf(line)), ...stored.uplinks],
-        total: newest.length + stored.total,
-      };
+    list(range) {
+      const from = Math.max(range.from ?? 0, now() - retentionMs);
+      return listBoth({ ...range, from }, shipping.waiting(), (stored, below) =>
+        table.list(shardOf(range.deviceId), stored, below),
+      );
     },
     syncWhenDue: () =>
       inTurn.run(async () => {
@@ -126,6 +115,23 @@ function blockLimitsOf({ slotMs, rowsMax, bytesMax }: ClickHouseUplinkLimits): B
 function rowOf(uplink: RawUplink, { outcomeBytesMax: max }: ClickHouseUplinkLimits): UplinkRow {
   const { deviceId, position, receivedAt } = uplink;
   return { deviceId, position, receivedAt, line: lineOf(uplink, max) };
+}
+
+/** The newest are those that wait; `listStored` lists those before a position of this journal. */
+async function listBoth(
+  range: RawUplinkRange,
+  waiting: readonly UplinkRow[],
+  listStored: (range: RawUplinkRange, below: number) => Promise<RawUplinkPage>,
+): Promise<RawUplinkPage> {
+  const below = waiting[0]?.position ?? Number.MAX_SAFE_INTEGER;
+  const newest = newestFirst(waiting, range);
+  const open = newest.slice(range.skip, range.skip + range.limit);
+  const skip = Math.max(0, range.skip - newest.length);
+  const stored = await listStored({ ...range, skip, limit: range.limit - open.length }, below);
+  return {
+    uplinks: [...open.map(({ line }) => uplinkOf(line)), ...stored.uplinks],
+    total: newest.length + stored.total,
+  };
 }
 
 function newestFirst(

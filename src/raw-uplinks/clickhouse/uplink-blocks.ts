@@ -1,4 +1,4 @@
-// Blocks of raw uplinks: cut by their content alone, so that the journal leads to the same blocks again.
+// Blocks of raw uplinks: cut by nothing but their content, so that the journal leads to the same blocks again.
 import type { EpochMs } from '../../model/instant.ts';
 
 export interface UplinkRow {

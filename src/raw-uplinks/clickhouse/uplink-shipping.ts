@@ -34,8 +34,8 @@ export interface UplinkShipping {
   waiting(): readonly UplinkRow[];
 }
 
-interface DoubtfulBlock {
-  /** By shard; those that are stored are taken out. */
+interface ClosedBlock extends UplinkBlock {
+  /** By shard; those that are stored are removed. */
   readonly left: Map<Shard, readonly UplinkRow[]>;
   isDoubtful: boolean;
 }
@@ -43,37 +43,13 @@ interface DoubtfulBlock {
 export function createUplinkShipping(parts: ShippingParts): UplinkShipping {
   const { table, shardOf, limits, doubtfulBefore } = parts;
   /** Cut, and not written yet. */
-  let closed: (UplinkBlock & DoubtfulBlock) | undefined;
+  let closed: ClosedBlock | undefined;
   let open: UplinkBlock | undefined;
   let lastPosition = -1;
 
   async function shipClosed(): Promise<void> {
-    if (closed === undefined) return;
-    const block = closed;
-    const shards = [...block.left];
-    const ends = await Promise.allSettled(
-      shards.map(([shard, rows]) => writeRows(shard, rows, block.isDoubtful)),
-    );
-    for (const [index, end] of ends.entries()) {
-      const [shard] = shards[index] ?? [];
-      if (end.status === 'fulfilled' && shard !== undefined) block.left.delete(shard);
-    }
-    const failed = ends.find((end) => end.status === 'rejected');
-    if (failed === undefined) {
-      closed = undefined;
-      return;
-    }
-    block.isDoubtful ||= !(failed.reason instanceof ClickHouseError) || failed.reason.isDoubtful;
-    throw failed.reason;
-  }
-
-  async function writeRows(
-    shard: Shard,
-    rows: readonly UplinkRow[],
-    isDoubtful: boolean,
-  ): Promise<void> {
-    const missing = isDoubtful ? await table.missing(shard, rows) : rows;
-    if (missing.length > 0) await table.insert(shard, missing);
+    if (closed !== undefined) await writeBlock(closed, table);
+    closed = undefined;
   }
 
   async function cut(): Promise<void> {
@@ -107,4 +83,21 @@ export function createUplinkShipping(parts: ShippingParts): UplinkShipping {
     shipAll: cut,
     waiting: () => [...(closed?.rows ?? []), ...(open?.rows ?? [])],
   };
+}
+
+/** Throws when a shard does not take its rows; the next call writes only what is missing. */
+async function writeBlock(block: ClosedBlock, table: ShippingParts['table']): Promise<void> {
+  const { left, isDoubtful } = block;
+  const ends = await Promise.allSettled(
+    [...left].map(async ([shard, rows]) => {
+      const missing = isDoubtful ? await table.missing(shard, rows) : rows;
+      if (missing.length > 0) await table.insert(shard, missing);
+      left.delete(shard);
+    }),
+  );
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed === undefined) return;
+  const { reason } = failed;
+  block.isDoubtful ||= !(reason instanceof ClickHouseError) || reason.isDoubtful;
+  throw reason;
 }

@@ -59,7 +59,7 @@ export function openUplinkTable(
     async missing(shard, rows) {
       const times = rows.map(({ receivedAt }) => receivedAt);
       const positions = `position >= ${rows[0]?.position} and position <= ${rows.at(-1)?.position}`;
-      // The times leave out what lies in partitions of other days.
+      // By the times, the server skips partitions of other days.
       const within = `receivedAt >= ${Math.min(...times)} and receivedAt <= ${Math.max(...times)}`;
       const found = await shard.select<{ readonly position: number }>(
         `select position from uplinks where journal = ${journal} and ${positions} and ${within}`,
