@@ -15,7 +15,7 @@ import {
   hasSampleFiles,
   tightenDataFolder,
 } from '../data-folder/data-folder.ts';
-import { keptNodeId } from '../data-folder/node-id.ts';
+import { nodeIdOf, storedNodeId } from '../data-folder/node-id.ts';
 import { createAlarmFeed } from '../flows/alarm-feed.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
@@ -57,11 +57,13 @@ export async function openParts(start: Start): Promise<Parts> {
   const { config, telemetry, closers, now } = start;
   const readiness = composeReadiness(telemetry);
   const disk = openFolder(start);
-  const seen = await undamagedRecords(config);
+  const { clusterSecret, dataDirectory } = config;
+  const nodeId = clusterSecret === undefined ? undefined : await nodeIdOf(dataDirectory);
+  const seen = await undamagedRecords(config, nodeId);
   const changes = createChangeFollowers();
   const acting = new AsyncLocalStorage<Actor | undefined>();
-  const records = await openRecordsIn(start, disk, acting, changes);
-  const node = await openNode(start, records, changes);
+  const records = await openRecordsIn(start, disk, { acting, changes, nodeId });
+  const node = await openNode(start, records, { changes, nodeId });
   readiness.add('records', telemetry.recordsStoppedBecause);
   const { samples: store, log } = await openSampleStore(start, disk, seen);
   const directory = createUplinkRouteCache(records);
@@ -134,10 +136,13 @@ function openFolder({ config, telemetry, closers }: Start): DiskWatch {
  * What the records know of the journal. Throws DataFolderError when they, or their key, are missing
  * or cannot be used.
  */
-async function undamagedRecords(config: Config): Promise<RecordedPositions> {
+async function undamagedRecords(
+  config: Config,
+  node: string | undefined,
+): Promise<RecordedPositions> {
   const { dataDirectory: directory, secretsKey } = config;
   const hasSamples = hasSampleFiles(directory);
-  const { check, node } = recordsPlaceOf(config);
+  const { check } = recordsPlaceOf(config, node);
   const { refusal, positions } = await check({ directory, secretsKey, hasSamples, node });
   if (refusal !== undefined) throw new DataFolderError(refusal);
   return positions;
@@ -146,12 +151,15 @@ async function undamagedRecords(config: Config): Promise<RecordedPositions> {
 async function openRecordsIn(
   { config, telemetry, closers, now }: Start,
   disk: DiskWatch,
-  acting: AsyncLocalStorage<Actor | undefined>,
-  changes: ChangeFollower,
+  {
+    acting,
+    changes,
+    nodeId,
+  }: NodeOfRecords & { readonly acting: AsyncLocalStorage<Actor | undefined> },
 ): Promise<OpenRecords> {
   const records = await openRecords({
     directory: config.dataDirectory,
-    engine: recordsPlaceOf(config).engine,
+    engine: recordsPlaceOf(config, nodeId).engine,
     secretsKey: config.secretsKey,
     announce: changes.recordChanged,
     actor: () => acting.getStore(),
@@ -177,20 +185,25 @@ function createChangeFollowers() {
   } satisfies ChangeFollower & { readonly follow: unknown };
 }
 
-/** Undefined for the only platform on its records. */
+interface NodeOfRecords {
+  readonly changes: ChangeFollower;
+  /** Undefined for the only platform on its records. */
+  readonly nodeId: string | undefined;
+}
+
 async function openNode(
   { config, telemetry, closers }: Start,
   records: OpenRecords,
-  follower: ChangeFollower,
+  { changes: follower, nodeId: node }: NodeOfRecords,
 ): Promise<ComposedNode | undefined> {
   const { dataDirectory: directory } = config;
-  const { node } = recordsPlaceOf(config);
   const { db } = records;
-  if (node !== undefined && hasSampleFiles(directory))
-    await adoptFollowerPositions(db, { from: '', to: node });
-  const former = node === undefined ? keptNodeId(directory) : undefined;
-  if (former !== undefined) await adoptFollowerPositions(db, { from: former, to: '' });
-  if (node === undefined) return undefined;
+  if (node === undefined) {
+    const former = await storedNodeId(directory);
+    if (former !== undefined) await adoptFollowerPositions(db, { from: former, to: '' });
+    return undefined;
+  }
+  if (hasSampleFiles(directory)) await adoptFollowerPositions(db, { from: '', to: node });
   const composed = await composeNode({ node, records, telemetry, follower });
   closers.push('the node', composed.close);
   return composed;

@@ -1,6 +1,5 @@
 // Records of the platform: in the data folder, or in PostgreSQL when RECORDS_URL names a server.
 import type { Config } from '../config.ts';
-import { nodeId } from '../data-folder/node-id.ts';
 import type { OpenEngine } from '../records/engine.ts';
 import { checkPostgres } from '../records/postgres/postgres-check.ts';
 import { postgresEngine } from '../records/postgres/postgres-engine.ts';
@@ -11,8 +10,6 @@ import { sqliteEngine } from '../records/sqlite/sqlite-engine.ts';
 import { verifySqlite } from '../records/sqlite/verify-sqlite.ts';
 
 export interface RecordsPlace {
-  /** The id of this node where several share the records. */
-  readonly node: string | undefined;
   /** Opens the database and creates what is missing. */
   readonly engine: OpenEngine;
   /** What a start would refuse, and what the records know of the journal. */
@@ -21,24 +18,20 @@ export interface RecordsPlace {
   readonly verify: (refusal: string | undefined) => Promise<RecordsFindings>;
 }
 
-/** The folder must be claimed: that of a node gets its id. */
-export function recordsPlaceOf({
-  recordsUrl,
-  clusterSecret,
-  dataDirectory: directory,
-}: Pick<Config, 'recordsUrl' | 'clusterSecret' | 'dataDirectory'>): RecordsPlace {
+/** `node` is the id of this node where several share the records. */
+export function recordsPlaceOf(
+  { recordsUrl, dataDirectory: directory }: Pick<Config, 'recordsUrl' | 'dataDirectory'>,
+  node?: string,
+): RecordsPlace {
   if (recordsUrl !== undefined) {
-    const node = clusterSecret === undefined ? undefined : nodeId(directory);
     const server = { url: recordsUrl, node };
     return {
-      node,
       engine: postgresEngine(server),
       check: checkPostgres(server),
       verify: (refusal) => verifyPostgres(server, refusal),
     };
   }
   return {
-    node: undefined,
     engine: sqliteEngine(directory),
     check: checkSqlite,
     verify: async (refusal) => verifySqlite(directory, refusal),

@@ -1,8 +1,7 @@
 // Supported settings: refuses those that this version does not support together, or at all.
 import { ConfigError } from '../config-values.ts';
 import type { Config } from '../config.ts';
-
-const secretLengthMin = 16;
+import { clusterSecretWeakness } from '../nodes/cluster-secret.ts';
 
 /** Throws ConfigError for settings that this version does not support together, or at all. */
 export function refuseUnsupported(config: Config): void {
@@ -22,10 +21,8 @@ export function refuseUnsupported(config: Config): void {
     throw new ConfigError(
       'CLUSTER_SECRET is set, but nodes share their records in PostgreSQL and reach each other: set RECORDS_URL, and NODE_URL to the address of this node',
     );
-  if (clusterSecret !== undefined && clusterSecret.length < secretLengthMin)
-    throw new ConfigError(
-      `CLUSTER_SECRET is too short: set it to at least ${secretLengthMin} random characters, the same on every node`,
-    );
+  const weakness = clusterSecret && clusterSecretWeakness(clusterSecret);
+  if (weakness) throw new ConfigError(`CLUSTER_SECRET cannot be used: ${weakness}`);
   // A key file in the folder would be missing where the database is restored next to another one.
   if (recordsUrl !== undefined && secretsKey === undefined)
     throw new ConfigError(

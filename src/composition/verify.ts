@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { claimDataFolder, DataFolderError, hasSampleFiles } from '../data-folder/data-folder.ts';
-import { keptNodeId } from '../data-folder/node-id.ts';
+import { storedNodeId } from '../data-folder/node-id.ts';
 import {
   type DeliveryLogFindings,
   verifyDeliveryLog,
@@ -37,7 +37,7 @@ export async function verifyDataFolder(
   config: Pick<Config, 'dataDirectory' | 'secretsKey' | 'recordsUrl'>,
 ): Promise<FolderFindings> {
   const { dataDirectory: directory, secretsKey, recordsUrl } = config;
-  const place = recordsPlaceOf({ ...config, clusterSecret: undefined });
+  const place = recordsPlaceOf(config);
   const samples = join(directory, 'samples');
   // Claiming makes a folder that is missing, which a check must not.
   if (!existsSync(directory))
@@ -52,7 +52,7 @@ export async function verifyDataFolder(
     const startedAt = performance.now();
     const { refusal, positions } = await place.check({
       ...{ directory, secretsKey, hasSamples },
-      node: keptNodeId(directory),
+      node: await storedNodeId(directory),
     });
     const uplinksTo = await positionBehindUplinks(join(directory, 'uplinks'));
     const store = await verifyStore(samples, { ...positions, uplinksTo });

@@ -1,37 +1,27 @@
-// Node id: identifies a data folder where several nodes share the records. It never changes.
+// Node id: the identity of a data folder among the nodes of a cluster, created once and kept.
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataFolderError, syncFolder } from './data-folder.ts';
+import { readChecked, replaceChecked } from '../log/durable-file.ts';
+import { DataFolderError } from './data-folder.ts';
 
 const fileName = 'node-id';
-const form = /^[0-9a-f-]{36}$/;
 
-/** Undefined for a folder that was never that of a node. Throws for a damaged file. */
-export function keptNodeId(directory: string): string | undefined {
+/** Undefined for a folder that never was that of a node. Throws DataFolderError as `nodeIdOf`. */
+export async function storedNodeId(directory: string): Promise<string | undefined> {
   const path = join(directory, fileName);
-  let kept: string;
-  try {
-    kept = readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  if (!form.test(kept))
+  const stored = await readChecked(path);
+  if (stored === 'damaged')
     throw new DataFolderError(
-      `${path} does not hold the id of a node: put it back from the backup`,
+      `The file ${path} is damaged: restore it from a backup of this data folder`,
     );
-  return kept;
+  return stored?.text;
 }
 
-/** The id of the folder, made by the first call; it is on disk then. */
-export function nodeId(directory: string): string {
-  const kept = keptNodeId(directory);
-  if (kept !== undefined) return kept;
-  const made = randomUUID();
-  const path = join(directory, fileName);
-  writeFileSync(`${path}.new`, `${made}\n`, { flush: true });
-  renameSync(`${path}.new`, path);
-  syncFolder(directory);
-  return made;
+/** Throws DataFolderError for a damaged file: with another id, the node would own nothing it wrote. */
+export async function nodeIdOf(directory: string): Promise<string> {
+  const stored = await storedNodeId(directory);
+  if (stored !== undefined) return stored;
+  const id = randomUUID();
+  await replaceChecked(join(directory, fileName), id);
+  return id;
 }

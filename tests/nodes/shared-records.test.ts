@@ -17,7 +17,7 @@ async function start(n: number): Promise<World> {
   const NODE_URL = `http://node-${n}.test:9000`;
   const world = await startWorld({
     directory: directories[n]!,
-    environment: { ...environment, CLUSTER_SECRET: 'a secret of all nodes', NODE_URL },
+    environment: { ...environment, CLUSTER_SECRET: '0123456789 abcdefghij ABCDEFGHIJ', NODE_URL },
   });
   nodes[n] = world;
   return world;
