@@ -1,6 +1,7 @@
 // Connects delivery: output connectors, the delivery log and the outputs of data flows.
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
+import { withoutMemory } from '../model/record.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { type AvailableOutputs, createAvailableOutputs } from '../connectors/available-outputs.ts';
@@ -104,13 +105,11 @@ export async function composeDeliveries(
   });
   const waiting = await composeWaiting(parts, targets);
   const { log, deliverer, counts, intake, handover, upkeep, isKnown } = waiting;
-  parts.followChanges({
-    recordChanged({ kind, id, action }) {
+  parts.followChanges(
+    withoutMemory(({ kind, id, action }) => {
       if (kind === 'outputConnector' && action === 'deleted') upkeep.forgetConnector(id);
-    },
-    // Deliveries to a deleted connector fail permanently when they are tried.
-    changesMissed: () => undefined,
-  });
+    }),
+  );
   const outputs = composeOutputs(parts, intake);
   const recordParts = { records, now, once: uplinks.once };
   const findRoute = (id: string) => directory.byDevice(id);

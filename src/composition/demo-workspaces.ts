@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Parts } from './platform-parts.ts';
 import { createDemoWorkspaces, type DemoWorkspaces } from '../flows/demo-workspaces.ts';
 import { activateNewRules } from '../inventory/workspaces/demo-workspace.ts';
+import { withoutMemory } from '../model/record.ts';
 import { listSimulatedWorkspaces } from '../records/rows/demo-workspaces.ts';
 import { missing } from '../structures/missing.ts';
 
@@ -39,8 +40,7 @@ export function composeDemoWorkspaces(parts: Parts): ComposedDemos {
     },
     failed: (error) => telemetry.backgroundFailed('simulating the demo workspace', error),
   });
-  // A demo whose workspace is gone ends with its next request.
-  followChanges({ recordChanged: demos.recordChanged, changesMissed: () => undefined });
+  followChanges(withoutMemory(demos.recordChanged));
   const activateRulesOf = (workspaceId: string) => (names: readonly string[]) =>
     activateNewRules(records, workspaceId, names);
 

@@ -1,4 +1,5 @@
 // Connects downlinks: the queue of each device, its transports, and the orders of requests and rules.
+import { withoutMemory } from '../model/record.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Mqtt } from './mqtt.ts';
 import type { Uplinks } from './uplinks.ts';
@@ -54,15 +55,12 @@ export function composeDownlinks(
   const queue = openQueue(parts, transports, note);
   const { failed } = queueEvents(parts);
   mqtt.onDeviceConnected((deviceId) => queue.wake(deviceId, true));
-  parts.followChanges({
-    recordChanged({ kind, id, action }) {
-      // Downlinks that wait for their network server may go now.
-      if (kind === 'integration' && action === 'updated') queue.wakeIntegration(id).catch(failed);
-      if (kind === 'device' && action === 'updated') queue.wake(id, true);
-    },
-    // What waits is tried again by its plan.
-    changesMissed: () => undefined,
+  const recordChanged = withoutMemory(({ kind, id, action }) => {
+    // Downlinks that wait for their network server may go now.
+    if (kind === 'integration' && action === 'updated') queue.wakeIntegration(id).catch(failed);
+    if (kind === 'device' && action === 'updated') queue.wake(id, true);
   });
+  parts.followChanges(recordChanged);
   const findRoute = (deviceId: string) => directory.byDevice(deviceId);
   const stages: DownlinkStages = {
     findRoute,

@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import { setImmediate as pause } from 'node:timers/promises';
 import { identify } from '../access/authenticator.ts';
 import { createStreamRevocation } from '../access/stream-revocation.ts';
+import { withoutMemory } from '../model/record.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { createOfflineWatch, type OfflineWatch } from '../flows/offline-watch.ts';
@@ -62,9 +63,8 @@ export function composeLive(
       telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
   // After missed changes, all connections end and begin again: see the revocation of streams.
-  const changesMissed = () => undefined;
-  followChanges({ recordChanged: access.recordChanged, changesMissed });
-  followChanges({ recordChanged: createWorkspaceWatch(workspaceFanOut), changesMissed });
+  followChanges(withoutMemory(access.recordChanged));
+  followChanges(withoutMemory(createWorkspaceWatch(workspaceFanOut)));
   alarmFeed.follow(liveEvents.alarmChanged);
   followChanges(createStreamRevocation(streams, parts.access.sessions, failed));
   quotaUse.readBy('webSockets', openCounts.webSockets.usedBy);

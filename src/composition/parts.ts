@@ -27,7 +27,7 @@ import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
 import { createWorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota-count.ts';
-import type { ChangeFollower } from '../model/record.ts';
+import { type ChangeFollower, withoutMemory } from '../model/record.ts';
 import { positionBehindUplinks } from '../raw-uplinks/embedded/newest-position.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import { adoptFollowerPositions } from '../records/rows/follower-positions.ts';
@@ -77,9 +77,7 @@ export async function openParts(start: Start): Promise<Parts> {
   const liveEvents = createLiveEvents(workspaceFanOut);
   const live = { liveEvents, isFollowed: () => workspaceFanOut.wanting('OPERATION').length > 0 };
   const operations = composeOperations({ records, acting, telemetry, networkServers, ...live });
-  // Those that show changes show none that were missed.
-  for (const { recordChanged } of [liveEvents, operations])
-    changes.follow({ recordChanged, changesMissed: () => undefined });
+  changes.follow(withoutMemory(liveEvents.recordChanged), withoutMemory(operations.recordChanged));
   closers.push('operations', () => operations.close());
   return {
     config,

@@ -27,6 +27,11 @@ export interface ChangeFollower {
   readonly changesMissed: () => void;
 }
 
+/** A follower that keeps nothing in memory, so that missed changes need no action. */
+export function withoutMemory(recordChanged: ChangeFollower['recordChanged']): ChangeFollower {
+  return { recordChanged, changesMissed: () => undefined };
+}
+
 interface MemberChange {
   readonly kind: 'member';
   /** Whose rights change. */
