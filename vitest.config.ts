@@ -49,6 +49,13 @@ const onPostgres = {
   exclude: [...configDefaults.exclude, ...ofSqlite],
 };
 const isPostgres = process.env['RECORDS'] === 'postgres';
+/** The whole of the interface with the samples in ClickHouse: `SAMPLES=clickhouse`. */
+const onClickHouse = {
+  env: { SAMPLES: 'clickhouse' },
+  testTimeout: 120_000,
+  globalSetup: ['tests/servers/samples-server.ts'],
+};
+const isClickHouse = process.env['SAMPLES'] === 'clickhouse';
 const hasPostgres = existsSync(postgresql.path);
 if (!hasPostgres)
   console.log(
@@ -64,26 +71,28 @@ export default defineConfig({
     allowOnly: false,
     projects: isPostgres
       ? [{ extends: true, test: { name: 'postgres', include: everything, ...onPostgres } }]
-      : [
-          {
-            extends: true,
-            test: {
-              name: 'embedded',
-              include: everything,
-              exclude: [...configDefaults.exclude, ...isolated, 'src/records/postgres/**'],
-              // Modules keep no state, so one process imports them once for many files.
-              isolate: false,
+      : isClickHouse
+        ? [{ extends: true, test: { name: 'clickhouse', include: everything, ...onClickHouse } }]
+        : [
+            {
+              extends: true,
+              test: {
+                name: 'embedded',
+                include: everything,
+                exclude: [...configDefaults.exclude, ...isolated, 'src/records/postgres/**'],
+                // Modules keep no state, so one process imports them once for many files.
+                isolate: false,
+              },
             },
-          },
-          { extends: true, test: { name: 'isolated', include: isolated } },
-          ...(hasPostgres
-            ? [
-                {
-                  extends: true,
-                  test: { name: 'postgres', include: onPostgresToo, ...onPostgres },
-                } as const,
-              ]
-            : []),
-        ],
+            { extends: true, test: { name: 'isolated', include: isolated } },
+            ...(hasPostgres
+              ? [
+                  {
+                    extends: true,
+                    test: { name: 'postgres', include: onPostgresToo, ...onPostgres },
+                  } as const,
+                ]
+              : []),
+          ],
   },
 });
