@@ -31,6 +31,7 @@ const onPostgresToo = [
   'src/records/*.test.ts',
   'src/records/rows/*.test.ts',
   'src/records/postgres/*.test.ts',
+  'src/leases/postgres/*.test.ts',
   'tests/interface/2.2-lists.test.ts',
   'tests/interface/37-search.test.ts',
 ];
@@ -49,13 +50,17 @@ const onPostgres = {
   exclude: [...configDefaults.exclude, ...ofSqlite],
 };
 const isPostgres = process.env['RECORDS'] === 'postgres';
-/** The whole of the interface with the samples in ClickHouse: `SAMPLES=clickhouse`. */
+/** With `SAMPLES=clickhouse`, the platforms of the named tests keep their samples in ClickHouse. */
 const onClickHouse = {
   env: { SAMPLES: 'clickhouse' },
   testTimeout: 120_000,
   globalSetup: ['tests/servers/samples-server.ts'],
 };
 const isClickHouse = process.env['SAMPLES'] === 'clickhouse';
+const onAnotherEngine = [
+  ...(isPostgres ? [{ name: 'postgres', include: everything, ...onPostgres }] : []),
+  ...(isClickHouse ? [{ name: 'clickhouse', include: everything, ...onClickHouse }] : []),
+];
 const hasPostgres = existsSync(postgresql.path);
 if (!hasPostgres)
   console.log(
@@ -69,17 +74,20 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     allowOnly: false,
-    projects: isPostgres
-      ? [{ extends: true, test: { name: 'postgres', include: everything, ...onPostgres } }]
-      : isClickHouse
-        ? [{ extends: true, test: { name: 'clickhouse', include: everything, ...onClickHouse } }]
+    projects:
+      onAnotherEngine.length > 0
+        ? onAnotherEngine.map((test) => ({ extends: true as const, test }))
         : [
             {
               extends: true,
               test: {
                 name: 'embedded',
                 include: everything,
-                exclude: [...configDefaults.exclude, ...isolated, 'src/records/postgres/**'],
+                exclude: [
+                  ...configDefaults.exclude,
+                  ...isolated,
+                  'src/{records,leases}/postgres/**',
+                ],
                 // Modules keep no state, so one process imports them once for many files.
                 isolate: false,
               },

@@ -40,6 +40,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'raw-uplinks': ['model', 'structures', 'log'],
   'delivery-log': ['model', 'structures', 'log'],
   records: ['model', 'structures', 'filters', 'data-folder'],
+  leases: ['structures'],
   ingest: ['model', 'structures'],
   inventory: ['model', 'structures', 'records', 'samples', 'delivery-log', 'filters', 'connectors'],
   access: ['model', 'structures', 'records'],
@@ -95,4 +96,6 @@ export const implementationFolders: readonly string[] = [
   'samples/clickhouse',
   'records/sqlite',
   'records/postgres',
+  'raw-uplinks/embedded',
+  'leases/postgres',
 ];
