@@ -57,7 +57,7 @@ describeWith(clickhouse, 'ClickHouse under load', () => {
         await server().kill();
         // Devices are acknowledged as before; queries are not answered without the older samples.
         await more();
-        const refused = await world.call('GET', `/v3/devices/${devices[0]!.id}/samples?limit=5`);
+        const refused = await samplesOf(devices[0]!);
         expect([refused.status, refused.headers.get('retry-after') !== null]).toEqual([503, true]);
         await server().restart();
         await more();
