@@ -12,6 +12,8 @@ import { sampleStoreMustBehave } from '../conformance/sample-store.conformance.t
 import { openClickHouseSamples, type TestClickHouseSamples } from './testing-clickhouse.ts';
 
 const streams = Number(process.env['STREAMS'] ?? 10);
+/** Two thousand scans of a suite are as many requests. */
+const timeout = 120_000;
 const cleanups: (() => Promise<void>)[] = [];
 let databases = 0;
 
@@ -42,12 +44,12 @@ describeWith(clickhouse, 'samples in ClickHouse', () => {
   const open = async (clock: { now: number } = { now: 1 }) =>
     openIn(await temporaryFolder(), databaseUrl(), clock);
 
-  describe('open rows', () => {
+  describe('open rows', { timeout }, () => {
     sampleStoreMustBehave(open);
     sampleStoreMustKeepHouse(open, async () => undefined);
   });
 
-  describe('shipped', () => {
+  describe('shipped', { timeout }, () => {
     sampleStoreMustKeepHouse(open, (store) => (store as TestClickHouseSamples).store.flush());
   });
 
