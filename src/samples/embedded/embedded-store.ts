@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { SampleStore } from '../sample-store.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import { createChunkSealer, type ChunkSealer } from './chunk-sealer.ts';
+import { createChunkMakers } from './chunks/chunk-makers.ts';
 import { createDecodedChunks } from './chunks/decoded-chunks.ts';
 import { createEntryWriter } from './entry-writer.ts';
 import { createActiveReads } from './queries/active-reads.ts';
@@ -56,8 +57,12 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const { logStart } = options;
   const opened = await openSegments(registry, { directory, interners, logStart, repair: true });
   for (const place of opened.damage) damaged(place);
-  const { tables, tableRuns } = openTables({ directory, interners, limits, damaged }, opened);
   const readers = createActiveReads();
+  const { whenUnread } = readers;
+  const { tables, tableRuns } = openTables(
+    { directory, interners, limits, damaged, whenUnread },
+    opened,
+  );
   const decoded = createDecodedChunks((chunk, reason) => {
     damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
   });
@@ -65,7 +70,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     directory,
     ...opened,
     deadRows: (added) => deadRowsOf(tables, added),
-    whenUnread: readers.whenUnread,
+    whenUnread,
   });
   const { schemas } = interners;
   const committed = () => options.committed(segments.manifest().replayFrom);
@@ -83,9 +88,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     room: () => sealer.roomForRows() ?? tableSealer.room(),
   });
   const tablesFrom = tables.replayFrom;
+  const chunkMakers = createChunkMakers({ schemas, limits, failed });
   const sealer: ChunkSealer = createChunkSealer({
     registry,
-    schemas,
+    makers: chunkMakers,
     segments,
     slices,
     limits,
@@ -102,9 +108,9 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     tables,
     tableRuns,
     registry,
-    schemas,
     segments,
     chunks: sealer,
+    chunkMakers,
     makers,
     slices,
     limits,
@@ -178,8 +184,9 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
         await sealAtEnd(sealAll, failed);
         await merger.idle();
       } finally {
-        readers.whenUnread(segments.close);
+        whenUnread(segments.close);
         await makers.close();
+        await chunkMakers.close();
       }
     },
   };

@@ -38,6 +38,10 @@ export const storeLimits = {
    * chunks.
    */
   chunkRowsMin: 720,
+  /** Up to this number of rows, making chunks takes less than messages to another thread and back. */
+  chunkRowsAtOnce: 1_024,
+  /** Closed rows become chunks in one job up to this number of rows. */
+  chunkRowsPerJob: 16_384,
   /** Rows of one device at one instant; with more, further ones become chunks. */
   instantRowsMax: 16,
   /** A memtable with this number of rows is sealed. */
@@ -48,6 +52,8 @@ export const storeLimits = {
   memtableBytes: 128 * 1024 * 1024,
   /** What memtables that wait to be sealed may take in memory; beyond, writers wait. */
   closedMemtableBytesMax: 192 * 1024 * 1024,
+  /** Memory of sealed memtables that is kept for later ones. */
+  spareMemtableBytes: 64 * 1024 * 1024,
   /** Shapes and topics with runs; those of one workspace. */
   tablesMax: 1_024,
   tablesPerWorkspace: 128,
