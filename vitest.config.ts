@@ -31,6 +31,7 @@ const onPostgresToo = [
   'src/records/*.test.ts',
   'src/records/rows/*.test.ts',
   'src/records/postgres/*.test.ts',
+  'src/leases/postgres/*.test.ts',
   'tests/interface/2.2-lists.test.ts',
   'tests/interface/37-search.test.ts',
 ];
@@ -70,7 +71,7 @@ export default defineConfig({
             test: {
               name: 'embedded',
               include: everything,
-              exclude: [...configDefaults.exclude, ...isolated, 'src/records/postgres/**'],
+              exclude: [...configDefaults.exclude, ...isolated, 'src/{records,leases}/postgres/**'],
               // Modules keep no state, so one process imports them once for many files.
               isolate: false,
             },

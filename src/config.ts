@@ -86,6 +86,7 @@ const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as c
  */
 const secretNames = new Set([
   'RECORDS_URL',
+  'SAMPLES_URL',
   'ADMIN_PASSWORD',
   'ADMIN_API_KEY',
   'SECRETS_KEY',

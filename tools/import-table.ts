@@ -35,10 +35,12 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   scripting: ['model', 'structures'],
   log: ['model', 'structures'],
   'data-folder': ['model', 'log'],
-  samples: ['model', 'structures', 'summaries', 'log'],
+  clickhouse: ['model', 'structures'],
+  samples: ['model', 'structures', 'summaries', 'log', 'clickhouse'],
   'raw-uplinks': ['model', 'structures', 'log'],
   'delivery-log': ['model', 'structures', 'log'],
   records: ['model', 'structures', 'filters', 'data-folder'],
+  leases: ['structures'],
   ingest: ['model', 'structures'],
   inventory: ['model', 'structures', 'records', 'samples', 'delivery-log', 'filters', 'connectors'],
   access: ['model', 'structures', 'records'],
@@ -91,6 +93,8 @@ export const rootFiles: readonly string[] = [
 /** Folders that implement a port. Only the composition and tests name them. */
 export const implementationFolders: readonly string[] = [
   'samples/embedded',
+  'samples/clickhouse',
   'records/sqlite',
   'records/postgres',
+  'leases/postgres',
 ];

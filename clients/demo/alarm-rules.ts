@@ -55,11 +55,17 @@ const alarmRules: readonly AlarmRule[] = [
   },
 ];
 
+export const alarmRuleNames: readonly string[] = alarmRules.map(({ name }) => name);
+
 /**
- * Makes the rules and their actions unless they are there; once the history is loaded, which is to
- * raise no alarms.
+ * Makes the rules and their actions unless they are there. The history raises no alarms: until it
+ * is loaded, the rules are missing or not active.
  */
-export async function setUpAlarmRules(platform: Platform, workspace: DemoWorkspace): Promise<void> {
+export async function setUpAlarmRules(
+  platform: Platform,
+  workspace: DemoWorkspace,
+  active = true,
+): Promise<void> {
   const within = { workspaceId: workspace.id, size: '1000' };
   const { content } = await platform.get<{ readonly content: readonly Named[] }>(
     '/v3/rules',
@@ -73,7 +79,7 @@ export async function setUpAlarmRules(platform: Platform, workspace: DemoWorkspa
       const { id } = await platform.post<Named>('/v3/output-connectors', { ...common, ...action });
       actions.push(id);
     }
-    await platform.post<Named>('/v3/rules', ruleOf(rule, workspace, actions));
+    await platform.post<Named>('/v3/rules', { ...ruleOf(rule, workspace, actions), active });
   }
 }
 

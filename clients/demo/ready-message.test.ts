@@ -40,7 +40,7 @@ function after(words: readonly string[], option: string): string[] {
 test('five curl lines carry address, key and body', () => {
   const lines = argumentsOf('curl ');
   expect(lines).toHaveLength(5);
-  const [samples, kpi, capture, , alarms] = lines as [
+  const [samples, kpi, capture, alarms, made] = lines as [
     string[],
     string[],
     string[],
@@ -64,6 +64,8 @@ test('five curl lines carry address, key and body', () => {
   expect(alarms[1]).toBe(
     'https://iot.example.org/v3/alarms?workspaceId=2900000000000001&state=OPEN',
   );
+  // The sample is written after the alarm.
+  expect(JSON.parse(after(made, '-d')[0]!)).toEqual({ topic: 'alarm', limit: 1 });
 });
 
 test('the live line is a program for node that subscribes to everything with the tag of the demo', () => {

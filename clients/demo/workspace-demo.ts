@@ -1,7 +1,7 @@
 // Demo of one workspace on a running platform: records in the name of a caller, then history and live payloads.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EpochMs } from '../../src/model/instant.ts';
-import { setUpAlarmRules } from './alarm-rules.ts';
+import { alarmRuleNames, setUpAlarmRules } from './alarm-rules.ts';
 import { setUpDashboard } from './dashboard.ts';
 import { deviceKinds } from './devices/kind-table.ts';
 import { historyStart, loadHistory, loadOverHttp } from './history.ts';
@@ -25,17 +25,20 @@ export interface WorkspaceDemoOptions {
   readonly workspaceId: string;
   readonly signal: AbortSignal;
   readonly now: () => EpochMs;
+  /** Activates the rules that were not changed since; called when the history is loaded. */
+  readonly activateRules: (names: readonly string[]) => Promise<void>;
 }
 
-/** Resolves when all records but the rules exist, with the device types that are new. */
+/** Resolves when all records exist, with the device types that are new. The rules are not active. */
 export async function openWorkspaceDemo(options: WorkspaceDemoOptions): Promise<{
   readonly deviceTypeIds: readonly string[];
   readonly run: () => Promise<never>;
 }> {
-  const { send, headers, organizationId, workspaceId, signal, now } = options;
+  const { send, headers, organizationId, workspaceId, signal, now, activateRules } = options;
   const platform = connectPlatform({ baseUrl: '', headers, send, signal });
   const workspace = await setUpDemo(platform, { organizationId, workspaceId }, deviceKinds);
   await setUpDashboard(platform, workspace);
+  await setUpAlarmRules(platform, workspace, false);
   const { devices, uplinkSecret, deviceTypeIds } = workspace;
   const to = now();
   const starts = new Map<string, EpochMs>();
@@ -51,8 +54,7 @@ export async function openWorkspaceDemo(options: WorkspaceDemoOptions): Promise<
       signal,
       load: loadOverHttp(platform, lanesMax),
     });
-    // The past raises no alarms.
-    await setUpAlarmRules(platform, workspace);
+    await activateRules(alarmRuleNames);
     const pause = (ms: number) => wait(ms, undefined, { signal });
     // A device that a user deleted sends no more, which is what the user wants.
     const print = () => undefined;
@@ -74,7 +76,7 @@ export interface ResumedDemoOptions
 
 /** Sends again after a restart, first what was missed; needs no credential but the uplink secret. */
 export async function resumeWorkspaceDemo(options: ResumedDemoOptions): Promise<never> {
-  const { send, workspaceId, uplinkSecret, signal, now } = options;
+  const { send, workspaceId, uplinkSecret, signal, now, activateRules } = options;
   const platform = connectPlatform({ baseUrl: '', headers: {}, send, signal });
   const known = new Map(options.devices.map((device) => [device.deviceId, device]));
   const devices = deviceKinds.flatMap((kind) =>
@@ -92,6 +94,7 @@ export async function resumeWorkspaceDemo(options: ResumedDemoOptions): Promise<
   return simulateOnce(workspaceId, signal, async () => {
     const load = loadOverHttp(platform, lanesMax);
     await loadHistory({ devices, uplinkSecret, from, to, signal, load });
+    await activateRules(alarmRuleNames);
     const pause = (ms: number) => wait(ms, undefined, { signal });
     const print = () => undefined;
     return sendLive({ devices, uplinkSecret, from: to, signal, now, pause, platform, print });

@@ -215,7 +215,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Delete Day shift', exact: true }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Day shift deleted').waitFor();
+    await page.getByText('Day shift is deleted').waitFor();
     await page.getByText('2 dashboards').waitFor();
   });
 });

@@ -34,8 +34,8 @@ journey('organization and account', { start: startWorld }, (stage) => {
       .waitFor();
     await page.getByRole('button', { name: /Delete the key Warehouse/ }).click();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Remove', exact: true }).click();
-    await page.getByRole('status').getByText('is removed').waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('status').getByText('is deleted').waitFor();
     expect(await read(`/v3/assets?workspaceId=${stage.world.workspaceId}`)).toBe(401);
   });
 

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Parts } from './platform-parts.ts';
 import { createDemoWorkspaces, type DemoWorkspaces } from '../flows/demo-workspaces.ts';
+import { activateNewRules } from '../inventory/workspaces/demo-workspace.ts';
 import { listSimulatedWorkspaces } from '../records/rows/demo-workspaces.ts';
 import { missing } from '../structures/missing.ts';
 
@@ -19,7 +20,8 @@ export function composeDemoWorkspaces(parts: Parts): ComposedDemos {
     async open(wanted, signal) {
       // Most platforms never need it.
       const { openWorkspaceDemo } = await import('../../clients/demo/workspace-demo.ts');
-      return openWorkspaceDemo({ ...wanted, now, signal, send });
+      const activateRules = activateRulesOf(wanted.workspaceId);
+      return openWorkspaceDemo({ ...wanted, now, signal, send, activateRules });
     },
     async resume(workspaceId, signal) {
       const found = (await listSimulatedWorkspaces(records)).find(
@@ -32,11 +34,14 @@ export function composeDemoWorkspaces(parts: Parts): ComposedDemos {
         devices.push({ ...device, newest: latest?.newest });
       }
       const { resumeWorkspaceDemo } = await import('../../clients/demo/workspace-demo.ts');
-      await resumeWorkspaceDemo({ ...found, devices, now, signal, send });
+      const activateRules = activateRulesOf(workspaceId);
+      await resumeWorkspaceDemo({ ...found, devices, now, signal, send, activateRules });
     },
     failed: (error) => telemetry.backgroundFailed('simulating the demo workspace', error),
   });
   followChanges(demos.recordChanged);
+  const activateRulesOf = (workspaceId: string) => (names: readonly string[]) =>
+    activateNewRules(records, workspaceId, names);
 
   async function send(
     method: string,

@@ -3,7 +3,6 @@ import { type Alarm, type AlarmEvent, alarmLimits } from '../model/alarm.ts';
 import { clearedAlarm, escalatedAlarm } from '../model/alarm-transitions.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../records/records.ts';
-import { removeSourcesOfAlarms } from '../records/rows/alarm-parts.ts';
 import {
   findDueAlarms,
   removeAlarmsClearedBefore,
@@ -43,11 +42,6 @@ async function runSome(
   await saveAlarms(
     step.db,
     events.map(({ alarm }) => alarm),
-  );
-  const cleared = events.filter((event) => event.change === 'CLEARED');
-  await removeSourcesOfAlarms(
-    step.db,
-    cleared.map(({ alarm }) => alarm.id),
   );
   const shown = await notifyOfAlarms(parts, step, events);
   step.afterCommit(() => parts.changed(events, shown, 0));

@@ -5,7 +5,7 @@ import { type Alarm, type AlarmActor, type AlarmEvent, alarmLimits } from '../mo
 import { acknowledgedAlarm, clearedAlarm, commentedAlarm } from '../model/alarm-transitions.ts';
 import { Problem, problem } from '../model/problem.ts';
 import type { Records } from '../records/records.ts';
-import { insertAlarmComment, removeSourcesOfAlarms } from '../records/rows/alarm-parts.ts';
+import { insertAlarmComment } from '../records/rows/alarm-parts.ts';
 import { findAlarms, saveAlarms } from '../records/rows/alarms.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';
@@ -128,11 +128,6 @@ async function saveActed(step: Step, events: readonly AlarmEvent[]): Promise<voi
   await saveAlarms(
     step.db,
     events.map(({ alarm }) => alarm),
-  );
-  const cleared = events.filter((event) => event.change === 'CLEARED');
-  await removeSourcesOfAlarms(
-    step.db,
-    cleared.map(({ alarm }) => alarm.id),
   );
   for (const { alarm } of events) step.announce({ kind: 'alarm', id: alarm.id, action: 'updated' });
 }

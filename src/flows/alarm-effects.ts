@@ -18,7 +18,6 @@ import {
   findAlarmSources,
   insertAlarmSources,
   removeAlarmSources,
-  removeSourcesOfAlarms,
 } from '../records/rows/alarm-parts.ts';
 import { countOpenAlarms, findAlarms, findOpenAlarms, saveAlarms } from '../records/rows/alarms.ts';
 import { type AlarmLedger, createAlarmLedger } from './alarm-ledger.ts';
@@ -120,14 +119,8 @@ async function alarmsOfRows(
 }
 
 async function saveLedger(step: RecordsDb, ledger: AlarmLedger): Promise<void> {
-  const changed = ledger.changed();
-  await saveAlarms(step, changed);
+  await saveAlarms(step, ledger.changed());
   await removeAlarmSources(step, ledger.removedRows);
-  const cleared = changed.filter(({ state }) => state === 'CLEARED');
-  await removeSourcesOfAlarms(
-    step,
-    cleared.map(({ id }) => id),
-  );
   await insertAlarmSources(step, ledger.addedRows());
 }
 

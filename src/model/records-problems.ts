@@ -1,4 +1,4 @@
-// Problems of the records database: rows of the table in problem.ts.
+// Problems of the databases of records and samples: rows of the table in problem.ts.
 import type { ProblemRow } from './problem-row.ts';
 
 export const recordsProblems = {
@@ -19,6 +19,16 @@ export const recordsProblems = {
     code: '50306_RECORDS_STOPPED',
     message: (d: { reason: string }) =>
       `Writing records has stopped after a disk error (${d.reason}); a restart is needed`,
+  },
+  samplesUnreachable: {
+    status: 503,
+    code: '50308_SAMPLES_UNREACHABLE',
+    message: 'The database of the samples cannot be reached now; send the request again',
+  },
+  samplesBusy: {
+    status: 503,
+    code: '50309_SAMPLES_BUSY',
+    message: 'The database of the samples took too long to answer; send the request again',
   },
   recordsUnreachable: {
     status: 503,

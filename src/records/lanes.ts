@@ -1,19 +1,54 @@
 // Lanes: Kysely's connections on a records engine, each with the statements of one caller.
-import type {
-  CompiledQuery,
-  DatabaseConnection,
-  Dialect,
-  Driver,
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
   Kysely,
-  QueryResult,
+  type QueryResult,
 } from 'kysely';
-import type { EngineConnection, OpenTransaction, StatementResult } from './engine.ts';
+import type {
+  EngineConnection,
+  OpenTransaction,
+  RecordsEngine,
+  StatementResult,
+} from './engine.ts';
+import type { RecordTables } from './schema.ts';
 
 /** What Kysely needs to write the SQL of an engine. */
 export type KyselyParts = Pick<
   Dialect,
   'createQueryCompiler' | 'createAdapter' | 'createIntrospector'
 >;
+
+export interface LaneParts extends Pick<RecordsEngine, 'revisionOf'> {
+  readonly connection: EngineConnection & Pick<RecordsEngine, 'hurry'>;
+  readonly kyselyParts: KyselyParts;
+}
+
+/** The engine on a connection, which is closed if `prepare` throws: it makes the database ready. */
+export async function openLanes(
+  { connection, kyselyParts, revisionOf }: LaneParts,
+  prepare: (db: Kysely<RecordTables>) => Promise<void>,
+): Promise<RecordsEngine> {
+  const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, kyselyParts) });
+  try {
+    await prepare(db);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return {
+    db,
+    elsewhere: (organizationId) =>
+      new Kysely<RecordTables>({
+        dialect: elsewhereDialect(connection, kyselyParts, organizationId),
+      }),
+    revisionOf,
+    hurry: connection.hurry,
+    close: () => db.destroy(),
+  };
+}
 
 /** Ending Kysely closes the connection. */
 export function laneDialect(connection: EngineConnection, kyselyParts: KyselyParts): Dialect {
@@ -34,7 +69,7 @@ export function laneDialect(connection: EngineConnection, kyselyParts: KyselyPar
 }
 
 /** Selects of one tenant that hold up nothing else; ending Kysely closes nothing. */
-export function elsewhereDialect(
+function elsewhereDialect(
   connection: Pick<EngineConnection, 'readElsewhere'>,
   kyselyParts: KyselyParts,
   tenant: string,

@@ -41,7 +41,8 @@ import * as dashboardShares from './migrations/0097-dashboard-shares.ts';
 import * as preferences from './migrations/0098-preferences.ts';
 import * as onlineCounts from './migrations/0099-online-counts.ts';
 import * as commitOrder from './migrations/0100-commit-order.ts';
-import * as lineProtocol from './migrations/0101-line-protocol.ts';
+import * as leases from './migrations/0110-leases.ts';
+import * as lineProtocol from './migrations/0111-line-protocol.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -82,7 +83,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0098-preferences': preferences,
   '0099-online-counts': onlineCounts,
   '0100-commit-order': commitOrder,
-  '0101-line-protocol': lineProtocol,
+  '0110-leases': leases,
+  '0111-line-protocol': lineProtocol,
 };
 
 /**

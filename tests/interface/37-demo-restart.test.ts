@@ -1,4 +1,4 @@
-// Contract 37: a demo workspace sends again after a restart, and is the same as that of `npm run demo`.
+// Contract 37: a demo workspace after a restart sends again and has its rules.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { simulatedMark } from '../../src/model/demo-workspace.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -35,5 +35,30 @@ test('a workspace that is marked as simulated becomes the demo, and the demo sen
   const within = `workspaceId=${demo.id}`;
   const { totalElements } = await world.must('GET', `/v3/assets?${within}&size=1`);
   expect(totalElements).toBeGreaterThan(20);
+  await world.must('DELETE', `/v3/workspaces/${demo.id}`);
+});
+
+test('a demo that restarts while its history loads has its rules afterwards', {
+  timeout: 60_000,
+}, async () => {
+  const { organizationId } = world;
+  const demo = await world.must('POST', path, { organizationId });
+  const within = `workspaceId=${demo.id}&size=1000`;
+  const rules = async (): Promise<readonly { id: string; name: string; active: boolean }[]> =>
+    (await world.must('GET', `/v3/rules?${within}`)).content;
+  const [changed, waiting] = await rules();
+  // A user decides otherwise.
+  await world.must('PUT', `/v3/rules/${changed!.id}`, { description: 'Not now' });
+  const { content } = await world.must('GET', `/v3/assets?${within}`);
+  // The history of the others is short; that of a deleted device ends the loading.
+  for (const { id, name } of content)
+    if (!name.startsWith('Leak') && !name.endsWith('Cold Store'))
+      await world.must('DELETE', `/v3/devices/${id}`);
+  expect((await rules()).map(({ active }) => active)).toEqual([false, false]);
+  await world.platform.close('test');
+  world = await startWorld({ directory: world.directory });
+  const isActive = async (id: string) => (await rules()).find((rule) => rule.id === id)?.active;
+  await expect.poll(() => isActive(waiting!.id), { timeout: 50_000 }).toBe(true);
+  expect(await isActive(changed!.id)).toBe(false);
   await world.must('DELETE', `/v3/workspaces/${demo.id}`);
 });

@@ -24,7 +24,7 @@ export const editingWords = wordSet(
     remove: 'Delete',
     cancel: 'Cancel',
     removeTitle: (name: string) => `Delete ${name}?`,
-    removed: (name: string) => `${name} was deleted`,
+    removed: (name: string) => `${name} is deleted`,
   },
   {
     name: 'Name',

@@ -10,6 +10,7 @@ import {
   demoDeviceTypes,
   demoWorkspaceOf,
   insertDemoWorkspace,
+  newInactiveRules,
   saveDemoDeviceTypes,
   simulatedWorkspaceOf,
 } from '../../records/rows/demo-workspaces.ts';
@@ -22,7 +23,7 @@ import { deleteDeviceType } from '../flows/device-types.ts';
 import { deleteIntegration } from '../flows/integrations.ts';
 import { deleteOutputConnector } from '../flows/output-connectors.ts';
 import { change } from '../record-change.ts';
-import { deleteRule } from '../rules/rules.ts';
+import { deleteRule, updateRule } from '../rules/rules.ts';
 import { deleteBlob } from './blobs.ts';
 import { deleteDashboardGroup } from './dashboard-groups.ts';
 import { deleteDashboard } from './dashboards.ts';
@@ -82,6 +83,22 @@ export async function keepDemoDeviceTypes(
   const known = (await demoDeviceTypes(db, workspaceId)) ?? [];
   if (created.length > 0)
     await saveDemoDeviceTypes(db, workspaceId, [...new Set([...known, ...created])]);
+}
+
+/**
+ * Activates the named rules that were created inactive and not changed since. A restart ends the
+ * request whose caller could activate them.
+ */
+export async function activateNewRules(
+  records: Records,
+  workspaceId: string,
+  names: readonly string[],
+): Promise<void> {
+  await change(records, async (step) => {
+    const view = { vendorNames: false, connectorSecrets: false };
+    for (const id of await newInactiveRules(step.db, workspaceId, names))
+      await updateRule(step, view, id, { active: true });
+  });
 }
 
 /**

@@ -1,8 +1,8 @@
 // PostgreSQL engine: the records in a database of a server.
-import { Kysely, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { DataFolderError } from '../../data-folder/data-folder.ts';
 import type { OpenEngine } from '../engine.ts';
-import { elsewhereDialect, laneDialect } from '../lanes.ts';
+import { openLanes } from '../lanes.ts';
 import { createListChanges } from '../list-changes.ts';
 import { migrate } from '../migrations.ts';
 import type { RecordTables } from '../schema.ts';
@@ -20,29 +20,15 @@ export function postgresEngine(server: PostgresServer): OpenEngine {
     const { ran, changed, allChanged, revisionOf } = createListChanges();
     const connection = openPostgresConnection(server, { ran, changed, allChanged });
     const nullable = new Set<string>();
-    const kyselyParts = postgresSql(nullable);
-    const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, kyselyParts) });
-    try {
+    const lanes = { connection, kyselyParts: postgresSql(nullable), revisionOf };
+    return openLanes(lanes, async (db) => {
       await refuseOtherServers(db, server);
       await migrate(db);
       await addListTriggers(db);
       if (!server.isShared) await renumberRestored(db);
       for (const name of await nullableColumns(db)) nullable.add(name);
       await connection.limitStatements();
-    } catch (error) {
-      await db.destroy();
-      throw error;
-    }
-    return {
-      db,
-      elsewhere: (organizationId) =>
-        new Kysely<RecordTables>({
-          dialect: elsewhereDialect(connection, kyselyParts, organizationId),
-        }),
-      revisionOf,
-      hurry: connection.hurry,
-      close: () => db.destroy(),
-    };
+    });
   };
 }
 

@@ -21,6 +21,7 @@ import {
 } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { removeSourcesOfAlarms } from './alarm-parts.ts';
 
 type Row = RecordTables['alarms'];
 
@@ -99,6 +100,7 @@ function* chunks<T>(of: readonly T[], size: number): Generator<readonly T[]> {
 
 /**
  * Inserts or replaces them, in their order: an alarm that ends is before a new one of its key.
+ * Cleared ones lose their sources.
  */
 export async function saveAlarms(step: RecordsDb, alarms: readonly Alarm[]): Promise<void> {
   const last = lastOfEach(alarms, ({ id }) => id);
@@ -120,6 +122,11 @@ export async function saveAlarms(step: RecordsDb, alarms: readonly Alarm[]): Pro
       )
       .execute();
   }
+  const cleared = last.filter(({ state }) => state === 'CLEARED');
+  await removeSourcesOfAlarms(
+    step,
+    cleared.map(({ id }) => id),
+  );
 }
 
 export async function findAlarms(db: RecordsDb, ids: readonly string[]): Promise<Alarm[]> {

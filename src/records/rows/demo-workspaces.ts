@@ -1,5 +1,5 @@
 // Demo workspaces in the records store: at most one in each organization.
-import { fromJsonText, toJsonText } from '../columns.ts';
+import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { simulatedConnectorName, simulatedMark } from '../../model/demo-workspace.ts';
 import type { Records, RecordsDb } from '../records.ts';
@@ -118,6 +118,23 @@ export async function saveDemoDeviceTypes(
     .set({ deviceTypeIds: toJsonText(deviceTypeIds) })
     .where('workspaceId', '=', workspaceId)
     .execute();
+}
+
+/** Ids of those of the rules that are inactive, and were so when they were created. */
+export async function newInactiveRules(
+  db: RecordsDb,
+  workspaceId: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('rules')
+    .select('id')
+    .where('workspaceId', '=', workspaceId)
+    .where(isOneOf('name', names))
+    .where('active', '=', 0)
+    .where('version', '=', 0)
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** The ids of what is in the workspace, in the order of deletion; at most `max` of each kind. */

@@ -1,13 +1,11 @@
 // SQLite engine: the records in one file of the data folder, written by this process.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely } from 'kysely';
 import { syncFolder } from '../../data-folder/data-folder.ts';
 import type { OpenEngine } from '../engine.ts';
-import { elsewhereDialect, laneDialect } from '../lanes.ts';
+import { openLanes } from '../lanes.ts';
 import { createListChanges } from '../list-changes.ts';
 import { migrate } from '../migrations.ts';
-import type { RecordTables } from '../schema.ts';
 import { refreshStatistics } from '../statistics.ts';
 import { openConnection } from './connection.ts';
 import { followListChanges } from './list-triggers.ts';
@@ -20,29 +18,14 @@ import { sqliteSql } from './sqlite-sql.ts';
 export function sqliteEngine(directory: string): OpenEngine {
   return async ({ stopped }) => {
     mkdirSync(directory, { recursive: true });
-    const listChanges = createListChanges();
-    const { ran } = listChanges;
+    const { ran, changed, revisionOf } = createListChanges();
     const connection = openConnection(join(directory, 'records.sqlite'), { ran, stopped });
-    const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, sqliteSql) });
-    try {
+    return openLanes({ connection, kyselyParts: sqliteSql, revisionOf }, async (db) => {
       // New indexes begin without statistics, and the query planner would pass them over.
       if (await migrate(db)) await refreshStatistics(db);
-      followListChanges(connection, listChanges.changed);
+      followListChanges(connection, changed);
       // SQLite syncs what it writes into its files; that the files are there is for us to keep.
       syncFolder(directory);
-    } catch (error) {
-      await db.destroy();
-      throw error;
-    }
-    return {
-      db,
-      elsewhere: (organizationId) =>
-        new Kysely<RecordTables>({
-          dialect: elsewhereDialect(connection, sqliteSql, organizationId),
-        }),
-      revisionOf: listChanges.revisionOf,
-      hurry: connection.hurry,
-      close: () => db.destroy(),
-    };
+    });
   };
 }

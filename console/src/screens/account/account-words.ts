@@ -39,7 +39,6 @@ export const accountWords = wordSet(
     ended: (count: number) => `${count} ${plural(count, 'session', 'sessions')} ended`,
     organizations: 'Organizations',
     here: 'here',
-    switchTo: (name: string) => `Go to ${name}`,
   },
   {
     title: 'Ihr Konto',
@@ -79,6 +78,5 @@ export const accountWords = wordSet(
     ended: (count: number) => `${count} ${plural(count, 'Sitzung', 'Sitzungen')} beendet`,
     organizations: 'Organisationen',
     here: 'hier',
-    switchTo: (name: string) => `Zu ${name}`,
   },
 );

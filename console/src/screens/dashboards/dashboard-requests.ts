@@ -61,10 +61,6 @@ export function changeDashboard(id: string, body: DashboardChange): Promise<Dash
   return ask(platform.PUT('/v3/dashboards/{id}', { params: { path: { id } }, body }));
 }
 
-export function removeDashboard(id: string): Promise<unknown> {
-  return ask(platform.DELETE('/v3/dashboards/{id}', { params: { path: { id } } }));
-}
-
 export function refreshLists(): Promise<void> {
   return answers.invalidateQueries({ queryKey: ['dashboards'] });
 }

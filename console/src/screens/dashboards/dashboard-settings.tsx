@@ -1,8 +1,9 @@
 // Dashboard settings: its name, what it is for, and the range and zone that it opens with.
 import { useState } from 'react';
-import { SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { SelectField, TextArea } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useWords } from '../../words/language.tsx';
+import { DashboardName } from './dashboard-name.tsx';
 import { rangeNames } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import { isoOfRange, savedRange } from './data/dashboard-range.ts';
@@ -41,13 +42,7 @@ export function DashboardSettings({ edit, change, zone, close }: DashboardSettin
       submit={apply}
       close={close}
     >
-      <TextField
-        label={words.name}
-        required
-        maxLength={200}
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-      />
+      <DashboardName value={name} change={setName} />
       <TextArea
         label={words.description}
         rows={2}

@@ -27,7 +27,6 @@ export const deviceTypeWords = wordSet(
     discard: 'Discard edits',
     replayLink: 'Replay on stored uplinks',
     libraryNote: 'From a library: the next import of this type replaces what is changed here.',
-    noScript: 'This type has no decoder yet: payloads are stored as they arrive.',
     editorHint: 'Esc, then Tab leaves the editor',
     tryIt: 'Try it',
     lastUplink: 'Last real uplink',
@@ -98,7 +97,6 @@ export const deviceTypeWords = wordSet(
     replayLink: 'Mit gespeicherten Uplinks wiederholen',
     libraryNote:
       'Aus einer Bibliothek: Der nächste Import dieses Typs ersetzt, was hier geändert wird.',
-    noScript: 'Dieser Typ hat noch keinen Decoder: Nutzdaten werden gespeichert, wie sie ankommen.',
     editorHint: 'Esc, dann Tab verlässt den Editor',
     tryIt: 'Ausprobieren',
     lastUplink: 'Letzter echter Uplink',

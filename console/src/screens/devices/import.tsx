@@ -2,7 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask, platform } from '../../api/platform.ts';
+import { customFieldsOf } from '../../api/custom-fields.ts';
 import { Page } from '../../parts/page.tsx';
 import { useWords } from '../../words/language.tsx';
 import { FailedDialog } from './bulk-dialogs.tsx';
@@ -58,12 +58,6 @@ export function ImportDevices() {
 }
 
 function useCustomFields(workspaceId: string): readonly string[] {
-  const fields = useQuery({
-    queryKey: ['custom-fields', workspaceId],
-    queryFn: ({ signal }) => {
-      const query = { workspaceId, size: 1_000, sort: 'name,asc' };
-      return ask(platform.GET('/v3/custom-fields/meta', { signal, params: { query } }));
-    },
-  });
+  const fields = useQuery(customFieldsOf(workspaceId));
   return fields.data?.content.map(({ name }) => name) ?? [];
 }

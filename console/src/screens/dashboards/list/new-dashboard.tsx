@@ -2,11 +2,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState } from 'react';
-import { TextField } from '../../../parts/field.tsx';
 import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { useWorkspaces } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { configurationOf } from '../dashboard-model.ts';
+import { DashboardName } from '../dashboard-name.tsx';
 import { createDashboard, refreshLists } from '../dashboard-requests.ts';
 import styles from '../dashboards.module.css';
 import { dashboardsWords } from '../dashboards-words.ts';
@@ -53,13 +53,7 @@ export function NewDashboard({ workspaceId, close }: NewDashboardProps) {
       submit={() => create.mutate()}
       close={close}
     >
-      <TextField
-        label={words.name}
-        required
-        maxLength={200}
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-      />
+      <DashboardName value={name} change={setName} />
       <Templates
         chosen={template}
         choose={setTemplate}

@@ -4,18 +4,17 @@ import { Copy, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
 import { Button } from '../../../parts/button.tsx';
-import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
-import { TextField } from '../../../parts/field.tsx';
 import { FormDialog } from '../../../parts/form-dialog.tsx';
+import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { Configuration } from '../dashboard-model.ts';
+import { DashboardName } from '../dashboard-name.tsx';
 import {
   changeDashboard,
   createDashboard,
   type DashboardRow,
   refreshLists,
-  removeDashboard,
 } from '../dashboard-requests.ts';
 import { dashboardsWords } from '../dashboards-words.ts';
 
@@ -88,36 +87,19 @@ function Rename({ dashboard: { id, name: before, version }, close }: RowDialogPr
       submit={() => rename.mutate()}
       close={close}
     >
-      <TextField
-        label={words.name}
-        required
-        maxLength={200}
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-      />
+      <DashboardName value={name} change={setName} />
     </FormDialog>
   );
 }
 
 function Remove({ dashboard: { id, name }, close }: RowDialogProps) {
   const words = useWords(dashboardsWords);
-  const remove = useMutation({
-    mutationFn: () => removeDashboard(id),
-    onSuccess: () => toast(words.removed(name)),
-    onError: toastFailure,
-    async onSettled() {
-      close();
-      await refreshLists();
-    },
-  });
   return (
-    <ConfirmDialog
-      title={words.removeTitle(name)}
+    <RemoveDialog
+      name={name}
       note={words.removeNote}
-      confirmLabel={words.remove}
-      cancelLabel={words.cancel}
-      isBusy={remove.isPending}
-      confirm={() => remove.mutate()}
+      send={() => ask(platform.DELETE('/v3/dashboards/{id}', { params: { path: { id } } }))}
+      lists={[['dashboards']]}
       close={close}
     />
   );

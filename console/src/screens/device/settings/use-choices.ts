@@ -1,6 +1,7 @@
 // Hook on what the settings of a device can be chosen from: flows, tags and custom fields.
 import { useQuery } from '@tanstack/react-query';
 import { ask, platform } from '../../../api/platform.ts';
+import { customFieldsOf } from '../../../api/custom-fields.ts';
 import { tagsOf } from '../../../api/tags.ts';
 import type { Device } from '../data/device-queries.ts';
 
@@ -14,10 +15,7 @@ export function useChoices({ workspaceId, connectivity, dataFlow }: Device) {
     queryFn: ({ signal }) => ask(platform.GET('/v3/data-flows', { signal, params })),
   });
   const tags = useQuery(tagsOf(workspaceId));
-  const fields = useQuery({
-    queryKey: ['custom-fields', workspaceId],
-    queryFn: ({ signal }) => ask(platform.GET('/v3/custom-fields/meta', { signal, params })),
-  });
+  const fields = useQuery(customFieldsOf(workspaceId));
   const fitting = (flows.data?.content ?? []).filter(
     ({ deviceConnector }) => deviceConnector.connectivity === connectivity,
   );

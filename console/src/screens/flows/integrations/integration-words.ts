@@ -38,11 +38,9 @@ export const integrationWords = wordSet(
     uplinksOnly: 'Uplinks arrive. The console cannot send commands to devices of this server.',
     missing: (names: string) => `Uplinks arrive. Commands to devices also need: ${names}.`,
     others: 'Further settings',
-    othersHint: 'One per line: name: value',
     removeNote:
       'Its device connector and its webhook are deleted too. An integration that devices or data flows use is not deleted.',
     test: 'Send a payload',
-    abilities: 'State',
     ready: 'uplinks and commands',
     readyUp: 'uplinks',
     notReady: 'uplinks; commands are not set up',
@@ -83,11 +81,9 @@ export const integrationWords = wordSet(
     uplinksOnly: 'Nachrichten kommen an. Befehle an Geräte dieses Servers gibt es nicht.',
     missing: (names: string) => `Nachrichten kommen an. Für Befehle fehlt: ${names}.`,
     others: 'Weitere Einstellungen',
-    othersHint: 'Eine je Zeile: Name: Wert',
     removeNote:
       'Anschluss und Webhook werden mitgelöscht. Eine benutzte Anbindung wird nicht gelöscht.',
     test: 'Nachricht senden',
-    abilities: 'Zustand',
     ready: 'Nachrichten und Befehle',
     readyUp: 'Nachrichten',
     notReady: 'Nachrichten; Befehle sind nicht eingerichtet',

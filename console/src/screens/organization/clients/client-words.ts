@@ -24,11 +24,9 @@ export const clientWords = wordSet(
     rotateTitle: (name: string) => `Give ${name} a new secret?`,
     rotateNote:
       'The old secret is refused from now on. Tokens that were issued with it live for at most 15 minutes.',
-    remove: 'Delete',
     removeOf: (name: string) => `Delete the client ${name}`,
     removeTitle: (name: string) => `Delete the client ${name}?`,
     removeNote: 'It gets no more tokens, and those it has are refused within a minute.',
-    removed: (name: string) => `${name} is deleted`,
   },
   {
     create: 'Client anlegen',
@@ -52,10 +50,8 @@ export const clientWords = wordSet(
     rotateTitle: (name: string) => `${name} ein neues Geheimnis geben?`,
     rotateNote:
       'Das alte Geheimnis wird ab sofort abgewiesen. Ausgestellte Token leben höchstens 15 Minuten.',
-    remove: 'Löschen',
     removeOf: (name: string) => `Client ${name} löschen`,
     removeTitle: (name: string) => `Client ${name} löschen?`,
     removeNote: 'Er bekommt keine Token mehr, und die vorhandenen enden innerhalb einer Minute.',
-    removed: (name: string) => `${name} ist gelöscht`,
   },
 );

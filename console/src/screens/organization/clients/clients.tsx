@@ -1,5 +1,5 @@
 // OAuth clients: programs that get tokens, each with its permissions and its workspaces.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Bot, RotateCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -8,8 +8,9 @@ import { Button, IconButton } from '../../../parts/button.tsx';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
 import { CodeBlock, Empty } from '../../../parts/states.tsx';
-import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { toastFailure } from '../../../parts/toasts.tsx';
 import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { OrganizationPage } from '../organization-page.tsx';
@@ -182,25 +183,14 @@ function RotateClient({ client, close }: ClientProps & { readonly close: () => v
 
 function RemoveClient({ client, close }: ClientProps & { readonly close: () => void }) {
   const words = useWords(clientWords);
-  const shared = useWords(organizationWords);
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => removeClient(client.id),
-    onSuccess: async () => {
-      toast(words.removed(client.name));
-      close();
-      await queries.invalidateQueries({ queryKey: ['clients'] });
-    },
-    onError: toastFailure,
-  });
+  const { id, name } = client;
   return (
-    <ConfirmDialog
-      title={words.removeTitle(client.name)}
+    <RemoveDialog
+      name={name}
+      title={words.removeTitle(name)}
       note={words.removeNote}
-      confirmLabel={words.remove}
-      cancelLabel={shared.cancel}
-      isBusy={remove.isPending}
-      confirm={() => remove.mutate()}
+      send={() => removeClient(id)}
+      lists={[['clients']]}
       close={close}
     />
   );

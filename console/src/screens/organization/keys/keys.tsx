@@ -1,15 +1,14 @@
 // API keys: what programs may do here, each key with its permissions and its workspaces.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { Ago } from '../../../parts/ago.tsx';
 import { Button, IconButton } from '../../../parts/button.tsx';
-import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
 import { Empty } from '../../../parts/states.tsx';
-import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useAccount } from '../../../session/session.ts';
 import { useWords } from '../../../words/language.tsx';
 import { OrganizationPage } from '../organization-page.tsx';
@@ -87,25 +86,14 @@ function KeyTable({ keys, remove }: KeyTableProps) {
 
 function RemoveKey({ apiKey, close }: { readonly apiKey: ApiKey; readonly close: () => void }) {
   const words = useWords(organizationWords);
-  const queries = useQueryClient();
   const { id, name } = apiKey;
-  const remove = useMutation({
-    mutationFn: () => ask(platform.DELETE('/v3/api-keys/{id}', { params: { path: { id } } })),
-    onSuccess: async () => {
-      toast(words.removed(name));
-      close();
-      await queries.invalidateQueries({ queryKey: ['keys'] });
-    },
-    onError: toastFailure,
-  });
   return (
-    <ConfirmDialog
+    <RemoveDialog
+      name={name}
       title={words.deleteKey(name)}
       note={words.deleteKeyNote}
-      confirmLabel={words.remove}
-      cancelLabel={words.cancel}
-      isBusy={remove.isPending}
-      confirm={() => remove.mutate()}
+      send={() => ask(platform.DELETE('/v3/api-keys/{id}', { params: { path: { id } } }))}
+      lists={[['keys']]}
       close={close}
     />
   );

@@ -1,14 +1,13 @@
 // Member list: those of an organization or of a workspace with their roles, invitations and removal.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Trash2, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { Ago } from '../../../parts/ago.tsx';
 import { Button, IconButton } from '../../../parts/button.tsx';
 import { Chip } from '../../../parts/chip.tsx';
-import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
+import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
 import { Empty } from '../../../parts/states.tsx';
-import { toast, toastFailure } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -132,24 +131,16 @@ interface RemoveMemberProps {
 
 function RemoveMember({ place, member, note, close }: RemoveMemberProps) {
   const words = useWords(organizationWords);
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => place.remove(member.userId),
-    onSuccess: async () => {
-      toast(words.removed(member.email));
-      close();
-      await queries.invalidateQueries({ queryKey: place.key });
-    },
-    onError: toastFailure,
-  });
+  const { email, userId } = member;
   return (
-    <ConfirmDialog
-      title={words.removeMember(member.email)}
+    <RemoveDialog
+      name={email}
+      title={words.removeMember(email)}
       note={note}
-      confirmLabel={words.remove}
-      cancelLabel={words.cancel}
-      isBusy={remove.isPending}
-      confirm={() => remove.mutate()}
+      label={words.remove}
+      message={words.removed(email)}
+      send={() => place.remove(userId)}
+      lists={[place.key]}
       close={close}
     />
   );

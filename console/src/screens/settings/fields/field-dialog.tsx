@@ -16,7 +16,7 @@ type Kind = (typeof kinds)[number];
 interface FieldDialogProps {
   readonly workspaceId: string;
   /** None for a new one. */
-  readonly field?: CustomField;
+  readonly field?: CustomField | undefined;
   readonly close: () => void;
 }
 

@@ -16,7 +16,7 @@ const colors = ['#c2570c', '#3456bf', '#589d92', '#8e3a62', '#af71fa', '#12703a'
 interface TagDialogProps {
   readonly workspaceId: string;
   /** None for a new one. */
-  readonly tag?: Tag;
+  readonly tag?: Tag | undefined;
   readonly close: () => void;
 }
 

@@ -1,4 +1,4 @@
-// Version 101: how device connectors map points of line protocol to samples, as JSON.
+// Version 111: how device connectors map points of line protocol to samples, as JSON.
 import type { Kysely } from 'kysely';
 import type { RecordTables } from '../schema.ts';
 

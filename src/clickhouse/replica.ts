@@ -1,0 +1,160 @@
+// Replica: one ClickHouse server, asked over HTTP with limits of time.
+import { createRequire } from 'node:module';
+import type * as Undici from 'undici';
+import { answeredError, ClickHouseError } from './clickhouse-error.ts';
+import { placeOf, type ServerAddress } from './server-addresses.ts';
+
+const require = createRequire(import.meta.url);
+
+const replicaLimits = {
+  connectionsMax: 16,
+  connectMsMax: 3_000,
+  keepAliveMs: 4_000,
+  /** For everything that names no other limit. */
+  answerMsMax: 60_000,
+  /** Of an answer that is read as a whole. */
+  answerBytesMax: 256 * 1024 * 1024,
+  errorBytesMax: 16 * 1024,
+} as const;
+
+export interface Statement {
+  readonly sql: string;
+  /** Rows to be inserted; `sql` is the `insert` that they belong to. */
+  readonly body?: Uint8Array;
+  /** The server runs no two statements with one id at a time. */
+  readonly queryId?: string;
+  readonly settings?: Settings;
+  readonly timeoutMs?: number;
+}
+
+export type Settings = Readonly<Record<string, string | number>>;
+
+export interface Replica {
+  readonly place: string;
+  readonly database: string;
+  /** The whole answer. Throws ClickHouseError, as `lines` does. */
+  text(statement: Statement): Promise<string>;
+  /** Lines of the answer, in batches, while the server still sends. */
+  lines(statement: Statement): AsyncIterable<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** What every statement is sent with. Known to 18.16 and to current versions. */
+const standardSettings: Settings = {
+  // Whole numbers up to 2^53 are exact in JavaScript.
+  output_format_json_quote_64bit_integers: 0,
+  max_query_size: 64 * 1024 * 1024,
+  max_ast_elements: 4_000_000,
+  max_expanded_ast_elements: 4_000_000,
+};
+
+/** The client library is loaded here, because a platform without ClickHouse does not need it. */
+export function openReplica(address: ServerAddress, settings: Settings = {}): Replica {
+  const undici = require('undici') as typeof Undici;
+  const pool = new undici.Pool(address.origin, {
+    connections: replicaLimits.connectionsMax,
+    connect: { timeout: replicaLimits.connectMsMax },
+    keepAliveTimeout: replicaLimits.keepAliveMs,
+    pipelining: 1,
+  });
+  const place = placeOf(address);
+  const { database, user, password } = address;
+  const headers = { 'x-clickhouse-user': user, 'x-clickhouse-key': password };
+
+  async function send(statement: Statement, isWhole: boolean) {
+    const { sql, body, queryId, timeoutMs = replicaLimits.answerMsMax } = statement;
+    const all = { ...standardSettings, ...settings, ...statement.settings };
+    const parameters = new URLSearchParams({ database });
+    for (const [name, value] of Object.entries(all)) parameters.set(name, String(value));
+    // The status then shows every failure.
+    if (isWhole) parameters.set('wait_end_of_query', '1');
+    if (queryId !== undefined) parameters.set('query_id', queryId);
+    if (body !== undefined) parameters.set('query', sql);
+    const answer = await pool.request({
+      method: 'POST',
+      path: `/?${parameters.toString()}`,
+      headers,
+      body: body ?? sql,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (answer.statusCode === 200) return answer.body;
+    const words = await wholeOf(answer.body, replicaLimits.errorBytesMax);
+    throw answeredError(place, words.toString());
+  }
+
+  return {
+    place,
+    database,
+    async text(statement) {
+      try {
+        const body = await send(statement, true);
+        return (await wholeOf(body, replicaLimits.answerBytesMax)).toString();
+      } catch (error) {
+        throw clickHouseError(place, error);
+      }
+    },
+    async *lines(statement) {
+      try {
+        yield* linesOf(place, await send(statement, false));
+      } catch (error) {
+        throw clickHouseError(place, error);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+async function wholeOf(body: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.length;
+    if (bytes > bytesMax)
+      throw new ClickHouseError('refused', `An answer has more than ${bytesMax} bytes`);
+    parts.push(part);
+  }
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+}
+
+async function* linesOf(
+  place: string,
+  body: AsyncIterable<Buffer>,
+): AsyncGenerator<readonly string[]> {
+  let rest: Buffer[] = [];
+  for await (const part of body) {
+    const end = part.lastIndexOf(10);
+    if (end < 0) {
+      rest.push(part);
+      continue;
+    }
+    const lines = Buffer.concat([...rest, part.subarray(0, end)])
+      .toString()
+      .split('\n');
+    rest = [part.subarray(end + 1)];
+    failAtError(place, lines.at(-1));
+    yield lines;
+  }
+  failAtError(place, Buffer.concat(rest).toString());
+}
+
+/** A server that fails while it sends writes its error behind the rows, which begin with `{`. */
+function failAtError(place: string, line: string | undefined): void {
+  if (line !== undefined && line !== '' && !line.startsWith('{')) throw answeredError(place, line);
+}
+
+/** Errors of connections and limits of time; an insert may have been stored meanwhile. */
+function clickHouseError(place: string, error: unknown): unknown {
+  if (error instanceof ClickHouseError || !(error instanceof Error)) return error;
+  const { name, code, message } = error as Error & { readonly code?: unknown };
+  const isTimeout =
+    name === 'TimeoutError' ||
+    code === 'UND_ERR_HEADERS_TIMEOUT' ||
+    code === 'UND_ERR_BODY_TIMEOUT';
+  const failure = isTimeout ? 'timeout' : 'unreachable';
+  const words = message || (typeof code === 'string' ? code : name);
+  return Object.assign(new ClickHouseError(failure, `${place}: ${words}`, { isDoubtful: true }), {
+    cause: error,
+  });
+}

@@ -1,0 +1,135 @@
+// Shard: replicas of one part of the data. Statements go to one, and to the next while it is away.
+import { setTimeout as delay } from 'node:timers/promises';
+import { ClickHouseError, isTemporary } from './clickhouse-error.ts';
+import { missing } from '../structures/missing.ts';
+import type { Replica, Settings, Statement } from './replica.ts';
+
+/** Delays before a select is sent again, after every replica has failed. */
+const retryDelaysMs = [50, 250, 1_000] as const;
+
+export interface Insert {
+  readonly table: string;
+  /** Names of the columns, in the order of the values. */
+  readonly columns: readonly string[];
+  /** See `RowBinary`. */
+  readonly rows: Uint8Array;
+  readonly queryId?: string;
+}
+
+export interface Shard {
+  /** Rows of a select, as objects. Sent again, and to other replicas, while they are unreachable. */
+  select<Row>(sql: string): Promise<readonly Row[]>;
+  /** The same in batches, while the server still sends; not sent again after the first batch. */
+  stream<Row>(sql: string): AsyncIterable<readonly Row[]>;
+  /**
+   * Sent once. Throws ClickHouseError, whose `isDoubtful` says whether the rows may be stored, now
+   * or later.
+   */
+  insert(insert: Insert): Promise<void>;
+  /** A statement that may be repeated, on one replica, or on each. */
+  command(sql: string): Promise<void>;
+  everywhere(sql: string): Promise<void>;
+  readonly replicas: readonly Replica[];
+  close(): Promise<void>;
+}
+
+export interface ShardOptions {
+  /** Settings of inserts. */
+  readonly insertSettings: Settings;
+  /** Called before a replica is used instead of another: it must have what the other had. */
+  readonly catchUp: (replica: Replica) => Promise<void>;
+}
+
+export function createShard(
+  replicas: readonly Replica[],
+  { insertSettings, catchUp }: ShardOptions,
+): Shard {
+  let current = 0;
+
+  function replica(): Replica {
+    return replicas[current] ?? missing('replica');
+  }
+
+  /** Uses the next replica that has everything. */
+  async function leave(failed: Replica): Promise<void> {
+    if (replica() !== failed || replicas.length === 1) return;
+    const next = (current + 1) % replicas.length;
+    const other = replicas[next] ?? missing('replica');
+    await catchUp(other);
+    if (replica() === failed) current = next;
+  }
+
+  async function onAny<T>(ask: (from: Replica) => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      const from = replica();
+      try {
+        return await ask(from);
+      } catch (error) {
+        const delayMs = retryDelaysMs[attempt];
+        const isLost = error instanceof ClickHouseError && error.failure === 'unreachable';
+        if (!isLost || delayMs === undefined) throw error;
+        await leave(from).catch(() => undefined);
+        await delay(delayMs);
+      }
+    }
+  }
+
+  async function command(sql: string): Promise<void> {
+    await onAny((to) => to.text({ sql }));
+  }
+
+  return {
+    replicas,
+    select: async <Row>(sql: string) => onAny(async (from) => rowsOf<Row>(from, { sql })),
+    async *stream<Row>(sql: string) {
+      let isBegun = false;
+      for (let attempt = 0; ; attempt += 1) {
+        const from = replica();
+        try {
+          for await (const lines of from.lines({ sql: `${sql} format JSONEachRow` })) {
+            isBegun = true;
+            yield parsed<Row>(lines);
+          }
+          return;
+        } catch (error) {
+          const delayMs = retryDelaysMs[attempt];
+          if (isBegun || !isTemporary(error) || delayMs === undefined) throw error;
+          await leave(from).catch(() => undefined);
+          await delay(delayMs);
+        }
+      }
+    },
+    async insert({ table, columns, rows, queryId }) {
+      const to = replica();
+      try {
+        await to.text({
+          sql: `insert into ${table} (${columns.join(', ')}) format RowBinary`,
+          body: rows,
+          settings: insertSettings,
+          ...(queryId !== undefined && { queryId }),
+        });
+      } catch (error) {
+        if (isTemporary(error)) await leave(to).catch(() => undefined);
+        throw error;
+      }
+    },
+    command,
+    async everywhere(sql) {
+      for (const each of replicas) await each.text({ sql });
+    },
+    close: async () => {
+      await Promise.all(replicas.map((each) => each.close()));
+    },
+  };
+}
+
+async function rowsOf<Row>(from: Replica, { sql }: Statement): Promise<readonly Row[]> {
+  const text = await from.text({ sql: `${sql} format JSONEachRow` });
+  return parsed<Row>(text.split('\n'));
+}
+
+function parsed<Row>(lines: readonly string[]): readonly Row[] {
+  const rows: Row[] = [];
+  for (const line of lines) if (line !== '') rows.push(JSON.parse(line) as Row);
+  return rows;
+}

@@ -1,0 +1,67 @@
+// Shared leases against the table of tests: the conformance suites, and failures of the table.
+import { expect, test } from 'vitest';
+import { clusterLeaseMs, openLeaseCluster } from './conformance/lease-cluster.ts';
+import { leasesMustBehave, leasesMustBeShared } from './conformance/leases.conformance.ts';
+import { manualTimers } from '../structures/testing-timers.ts';
+import type { LeaseTable } from './lease-table.ts';
+import { createSharedLeases } from './shared-leases.ts';
+import { createTableModel } from './testing-lease-table.ts';
+
+const { setTimer } = manualTimers();
+const events = { failed: () => undefined, superseded: () => undefined, changed: () => undefined };
+const node = { id: 'a', url: 'http://a' };
+
+function openLeases(openTable: () => Promise<LeaseTable>, now: () => number) {
+  const timers = { setTimer, setRepeatingTimer: setTimer };
+  return createSharedLeases({ node, openTable, leaseMs: clusterLeaseMs, now, ...timers, events });
+}
+
+leasesMustBehave(async (names) => {
+  const model = createTableModel(clusterLeaseMs, () => 0);
+  const leases = openLeases(
+    async () => model.openTable(),
+    () => 0,
+  );
+  leases.want(names);
+  await leases.start();
+  return leases;
+});
+
+leasesMustBeShared(async () => {
+  let now = 0;
+  const model = createTableModel(clusterLeaseMs, () => now);
+  return openLeaseCluster({
+    openTable: async () => model.openTable(),
+    setTime: async (time) => void (now = time),
+  });
+});
+
+test('without the table, leases end by the clock of the node, and come back with their epoch', async () => {
+  let now = 0;
+  let isReachable = true;
+  const model = createTableModel(clusterLeaseMs, () => now);
+  const leases = openLeases(
+    async () =>
+      model.openTable(async (step) => {
+        if (!isReachable) throw new Error('connection lost');
+        return step();
+      }),
+    () => now,
+  );
+  leases.want(['devices/0']);
+  await leases.start();
+  const lease = leases.held('devices/0');
+  isReachable = false;
+  now = 7_999;
+  await expect(leases.refresh()).rejects.toThrow('connection lost');
+  expect(lease?.isValid()).toBe(true);
+  now = 8_000;
+  expect(lease?.isValid()).toBe(false);
+  expect(leases.held('devices/0')).toBeUndefined();
+  isReachable = true;
+  now = 60_000;
+  await leases.refresh();
+  expect(leases.held('devices/0')).toBe(lease);
+  expect(lease).toMatchObject({ epoch: 1 });
+  expect(lease?.isValid()).toBe(true);
+});

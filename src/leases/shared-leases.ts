@@ -1,0 +1,80 @@
+// Shared leases: one node's part in dividing the leases among all nodes, by their common table.
+import { createHeldLeases } from './held-leases.ts';
+import { createLeaseListeners } from './lease-listeners.ts';
+import {
+  announceLeaving,
+  drain,
+  endAll,
+  type Member,
+  type MemberParts,
+  runTurn,
+} from './lease-member.ts';
+import type { LeaseName, Leases } from './leases.ts';
+import { createTableSession } from './table-session.ts';
+
+export interface SharedLeases extends Leases {
+  /** Joins the other nodes. Rejects when the table cannot be used. */
+  start(): Promise<void>;
+  /** Resolves when the changes and moves begun so far are done. */
+  idle(): Promise<void>;
+}
+
+const turnsPerLease = 10;
+
+export function createSharedLeases(parts: MemberParts): SharedLeases {
+  const { node, openTable, leaseMs, now, events } = parts;
+  const wanted = new Set<LeaseName>();
+  const held = createHeldLeases(now);
+  const session = createTableSession({ node, openTable, wanted });
+  const failed = (error: unknown) => events.failed('changing leases', error);
+  const listeners = createLeaseListeners({ ready: held.use, failed });
+  const member: Member = {
+    ...{ parts, wanted, held, session, listeners },
+    owners: new Map(),
+    renewedAt: Number.NEGATIVE_INFINITY,
+    giving: undefined,
+    isDraining: false,
+    hasLeft: false,
+  };
+  let waiting: Promise<void> | undefined;
+  let stopTimer: (() => void) | undefined;
+
+  /** One turn at a time: callers share the one in progress. */
+  function refresh(): Promise<void> {
+    waiting ??= runTurn(member).finally(() => {
+      waiting = undefined;
+    });
+    return waiting;
+  }
+
+  return {
+    node,
+    held: held.held,
+    want(names) {
+      for (const name of names) wanted.add(name);
+    },
+    onChange: listeners.add,
+    owners: () => member.owners,
+    refresh,
+    async start() {
+      await refresh();
+      await listeners.idle();
+      const inBackground = () =>
+        void refresh().catch((error) => events.failed('renewing leases', error));
+      stopTimer = parts.setRepeatingTimer(inBackground, leaseMs / turnsPerLease);
+    },
+    async idle() {
+      await listeners.idle();
+      await member.giving;
+      await listeners.idle();
+    },
+    drain: () => drain(member),
+    async close() {
+      stopTimer?.();
+      await drain(member).catch((error) => events.failed('releasing leases', error));
+      member.hasLeft = true;
+      await announceLeaving(member, endAll(held));
+      await session.close();
+    },
+  };
+}

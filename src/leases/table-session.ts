@@ -1,0 +1,60 @@
+// Table session: steps on the lease table in order, through a session that is replaced when it fails.
+import { createSerialQueue } from '../structures/serial-queue.ts';
+import type { LeaseTable } from './lease-table.ts';
+import type { LeaseName, NodeAddress } from './leases.ts';
+
+export interface TableSession {
+  /**
+   * Runs a step. Steps never interleave. A failure ends the session, because its outcome is
+   * unknown; the next step opens another one.
+   */
+  run<T>(step: (table: LeaseTable) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface TableSessionParts {
+  readonly node: NodeAddress;
+  readonly openTable: () => Promise<LeaseTable>;
+  /** Leases that must be in the table; others can be added later. */
+  readonly wanted: ReadonlySet<LeaseName>;
+}
+
+export function createTableSession({ node, openTable, wanted }: TableSessionParts): TableSession {
+  const steps = createSerialQueue();
+  let table: LeaseTable | undefined;
+  let added = 0;
+
+  async function opened(): Promise<LeaseTable> {
+    if (table === undefined) {
+      table = await openTable();
+      added = 0;
+      await table.register(node);
+    }
+    if (added < wanted.size) {
+      const names = [...wanted];
+      await table.add(names);
+      added = names.length;
+    }
+    return table;
+  }
+
+  async function end(): Promise<void> {
+    const ended = table;
+    table = undefined;
+    // A session that is lost already cannot be closed.
+    await ended?.close().catch(() => undefined);
+  }
+
+  return {
+    run: (step) =>
+      steps.run(async () => {
+        try {
+          return await step(await opened());
+        } catch (error) {
+          await end();
+          throw error;
+        }
+      }),
+    close: () => steps.run(end),
+  };
+}
