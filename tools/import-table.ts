@@ -96,5 +96,6 @@ export const implementationFolders: readonly string[] = [
   'samples/clickhouse',
   'records/sqlite',
   'records/postgres',
+  'raw-uplinks/embedded',
   'leases/postgres',
 ];

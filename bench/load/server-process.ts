@@ -27,6 +27,8 @@ export interface ServerCommand {
   readonly logPath: string;
   /** The signal that ends it cleanly, SIGTERM by default. */
   readonly stopSignal?: NodeJS.Signals;
+  /** In its own process group, so that Ctrl-C in the terminal is not sent to it too. */
+  readonly isGroup?: boolean;
 }
 
 export interface RunningServer {
@@ -54,6 +56,7 @@ export function startServer(server: ServerCommand): RunningServer {
       TZ: 'UTC',
       ...server.env,
     },
+    detached: server.isGroup ?? false,
     ...server.account,
   });
   closeSync(log);

@@ -26,7 +26,7 @@ import { createWorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota-count.ts';
 import type { RecordChange } from '../model/record.ts';
-import { positionBehindUplinks } from '../raw-uplinks/newest-position.ts';
+import { positionBehindUplinks } from '../raw-uplinks/embedded/newest-position.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import type { RecordedPositions } from '../records/rows/recorded-positions.ts';
 import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';

@@ -7,8 +7,11 @@ import {
   verifyDeliveryLog,
 } from '../delivery-log/verify-delivery-log.ts';
 import { type StoreFindings, verifyStore } from '../samples/embedded/verify-chunks.ts';
-import { positionBehindUplinks } from '../raw-uplinks/newest-position.ts';
-import { type RawUplinkFindings, verifyRawUplinks } from '../raw-uplinks/verify-raw-uplinks.ts';
+import { positionBehindUplinks } from '../raw-uplinks/embedded/newest-position.ts';
+import {
+  type RawUplinkFindings,
+  verifyRawUplinks,
+} from '../raw-uplinks/embedded/verify-raw-uplinks.ts';
 import type { RecordsFindings } from '../records/records-check.ts';
 import { recordsPlaceOf } from './records.ts';
 import type { Config } from '../config.ts';

@@ -6,7 +6,7 @@ import { problem } from '../model/problem.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
 import type { Sample } from '../model/sample.ts';
 import type { Uplink, UplinkDevice } from '../model/uplink.ts';
-import type { RawUplinkPage, RawUplinkRange } from '../raw-uplinks/block-reader.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../raw-uplinks/raw-uplink-store.ts';
 import {
   intervalOf,
   type RawUplinkView,

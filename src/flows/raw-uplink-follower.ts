@@ -1,9 +1,11 @@
 // Raw uplink follower: keeps the raw uplinks of the journal in their own store, for their retention.
-import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { rawUplinkOf } from '../model/raw-uplink.ts';
-import type { RawUplinkPage, RawUplinkRange } from '../raw-uplinks/block-reader.ts';
-import { openRawUplinkStore, type RawUplinkStore } from '../raw-uplinks/raw-uplink-store.ts';
+import type {
+  OpenRawUplinkStore,
+  RawUplinkPage,
+  RawUplinkRange,
+} from '../raw-uplinks/raw-uplink-store.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Telemetry } from '../telemetry/events.ts';
@@ -23,31 +25,30 @@ export interface RawUplinks {
 }
 
 export interface RawUplinkFollowerParts {
-  readonly directory: string;
-  readonly retentionMs: number;
-  readonly bytesMax: number;
+  readonly openStore: OpenRawUplinkStore;
   readonly log: FollowedLog & Pick<EntryLog, 'isLost'>;
   readonly followers: Pick<Followers, 'start'>;
-  readonly telemetry: Pick<
-    Telemetry,
-    'backgroundFailed' | 'damageFound' | 'gauge' | 'rawUplinksDropped'
-  >;
-  readonly diskIsFull: () => boolean;
-  readonly now: () => EpochMs;
+  readonly telemetry: Pick<Telemetry, 'backgroundFailed' | 'gauge' | 'rawUplinksDropped'>;
+  /** Whether the store can take uplinks now. */
+  readonly hasRoom: () => boolean;
 }
 
 /** Opens the store. It catches up with the journal in the background. */
 export async function openRawUplinks(parts: RawUplinkFollowerParts): Promise<RawUplinks> {
   const { log, telemetry } = parts;
-  const store = await openStore(parts);
-  telemetry.gauge('raw_uplink_bytes', 'Bytes of raw uplinks on disk.', () => store.bytes);
+  const store = await parts.openStore({
+    followedFrom: log.followerPosition(name),
+    position: log.position,
+    isLost: (from, to) => log.isLost(from, to),
+  });
+  telemetry.gauge('raw_uplink_bytes', 'Bytes of stored raw uplinks.', () => store.bytes);
   const failed = (error: unknown) => telemetry.backgroundFailed('keeping raw uplinks', error);
   const follower = parts.followers.start(name, {
     handle: async (entries) => {
       const last = entries.at(-1);
       if (last === undefined) return;
       // The journal keeps them until there is room again.
-      if (parts.diskIsFull()) throw problem('storageFull');
+      if (!parts.hasRoom()) throw problem('storageFull');
       const uplinks = entries.flatMap((entry) => rawUplinkOf(entry) ?? []);
       await store.add(uplinks, last.position + 1);
     },
@@ -88,17 +89,4 @@ export async function openRawUplinks(parts: RawUplinkFollowerParts): Promise<Raw
       tellPosition();
     },
   };
-}
-
-function openStore(parts: RawUplinkFollowerParts): Promise<RawUplinkStore> {
-  const { directory, retentionMs, bytesMax, log, telemetry, now } = parts;
-  return openRawUplinkStore({
-    directory,
-    now,
-    retentionMs,
-    bytesMax,
-    followedFrom: log.followerPosition(name),
-    isLost: (from, to) => log.isLost(from, to),
-    damaged: (damage) => telemetry.damageFound({ what: 'raw uplinks', ...damage }),
-  });
 }

@@ -5,7 +5,7 @@ import { type Page, type PageRequest, pageOf } from '../model/page.ts';
 import { problem } from '../model/problem.ts';
 import { refuseUnknownFields } from '../model/sort-order.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
-import type { RawUplinkPage, RawUplinkRange } from '../raw-uplinks/block-reader.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../raw-uplinks/raw-uplink-store.ts';
 
 export interface RawUplinkView {
   /** The correlation id, under both names. */

@@ -1,32 +1,14 @@
-// Raw uplink store: appended in journal order, read newest first, dropped by age, size and device.
-import { makeFolder } from '../log/durable-file.ts';
+// Raw uplink store: the port behind which raw uplinks are kept, added in journal order and listed newest first.
 import type { EpochMs } from '../model/instant.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
-import { createSerialQueue } from '../structures/serial-queue.ts';
-import { isLineOf } from './block.ts';
-import { listNewestFirst, type RawUplinkPage, type RawUplinkRange } from './block-reader.ts';
-import { type ClosedSegment, closedSegment } from './closed-segments.ts';
-import { type RawUplinkLimits, rawUplinkLimits } from './raw-uplink-limits.ts';
-import { createDropping, type SegmentDropping } from './segment-dropping.ts';
-import { type FindingOptions, findSegments } from './segment-finding.ts';
-import { readTable } from './segment-index.ts';
-import { SegmentWriter } from './segment-writer.ts';
-import { createTableCache } from './table-cache.ts';
-
-export interface RawUplinkStoreOptions extends FindingOptions {
-  readonly now: () => EpochMs;
-  readonly retentionMs: number;
-  readonly bytesMax: number;
-  readonly limits?: Partial<RawUplinkLimits>;
-}
 
 export interface RawUplinkStore {
   /**
    * Adds uplinks in the order of the journal; `through` is the position behind everything that was
-   * looked at.
+   * looked at. Those that were added before change nothing.
    */
   add(uplinks: readonly RawUplink[], through: number): Promise<void>;
-  /** Every uplink before this journal position is on disk. */
+  /** Every uplink before this journal position is kept; the journal holds the others. */
   readonly durable: number;
   /** Newest first; nothing older than the retention. */
   list(range: RawUplinkRange): Promise<RawUplinkPage>;
@@ -40,107 +22,36 @@ export interface RawUplinkStore {
   close(): Promise<void>;
 }
 
-/** Opens or creates the store of the folder. */
-export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promise<RawUplinkStore> {
-  const { directory, now, retentionMs, damaged } = options;
-  const limits: RawUplinkLimits = { ...rawUplinkLimits, ...options.limits };
-  await makeFolder(directory);
-  const { closed, resume, sequence, lastPosition } = await findSegments(options);
-  const writer = new SegmentWriter({ directory, limits, now, sequence, resume, lastPosition });
-  await writer.resume();
-  const tables = createTableCache(limits.tableCacheBytes, readTable);
-  const dropping = createDropping({ directory, closed, tables, damaged });
-  const maintenance = createMaintenance({ options, limits, closed, writer, dropping });
-  const inTurn = createSerialQueue();
-  return {
-    add: (uplinks, through) =>
-      inTurn.run(async () => {
-        await writer.add(uplinks, through);
-        await maintenance.closeFull(Number.NEGATIVE_INFINITY);
-      }),
-    get durable() {
-      return writer.durable;
-    },
-    list: (range) =>
-      listNewestFirst(
-        { ...range, from: Math.max(range.from ?? Number.NEGATIVE_INFINITY, now() - retentionMs) },
-        { lines: [...writer.lines], open: writer.segment, closed: [...closed], tables, damaged },
-      ),
-    syncWhenDue: () => inTurn.run(() => writer.syncWhenDue()),
-    dropExpired: () => inTurn.run(maintenance.dropExpired),
-    dropDevices: (deviceIds) => inTurn.run(() => maintenance.dropDevices(deviceIds)),
-    get bytes() {
-      return maintenance.bytesHeld();
-    },
-    close: () => inTurn.run(() => writer.close()),
-  };
+/** What a store needs of the journal when it opens. */
+export interface FollowedJournal {
+  /**
+   * The journal gives uplinks again from this position on; undefined when nothing was ever
+   * followed.
+   */
+  readonly followedFrom: number | undefined;
+  /** The position behind the newest durable entry. */
+  readonly position: number;
+  /**
+   * Whether the journal lost some of the entries from a position on and before another; what it
+   * cannot give again must be kept.
+   */
+  readonly isLost: (from: number, to: number) => boolean;
 }
 
-interface MaintenanceParts {
-  readonly options: Pick<RawUplinkStoreOptions, 'now' | 'retentionMs' | 'bytesMax'>;
-  readonly limits: RawUplinkLimits;
-  /** In the order of writing; changed in place. */
-  readonly closed: ClosedSegment[];
-  readonly writer: SegmentWriter;
-  readonly dropping: SegmentDropping;
+export type OpenRawUplinkStore = (journal: FollowedJournal) => Promise<RawUplinkStore>;
+
+export interface RawUplinkRange {
+  readonly deviceId: string;
+  /** Of the time of receipt; inclusive. */
+  readonly from?: EpochMs;
+  /** Exclusive. */
+  readonly to?: EpochMs;
+  readonly skip: number;
+  readonly limit: number;
 }
 
-interface Maintenance extends Pick<RawUplinkStore, 'dropExpired' | 'dropDevices'> {
-  /** Closes the open segment when it is long, or its first uplink came before the time. */
-  closeFull(olderThan: EpochMs): Promise<void>;
-  bytesHeld(): number;
-}
-
-function createMaintenance(parts: MaintenanceParts): Maintenance {
-  const { limits, closed, writer, dropping } = parts;
-  const { now, retentionMs, bytesMax } = parts.options;
-
-  async function closeOpen(): Promise<void> {
-    const segment = await writer.closeSegment();
-    if (segment !== undefined) closed.push(closedSegment(segment));
-  }
-
-  async function closeFull(olderThan: EpochMs): Promise<void> {
-    if (writer.isFull(olderThan)) await closeOpen();
-  }
-
-  function bytesHeld(): number {
-    return closed.reduce((sum, { bytes }) => sum + bytes, 0) + (writer.segment?.bytes ?? 0);
-  }
-
-  return {
-    closeFull,
-    bytesHeld,
-    async dropExpired() {
-      let bytes = 0;
-      await closeFull(now() - retentionMs / limits.segmentsInRetention);
-      for (const segment of closed.filter(({ to }) => to < now() - retentionMs))
-        bytes += await dropping.drop(segment);
-      for (const segment of [...closed]) {
-        if (bytesHeld() <= bytesMax) break;
-        bytes += await dropping.drop(segment);
-      }
-      return bytes;
-    },
-    async dropDevices(deviceIds) {
-      if (hasSome(writer, deviceIds)) {
-        await writer.sync();
-        await closeOpen();
-      }
-      let uplinks = 0;
-      for (const segment of [...closed]) uplinks += await dropping.dropDevices(segment, deviceIds);
-      for (const segment of closed.filter(({ head }) => head.uplinks === 0))
-        await dropping.drop(segment);
-      return uplinks;
-    },
-  };
-}
-
-/** Whether what is open has uplinks of some of the devices. */
-function hasSome({ segment, lines }: SegmentWriter, deviceIds: ReadonlySet<string>): boolean {
-  const ids = [...deviceIds];
-  return (
-    ids.some((id) => segment?.contents.devices.has(id)) ||
-    lines.some((line) => ids.some((id) => isLineOf(line, id)))
-  );
+export interface RawUplinkPage {
+  readonly uplinks: readonly RawUplink[];
+  /** How many the range has in all. */
+  readonly total: number;
 }

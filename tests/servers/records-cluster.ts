@@ -8,17 +8,13 @@ import { freePort, startServer, untilReady } from '../../bench/load/server-proce
 import { accountOf } from '../../bench/peers/debian-package.ts';
 import { postgresEngine } from '../../src/records/postgres/postgres-engine.ts';
 import { templateDatabase } from '../../src/records/testing-engine.ts';
+import { type KillableServer, startKillable } from './killable-server.ts';
 import { postgresql } from './postgresql.ts';
 
-export interface RecordsCluster {
+export interface RecordsCluster extends Pick<KillableServer, 'kill' | 'restart' | 'stop'> {
   /** The address of the cluster's own database. */
   readonly url: string;
   readonly port: number;
-  /** Ends it as a power cut would, without a last word. */
-  kill(): Promise<void>;
-  /** Starts it again after `kill`. */
-  restart(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** Nothing has to survive the machine, unless a test says so. */
@@ -51,33 +47,27 @@ export async function startRecordsCluster(
     ...settings,
   };
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const start = async () => {
-    const server = startServer({
+  const launch = () =>
+    startServer({
       command: postgresql.path,
       args: ['-D', data, ...args],
       logPath: join(folder, 'log'),
       stopSignal: 'SIGINT',
       ...(account === undefined ? {} : { account }),
     });
-    await untilReady(server, async () => {
+  const server = await startKillable(launch, (started) =>
+    untilReady(started, async () => {
       const client = new pg.Client({ connectionString: url });
       await client.connect();
       await client.end();
       return true;
-    });
-    return server;
-  };
-  let server = await start();
+    }),
+  );
   return {
     url,
     port,
-    async kill() {
-      process.kill(server.pid, 'SIGKILL');
-      await server.stop();
-    },
-    async restart() {
-      server = await start();
-    },
+    kill: server.kill,
+    restart: server.restart,
     async stop() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });

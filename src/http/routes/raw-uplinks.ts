@@ -7,7 +7,7 @@ import { listRawUplinks } from '../../flows/raw-uplink-list.ts';
 import { readDeviceType } from '../../inventory/flows/device-types.ts';
 import { devicesOfType } from '../../inventory/flows/devices-of-type.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { RawUplinkPage, RawUplinkRange } from '../../raw-uplinks/block-reader.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../../raw-uplinks/raw-uplink-store.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import type { DeviceAccess } from './device-access.ts';

@@ -1,10 +1,11 @@
 // Segment writer: gathers raw uplinks into blocks of a file, syncs it and closes it with its index.
 import { type FileHandle, open, truncate } from 'node:fs/promises';
-import { realDisk } from '../log/disk.ts';
-import { replaceFile, syncDirectory } from '../log/durable-file.ts';
-import type { EpochMs } from '../model/instant.ts';
-import type { RawUplink } from '../model/raw-uplink.ts';
-import { compressLines, lineOf } from './block.ts';
+import { realDisk } from '../../log/disk.ts';
+import { replaceFile, syncDirectory } from '../../log/durable-file.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { RawUplink } from '../../model/raw-uplink.ts';
+import { lineOf } from '../raw-uplink-line.ts';
+import { compressLines } from './block.ts';
 import { removeDurableMark, writeDurableMark } from './durable-mark.ts';
 import type { RawUplinkLimits } from './raw-uplink-limits.ts';
 import {

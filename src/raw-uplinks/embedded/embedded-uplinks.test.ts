@@ -12,13 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { RawUplink } from '../model/raw-uplink.ts';
+import type { RawUplink } from '../../model/raw-uplink.ts';
 import { verifyRawUplinks } from './verify-raw-uplinks.ts';
-import {
-  openRawUplinkStore,
-  type RawUplinkStore,
-  type RawUplinkStoreOptions,
-} from './raw-uplink-store.ts';
+import type { RawUplinkStore } from '../raw-uplink-store.ts';
+import { type EmbeddedUplinksOptions, openEmbeddedUplinks } from './embedded-uplinks.ts';
 
 const small = {
   blockBytes: 1_500,
@@ -38,8 +35,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-function open(more: Partial<RawUplinkStoreOptions> = {}): Promise<RawUplinkStore> {
-  return openRawUplinkStore({
+function open(more: Partial<EmbeddedUplinksOptions> = {}): Promise<RawUplinkStore> {
+  return openEmbeddedUplinks({
     directory,
     now: () => clock,
     retentionMs: 7 * day,

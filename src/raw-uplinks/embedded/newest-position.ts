@@ -1,7 +1,7 @@
 // Newest position: how far the journal was followed, as the raw uplinks on the disk show.
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { scanSegment } from '../log/segment-scan.ts';
+import { scanSegment } from '../../log/segment-scan.ts';
 import { indexPath, listSegmentFiles } from './segment-file.ts';
 import { readHead } from './segment-index.ts';
 

@@ -1,5 +1,5 @@
 // The format of the files of raw uplinks: one number for blocks, indexes and the mark.
-import { refuseNewerFormat } from '../model/newer-format.ts';
+import { refuseNewerFormat } from '../../model/newer-format.ts';
 
 export const rawUplinkFormat = 1;
 

@@ -3,7 +3,7 @@
 // devices, then for each device its pairs.
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { EpochMs } from '../model/instant.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { rawUplinkFormat, refuseNewerUplinks } from './format.ts';
 
 export interface BlockPlace {

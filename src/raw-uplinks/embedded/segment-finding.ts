@@ -1,7 +1,7 @@
 // Segment finding: at a start, the closed segments of raw uplinks and the one left open.
 import { stat } from 'node:fs/promises';
-import { replaceFile } from '../log/durable-file.ts';
-import { missing } from '../structures/missing.ts';
+import { replaceFile } from '../../log/durable-file.ts';
+import { missing } from '../../structures/missing.ts';
 import { type ClosedSegment, closedSegment, openClosedSegments } from './closed-segments.ts';
 import {
   type DurableMark,

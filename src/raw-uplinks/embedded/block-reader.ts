@@ -1,30 +1,14 @@
 // Reading raw uplinks of one device, newest first: whole blocks are passed over by their counts, the others read.
 import type { FileHandle } from 'node:fs/promises';
-import type { EpochMs } from '../model/instant.ts';
-import type { RawUplink } from '../model/raw-uplink.ts';
-import { isLineOf, uplinkOf } from './block.ts';
+import type { RawUplink } from '../../model/raw-uplink.ts';
+import { isLineOf, uplinkOf } from '../raw-uplink-line.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../raw-uplink-store.ts';
 import type { ClosedSegment } from './closed-segments.ts';
 import { indexPath, openSegmentFile, type RawUplinkDamage, readBlock } from './segment-file.ts';
 import { type BlockCount, type BlockPlace, readCounts } from './segment-index.ts';
 import type { WrittenSegment } from './segment-writer.ts';
 import type { TableCache } from './table-cache.ts';
-import { missing } from '../structures/missing.ts';
-
-export interface RawUplinkRange {
-  readonly deviceId: string;
-  /** Of the time of receipt; inclusive. */
-  readonly from?: EpochMs;
-  /** Exclusive. */
-  readonly to?: EpochMs;
-  readonly skip: number;
-  readonly limit: number;
-}
-
-export interface RawUplinkPage {
-  readonly uplinks: readonly RawUplink[];
-  /** How many the range has in all. */
-  readonly total: number;
-}
+import { missing } from '../../structures/missing.ts';
 
 export interface RawUplinkSources {
   /** Lines in no block yet, oldest first. */

@@ -1,14 +1,14 @@
-// A block of raw uplinks: a line of JSON each, compressed together; the payload of one frame of a segment.
-import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
-import type { RawUplink } from '../model/raw-uplink.ts';
+// A raw uplink as one line of JSON: the form in which every store keeps it.
 import type { Json, JsonObject } from '../model/json.ts';
+import type { RawUplink } from '../model/raw-uplink.ts';
 import type { Sample } from '../model/sample.ts';
 import type { RadioMetrics } from '../model/uplink-metrics.ts';
 
+/** Samples and states that take more are not kept with their uplink. */
+export const outcomeBytesMax = 64 * 1024;
+
 /**
- * One uplink as it is in a block: device id first, so that those of others are passed over
- * unread.
+ * Device id first, so that lines of other devices are recognized without parsing.
  */
 type Line = readonly [
   deviceId: string,
@@ -28,18 +28,18 @@ type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, 
 
 /**
  * The line of an uplink. What its decoder made of it is left out when it takes more than
- * `outcomeBytesMax`.
+ * `bytesMax`.
  */
-export function lineOf(uplink: RawUplink, outcomeBytesMax: number): string {
+export function lineOf(uplink: RawUplink, bytesMax: number): string {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
   const { topic, timestamp, body, bodyBytes, metrics } = payload;
   const bodyJson = JSON.stringify(body);
   const ids = `${JSON.stringify(deviceId)},${JSON.stringify(id)},${position},${receivedAt}`;
   const sent = `${JSON.stringify(topic)},${timestamp},${bodyBytes},${bodyJson}`;
   const outcome = samples === null ? 'null' : itemsOf(samples, body, bodyJson);
-  const items = outcome.length <= outcomeBytesMax ? outcome : 'null';
+  const items = outcome.length <= bytesMax ? outcome : 'null';
   const left = state === undefined ? 'null' : JSON.stringify(state);
-  const keptState = left.length <= outcomeBytesMax ? left : 'null';
+  const keptState = left.length <= bytesMax ? left : 'null';
   const radio = metrics === undefined ? '' : `,${JSON.stringify(metrics)}`;
   return `[${ids},${sent},${duplicates},${items},${keptState}${radio}]`;
 }
@@ -54,22 +54,6 @@ function itemsOf(samples: readonly Sample[], body: Line[7], bodyJson: string): s
 
 function sampleItem({ topic, timestamp, data, meta }: Sample): SampleItem {
   return meta === undefined ? [topic, timestamp, data] : [topic, timestamp, data, meta];
-}
-
-const compressed = promisify(zstdCompress);
-
-/** Compresses in another thread. */
-export function compressLines(lines: readonly string[]): Promise<Buffer> {
-  return compressed(Buffer.from(lines.join('\n')), {
-    params: { [constants.ZSTD_c_compressionLevel]: 1 },
-  });
-}
-
-/**
- * The lines of a block. Throws when the bytes are no block, which a checksum has ruled out before.
- */
-export function linesOf(block: Buffer): string[] {
-  return zstdDecompressSync(block).toString('utf8').split('\n');
 }
 
 export function deviceOfLine(line: string): string {

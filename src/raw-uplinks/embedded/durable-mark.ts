@@ -1,7 +1,7 @@
 // Durable mark: the synced length of the open segment. A shorter segment is damaged.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readChecked, replaceChecked, syncDirectory } from '../log/durable-file.ts';
+import { readChecked, replaceChecked, syncDirectory } from '../../log/durable-file.ts';
 import { rawUplinkFormat, refuseNewerUplinks } from './format.ts';
 import { type RawUplinkDamage, segmentName } from './segment-file.ts';
 

@@ -1,6 +1,7 @@
 // Segment dropping: removes a closed segment of raw uplinks, or the uplinks of some devices from it.
-import { replaceFile } from '../log/durable-file.ts';
-import { compressLines, deviceOfLine } from './block.ts';
+import { replaceFile } from '../../log/durable-file.ts';
+import { deviceOfLine } from '../raw-uplink-line.ts';
+import { compressLines } from './block.ts';
 import { type ClosedSegment, closedSegment } from './closed-segments.ts';
 import {
   copySegment,

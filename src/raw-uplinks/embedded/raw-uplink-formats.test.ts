@@ -4,14 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { replaceChecked } from '../log/durable-file.ts';
-import { readFrame, writeFrame } from '../log/frame.ts';
+import { replaceChecked } from '../../log/durable-file.ts';
+import { readFrame, writeFrame } from '../../log/frame.ts';
 import { positionBehindUplinks } from './newest-position.ts';
-import {
-  openRawUplinkStore,
-  type RawUplinkStore,
-  type RawUplinkStoreOptions,
-} from './raw-uplink-store.ts';
+import type { RawUplinkStore } from '../raw-uplink-store.ts';
+import { type EmbeddedUplinksOptions, openEmbeddedUplinks } from './embedded-uplinks.ts';
 import { verifyRawUplinks } from './verify-raw-uplinks.ts';
 
 const deviceId = '0200000000000001';
@@ -21,8 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-function open(more: Partial<RawUplinkStoreOptions> = {}): Promise<RawUplinkStore> {
-  return openRawUplinkStore({
+function open(more: Partial<EmbeddedUplinksOptions> = {}): Promise<RawUplinkStore> {
+  return openEmbeddedUplinks({
     directory,
     now: () => 1_000,
     retentionMs: 1e9,

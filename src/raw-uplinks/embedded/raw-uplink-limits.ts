@@ -1,4 +1,5 @@
-// The limits of the raw uplink store, by name; tests make them small.
+// The limits of raw uplinks in files, by name; tests make them small.
+import { outcomeBytesMax } from '../raw-uplink-line.ts';
 
 export const rawUplinkLimits = {
   /** Uplinks are compressed together when so many bytes of them have come together. */
@@ -15,8 +16,7 @@ export const rawUplinkLimits = {
    */
   unsyncedBytesMax: 8 * 1024 * 1024,
   unsyncedMsMax: 30_000,
-  /** Samples and states that take more are not kept beside their uplink. */
-  outcomeBytesMax: 64 * 1024,
+  outcomeBytesMax,
   /** Device tables of closed segments held in memory. */
   tableCacheBytes: 32 * 1024 * 1024,
 } as const;

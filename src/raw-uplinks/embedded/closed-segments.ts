@@ -1,7 +1,7 @@
 // Closed segments: read by their indexes at a start; a missing or damaged index is rebuilt.
 import { stat } from 'node:fs/promises';
-import { replaceFile } from '../log/durable-file.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { replaceFile } from '../../log/durable-file.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import {
   indexPath,
   listSegmentFiles,
@@ -12,7 +12,7 @@ import {
 } from './segment-file.ts';
 import { encodeIndex, readHead, type SegmentHead } from './segment-index.ts';
 import type { WrittenSegment } from './segment-writer.ts';
-import { missing } from '../structures/missing.ts';
+import { missing } from '../../structures/missing.ts';
 
 export interface ClosedSegment extends SegmentName {
   readonly head: SegmentHead;

@@ -1,0 +1,64 @@
+// A server that tests kill, pause and start again on its own folder and ports.
+import type { RunningServer } from '../../bench/load/server-process.ts';
+
+export interface KillableServer {
+  readonly pid: number;
+  /** Throws with the end of the log when the server has ended. */
+  assertAlive(): void;
+  /** Ends it as a power cut would, without a last word. */
+  kill(): Promise<void>;
+  /** Stops its threads; connections stay open and get no answer. */
+  pause(): void;
+  resume(): void;
+  /** Starts it again after `kill`. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** `launch` starts the process; `untilReady` resolves when it answers. */
+export async function startKillable(
+  launch: () => RunningServer,
+  untilReady: (server: RunningServer) => Promise<void>,
+): Promise<KillableServer> {
+  async function start(): Promise<RunningServer> {
+    const started = launch();
+    try {
+      await untilReady(started);
+    } catch (error) {
+      await started.stop();
+      throw error;
+    }
+    return started;
+  }
+  let server = await start();
+  let isPaused = false;
+  const signal = (name: NodeJS.Signals): void => void process.kill(server.pid, name);
+  const resume = (): void => {
+    if (isPaused) signal('SIGCONT');
+    isPaused = false;
+  };
+  return {
+    get pid() {
+      return server.pid;
+    },
+    assertAlive: () => server.assertAlive(),
+    async kill() {
+      isPaused = false;
+      signal('SIGKILL');
+      await server.stop();
+    },
+    pause() {
+      isPaused = true;
+      signal('SIGSTOP');
+    },
+    resume,
+    async restart() {
+      server = await start();
+    },
+    async stop() {
+      // A paused process takes no other signal.
+      resume();
+      await server.stop();
+    },
+  };
+}
