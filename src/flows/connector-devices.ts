@@ -41,7 +41,7 @@ export function createConnectorDevices(
     const unknown = [...new Set(names)].filter((name) => !known.has(name));
     if (unknown.length === 0) return;
     const absent = await search(unknown);
-    if (absent.length === 0 || connector.lineProtocol?.createDevices == null) return;
+    if (absent.length === 0 || !connector.lineProtocol?.createDevices) return;
     const refused = await on.createDevices(connector, absent);
     await search(absent.filter((name) => !refused.has(name)));
     for (const [name, refusal] of refused) known.set(name, refusal);

@@ -41,7 +41,7 @@ function chunksOf(body: AsyncIterable<Uint8Array>, coding = 'identity'): AsyncIt
 async function* gunzipped(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(body);
   const gunzip = createGunzip();
-  let broken: unknown;
+  let broken: Error | undefined;
   // A body that breaks off or is too long ends the decompression.
   source.once('error', (error) => {
     broken = error;
