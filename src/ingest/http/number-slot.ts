@@ -1,5 +1,5 @@
 // Number slots: JSON numbers and booleans of a column, read from bytes without a string for each.
-import type { ByteCursor } from './byte-cursor.ts';
+import { type ByteCursor, FixedBytes } from './byte-cursor.ts';
 import { endsToken } from './sample-template.ts';
 import type { SlotReader } from './slot-reader.ts';
 
@@ -75,5 +75,5 @@ export class BooleanSlot implements SlotReader {
   }
 }
 
-const trueBytes = Buffer.from('true');
-const falseBytes = Buffer.from('false');
+const trueBytes = new FixedBytes(Buffer.from('true'));
+const falseBytes = new FixedBytes(Buffer.from('false'));

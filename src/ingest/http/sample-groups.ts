@@ -90,6 +90,9 @@ class ColumnReader {
   readonly #limits: JsonGroupLimits;
   readonly #scanner: SampleScanner;
   #held: Buffer = Buffer.alloc(0);
+  /** Chunks behind those bytes: they are joined when there is enough for a group. */
+  #chunks: Buffer[] = [];
+  #chunkBytes = 0;
   /** Behind the bracket or the separator before the next element. */
   #at = 0;
   #isInside = false;
@@ -106,19 +109,31 @@ class ColumnReader {
   }
 
   add(chunk: Uint8Array): void {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    this.#chunkBytes += chunk.byteLength;
+  }
+
+  #join(): void {
+    if (this.#chunkBytes === 0) return;
     const left = this.#held.subarray(this.#at);
+    const parts = left.length === 0 ? this.#chunks : [left, ...this.#chunks];
+    const [only] = parts;
     this.#dropped += this.#at;
     this.#at = 0;
-    this.#held = left.length === 0 ? bytes : Buffer.concat([left, bytes]);
+    this.#held = only !== undefined && parts.length === 1 ? only : Buffer.concat(parts);
+    this.#chunks = [];
+    this.#chunkBytes = 0;
   }
 
   /** The next group; undefined when more bytes are needed or the scanner does not take them. */
   next(isEnded: boolean): SampleColumns | undefined {
-    if (this.isOther || this.isLast || !this.#findStart(isEnded)) return undefined;
+    if (this.isOther || this.isLast) return undefined;
     const { groupBytes } = this.#limits;
+    const enough = groupBytes * (1 + moreBytesShare);
+    if (!isEnded && this.#held.length - this.#at + this.#chunkBytes < enough) return undefined;
+    this.#join();
+    if (!this.#findStart(isEnded)) return undefined;
     const held = this.#held.length - this.#at;
-    if (!isEnded && held < groupBytes * (1 + moreBytesShare)) return undefined;
     const from = this.#at;
     const found = this.#scanner.scan(this.#held, from, isEnded);
     if (found === undefined || (this.#isFixed && !found.isWhole)) {
@@ -144,6 +159,7 @@ class ColumnReader {
 
   /** What was not taken, as a separate body. */
   async *rest(body: Chunks): AsyncGenerator<Uint8Array> {
+    this.#join();
     if (this.#isInside) yield this.#opening;
     yield this.#held.subarray(this.#at);
     for (let next = await body.next(); next.done !== true; next = await body.next())
@@ -156,6 +172,7 @@ class ColumnReader {
 
   /** Whether anything but white space is held. */
   get hasMore(): boolean {
+    this.#join();
     while (isJsonWhitespace(this.#held[this.#at])) this.#at++;
     return this.#at < this.#held.length;
   }

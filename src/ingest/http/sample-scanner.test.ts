@@ -103,6 +103,23 @@ test('samples of one form are read as the parser reads them', () => {
   );
 });
 
+test('strings of any length, kept from body to body, are read as the parser reads them', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'grapheme-ascii', maxLength: 100 }),
+    fc.string({ unit: 'binary-ascii', maxLength: 20 }),
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    // Many with the same beginning or end.
+    fc.tuple(fc.constantFrom('', 'room-', 'a'.repeat(61)), fc.nat(20)).map(([a, n]) => `${a}${n}`),
+  );
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 60 }), (texts) => {
+      const samples = texts.map((label) => ({ timestamp: 1, data: { label } }));
+      expect(scanAll(JSON.stringify(samples)).samples).toEqual(expected(samples));
+    }),
+    { numRuns: 100 },
+  );
+});
+
 test('numbers are read as the parser reads them', () => {
   fc.assert(
     fc.property(fc.array(number, { minLength: 1, maxLength: 50 }), (values) => {

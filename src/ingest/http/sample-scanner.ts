@@ -2,7 +2,7 @@
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { missing } from '../../structures/missing.ts';
-import { ByteCursor } from './byte-cursor.ts';
+import { ByteCursor, type FixedBytes } from './byte-cursor.ts';
 import type { JsonGroupLimits } from './json-groups.ts';
 import { BooleanSlot, NumberSlot } from './number-slot.ts';
 import { learnTemplate, type SampleTemplate, type Slot, type SlotKind } from './sample-template.ts';
@@ -145,7 +145,7 @@ class SampleReader {
   row = 0;
   readonly #template: SampleTemplate;
   readonly #cursor: ByteCursor;
-  readonly #slots: readonly { readonly before: Uint8Array; readonly reader: SlotReader }[];
+  readonly #slots: readonly { readonly before: FixedBytes; readonly reader: SlotReader }[];
   readonly #timestamps: Float64Array;
   readonly #deviceIds: Float64Array | undefined;
   readonly #topics: Float64Array | undefined;

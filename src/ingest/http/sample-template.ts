@@ -1,6 +1,7 @@
 // Sample template: the form of the samples of a body, learned from one: fixed bytes with slots for values.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { FixedBytes } from './byte-cursor.ts';
 
 /** What a slot has: the time of the sample, its topic or device, or a value of its data. */
 export type SlotRole = 'timestamp' | 'topic' | 'deviceId' | 'data';
@@ -12,13 +13,13 @@ export interface Slot {
   /** Place among the slots of the data, in the order of their keys; -1 for the others. */
   readonly column: number;
   /** The fixed bytes between the slot before and this one, with the opening quote of a string. */
-  readonly before: Uint8Array;
+  readonly before: FixedBytes;
 }
 
 export interface SampleTemplate {
   readonly slots: readonly Slot[];
   /** The fixed bytes behind the last slot. */
-  readonly after: Uint8Array;
+  readonly after: FixedBytes;
   /** No sample is shorter. */
   readonly bytesMin: number;
   /** The data of the sample that it was learned from. */
@@ -87,7 +88,7 @@ function leafCount(value: Json): number {
 
 interface SampleParts {
   readonly slots: (Pick<Slot, 'kind' | 'before'> & { readonly path: readonly string[] })[];
-  readonly after: Uint8Array;
+  readonly after: FixedBytes;
   readonly end: number;
 }
 
@@ -100,7 +101,11 @@ function readParts(bytes: Buffer, from: number): SampleParts | undefined {
   let at = from;
 
   function endFixed(to: number, kind: SlotKind): void {
-    slots.push({ path: [...path, key ?? ''], kind, before: bytes.subarray(fixedFrom, to) });
+    slots.push({
+      path: [...path, key ?? ''],
+      kind,
+      before: new FixedBytes(bytes.subarray(fixedFrom, to)),
+    });
     key = undefined;
   }
 
@@ -113,7 +118,8 @@ function readParts(bytes: Buffer, from: number): SampleParts | undefined {
       at++;
     } else if (byte === closeBrace) {
       at++;
-      if (--depth === 0) return { slots, after: bytes.subarray(fixedFrom, at), end: at };
+      if (--depth === 0)
+        return { slots, after: new FixedBytes(bytes.subarray(fixedFrom, at)), end: at };
       path.pop();
     } else if (byte === comma || byte === colon || isJsonWhitespace(byte)) at++;
     else if (byte === openBracket || depth === 0) return undefined;

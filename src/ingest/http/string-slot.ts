@@ -5,9 +5,13 @@ import type { SlotReader } from './slot-reader.ts';
 
 const { quote, backslash } = jsonBytes;
 
+/** Counts the tables, so that a kept string knows whether its number is one of this table. */
+let tables = 0;
+
 /** The distinct strings of all slots, numbered in the order of their first use. */
 export class StringTable {
   readonly strings: string[] = [];
+  readonly id = ++tables;
   readonly #ids = new Map<string, number>();
 
   idOf(string: string): number {
@@ -21,38 +25,88 @@ export class StringTable {
 }
 
 /** Longer strings are not kept. */
-const keptCharsMax = 64;
-/** Enough for the ids of a fleet of 100,000: about 20 MB with all strings. */
+const keptBytesMax = 64;
+/** Enough for the ids of a fleet of 100,000: about 40 MB with all strings. */
 const keptMax = 1 << 18;
+
+/** Where a string is in the bytes. */
+interface Written {
+  readonly from: number;
+  readonly end: number;
+  readonly hash: number;
+}
 
 /**
  * Strings of ASCII that were read before, by a hash of their bytes: bodies bring the same device ids
  * and words again and again. A string with the hash of another takes its place.
  */
 class KeptStrings {
-  /** Empty until the first body. */
-  #strings: (string | undefined)[] = [];
+  // Memory that is never used is never taken from the system.
+  readonly #strings: (string | undefined)[] = Array.from({ length: keptMax });
+  readonly #lengths = new Uint8Array(keptMax);
+  readonly #bytes = new Uint8Array(keptMax * keptBytesMax);
+  readonly #view = new DataView(this.#bytes.buffer);
+  /** The table that asked last, and the number of the string in it. */
+  readonly #tables = new Float64Array(keptMax);
+  readonly #ids = new Int32Array(keptMax);
 
-  read(bytes: Buffer, from: number, end: number, hash: number): string {
-    if (this.#strings.length === 0) this.#strings = Array.from({ length: keptMax });
+  idOf({ bytes, view }: ByteCursor, { from, end, hash }: Written, table: StringTable): number {
     const place = (hash ^ (hash >>> 15)) & (keptMax - 1);
     const kept = this.#strings[place];
-    if (kept !== undefined && isSame(kept, bytes, from, end)) return kept;
-    const string = bytes.toString('utf8', from, end);
-    // Only strings of ASCII have as many characters as bytes.
-    if (end - from <= keptCharsMax && string.length === end - from) this.#strings[place] = string;
-    return string;
+    if (kept === undefined || !this.#isSame(place, { bytes, view }, from, end)) {
+      const string = bytes.toString('utf8', from, end);
+      // Only strings of ASCII have as many characters as bytes.
+      if (string.length !== end - from || end - from > keptBytesMax) return table.idOf(string);
+      this.#keep(place, string, bytes.subarray(from, end));
+      return this.#noteId(place, string, table);
+    }
+    return this.#tables[place] === table.id ? this.#ids[place]! : this.#noteId(place, kept, table);
+  }
+
+  #isSame(
+    place: number,
+    { bytes, view }: Pick<ByteCursor, 'bytes' | 'view'>,
+    from: number,
+    end: number,
+  ): boolean {
+    if (this.#lengths[place] !== end - from) return false;
+    let at = from;
+    let keptAt = place * keptBytesMax;
+    for (; at + 4 <= end; at += 4, keptAt += 4)
+      if (view.getInt32(at) !== this.#view.getInt32(keptAt)) return false;
+    for (; at < end; at++, keptAt++) if (bytes[at] !== this.#bytes[keptAt]) return false;
+    return true;
+  }
+
+  #keep(place: number, string: string, bytes: Uint8Array): void {
+    this.#strings[place] = string;
+    this.#lengths[place] = bytes.length;
+    this.#bytes.set(bytes, place * keptBytesMax);
+  }
+
+  #noteId(place: number, string: string, table: StringTable): number {
+    const id = table.idOf(string);
+    this.#tables[place] = table.id;
+    this.#ids[place] = id;
+    return id;
   }
 }
 
-function isSame(string: string, bytes: Uint8Array, from: number, end: number): boolean {
-  if (string.length !== end - from) return false;
-  for (let i = 0; i < string.length; i++)
-    if (string.charCodeAt(i) !== bytes[from + i]) return false;
-  return true;
-}
+let keptStrings: KeptStrings | undefined;
 
-const keptStrings = new KeptStrings();
+const ones = 0x0101_0101;
+const highBits = 0x8080_8080 | 0;
+
+/** Whether one of four bytes is a quote, a backslash or a control character. */
+function isAnySpecial(word: number): boolean {
+  const quotes = word ^ (ones * quote);
+  const backslashes = word ^ (ones * backslash);
+  const found =
+    ((quotes - ones) & ~quotes) |
+    ((backslashes - ones) & ~backslashes) |
+    ((word - ones * 0x20) & ~word);
+  return (found & highBits) !== 0;
+}
 
 /** A string that repeats the one before in the same bytes is compared with it and not decoded. */
 export class StringSlot implements SlotReader {
@@ -75,9 +129,16 @@ export class StringSlot implements SlotReader {
       this.#target[row] = this.#lastId;
       return true;
     }
+    const { view } = cursor;
     let end = from;
     let isPlain = true;
     let hash = 0;
+    for (const last = bytes.length - 4; end <= last; end += 4) {
+      const word = view.getInt32(end);
+      if (isAnySpecial(word)) break;
+      hash = Math.imul(hash ^ word, 0x0100_0193);
+      hash ^= hash >>> 13;
+    }
     for (; bytes[end] !== quote; end++) {
       const byte = bytes[end];
       if (byte === undefined || byte < 0x20) return false;
@@ -88,10 +149,11 @@ export class StringSlot implements SlotReader {
       }
     }
     cursor.at = end;
-    const written = keptStrings.read(bytes, from, end, hash);
-    const string = isPlain ? written : unescaped(written);
-    if (string === undefined) return false;
-    const id = this.#table.idOf(string);
+    keptStrings ??= new KeptStrings();
+    const id = isPlain
+      ? keptStrings.idOf(cursor, { from, end, hash }, this.#table)
+      : this.#idOfEscaped(bytes.toString('utf8', from, end));
+    if (id === undefined) return false;
     this.#target[row] = id;
     if (isPlain) {
       this.#lastFrom = from;
@@ -99,6 +161,11 @@ export class StringSlot implements SlotReader {
       this.#lastId = id;
     }
     return true;
+  }
+
+  #idOfEscaped(written: string): number | undefined {
+    const string = unescaped(written);
+    return string === undefined ? undefined : this.#table.idOf(string);
   }
 
   #repeatsLast(bytes: Uint8Array, from: number): boolean {

@@ -22,17 +22,26 @@ export class TimeSlot implements SlotReader {
 
   read(cursor: ByteCursor, row: number): boolean {
     const { bytes, at: from } = cursor;
+    // A date and a time of day have no quote, so this is the end.
+    const isOwnForm = bytes[from + ownFormLength] === quote;
+    const time = isOwnForm ? timeOfDay(bytes, from) : undefined;
+    if (time !== undefined && this.#midnight !== undefined && this.#isLastDate(bytes, from)) {
+      this.#target[row] = this.#midnight + time;
+      cursor.at = from + ownFormLength;
+      return true;
+    }
+    return this.#readOther(cursor, row, time !== undefined);
+  }
+
+  #readOther(cursor: ByteCursor, row: number, hasTimeOfDay: boolean): boolean {
+    const { bytes, at: from } = cursor;
     let end = from;
     while (bytes[end] !== quote) {
       if (end === bytes.length || bytes[end] === backslash) return false;
       end++;
     }
-    const time = end - from === ownFormLength ? timeOfDay(bytes, from) : undefined;
-    const isSameDay = time !== undefined && this.#isLastDate(bytes, from);
-    const at =
-      isSameDay && this.#midnight !== undefined
-        ? this.#midnight + time
-        : this.#parsed(bytes.subarray(from, end), time !== undefined);
+    const isOwnForm = hasTimeOfDay && end - from === ownFormLength;
+    const at = this.#parsed(bytes.subarray(from, end), isOwnForm);
     if (at === undefined) return false;
     this.#target[row] = at;
     cursor.at = end;

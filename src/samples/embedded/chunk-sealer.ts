@@ -1,7 +1,6 @@
 // From memory to disk in the background: closed rows become chunks in small slices, chunks become segments, the journal is let go.
-import type { SeriesRegistry } from './rows/series-registry.ts';
-import { sealInChunks } from './chunks/chunk-cuts.ts';
-import type { SchemaInterner } from './chunks/chunk-schema.ts';
+import type { ClosedRows, SeriesRegistry } from './rows/series-registry.ts';
+import type { ChunkMakers } from './chunks/chunk-makers.ts';
 import type { StoreLimits } from './store-limits.ts';
 import type { OpenRows } from './rows/open-rows.ts';
 import type { Slices } from './queries/bucket-query.ts';
@@ -9,6 +8,7 @@ import type { Member, SegmentSet } from './segments/segment-set.ts';
 import { addChunk, type Series } from './rows/series.ts';
 import type { Chunk } from './chunks/chunk.ts';
 import { createSealingWork } from './sealing-work.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { missing } from '../../structures/missing.ts';
 
 const sliceMs = 4;
@@ -24,7 +24,7 @@ interface WaitingChunk extends Member {
 
 export interface ChunkSealerParts {
   readonly registry: SeriesRegistry;
-  readonly schemas: SchemaInterner;
+  readonly makers: ChunkMakers;
   readonly segments: SegmentSet;
   readonly slices: Slices;
   /** The position behind the newest entry whose rows are in the registry. */
@@ -66,7 +66,7 @@ export interface ChunkSealer {
 }
 
 export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
-  const { registry, segments, slices, limits } = parts;
+  const { registry, segments, makers, slices, limits } = parts;
   let waiting: WaitingChunk[] = [];
   let waitingBytes = 0;
   let lookedAt = 0;
@@ -110,18 +110,40 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
     }
   }
 
-  function sealNext(): void {
-    const { series, rows } = registry.nextClosed() ?? missing('closed rows');
+  /** The oldest closed rows, as many as one job takes. */
+  function nextClosed(): ClosedRows[] {
+    const next: ClosedRows[] = [];
+    let rows = 0;
+    while (registry.closedCount() > 0 && rows < limits.chunkRowsPerJob) {
+      const closed = registry.nextClosed() ?? missing('closed rows');
+      // Dropped meanwhile with its device.
+      if (!isClosing(closed)) continue;
+      next.push(closed);
+      rows += closed.rows.length;
+    }
     if (registry.closedBytes() <= limits.closedBytesMax) sealing.letWritersOn();
-    // Dropped meanwhile with its device.
-    if (!series.closing.includes(rows)) return;
-    const sorted = rows.sorted();
-    const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
-    const { firstPosition, firstBytes } = rows;
-    for (const chunk of sealInChunks(sorted, sealedNewest, parts))
-      keep(series, chunk, { firstPosition, firstBytes });
-    series.closing = series.closing.filter((other) => other !== rows);
-    registry.settle(series);
+    return next;
+  }
+
+  async function sealNext(): Promise<void> {
+    const next = nextClosed();
+    const sealedNewest = new Map<Series, EpochMs>();
+    const toChunk = next.map(({ series, rows }) => {
+      const newest = sealedNewest.get(series) ?? series.newestSoFar.at(-1) ?? -Infinity;
+      sealedNewest.set(series, Math.max(newest, rows.newest));
+      return { sorted: rows.sorted(), sealedNewest: newest };
+    });
+    const made = makers.make(toChunk);
+    const chunks = made instanceof Promise ? await made : made;
+    for (const [i, closed] of next.entries()) {
+      // Dropped meanwhile with its device.
+      if (!isClosing(closed)) continue;
+      const { series, rows } = closed;
+      const { firstPosition, firstBytes } = rows;
+      for (const chunk of chunks[i] ?? []) keep(series, chunk, { firstPosition, firstBytes });
+      series.closing = series.closing.filter((other) => other !== rows);
+      registry.settle(series);
+    }
   }
 
   /** The chunk is readable from now on, and waits for its segment. */
@@ -174,7 +196,7 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
       if (mustCommit()) {
         await commit();
         merge();
-      } else sealNext();
+      } else await sealNext();
       if (slices.clock() < sliceEnds) continue;
       await slices.pause();
       sliceEnds = slices.clock() + sliceMs;
@@ -204,8 +226,8 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
       await merging;
       for (const series of [...registry.unsealed]) registry.close(series);
       while (registry.closedCount() > 0) {
-        sealNext();
-        if (registry.closedCount() % 16 === 0) await slices.pause();
+        await sealNext();
+        await slices.pause();
       }
       await commit();
     },
@@ -217,4 +239,8 @@ export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
       return gone;
     },
   };
+}
+
+function isClosing({ series, rows }: ClosedRows): boolean {
+  return series.closing.includes(rows);
 }

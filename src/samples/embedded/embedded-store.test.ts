@@ -57,6 +57,36 @@ describe.each<[string, Partial<StoreLimits>]>([
   });
 });
 
+test.each([
+  ['rows of memtables', {}],
+  ['rows by device', { chunkRowsMin: 10 }],
+])('a device that is dropped while another thread makes its chunks: %s', async (_, ofKind) => {
+  const directory = await temporaryFolder();
+  const limits = { ...small, chunkRowsMin: 100, chunkRowsAtOnce: 0, ...ofKind };
+  const store = await openIn(directory, { now: 1 }, limits);
+  const samples = Array.from({ length: 20 }, (_, i) => ({ at: i, data: { i } }));
+  for (let i = 0; i < 20; i++)
+    for (const device of ['gone', 'kept'])
+      await store.append(
+        entryOf(
+          device,
+          samples.map(({ at, data }) => ({ at: at + i * 20, data })),
+        ),
+      );
+  const sealed = store.sealAll();
+  // Behind the turn in which the job is sent.
+  await new Promise((resolve) => setImmediate(resolve));
+  await store.dropDevice('gone');
+  await sealed;
+  expect(await allSamples(store, 'gone')).toEqual([]);
+  expect(await allSamples(store, 'kept')).toHaveLength(400);
+  await store.close();
+  const after = await openIn(directory, { now: 1 }, limits);
+  expect(await allSamples(after, 'gone')).toEqual([]);
+  expect(await allSamples(after, 'kept')).toHaveLength(400);
+  expect(after.damage).toEqual([]);
+});
+
 test('a dropped device stays dropped after a crash, whether its samples were journalled or sealed', async () => {
   const directory = await temporaryFolder();
   const store = await openIn(directory, { now: 1 }, { ...small, segmentsToMerge: 100 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { SampleStore } from '../sample-store.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import { createChunkSealer, type ChunkSealer } from './chunk-sealer.ts';
+import { createChunkMakers } from './chunks/chunk-makers.ts';
 import { createDecodedChunks } from './chunks/decoded-chunks.ts';
 import { createEntryWriter } from './entry-writer.ts';
 import { createActiveReads } from './queries/active-reads.ts';
@@ -83,9 +84,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     room: () => sealer.roomForRows() ?? tableSealer.room(),
   });
   const tablesFrom = tables.replayFrom;
+  const chunkMakers = createChunkMakers({ schemas, limits, failed });
   const sealer: ChunkSealer = createChunkSealer({
     registry,
-    schemas,
+    makers: chunkMakers,
     segments,
     slices,
     limits,
@@ -102,9 +104,9 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     tables,
     tableRuns,
     registry,
-    schemas,
     segments,
     chunks: sealer,
+    chunkMakers,
     makers,
     slices,
     limits,
@@ -180,6 +182,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       } finally {
         readers.whenUnread(segments.close);
         await makers.close();
+        await chunkMakers.close();
       }
     },
   };

@@ -45,6 +45,8 @@ function randomLimits(random: Random): Partial<StoreLimits> {
     journalTailBytes: random.pick([3_000, 30_000, 1e9]),
     sectionCacheBytes: random.pick([0, 1e6]),
     runRowsAtOnce: random.below(20) === 0 ? 0 : 8_192,
+    chunkRowsAtOnce: random.below(6) === 0 ? 0 : 1_024,
+    chunkRowsPerJob: random.pick([30, 16_384]),
   };
 }
 

@@ -31,8 +31,11 @@ async function runStreams(seeds: readonly number[]): Promise<void> {
   let copies = 0;
   let opened = 0;
   const open = (): Promise<TestSamples> => {
-    const chunkRowsMin = chunkRows[opened++ % chunkRows.length] ?? 1;
-    return openTestSamples({ directory, now: () => 1, limits: { ...tiny, chunkRowsMin } });
+    const chunkRowsMin = chunkRows[opened % chunkRows.length] ?? 1;
+    // Another thread makes the chunks of some stores.
+    const ofThreads = opened++ % 9 === 0 ? { chunkRowsAtOnce: 0 } : {};
+    const limits = { ...tiny, chunkRowsMin, ...ofThreads };
+    return openTestSamples({ directory, now: () => 1, limits });
   };
   let store = await open();
   async function disturb(random: Random): Promise<void> {

@@ -38,6 +38,10 @@ export const storeLimits = {
    * chunks.
    */
   chunkRowsMin: 720,
+  /** Up to this number of rows, making chunks takes less than messages to another thread and back. */
+  chunkRowsAtOnce: 1_024,
+  /** Closed rows become chunks in one job up to this number of rows. */
+  chunkRowsPerJob: 16_384,
   /** Rows of one device at one instant; with more, further ones become chunks. */
   instantRowsMax: 16,
   /** A memtable with this number of rows is sealed. */

@@ -1,14 +1,15 @@
 // Chunk cuts: sorted rows become one chunk after the other.
 import { dayMs, type EpochMs } from '../../../model/instant.ts';
-import type { SortedRows } from '../rows/rows.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { Chunk } from './chunk.ts';
 import type { SchemaInterner } from './chunk-schema.ts';
-import { sealRows } from './chunk-writer.ts';
+import { type RowsToSeal, sealRows } from './chunk-writer.ts';
+
+export type CutLimits = Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay'>;
 
 export interface ChunkCutParts {
   readonly schemas: SchemaInterner;
-  readonly limits: StoreLimits;
+  readonly limits: CutLimits;
 }
 
 /**
@@ -16,7 +17,7 @@ export interface ChunkCutParts {
  * sealed before, are apart from the others.
  */
 export function* sealInChunks(
-  sorted: SortedRows,
+  sorted: RowsToSeal,
   sealedNewest: EpochMs,
   { schemas, limits }: ChunkCutParts,
 ): Generator<Chunk, void> {
@@ -35,7 +36,7 @@ function cutPlaces(
   timestamps: Float64Array,
   length: number,
   sealedNewest: EpochMs,
-  limits: StoreLimits,
+  limits: CutLimits,
 ): number[] {
   const cuts: number[] = [];
   let start = 0;

@@ -19,11 +19,16 @@ import type { Origin } from '../rows/origin.ts';
 import { type Column, type Rows, rowAt, type SortedRows } from '../rows/rows.ts';
 import { missing } from '../../../structures/missing.ts';
 
+/** Sorted rows as far as chunks need them. */
+export type RowsToSeal = Omit<SortedRows, 'rows'> & {
+  readonly rows: Omit<Rows, 'timestamps' | 'orders' | 'shapeColumns'>;
+};
+
 /**
  * The range as plain arrays: row numbers, and shape and origin ids among those that the range uses.
  */
 interface Piece {
-  readonly rows: Rows;
+  readonly rows: RowsToSeal['rows'];
   readonly length: number;
   readonly rowNumbers: Uint32Array;
   readonly timestamps: Float64Array;
@@ -39,7 +44,7 @@ interface Piece {
  * until it is written somewhere.
  */
 export function sealRows(
-  sorted: SortedRows,
+  sorted: RowsToSeal,
   low: number,
   high: number,
   schemas: SchemaInterner,
@@ -82,10 +87,7 @@ export function sealRows(
         : () => writeColumnHours(writer, hours, { timestamps, numbers, places: present[i] }),
     );
   const bytes = Uint8Array.from(writer.written());
-  return {
-    file: inMemory(bytes),
-    offset: 0,
-    length: bytes.length,
+  return chunkInMemory(bytes, {
     rows: length,
     oldest: timestamps[0]!,
     newest: timestamps[length - 1]!,
@@ -95,11 +97,18 @@ export function sealRows(
     origins: piece.origins,
     originRows: rowsOfOrigins(piece),
     ends: Uint32Array.from(ends),
-    endsAt: 0,
     stats,
-    statsAt: 0,
-    damaged: false,
-  };
+  });
+}
+
+/** A chunk whose bytes are in memory. */
+export function chunkInMemory(
+  bytes: Uint8Array,
+  known: Omit<Chunk, 'file' | 'offset' | 'length' | 'endsAt' | 'statsAt' | 'damaged'>,
+): Chunk {
+  const { length } = bytes;
+  const where = { file: inMemory(bytes), offset: 0, length, endsAt: 0, statsAt: 0 };
+  return { ...known, ...where, damaged: false };
 }
 
 /** Writes a section with its checksum; one without contents has neither. */
@@ -131,7 +140,7 @@ function inMemory(bytes: Uint8Array): ChunkFile {
   return { name: 'memory', read: (offset, length) => bytes.subarray(offset, offset + length) };
 }
 
-function pieceOf(sorted: SortedRows, low: number, high: number, schemas: SchemaInterner): Piece {
+function pieceOf(sorted: RowsToSeal, low: number, high: number, schemas: SchemaInterner): Piece {
   const { rows } = sorted;
   const length = high - low;
   const rowNumbers = new Uint32Array(length);
@@ -171,7 +180,7 @@ function usedIds(
   return { used: [...numberOf.keys()], ids: renumbered };
 }
 
-function columnNamed(rows: Rows, { path, kind, name }: SchemaColumn): Column {
+function columnNamed(rows: Piece['rows'], { path, kind, name }: SchemaColumn): Column {
   const found = rows.columns.find((column) => column.kind === kind && leafName(column) === name);
   if (found === undefined)
     throw new Error(`The rows have no column ${name} though a shape has it (${path.join('.')})`);

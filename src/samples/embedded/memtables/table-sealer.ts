@@ -1,6 +1,5 @@
 // Table sealer: writes closed memtables as runs, and rows of busy devices as chunks.
-import type { SchemaInterner } from '../chunks/chunk-schema.ts';
-import { sealInChunks } from '../chunks/chunk-cuts.ts';
+import type { ChunkMakers } from '../chunks/chunk-makers.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
 import type { Slices } from '../queries/bucket-query.ts';
 import type { SeriesRegistry } from '../rows/series-registry.ts';
@@ -20,7 +19,7 @@ export interface TableSealerParts {
   readonly tables: ShapeTables;
   readonly tableRuns: TableRuns;
   readonly registry: SeriesRegistry;
-  readonly schemas: SchemaInterner;
+  readonly chunkMakers: ChunkMakers;
   readonly segments: SegmentSet;
   readonly chunks: Pick<ChunkSealer, 'adopt' | 'oldestUnsealed' | 'wake'>;
   readonly makers: RunMakers;
@@ -182,28 +181,55 @@ async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<nu
 async function moveToChunks(
   table: ShapeTable,
   memtable: Memtable,
-  { tables, registry, schemas, chunks, slices, limits }: TableSealerParts,
+  { tables, registry, chunks, chunkMakers, slices, limits }: TableSealerParts,
 ): Promise<void> {
   const busy: number[] = [];
   memtable.forEachDevice((device, rows) => {
     if (rows >= limits.chunkRowsMin) busy.push(device);
   });
   let sliceEnds = slices.clock() + sliceMs;
-  for (const device of busy) {
-    const deviceId = tables.numbers.idOf(device);
-    const sorted = memtable.groupOf(device, -Infinity, Infinity)?.sorted();
-    if (deviceId === undefined || sorted === undefined) continue;
-    const series = seriesOf(registry.deviceOf(deviceId), table.topic);
-    const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
-    for (const chunk of sealInChunks(sorted, sealedNewest, { schemas, limits }))
-      chunks.adopt(series, chunk, memtable.firstPosition);
-    memtable.forget(device);
-    series.isBusy = true;
+  for (const devices of jobsOf(busy, memtable, limits)) {
+    const found = devices.flatMap((device) => {
+      const deviceId = tables.numbers.idOf(device);
+      const sorted = memtable.groupOf(device, -Infinity, Infinity)?.sorted();
+      if (deviceId === undefined || sorted === undefined) return [];
+      const series = seriesOf(registry.deviceOf(deviceId), table.topic);
+      const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
+      return [{ device, series, sorted, sealedNewest }];
+    });
+    const made = chunkMakers.make(found);
+    const ofDevices = made instanceof Promise ? await made : made;
+    for (const [i, { device, series }] of found.entries()) {
+      // Deleted meanwhile.
+      if (!memtable.has(device)) continue;
+      for (const chunk of ofDevices[i] ?? []) chunks.adopt(series, chunk, memtable.firstPosition);
+      memtable.forget(device);
+      series.isBusy = true;
+    }
     if (slices.clock() < sliceEnds) continue;
     await slices.pause();
     sliceEnds = slices.clock() + sliceMs;
   }
   if (busy.length > 0) chunks.wake();
+}
+
+/** The devices in groups of as many rows as one job takes. */
+function* jobsOf(
+  devices: readonly number[],
+  memtable: Memtable,
+  { chunkRowsPerJob }: Pick<StoreLimits, 'chunkRowsPerJob'>,
+): Generator<readonly number[]> {
+  let job: number[] = [];
+  let rows = 0;
+  for (const device of devices) {
+    job.push(device);
+    rows += memtable.rowCount(device);
+    if (rows < chunkRowsPerJob) continue;
+    yield job;
+    job = [];
+    rows = 0;
+  }
+  if (job.length > 0) yield job;
 }
 
 function rowsOf(memtable: Memtable): number {

@@ -147,8 +147,8 @@ export interface RowGroup {
 }
 
 /** The row that stands at a place. */
-export function rowAt(sorted: SortedRows, place: number): number {
-  return sorted.permutation?.[place] ?? place;
+export function rowAt({ permutation }: Pick<SortedRows, 'permutation'>, place: number): number {
+  return permutation?.[place] ?? place;
 }
 
 /** The first place whose timestamp is not below `at`. */

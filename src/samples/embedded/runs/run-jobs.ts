@@ -1,5 +1,5 @@
 // Run jobs: what the thread of runs is asked to do, as messages.
-import type { RunIndex, RunNote } from './run-index.ts';
+import type { RunNote } from './run-index.ts';
 import type { MergeJob } from './run-merging.ts';
 import type { MemtableRows } from './run-sealing.ts';
 
@@ -14,15 +14,3 @@ export type RunJob =
       readonly note: RunNote;
     }
   | ({ readonly kind: 'merge' } & MergeJob);
-
-export interface RunQuestion {
-  readonly id: number;
-  readonly job: RunJob;
-}
-
-/** `index` is absent when no row was left, and then a file does not exist. */
-export interface RunAnswer {
-  readonly id: number;
-  readonly index?: RunIndex;
-  readonly error?: { readonly message: string; readonly name: string; readonly code?: string };
-}

@@ -1,8 +1,8 @@
 // Run worker: seals memtables and merges runs on its own thread, one job after the other.
 import { closeSync, fdatasyncSync, openSync } from 'node:fs';
-import { parentPort } from 'node:worker_threads';
 import { createShapeInterner } from '../../../log/data-shape.ts';
-import type { RunAnswer, RunJob, RunQuestion } from './run-jobs.ts';
+import { answerJobs } from '../job-thread.ts';
+import type { RunJob } from './run-jobs.ts';
 import type { RunIndex } from './run-index.ts';
 import { writeRun } from './run-writing.ts';
 
@@ -23,22 +23,8 @@ function syncFile(path: string): void {
   }
 }
 
-function answerTo({ id, job }: RunQuestion): RunAnswer {
-  try {
-    const index = run(job);
-    return index === undefined ? { id } : { id, index };
-  } catch (error) {
-    const { message, name, code } = error as NodeJS.ErrnoException;
-    return { id, error: code === undefined ? { message, name } : { message, name, code } };
-  }
-}
-
-parentPort?.on('message', (question: RunQuestion) => {
-  const answer = answerTo(question);
-  const { index } = answer;
-  const tables = index === undefined ? [] : [index.offsets, index.oldest, index.newest, index.ends];
-  parentPort?.postMessage(
-    answer,
-    tables.map(({ buffer }) => buffer).filter((buffer, i, all) => all.indexOf(buffer) === i),
-  );
-});
+answerJobs(run, (index) =>
+  index === undefined
+    ? []
+    : [index.offsets, index.oldest, index.newest, index.ends].map(({ buffer }) => buffer),
+);

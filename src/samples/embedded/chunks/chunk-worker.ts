@@ -1,0 +1,13 @@
+// Chunk worker: makes chunks of sorted rows on its own thread, one job after the other.
+import { createShapeInterner } from '../../../log/data-shape.ts';
+import { answerJobs } from '../job-thread.ts';
+import { type ChunkJob, makeChunks, type MadeChunks } from './chunk-jobs.ts';
+import { createSchemaInterner } from './chunk-schema.ts';
+
+const shapes = createShapeInterner();
+const schemas = createSchemaInterner(shapes);
+
+answerJobs<ChunkJob, MadeChunks>(
+  (job) => makeChunks(job, schemas, shapes.fromText),
+  (made) => made.flat().map(({ bytes }) => bytes.buffer),
+);
