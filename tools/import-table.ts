@@ -40,7 +40,8 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'raw-uplinks': ['model', 'structures', 'log'],
   'delivery-log': ['model', 'structures', 'log'],
   records: ['model', 'structures', 'filters', 'data-folder'],
-  leases: ['structures'],
+  leases: ['model', 'structures'],
+  nodes: ['model', 'structures'],
   ingest: ['model', 'structures'],
   inventory: ['model', 'structures', 'records', 'samples', 'delivery-log', 'filters', 'connectors'],
   access: ['model', 'structures', 'records'],
@@ -98,4 +99,5 @@ export const implementationFolders: readonly string[] = [
   'records/postgres',
   'raw-uplinks/embedded',
   'leases/postgres',
+  'nodes/http',
 ];

@@ -1,10 +1,11 @@
 // Lease member: the turns of one node: it renews, takes what is missing, gives what is too much.
+import type { NodeAddress } from '../model/node-address.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { HeldLeases } from './held-leases.ts';
 import type { LeaseListeners } from './lease-listeners.ts';
 import { type LeaseTurn, planTurn } from './lease-plan.ts';
 import type { LeaseTable, LeaseView } from './lease-table.ts';
-import type { Lease, LeaseName, NodeAddress, Owner } from './leases.ts';
+import type { Lease, LeaseName, Owner } from './leases.ts';
 import type { TableSession } from './table-session.ts';
 
 /** A fifth of the time is left for clocks that do not run alike, and for answers on their way. */

@@ -1,5 +1,6 @@
 // Lease table: what nodes do to the leases that they share, each call in one atomic step.
-import type { LeaseName, NodeAddress } from './leases.ts';
+import type { NodeAddress } from '../model/node-address.ts';
+import type { LeaseName } from './leases.ts';
 
 export interface LeaseRow {
   readonly name: LeaseName;

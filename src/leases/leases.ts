@@ -1,5 +1,6 @@
 // Leases: the port that decides which node does what. One process holds all, nodes share theirs by a table.
 import { crc32 } from 'node:zlib';
+import type { NodeAddress } from '../model/node-address.ts';
 
 /** The devices are divided into this number of partitions, without change after the first start. */
 export const partitionCount = 256;
@@ -37,13 +38,6 @@ export interface Lease {
    * what it accepted before the lease moves.
    */
   isValid(): boolean;
-}
-
-export interface NodeAddress {
-  /** Of its data folder, without change. */
-  readonly id: string;
-  /** Of its internal port. */
-  readonly url: string;
 }
 
 export interface Owner {

@@ -1,5 +1,6 @@
 // Leases of one process: it holds all that it wants, without limit, and asks for nothing.
-import type { Lease, LeaseName, Leases, LeasesChanged, NodeAddress, Owner } from './leases.ts';
+import type { NodeAddress } from '../model/node-address.ts';
+import type { Lease, LeaseName, Leases, LeasesChanged, Owner } from './leases.ts';
 
 export function createOneNodeLeases(node: NodeAddress): Leases {
   const leases = new Map<LeaseName, Lease>();

@@ -1,7 +1,8 @@
 // Table session: steps on the lease table in order, through a session that is replaced when it fails.
+import type { NodeAddress } from '../model/node-address.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import type { LeaseTable } from './lease-table.ts';
-import type { LeaseName, NodeAddress } from './leases.ts';
+import type { LeaseName } from './leases.ts';
 
 export interface TableSession {
   /**

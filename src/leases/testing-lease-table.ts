@@ -1,6 +1,7 @@
 // Lease table of tests: the rules of the table in a few lines, to which every implementation is compared.
+import type { NodeAddress } from '../model/node-address.ts';
 import type { LeaseRow, LeaseTable } from './lease-table.ts';
-import type { LeaseName, NodeAddress } from './leases.ts';
+import type { LeaseName } from './leases.ts';
 
 interface ModelRow {
   readonly name: LeaseName;

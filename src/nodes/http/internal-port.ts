@@ -1,0 +1,132 @@
+// Internal port: where a node receives calls and forwarded requests of the others, with the secret of the cluster.
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Json } from '../../model/json.ts';
+import { createCallTable, type HandleCall } from '../call-table.ts';
+import { tokenCheck } from '../cluster-secret.ts';
+import { type CallHandlers, nodeLimits } from '../nodes.ts';
+import { callPath, nodeHeaders, passedHeaders } from '../node-headers.ts';
+
+export interface InternalPortParts {
+  readonly secret: string;
+  /** Certificate and key as PEM; without both, the port is not encrypted. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  readonly handlers: CallHandlers;
+  /** Whether this node holds the lease now. */
+  readonly holds: (lease: string) => boolean;
+  /** Serves a request of a client; its socket has the address of the client. */
+  readonly serve: RequestListener;
+  /** Reports a request without the secret. */
+  readonly refused: (address: string) => void;
+  /** Reports a handler that failed. */
+  readonly failed: (call: string, error: unknown) => void;
+}
+
+export interface InternalPort {
+  /** Resolves with the port that was bound. */
+  listen(at: { readonly host: string; readonly port: number }): Promise<number>;
+  close(): Promise<void>;
+}
+
+export function createInternalPort(parts: InternalPortParts): InternalPort {
+  const isRight = tokenCheck(parts.secret);
+  const handleCall = createCallTable(parts.handlers);
+  const server = serverOf(parts, (request, response) => {
+    const { headers, socket, url = '' } = request;
+    if (!isRight(headers[nodeHeaders.token])) {
+      parts.refused(socket.remoteAddress ?? '');
+      // What follows on the connection is not read.
+      return void response.writeHead(401, { connection: 'close' }).end();
+    }
+    if (url.startsWith(callPath)) return void answerCall(parts, handleCall, request, response);
+    serveForwarded(parts, request, response);
+  });
+  // The other node ends idle connections first, so that it never sends on one that just ended.
+  server.keepAliveTimeout = 60_000;
+  return {
+    listen: ({ host, port }) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          const address = server.address();
+          resolve(typeof address === 'object' && address !== null ? address.port : port);
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+function serverOf({ tls }: InternalPortParts, listener: RequestListener): Server {
+  const requestTimeout = nodeLimits.forwardMsMax;
+  if (tls !== undefined) return createTlsServer({ ...tls, requestTimeout }, listener);
+  return createServer({ requestTimeout }, listener);
+}
+
+/** A forwarded request is served here or refused, and never forwarded again. */
+function serveForwarded(
+  { holds, serve }: InternalPortParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { headers, socket } = request;
+  const lease = headers[nodeHeaders.lease];
+  const value = headers[nodeHeaders.address];
+  if (typeof lease !== 'string' || typeof value !== 'string')
+    return void response.writeHead(400).end();
+  if (!holds(lease)) {
+    const refusal = { [nodeHeaders.notHeld]: '1', 'content-length': 0 };
+    // The body, which may be long, is not read.
+    if (!request.complete) Object.assign(refusal, { connection: 'close' });
+    return void response.writeHead(421, refusal).end();
+  }
+  for (const name of Object.values(nodeHeaders)) delete headers[name];
+  request.rawHeaders = [...passedHeaders(request.rawHeaders)];
+  // One request at a time is on the connection, so its address is that of the client until the end.
+  Object.defineProperty(socket, 'remoteAddress', { value, configurable: true });
+  serve(request, response);
+}
+
+async function answerCall(
+  { failed }: InternalPortParts,
+  handle: HandleCall,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const name = (request.url ?? '').slice(callPath.length);
+  try {
+    const body = await bodyOf(request);
+    if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
+    const { [nodeHeaders.from]: from, [nodeHeaders.call]: id } = request.headers;
+    if (typeof from !== 'string' || typeof id !== 'string')
+      return void response.writeHead(400).end();
+    const answer = await handle({ id, name, from, request: JSON.parse(body) as Json });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  } catch (error) {
+    failed(name, error);
+    if (response.headersSent) return void response.destroy();
+    response.writeHead(500).end((error as Error).message);
+  }
+}
+
+/** Undefined when it is too long. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > nodeLimits.callBytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

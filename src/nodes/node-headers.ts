@@ -1,0 +1,38 @@
+// Node headers: what one node adds to a request to another one, and what of a client's it omits.
+
+export const nodeHeaders = {
+  token: 'heliograph-node-token',
+  /** The id of the node that sends. */
+  from: 'heliograph-node',
+  /** Of a call: the same when it is sent again. */
+  call: 'heliograph-call',
+  /** Of a forwarded request: the lease that the receiver must hold. */
+  lease: 'heliograph-lease',
+  /** Of a forwarded request: where it came from. */
+  address: 'heliograph-client-address',
+  /** Of the answer 421. */
+  notHeld: 'heliograph-not-held',
+} as const;
+
+export const callPath = '/node/calls/';
+
+/** Headers of one connection, which another connection has for itself (RFC 9110, section 7.6.1). */
+const ofConnection = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te'],
+  ...['trailer', 'expect', 'proxy-authenticate', 'proxy-authorization'],
+]);
+const own = new Set<string>(Object.values(nodeHeaders));
+
+/** Headers of a client that go to another node. A client cannot send those of nodes. */
+export function* passedHeaders(raw: readonly string[]): Iterable<string> {
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = '', value = ''] = [raw[at], raw[at + 1]];
+    const key = name.toLowerCase();
+    if (!ofConnection.has(key) && !own.has(key)) yield* [name, value];
+  }
+}
+
+/** Headers of an answer that go back to the client. */
+export function answerHeaders<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
+}
