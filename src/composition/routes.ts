@@ -105,6 +105,7 @@ export function composeRoutes(
     captureRoute({
       findSender: lora.senders.ofCapture,
       capture: uplinks.capture,
+      captureSenml: uplinks.captureSenml,
       captureWebhook: lora.captureWebhook,
     }),
     ...lineProtocolRoutes({

@@ -44,6 +44,7 @@ import {
   replayUplinks,
 } from '../flows/decoder-test.ts';
 import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
+import { createSenmlCapture } from '../flows/senml-capture.ts';
 import { openStatusFollower, type StatusFollower } from '../flows/status-follower.ts';
 import { handleUplink, type UplinkStages } from '../flows/uplink.ts';
 import { countBackfill, countUplink } from '../flows/uplink-counters.ts';
@@ -66,6 +67,8 @@ import { validateSample } from '../validate/sample-validation.ts';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  /** The same for a SenML pack. */
+  readonly captureSenml: (input: Capture) => Promise<CaptureReceipt>;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
   /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
@@ -120,8 +123,11 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
   const backfillStages = backfillStagesOf(parts, stages, stopping);
   const replayStages = replayStagesOf(parts, stages, scripts, raw);
+  const takeCapture = (input: Capture) => capture(input, captureStages);
+  const { byConnector } = parts.directory;
   return {
-    capture: (input) => capture(input, captureStages),
+    capture: takeCapture,
+    captureSenml: createSenmlCapture({ ...captureStages, capture: takeCapture, byConnector }),
     handleUplink: takeUplink,
     async appendEntry(entry) {
       const durable = await append(entry);

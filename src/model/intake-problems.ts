@@ -18,6 +18,11 @@ export const intakeProblems = {
     code: '40078_STATEMENT_UNSUPPORTED',
     message: 'Only CREATE DATABASE is answered here, and it changes nothing',
   },
+  senmlInvalid: {
+    status: 400,
+    code: '40079_SENML_INVALID',
+    message: (d: { reason: string }) => `The body is not a valid SenML pack: ${d.reason}`,
+  },
   lineProtocolOff: {
     status: 403,
     code: '40370_LINE_PROTOCOL_OFF',
