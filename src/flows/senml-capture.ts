@@ -63,7 +63,7 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
   }
 
   async function take(input: Capture, receivedAt: EpochMs): Promise<CaptureReceipt> {
-    const values = resolvedPack(input.body as Json, input.timestamp ?? receivedAt);
+    const values = resolvedPack(input.body, input.timestamp ?? receivedAt);
     const devices = await byDevice(values, (name) => named(name, input.route));
     const { topic, duplicateKey } = input;
     let receipt: CaptureReceipt = { id: on.newId(), receivedAt };

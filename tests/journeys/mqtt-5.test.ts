@@ -1,4 +1,4 @@
-// MQTT 5 on a real broker, with clients of MQTT 3.1.1 beside them: reasons, properties, sessions, limits.
+// MQTT 5 on a real broker, with clients of MQTT 3.1.1 at the same time: reasons, properties, sessions, limits.
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MqttDevice, type MqttWorld, startMqttWorld } from '../world/mqtt-world.ts';
@@ -64,7 +64,7 @@ describe('a connection', () => {
     expect(await codeOf(five({ properties }))).toBe(140);
   });
 
-  test('that is taken over is told so', async () => {
+  test('that is taken over gets the reason', async () => {
     const first = await five({ clientId: 'twin' });
     const ended = heard<[{ reasonCode: number }]>(first, 'disconnect');
     await five({ clientId: 'twin' });
@@ -138,7 +138,7 @@ describe('a subscription', () => {
     expect(client.connected).toBe(true);
   });
 
-  test('may leave out own messages, keep the retain flag, and take no retained ones', async () => {
+  test('may skip own messages, keep the retain flag, and take no retained ones', async () => {
     const [own, other] = await Promise.all([five(), five()]);
     await other.publishAsync(up('/kept'), '{"n":0}', { qos: 1, retain: true });
     await own.subscribeAsync(up('/kept'), { qos: 1, nl: true, rap: true, rh: 2 });

@@ -153,7 +153,7 @@ export function readPacket(bytes: Buffer, level: ProtocolLevel): ClientPacket {
       return { cmd: packet.cmd };
     case 'disconnect':
       if (level < 5) checkLength(packet, 0);
-      return packet as DisconnectPacket;
+      return packet;
     default:
       throw new MalformedPacket(`unexpected ${packet.cmd}`);
   }

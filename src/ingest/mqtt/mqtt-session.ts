@@ -20,7 +20,7 @@ export interface DeviceSubscription {
   readonly qos: 0 | 1;
   /** Options of MQTT 5: messages of the client itself are not sent to it. */
   readonly noLocal?: boolean | undefined;
-  /** Retained messages keep their flag when they are sent to it at once. */
+  /** Retained messages keep their flag in its messages. */
   readonly retainAsPublished?: boolean | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface MqttSession extends Dated, Flowing {
   clientId: string;
   /** Client id that is unique among all connectors. */
   key: string;
-  /** Whether the client begins anew, without the session that it had. */
+  /** Whether the client begins without the session that it had. */
   isClean: boolean;
   /** How long the session outlives the connection; 0 when it does not. */
   keptForMs: number;

@@ -35,7 +35,7 @@ interface Base {
  * The values of a pack in its JSON form, in its order. Records with only base fields have none.
  * Throws Problem `senmlInvalid`.
  */
-export function resolvedPack(pack: Json, receivedAt: EpochMs): SenmlValue[] {
+export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs): SenmlValue[] {
   if (!Array.isArray(pack)) throw refused('a pack is an array of records');
   if (pack.length > recordsMax) throw refused(`it has more than ${recordsMax} records`);
   const base: Base = {
