@@ -150,6 +150,7 @@ export interface RecordTables
     uplinkSecretHash: string | null;
     decodingType: string;
     pushConfigurationAutomatically: Flag;
+    lineProtocol: string | null;
     /** Those that an integration made have all three. */
     integrationId: string | null;
     carrier: string | null;

@@ -1,4 +1,4 @@
-// Version 111: record changes for other nodes that share the records, and the node of a request with a key.
+// Version 112: record changes for other nodes that share the records, and the node of a request with a key.
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
 import type { RecordTables } from '../schema.ts';
 
