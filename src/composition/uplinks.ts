@@ -29,6 +29,7 @@ import {
 import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
 import { createKnownDevices } from '../flows/known-devices.ts';
 import type { NamedDeviceStages } from '../flows/named-devices.ts';
+import { whileOwned } from '../flows/owned-devices.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
 import {
   type ReplayReport,
@@ -78,6 +79,8 @@ export interface Uplinks {
   readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
+  /** Writes the status of devices, then drops what is known of those that another node serves. */
+  readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
   readonly scripts: Pick<ScriptMachine, 'run'>;
   /** Runs scripts that users try out, after all others. */
   readonly scriptTrials: Pick<ScriptMachine, 'run'>;
@@ -105,7 +108,9 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
   const stages = uplinkStagesOf(parts, scripts, status, intake);
   const { admit, append, announce } = stages;
-  const takeUplink = (uplink: Uplink) => countUplink(telemetry, () => handleUplink(uplink, stages));
+  const owned = whileOwnedIn(parts);
+  const takeUplink = (uplink: Uplink) =>
+    countUplink(telemetry, () => owned(uplink.device.id, () => handleUplink(uplink, stages)));
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
   const backfillStages = backfillStagesOf(parts, stages, stopping);
@@ -121,7 +126,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     admit,
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
-    backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
+    backfill: (input) =>
+      countBackfill(telemetry, () => owned(input.deviceId, () => backfill(input, backfillStages))),
     backfillNamed: (input) => countBackfill(telemetry, () => backfillNamed(input, backfillStages)),
     runScript: (source, event, principal, signal) =>
       runScript(scripts, { tenant: principal.organizationId, source, event, signal }),
@@ -130,6 +136,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     raw,
     replay: (request) => replayUplinks(request, replayStages),
     settled: status.settled,
+    async dropDevices(isDropped) {
+      await status.settled();
+      status.dropStates(isDropped);
+    },
     scripts,
     scriptTrials: scripts.trials,
     async runMaintenance() {
@@ -138,6 +148,14 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       await dropOldPeriodCounts(db, now());
     },
     close: () => closeInOrder(intake.drained, scripts.close, status.close, raw.close),
+  };
+}
+
+/** Without other nodes, the work itself. */
+function whileOwnedIn({ heldFor }: Parts) {
+  return <T>(deviceId: string, work: () => Promise<T>): Promise<T> => {
+    if (heldFor === undefined) return work();
+    return whileOwned(heldFor, deviceId, work);
   };
 }
 
