@@ -37,7 +37,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'data-folder': ['model', 'log'],
   clickhouse: ['model', 'structures'],
   samples: ['model', 'structures', 'summaries', 'log', 'clickhouse'],
-  'raw-uplinks': ['model', 'structures', 'log'],
+  'raw-uplinks': ['model', 'structures', 'log', 'clickhouse'],
   'delivery-log': ['model', 'structures', 'log'],
   records: ['model', 'structures', 'filters', 'data-folder'],
   leases: ['model', 'structures'],
@@ -99,6 +99,7 @@ export const implementationFolders: readonly string[] = [
   'records/sqlite',
   'records/postgres',
   'raw-uplinks/embedded',
+  'raw-uplinks/clickhouse',
   'leases/postgres',
   'nodes/http',
 ];

@@ -27,8 +27,7 @@ type Line = readonly [
 type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, meta?: JsonObject];
 
 /**
- * The line of an uplink. What its decoder made of it is left out when it takes more than
- * `bytesMax`.
+ * The line of an uplink. It omits the decoder's result when that takes more than `bytesMax`.
  */
 export function lineOf(uplink: RawUplink, bytesMax: number): string {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;

@@ -1,0 +1,198 @@
+// Raw uplinks in ClickHouse: shipped in blocks, dropped by the day; the newest are answered from memory.
+import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
+import { listOf } from '../../clickhouse/sql-literals.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { RawUplink } from '../../model/raw-uplink.ts';
+import { createSerialQueue } from '../../structures/serial-queue.ts';
+import { lineOf, outcomeBytesMax, uplinkOf } from '../raw-uplink-line.ts';
+import type { RawUplinkPage, RawUplinkRange, RawUplinkStore } from '../raw-uplink-store.ts';
+import type { BlockLimits, UplinkRow } from './uplink-blocks.ts';
+import { createUplinkShipping } from './uplink-shipping.ts';
+import { dayOf, dropDay, openUplinkTable, storedDays, uplinkTable } from './uplink-table.ts';
+
+export const clickHouseUplinkLimits = {
+  /** A block ends where its uplinks reach the next slot of time, or at one of the sizes. */
+  slotMs: 30_000,
+  rowsMax: 20_000,
+  bytesMax: 8 * 1024 * 1024,
+  /** So long after its slot, a block is written although no later uplink has come. */
+  graceMs: 5_000,
+  outcomeBytesMax,
+} as const;
+
+export type ClickHouseUplinkLimits = {
+  readonly [K in keyof typeof clickHouseUplinkLimits]: number;
+};
+
+export interface ClickHouseUplinksOptions {
+  readonly clickHouse: ClickHouse;
+  readonly shardOf: (deviceId: string) => Shard;
+  readonly partOf: (deviceId: string) => number;
+  /** The number of this data folder's journal. */
+  readonly journal: number;
+  /** See `FollowedJournal`. */
+  readonly position: number;
+  readonly now: () => EpochMs;
+  readonly retentionMs: number;
+  /** Of all shards, one replica each. */
+  readonly bytesMax: number;
+  readonly limits?: Partial<ClickHouseUplinkLimits>;
+}
+
+/** Creates the table when it is missing. */
+export async function openClickHouseUplinks(
+  options: ClickHouseUplinksOptions,
+): Promise<RawUplinkStore> {
+  const { clickHouse, shardOf, partOf, journal, position, now, retentionMs } = options;
+  const limits: ClickHouseUplinkLimits = { ...clickHouseUplinkLimits, ...options.limits };
+  await clickHouse.prepareTables([uplinkTable]);
+  const table = openUplinkTable(journal, partOf);
+  const shipping = createUplinkShipping({
+    ...{ table, shardOf, limits: blockLimitsOf(limits) },
+    doubtfulBefore: position,
+  });
+  const inTurn = createSerialQueue();
+  let seen = 0;
+  let durable = 0;
+  let bytes = await bytesStored(clickHouse.shards);
+
+  /** Where the rows begin that are not known to be stored. */
+  const shippedTo = (): number => shipping.waiting()[0]?.position ?? seen;
+  /** A shard with replicas keeps rows once each replica has them, see `dropExpired`. */
+  function shipped(): void {
+    if (!clickHouse.isReplicated) durable = shippedTo();
+  }
+
+  return {
+    add: (uplinks, through) =>
+      inTurn.run(async () => {
+        await shipping.add(uplinks.map((uplink) => rowOf(uplink, limits)));
+        seen = through;
+        shipped();
+      }),
+    get durable() {
+      return durable;
+    },
+    list(range) {
+      const from = Math.max(range.from ?? 0, now() - retentionMs);
+      return listBoth({ ...range, from }, shipping.waiting(), (stored, below) =>
+        table.list(shardOf(range.deviceId), stored, below),
+      );
+    },
+    syncWhenDue: () =>
+      inTurn.run(async () => {
+        await shipping.shipOver(now() - limits.graceMs);
+        shipped();
+      }),
+    async dropExpired() {
+      const before = bytes;
+      await dropDays(options);
+      bytes = await bytesStored(clickHouse.shards);
+      const kept = await inTurn.run(async () => shippedTo());
+      await everyReplicaHasAll(clickHouse);
+      durable = Math.max(durable, kept);
+      return Math.max(0, before - bytes);
+    },
+    dropDevices: (deviceIds) =>
+      inTurn.run(async () => {
+        // What waits would come to the table behind the deletion.
+        await shipping.shipAll();
+        return dropDevices(deviceIds, shardOf);
+      }),
+    get bytes() {
+      return bytes;
+    },
+    // What waits is in the journal, and makes the same blocks at the next start.
+    close: () => inTurn.idle(),
+  };
+}
+
+function blockLimitsOf({ slotMs, rowsMax, bytesMax }: ClickHouseUplinkLimits): BlockLimits {
+  return { slotMs, rowsMax, bytesMax };
+}
+
+function rowOf(uplink: RawUplink, { outcomeBytesMax: max }: ClickHouseUplinkLimits): UplinkRow {
+  const { deviceId, position, receivedAt } = uplink;
+  return { deviceId, position, receivedAt, line: lineOf(uplink, max) };
+}
+
+/** The newest are those that wait; `listStored` lists those before a position of this journal. */
+async function listBoth(
+  range: RawUplinkRange,
+  waiting: readonly UplinkRow[],
+  listStored: (range: RawUplinkRange, below: number) => Promise<RawUplinkPage>,
+): Promise<RawUplinkPage> {
+  const below = waiting[0]?.position ?? Number.MAX_SAFE_INTEGER;
+  const newest = newestFirst(waiting, range);
+  const open = newest.slice(range.skip, range.skip + range.limit);
+  const skip = Math.max(0, range.skip - newest.length);
+  const stored = await listStored({ ...range, skip, limit: range.limit - open.length }, below);
+  return {
+    uplinks: [...open.map(({ line }) => uplinkOf(line)), ...stored.uplinks],
+    total: newest.length + stored.total,
+  };
+}
+
+function newestFirst(
+  rows: readonly UplinkRow[],
+  { deviceId, from = 0, to = Number.POSITIVE_INFINITY }: RawUplinkRange,
+): readonly UplinkRow[] {
+  return rows
+    .filter((row) => row.deviceId === deviceId && row.receivedAt >= from && row.receivedAt < to)
+    .toReversed();
+}
+
+/**
+ * Drops days that are wholly past the retention, and then the oldest ones while there are too many
+ * bytes. The present day is kept.
+ */
+async function dropDays(options: ClickHouseUplinksOptions): Promise<void> {
+  const { clickHouse, now, retentionMs, bytesMax } = options;
+  const found = await Promise.all(
+    clickHouse.shards.map(async (shard) =>
+      (await storedDays(shard)).map((one) => ({ ...one, shard })),
+    ),
+  );
+  const days = found.flat().toSorted((one, other) => one.day - other.day);
+  let left = days.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const { shard, day, bytes } of days) {
+    const isPast = day < dayOf(now() - retentionMs);
+    if (!isPast && (left <= bytesMax || day >= dayOf(now()))) break;
+    await dropDay(shard, day);
+    left -= bytes;
+  }
+}
+
+async function bytesStored(shards: readonly Shard[]): Promise<number> {
+  const days = await Promise.all(shards.map(storedDays));
+  return days.flat().reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Waits until each replica has what any of its shard has. Throws ClickHouseError. */
+async function everyReplicaHasAll({ shards, isReplicated }: ClickHouse): Promise<void> {
+  if (!isReplicated) return;
+  const sql = 'system sync replica uplinks';
+  await Promise.all(
+    shards.flatMap(({ replicas }) => replicas.map((replica) => replica.text({ sql }))),
+  );
+}
+
+/** The servers delete the rows after the call, some seconds later. */
+async function dropDevices(
+  deviceIds: ReadonlySet<string>,
+  shardOf: (deviceId: string) => Shard,
+): Promise<number> {
+  let uplinks = 0;
+  for (const [shard, ids] of Map.groupBy(deviceIds, shardOf)) {
+    const where = `device in ${listOf(ids)}`;
+    const [found] = await shard.select<{ readonly total: number }>(
+      `select uniqExact(journal, position) as total from uplinks where ${where}`,
+    );
+    const { total = 0 } = found ?? {};
+    if (total === 0) continue;
+    await shard.command(`alter table uplinks delete where ${where}`);
+    uplinks += total;
+  }
+  return uplinks;
+}
