@@ -5,7 +5,8 @@ import type { Parts } from './platform-parts.ts';
 import type { ClusterConfig } from '../config.ts';
 import { nodeIdOf } from '../data-folder/node-id.ts';
 import { createCaptureSenders } from '../flows/capture-senders.ts';
-import type { HeldFor } from '../flows/owned-devices.ts';
+import type { DeviceOwnership } from '../flows/owned-devices.ts';
+import { sendUplink, uplinkCall, uplinkReceiver } from '../flows/remote-uplinks.ts';
 import type { Route } from '../http/edge/route.ts';
 import { refusalWith } from '../http/router/refusal.ts';
 import { deviceFinder } from '../http/router/routed-requests.ts';
@@ -14,14 +15,20 @@ import { leaseOfDevice, type LeaseName, type Leases, partitionLeases } from '../
 import { postgresLeaseTable } from '../leases/postgres/postgres-lease-table.ts';
 import { createSharedLeases, type SharedLeases } from '../leases/shared-leases.ts';
 import { createHttpNodes } from '../nodes/http/http-nodes.ts';
-import { createInternalPort, type InternalPort } from '../nodes/http/internal-port.ts';
+import {
+  createInternalPort,
+  type InternalPort,
+  type InternalPortParts,
+} from '../nodes/http/internal-port.ts';
 import type { Nodes } from '../nodes/nodes.ts';
+import { askOwner, type Ownership, type OwnerSearch } from '../nodes/owner-search.ts';
+import type { Uplink } from '../model/uplink.ts';
 import { openOwnSession } from '../records/postgres/own-session.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
 export interface Cluster {
-  readonly heldFor: HeldFor;
+  readonly ownership: DeviceOwnership;
   /**
    * Takes a share of the devices, and serves them to other nodes. The server does not listen yet;
    * from now on it forwards requests for other devices.
@@ -33,6 +40,8 @@ export interface ServedNode {
   readonly server: Server;
   readonly routes: readonly Route[];
   /** Writes the status of devices that move, and drops what is known of them. */
+  /** Takes an uplink of a device of this node. */
+  readonly takeOwnUplink: (uplink: Uplink) => Promise<unknown>;
   readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
 }
 
@@ -45,8 +54,16 @@ export async function openCluster(
   const nodes = createHttpNodes({ id, secret: cluster.secret, ca: cluster.tls?.ca });
   closers.push('connections to other nodes', () => nodes.close());
   const leases = leasesOf(parts, cluster, id);
+  const ownershipOf = ownershipBy(leases);
+  const search = searchBy(leases);
   return {
-    heldFor: (deviceId) => leases.held(leaseOfDevice(deviceId)),
+    ownership: {
+      heldFor: (deviceId) => leases.held(leaseOfDevice(deviceId)),
+      send: (uplink) =>
+        askOwner(ownershipOf(uplink.device.id), search, (owner) =>
+          sendUplink(uplink, (name, request) => nodes.call(owner, name, request)),
+        ),
+    },
     async join(served) {
       leases.onChange((gained, lost) => {
         const changed = new Set<LeaseName>([...gained, ...lost].map(({ name }) => name));
@@ -54,7 +71,10 @@ export async function openCluster(
       });
       leases.want(partitionLeases);
       const serve = requestListenerOf(served.server);
-      const internal = internalPortOf(parts, cluster, leases, serve);
+      const findRoute = (deviceId: string) => parts.directory.byDevice(deviceId);
+      const receive = uplinkReceiver({ findRoute, handleUplink: served.takeOwnUplink });
+      const handlers = new Map([[uplinkCall, receive]]);
+      const internal = internalPortOf(parts, cluster, leases, { serve, handlers });
       await internal.listen({ host: cluster.host, port: Number(new URL(cluster.nodeUrl).port) });
       closers.push('the internal port', () => internal.close());
       closers.push('leases', () => leases.close());
@@ -95,10 +115,10 @@ function internalPortOf(
   { telemetry }: Parts,
   { secret, tls }: ClusterConfig,
   leases: Leases,
-  serve: RequestListener,
+  offered: Pick<InternalPortParts, 'serve' | 'handlers'>,
 ): InternalPort {
   return createInternalPort({
-    ...{ secret, tls, serve, handlers: new Map() },
+    ...{ secret, tls, ...offered },
     holds: (lease) => leases.held(lease as LeaseName) !== undefined,
     refused: (address) => telemetry.credentialRefused({ ...nodeRefusal, address }),
     failed: (call, error) => telemetry.backgroundFailed(`answering ${call}`, error),
@@ -114,6 +134,21 @@ function requestListenerOf(server: Server): RequestListener {
   return listener;
 }
 
+function ownershipBy(leases: Leases): (deviceId: string) => Ownership {
+  return (deviceId) => {
+    const lease = leaseOfDevice(deviceId);
+    return {
+      lease,
+      isOwn: () => leases.held(lease) !== undefined,
+      owner: () => leases.owners().get(lease)?.node,
+    };
+  };
+}
+
+function searchBy({ refresh }: Leases): OwnerSearch {
+  return { refresh, now: () => performance.now(), wait: (ms) => wait(ms) };
+}
+
 function routerOf(
   { config, directory, telemetry, now }: Parts,
   routes: readonly Route[],
@@ -122,19 +157,10 @@ function routerOf(
   const { publicUrl, trustedProxies } = config;
   return createRouter({
     findDevice: deviceFinder(routes, createCaptureSenders(directory).ofCapture),
-    ownershipOf(deviceId) {
-      const lease = leaseOfDevice(deviceId);
-      return {
-        lease,
-        isOwn: () => leases.held(lease) !== undefined,
-        owner: () => leases.owners().get(lease)?.node,
-      };
-    },
-    refresh: leases.refresh,
+    ownershipOf: ownershipBy(leases),
+    ...searchBy(leases),
     forward: nodes.forward,
     serve,
     refuse: refusalWith({ publicUrl, trustedProxies, events: telemetry, now }),
-    now: () => performance.now(),
-    wait: (ms) => wait(ms),
   });
 }

@@ -56,7 +56,7 @@ export async function startPlatform(
 
 async function open(opened: Parts, closers: Closers): Promise<Platform> {
   const cluster = await clusterOf(opened, closers);
-  const parts = cluster === undefined ? opened : { ...opened, heldFor: cluster.heldFor };
+  const parts = cluster === undefined ? opened : { ...opened, ownership: cluster.ownership };
   const { config, readiness, records, store, telemetry, now } = parts;
   const hidden = await hideExpired({ db: records.db, store, telemetry, now });
   closers.push('the retention of samples', hidden);
@@ -151,7 +151,8 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
   });
-  await cluster?.join({ server: app.server, routes, dropDevices: uplinks.dropDevices });
+  const { dropDevices, takeOwnUplink } = uplinks;
+  await cluster?.join({ server: app.server, routes, dropDevices, takeOwnUplink });
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as AddressInfo;
   parts.address.bound(port);

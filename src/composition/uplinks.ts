@@ -59,7 +59,9 @@ import { validateSample } from '../validate/sample-validation.ts';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
-  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
+  /** The same for a device of this node. Throws Problem `deviceMoved` for another one. */
+  readonly takeOwnUplink: (uplink: Uplink) => Promise<unknown>;
   /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Removes from samples what exceeds the limits of their device. */
@@ -109,8 +111,9 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const stages = uplinkStagesOf(parts, scripts, status, intake);
   const { admit, append, announce } = stages;
   const owned = whileOwnedIn(parts);
-  const takeUplink = (uplink: Uplink) =>
+  const takeOwnUplink = (uplink: Uplink) =>
     countUplink(telemetry, () => owned(uplink.device.id, () => handleUplink(uplink, stages)));
+  const takeUplink = uplinksOfAll(parts, intake, takeOwnUplink);
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
   const backfillStages = backfillStagesOf(parts, stages, stopping);
@@ -118,6 +121,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   return {
     capture: (input) => capture(input, captureStages),
     handleUplink: takeUplink,
+    takeOwnUplink,
     async appendEntry(entry) {
       const durable = await append(entry);
       announce(durable);
@@ -152,10 +156,31 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
 }
 
 /** Without other nodes, the work itself. */
-function whileOwnedIn({ heldFor }: Parts) {
+function whileOwnedIn({ ownership }: Parts) {
   return <T>(deviceId: string, work: () => Promise<T>): Promise<T> => {
-    if (heldFor === undefined) return work();
-    return whileOwned(heldFor, deviceId, work);
+    if (ownership === undefined) return work();
+    return whileOwned(ownership.heldFor, deviceId, work);
+  };
+}
+
+/** Takes uplinks of own devices here, and sends others to the owner in the order of their device. */
+function uplinksOfAll(
+  { ownership }: Parts,
+  intake: Intake,
+  takeOwn: Uplinks['takeOwnUplink'],
+): Uplinks['handleUplink'] {
+  if (ownership === undefined) return takeOwn;
+  const { heldFor, send } = ownership;
+  return async (uplink) => {
+    const { device, bodyBytes } = uplink;
+    if (heldFor(device.id) !== undefined) return takeOwn(uplink);
+    const sent = await intake.run(
+      device.id,
+      bodyBytes,
+      () => send(uplink),
+      (outcome) => Promise.resolve(outcome),
+    );
+    return sent === 'own' ? takeOwn(uplink) : undefined;
   };
 }
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { partitionOf } from '../../src/leases/leases.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
+import { askCoap } from '../world/coap-device.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
 import type { TestDevice, World } from '../world/world.ts';
 
@@ -64,6 +65,18 @@ test('uplinks of a device that reach both nodes keep their order, and one decode
       const values = samples.map(({ data }: { data: { n: number } }) => data.n);
       expect(values).toEqual([6, 5, 4, 3, 2, 1]);
     }
+  }
+});
+
+test('uplinks over CoAP reach the owner from both nodes', async () => {
+  for (const { secret, deviceId } of devices)
+    for (const port of cluster.coapPorts) {
+      const answer = await askCoap(port, { query: { secret, deviceId }, body: '{"coap":true}' });
+      expect(answer.code).toBe('2.01');
+    }
+  for (const { id } of devices) {
+    const [sample] = await world.must('POST', `/v3/devices/${id}/query`, { limit: 1 });
+    expect(sample.data).toEqual({ n: 8 });
   }
 });
 
@@ -131,6 +144,6 @@ test('a device of a node that stops is served by the other one', async () => {
       { limit: 1 },
     ).then(({ body }) => body);
     // The state was written before the device moved.
-    expect(sample.data).toEqual({ n: 7 });
+    expect(sample.data).toEqual({ n: 9 });
   }
 }, 60_000);

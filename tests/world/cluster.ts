@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { freePort } from '../../bench/load/server-process.ts';
 import { recordsSettings } from '../../src/records/testing-engine.ts';
+import { freeUdpPort } from './coap-device.ts';
 import { startWorld, type World } from './world.ts';
 
 export interface TestCluster {
@@ -14,6 +15,8 @@ export interface TestCluster {
   readonly world: World;
   /** Each with its own address. */
   readonly nodes: readonly World[];
+  /** Of the nodes, in their order. */
+  readonly coapPorts: readonly number[];
   close(): Promise<void>;
 }
 
@@ -32,9 +35,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
   const [first = ''] = directories;
   const common = { ...(await recordsSettings(first)), ...options.environment };
   const nodes: World[] = [];
-  for (const directory of directories) {
+  const coapPorts = await Promise.all(directories.map(freeUdpPort));
+  for (const [place, directory] of directories.entries()) {
     const node = await startWorld({
-      ...{ directory, environment: { ...common, PUBLIC_URL: base }, base },
+      ...{
+        directory,
+        environment: { ...common, PUBLIC_URL: base, COAP_PORT: String(coapPorts[place]) },
+        base,
+      },
       cluster: {
         nodeUrl: `http://127.0.0.1:${await freePort()}`,
         host: '127.0.0.1',
@@ -50,6 +58,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
   return {
     world,
     nodes,
+    coapPorts,
     async close() {
       proxy.closeAllConnections();
       proxy.close();

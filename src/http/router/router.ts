@@ -2,42 +2,25 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { NodeAddress } from '../../model/node-address.ts';
 import { type Problem, problem } from '../../model/problem.ts';
-import { type ForwardedAnswer, type Nodes, NodeUnreachable } from '../../nodes/nodes.ts';
+import type { ForwardedAnswer, Nodes } from '../../nodes/nodes.ts';
+import { askOwner, type Ownership, type OwnerSearch } from '../../nodes/owner-search.ts';
 import { readBody } from '../edge/direct/plain-body.ts';
 import type { FindDevice } from './routed-requests.ts';
 
 export const routerLimits = {
-  /** How long a request waits for an owner: longer than a lease of a dead node is valid. */
-  ownerMsMax: 15_000,
-  pollMs: 100,
   /** Longer bodies are sent while they are read, and cannot be sent to a second node. */
   keptBytesMax: 256 * 1024,
 } as const;
 
-/** Who serves a device: this node, another one, or none at present. */
-export interface Ownership {
-  readonly lease: string;
-  /** Whether this node accepts requests for the device. */
-  readonly isOwn: () => boolean;
-  /** The node that holds the lease, as far as this node knows. */
-  readonly owner: () => NodeAddress | undefined;
-}
-
-export interface RouterParts {
+export interface RouterParts extends OwnerSearch {
   readonly findDevice: FindDevice;
   readonly ownershipOf: (deviceId: string) => Ownership;
-  /** Reads the owners again. */
-  readonly refresh: () => Promise<void>;
   readonly forward: Nodes['forward'];
   /** Serves a request on this node. */
   readonly serve: RequestListener;
   /** Answers with the error body. */
   readonly refuse: (request: IncomingMessage, response: ServerResponse, why: Problem) => void;
-  /** A monotonic clock in milliseconds, and a wait. */
-  readonly now: () => number;
-  readonly wait: (ms: number) => Promise<void>;
 }
 
 export function createRouter(parts: RouterParts): RequestListener {
@@ -51,7 +34,7 @@ export function createRouter(parts: RouterParts): RequestListener {
     if (ownership.isOwn()) return serve(request, response);
     routeToOwner(parts, ownership, request, response).catch((error: unknown) => {
       if (response.headersSent) return void response.destroy();
-      parts.refuse(request, response, problemOf(error));
+      parts.refuse(request, response, error as Problem);
     });
   };
   return (request, response) => {
@@ -66,46 +49,22 @@ export function createRouter(parts: RouterParts): RequestListener {
   };
 }
 
-function problemOf(error: unknown): Problem {
-  if (error instanceof NodeUnreachable) return problem('nodeUnreachable');
-  return error as Problem;
-}
-
 /** Asks the owner; when the device moves meanwhile, its next one. */
 async function routeToOwner(
   parts: RouterParts,
-  ownership: Ownership,
+  { lease, isOwn, owner }: Ownership,
   request: IncomingMessage,
   response: ServerResponse & { req: IncomingMessage },
 ): Promise<void> {
-  const { refresh, now, wait } = parts;
-  const until = now() + routerLimits.ownerMsMax;
-  const sending = sendingOf(request, response, ownership.lease);
-  while (!response.destroyed) {
-    if (ownership.isOwn() && !sending.hasBegun()) return parts.serve(request, response);
-    const owner = ownership.owner();
-    const answer = owner === undefined ? 'notHeld' : await ask(parts, owner, sending);
-    if (answer !== 'notHeld') return sendAnswer(answer, response);
+  const sending = sendingOf(request, response, lease);
+  // Once its body is read, a request is forwarded to this node as well.
+  const ownership = { isOwn: () => isOwn() && !sending.hasBegun(), owner };
+  const answer = await askOwner(ownership, parts, async (node) => {
     if (!sending.canRepeat()) throw problem('deviceMoved');
-    if (now() >= until) throw problem('deviceWithoutOwner');
-    await wait(routerLimits.pollMs);
-    // Without the table, the owners are as they were.
-    await refresh().catch(() => undefined);
-  }
-}
-
-/** A node that cannot be reached is asked again while it is the owner and nothing was sent. */
-async function ask(
-  { forward }: RouterParts,
-  owner: NodeAddress,
-  sending: Sending,
-): Promise<ForwardedAnswer | 'notHeld'> {
-  try {
-    return await forward(owner, await sending.request());
-  } catch (error) {
-    if (error instanceof NodeUnreachable && !error.wasSent) return 'notHeld';
-    throw error;
-  }
+    return parts.forward(node, await sending.request());
+  });
+  if (answer === 'own') return parts.serve(request, response);
+  await sendAnswer(answer, response);
 }
 
 interface Sending {
