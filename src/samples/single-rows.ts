@@ -61,7 +61,7 @@ export function createSingleRows({
   const pendingOf = new Map<EntryGroup, PendingEntry[]>();
   let block = new RowBlock();
   let shape: DataShape | undefined;
-  /** Of the device that was looked at last. */
+  /** Of the device that `deviceOf` was called for last. */
   let pending: PendingEnd | undefined;
 
   /** The number of the device when the row is later than all of its device; undefined when that is not sure. */
