@@ -108,7 +108,7 @@ test('an entry takes the short way behind others of its device that are in fligh
   await send(1);
   const given = [send(10, { why: 1 }), send(11), send(12), send(7), send(13), send(12), send(14)];
   const entries = await Promise.all(given);
-  // The samples of an entry of the short way are made when they are first read.
+  // The samples of an entry of the short way are created when they are first read.
   const isShort = entries.map((entry) => !Object.hasOwn(entry, 'samples'));
   expect(isShort).toEqual([false, true, true, false, true, false, false]);
   expect(entries.map(({ duplicates }) => duplicates)).toEqual([0, 0, 0, 0, 0, 1, 0]);
