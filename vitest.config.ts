@@ -34,6 +34,7 @@ const onPostgresToo = [
   'src/records/postgres/*.test.ts',
   'tests/nodes/*.test.ts',
   'src/leases/postgres/*.test.ts',
+  'tests/cluster/*.test.ts',
   'tests/interface/2.2-lists.test.ts',
   'tests/interface/37-search.test.ts',
 ];
@@ -116,6 +117,7 @@ export default defineConfig({
                   ...isolated,
                   'src/{records,leases}/postgres/**',
                   'tests/nodes/**',
+                  'tests/cluster/**',
                 ],
                 // Modules keep no state, so one process imports them once for many files.
                 isolate: false,

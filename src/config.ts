@@ -25,6 +25,17 @@ const vendorAliasModes = ['header', 'always', 'off'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
+export interface ClusterConfig {
+  /** Where the other nodes reach this one, with its port. */
+  readonly nodeUrl: string;
+  /** The address that the internal port listens on. */
+  readonly host: string;
+  readonly secret: string;
+  readonly leaseMs: number;
+  /** As PEM; the authority is that of the certificates of the other nodes. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -50,12 +61,10 @@ export interface Config {
   /** Proxies whose `X-Forwarded-For` is believed: addresses or CIDR ranges. */
   readonly trustedProxies: readonly string[];
   readonly recordsUrl: string | undefined;
-  /** With it, several nodes share the records; each knows the others by it. */
-  readonly clusterSecret: string | undefined;
-  /** Where other nodes reach this one. */
-  readonly nodeUrl: string | undefined;
   readonly samplesUrl: string | undefined;
   readonly busUrl: string | undefined;
+  /** Several nodes with common records: no setting of this version sets it. */
+  readonly cluster?: ClusterConfig;
   readonly logLevel: LogLevel;
   readonly vendorAliases: 'header' | 'always' | 'off';
   readonly deviceAudience: string;
@@ -90,11 +99,11 @@ const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as c
  */
 const secretNames = new Set([
   'RECORDS_URL',
-  'CLUSTER_SECRET',
   'SAMPLES_URL',
   'ADMIN_PASSWORD',
   'ADMIN_API_KEY',
   'SECRETS_KEY',
+  'CLUSTER_SECRET',
   'SMTP_URL',
   'SMS_GATEWAY_URL',
   'GCP_SERVICE_ACCOUNT_KEY',
@@ -106,6 +115,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfig(environment: Environment = process.env): Config {
   const text = (name: string) => textOf(environment, name);
   refuseSomeRoles(text('ROLES'));
+  for (const name of ['NODE_URL', 'CLUSTER_SECRET', 'LEASE_SECONDS'])
+    refuseSeveralNodes(name, text(name));
   const port = portOf('PORT', text('PORT'), 8080);
   const publicUrl = publicUrlOf(text('PUBLIC_URL'), port);
   return Object.freeze({
@@ -130,8 +141,6 @@ export function readConfig(environment: Environment = process.env): Config {
     mapTiles: mapTilesOf(text('MAP_TILES_URL'), text('MAP_TILES_ATTRIBUTION')),
     trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
-    clusterSecret: text('CLUSTER_SECRET'),
-    nodeUrl: urlOf('NODE_URL', text('NODE_URL')),
     samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', logLevels),
@@ -188,6 +197,13 @@ function textOf(environment: Environment, name: string): string | undefined {
 function publicUrlOf(value: string | undefined, port: number): string {
   const url = urlOf('PUBLIC_URL', value) ?? `http://localhost:${port}`;
   return url.replace(/\/+$/, '');
+}
+
+function refuseSeveralNodes(name: string, value: string | undefined): void {
+  if (value === undefined) return;
+  throw new ConfigError(
+    `${name} is set, but this version runs on one node: unset it, and use one platform for one database`,
+  );
 }
 
 /**

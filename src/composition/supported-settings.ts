@@ -2,11 +2,10 @@
 import { serverAddresses } from '../clickhouse/server-addresses.ts';
 import { ConfigError } from '../config-values.ts';
 import type { Config } from '../config.ts';
-import { clusterSecretWeakness } from '../nodes/cluster-secret.ts';
 
 /** Throws ConfigError for settings that this version does not support together, or at all. */
 export function refuseUnsupported(config: Config): void {
-  const { recordsUrl, secretsKey, samplesUrl, busUrl, clusterSecret, nodeUrl } = config;
+  const { recordsUrl, secretsKey, samplesUrl, busUrl } = config;
   if (busUrl !== undefined)
     throw new ConfigError('BUS_URL is set, but this version runs without a bus: unset it');
   if (samplesUrl !== undefined && serverAddresses(samplesUrl) === undefined)
@@ -17,12 +16,6 @@ export function refuseUnsupported(config: Config): void {
     throw new ConfigError(
       'RECORDS_URL=… cannot be used: it must be the address of a database, such as postgres://user:password@host/heliograph',
     );
-  if (clusterSecret !== undefined && (recordsUrl === undefined || nodeUrl === undefined))
-    throw new ConfigError(
-      'CLUSTER_SECRET is set, but nodes share their records in PostgreSQL and reach each other: set RECORDS_URL, and NODE_URL to the address of this node',
-    );
-  const weakness = clusterSecret && clusterSecretWeakness(clusterSecret);
-  if (weakness) throw new ConfigError(`CLUSTER_SECRET cannot be used: ${weakness}`);
   // A key file in the folder would be missing where the database is restored next to another one.
   if (recordsUrl !== undefined && secretsKey === undefined)
     throw new ConfigError(

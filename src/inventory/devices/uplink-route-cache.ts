@@ -204,7 +204,7 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       const isNamed = (device: Device) => hasEui(device, deviceEui);
       const known = routes.devices.byEui(connector.id, deviceEui, isNamed);
       if (known !== undefined) return checked(routes.routeOf(known), connector);
-      return readByEui(connector, deviceEui);
+      return readByEui({ records, changes, routes }, connector, deviceEui);
     },
     byDevice: (id) => routes.byId(id),
     cachedOutputs: (id) => routes.outputsOf(id),
@@ -236,17 +236,26 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
   function byConnector(connector: DeviceConnector, deviceId: string): Found {
     return checked(routes.byDeviceId(connector.organizationId, deviceId), connector);
   }
+}
 
-  async function readByEui(connector: DeviceConnector, eui: string): Promise<UplinkRoute> {
-    const { revision } = changes;
-    const device = await findDeviceByEui(records, connector, eui);
-    if (device === undefined) throw problem('notFound', { what: 'device', id: eui });
-    const labeled = await labeledDevice(records, device);
-    const route = ofConnector(await routes.store({ labeled, revision }), connector);
-    if (!changes.hasChanged(device.id, revision))
-      routes.devices.setEui(device.id, connector.id, eui);
-    return route;
-  }
+interface EuiRead {
+  readonly records: Records;
+  readonly changes: RecordChanges;
+  readonly routes: ReturnType<typeof createDeviceRoutes>;
+}
+
+async function readByEui(
+  { records, changes, routes }: EuiRead,
+  connector: DeviceConnector,
+  eui: string,
+): Promise<UplinkRoute> {
+  const { revision } = changes;
+  const device = await findDeviceByEui(records, connector, eui);
+  if (device === undefined) throw problem('notFound', { what: 'device', id: eui });
+  const labeled = await labeledDevice(records, device);
+  const route = ofConnector(await routes.store({ labeled, revision }), connector);
+  if (!changes.hasChanged(device.id, revision)) routes.devices.setEui(device.id, connector.id, eui);
+  return route;
 }
 
 function checked(route: Found, connector: DeviceConnector): Found {
