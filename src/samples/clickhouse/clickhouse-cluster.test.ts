@@ -22,7 +22,8 @@ describeWith(clickhouse, 'samples in a cluster of ClickHouse', () => {
     }, async () => {
       const directory = mkdtempSync(join(tmpdir(), 'clickhouse-cluster-'));
       const url = cluster().url;
-      const samples = await openClickHouseSamples({ directory, url, now: () => Date.now() });
+      const open = () => openClickHouseSamples({ directory, url, now: () => Date.now() });
+      let samples = await open();
       const append = async (from: number) => {
         for (const device of devices)
           await samples.append(
@@ -52,6 +53,10 @@ describeWith(clickhouse, 'samples in a cluster of ClickHouse', () => {
           .toBe(true);
         const counts = async () =>
           Promise.all(devices.map(async (id) => (await allSamples(samples, id)).length));
+        expect(await counts()).toEqual(devices.map(() => 100));
+        // A start while the replica is away uses the other one.
+        await samples.close();
+        samples = await open();
         expect(await counts()).toEqual(devices.map(() => 100));
         await first.restart();
         await append(2_000);
