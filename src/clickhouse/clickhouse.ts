@@ -115,7 +115,7 @@ async function openReplicas(
   const opened = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const [example] = opened;
   const failures = results.flatMap((result) =>
-    result.status === 'rejected' ? [result.reason as unknown] : [],
+    result.status === 'rejected' ? [errorOf(result.reason)] : [],
   );
   const refusal = failures.find((error) => !(error instanceof NoAnswerError)) ?? failures[0];
   const isAnyUsable = example !== undefined && refusal instanceof NoAnswerError;
@@ -188,6 +188,10 @@ function replicationOf(shards: readonly (readonly Opened[])[]): boolean {
   return isReplicated;
 }
 
+function errorOf(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
+
 /** A replica that is away gets its tables with a later start. */
 async function prepareOnAll(
   table: TableDefinition,
@@ -198,7 +202,7 @@ async function prepareOnAll(
     servers.map((server) => prepareTable(table, server, isReplicated)),
   );
   const failures = results.flatMap((result) =>
-    result.status === 'rejected' ? [result.reason as unknown] : [],
+    result.status === 'rejected' ? [errorOf(result.reason)] : [],
   );
   const [first] = failures;
   if (first !== undefined && failures.length === servers.length) throw first;
