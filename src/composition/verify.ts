@@ -7,7 +7,7 @@ import {
   type DeliveryLogFindings,
   verifyDeliveryLog,
 } from '../delivery-log/verify-delivery-log.ts';
-import { type StoreFindings, verifyStore } from '../samples/embedded/verify-chunks.ts';
+import type { StoreFindings } from '../samples/verify-journal.ts';
 import { positionBehindUplinks } from '../raw-uplinks/embedded/newest-position.ts';
 import {
   type RawUplinkFindings,
@@ -15,6 +15,7 @@ import {
 } from '../raw-uplinks/embedded/verify-raw-uplinks.ts';
 import type { RecordsFindings } from '../records/records-check.ts';
 import { recordsPlaceOf } from './records.ts';
+import { verifySamples } from './samples.ts';
 import type { Config } from '../config.ts';
 
 export interface FolderFindings {
@@ -34,7 +35,7 @@ export interface FolderFindings {
  * checked: missing, empty of data, or in use.
  */
 export async function verifyDataFolder(
-  config: Pick<Config, 'dataDirectory' | 'secretsKey' | 'recordsUrl'>,
+  config: Pick<Config, 'dataDirectory' | 'secretsKey' | 'recordsUrl' | 'samplesUrl'>,
 ): Promise<FolderFindings> {
   const { dataDirectory: directory, secretsKey, recordsUrl } = config;
   const place = recordsPlaceOf(config);
@@ -55,7 +56,7 @@ export async function verifyDataFolder(
       node: await storedNodeId(directory),
     });
     const uplinksTo = await positionBehindUplinks(join(directory, 'uplinks'));
-    const store = await verifyStore(samples, { ...positions, uplinksTo });
+    const store = await verifySamples(config, samples, { ...positions, uplinksTo });
     const records = await place.verify(refusal);
     const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
     const deliveries = await verifyDeliveryLog(
