@@ -8,6 +8,7 @@ export default {
     'clients/simulate/command.ts',
     'tests/load/kill-platform.ts',
     'tests/load/*-child.ts',
+    'tests/servers/*-child.ts',
     'bench/*.ts',
     'tools/*.ts',
     'bin/*.{js,ts}',
