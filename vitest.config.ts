@@ -50,6 +50,17 @@ const onPostgres = {
   exclude: [...configDefaults.exclude, ...ofSqlite],
 };
 const isPostgres = process.env['RECORDS'] === 'postgres';
+/** With `SAMPLES=clickhouse`, the platforms of the named tests keep their samples in ClickHouse. */
+const onClickHouse = {
+  env: { SAMPLES: 'clickhouse' },
+  testTimeout: 120_000,
+  globalSetup: ['tests/servers/samples-server.ts'],
+};
+const isClickHouse = process.env['SAMPLES'] === 'clickhouse';
+const onAnotherEngine = [
+  ...(isPostgres ? [{ name: 'postgres', include: everything, ...onPostgres }] : []),
+  ...(isClickHouse ? [{ name: 'clickhouse', include: everything, ...onClickHouse }] : []),
+];
 const hasPostgres = existsSync(postgresql.path);
 if (!hasPostgres)
   console.log(
@@ -63,28 +74,33 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     allowOnly: false,
-    projects: isPostgres
-      ? [{ extends: true, test: { name: 'postgres', include: everything, ...onPostgres } }]
-      : [
-          {
-            extends: true,
-            test: {
-              name: 'embedded',
-              include: everything,
-              exclude: [...configDefaults.exclude, ...isolated, 'src/{records,leases}/postgres/**'],
-              // Modules keep no state, so one process imports them once for many files.
-              isolate: false,
+    projects:
+      onAnotherEngine.length > 0
+        ? onAnotherEngine.map((test) => ({ extends: true as const, test }))
+        : [
+            {
+              extends: true,
+              test: {
+                name: 'embedded',
+                include: everything,
+                exclude: [
+                  ...configDefaults.exclude,
+                  ...isolated,
+                  'src/{records,leases}/postgres/**',
+                ],
+                // Modules keep no state, so one process imports them once for many files.
+                isolate: false,
+              },
             },
-          },
-          { extends: true, test: { name: 'isolated', include: isolated } },
-          ...(hasPostgres
-            ? [
-                {
-                  extends: true,
-                  test: { name: 'postgres', include: onPostgresToo, ...onPostgres },
-                } as const,
-              ]
-            : []),
-        ],
+            { extends: true, test: { name: 'isolated', include: isolated } },
+            ...(hasPostgres
+              ? [
+                  {
+                    extends: true,
+                    test: { name: 'postgres', include: onPostgresToo, ...onPostgres },
+                  } as const,
+                ]
+              : []),
+          ],
   },
 });

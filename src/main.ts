@@ -1,4 +1,5 @@
 // Start and stop: starts the platform and stops it on a signal, or checks its data folder.
+import { ClickHouseStartError } from './clickhouse/clickhouse.ts';
 import { ConfigError } from './config-values.ts';
 import { type Config, readConfig } from './config.ts';
 import { startPlatform } from './composition/platform.ts';
@@ -82,7 +83,7 @@ async function verify(): Promise<void> {
  */
 function failWith(code: number): (error: unknown) => void {
   return (error) => {
-    const expected = [ConfigError, DataFolderError, NewerFormatError].some(
+    const expected = [ConfigError, DataFolderError, NewerFormatError, ClickHouseStartError].some(
       (kind) => error instanceof kind,
     );
     if (expected || isListenError(error))

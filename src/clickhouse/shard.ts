@@ -44,35 +44,7 @@ export function createShard(
   replicas: readonly Replica[],
   { insertSettings, catchUp }: ShardOptions,
 ): Shard {
-  let current = 0;
-
-  function replica(): Replica {
-    return replicas[current] ?? missing('replica');
-  }
-
-  /** Uses the next replica that has everything. */
-  async function leave(failed: Replica): Promise<void> {
-    if (replica() !== failed || replicas.length === 1) return;
-    const next = (current + 1) % replicas.length;
-    const other = replicas[next] ?? missing('replica');
-    await catchUp(other);
-    if (replica() === failed) current = next;
-  }
-
-  async function onAny<T>(ask: (from: Replica) => Promise<T>): Promise<T> {
-    for (let attempt = 0; ; attempt += 1) {
-      const from = replica();
-      try {
-        return await ask(from);
-      } catch (error) {
-        const delayMs = retryDelaysMs[attempt];
-        const isLost = error instanceof ClickHouseError && error.failure === 'unreachable';
-        if (!isLost || delayMs === undefined) throw error;
-        await leave(from).catch(() => undefined);
-        await delay(delayMs);
-      }
-    }
-  }
+  const { current, leave, onAny } = createChoice(replicas, catchUp);
 
   async function command(sql: string): Promise<void> {
     await onAny((to) => to.text({ sql }));
@@ -84,7 +56,7 @@ export function createShard(
     async *stream<Row>(sql: string) {
       let isBegun = false;
       for (let attempt = 0; ; attempt += 1) {
-        const from = replica();
+        const from = current();
         try {
           for await (const lines of from.lines({ sql: `${sql} format JSONEachRow` })) {
             isBegun = true;
@@ -100,7 +72,7 @@ export function createShard(
       }
     },
     async insert({ table, columns, rows, queryId }) {
-      const to = replica();
+      const to = current();
       try {
         await to.text({
           sql: `insert into ${table} (${columns.join(', ')}) format RowBinary`,
@@ -119,6 +91,51 @@ export function createShard(
     },
     close: async () => {
       await Promise.all(replicas.map((each) => each.close()));
+    },
+  };
+}
+
+interface ReplicaChoice {
+  readonly current: () => Replica;
+  /** Uses the next replica that has everything. */
+  readonly leave: (failed: Replica) => Promise<void>;
+  /** Asks again while replicas are unreachable, some times. */
+  readonly onAny: <T>(ask: (from: Replica) => Promise<T>) => Promise<T>;
+}
+
+function createChoice(
+  replicas: readonly Replica[],
+  catchUp: ShardOptions['catchUp'],
+): ReplicaChoice {
+  let at = 0;
+
+  function current(): Replica {
+    return replicas[at] ?? missing('replica');
+  }
+
+  async function leave(failed: Replica): Promise<void> {
+    if (current() !== failed || replicas.length === 1) return;
+    const next = (at + 1) % replicas.length;
+    await catchUp(replicas[next] ?? missing('replica'));
+    if (current() === failed) at = next;
+  }
+
+  return {
+    current,
+    leave,
+    async onAny(ask) {
+      for (let attempt = 0; ; attempt += 1) {
+        const from = current();
+        try {
+          return await ask(from);
+        } catch (error) {
+          const delayMs = retryDelaysMs[attempt];
+          const isLost = error instanceof ClickHouseError && error.failure === 'unreachable';
+          if (!isLost || delayMs === undefined) throw error;
+          await leave(from).catch(() => undefined);
+          await delay(delayMs);
+        }
+      }
     },
   };
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { composeAccess } from './access.ts';
 import { composeOperations } from './operations.ts';
 import { recordsPlaceOf } from './records.ts';
+import { sampleStoreOf } from './samples.ts';
 import type { Parts } from './platform-parts.ts';
 import { createPublicAddress } from './public-address.ts';
 import type { Config } from '../config.ts';
@@ -29,7 +30,6 @@ import type { RecordChange } from '../model/record.ts';
 import { positionBehindUplinks } from '../raw-uplinks/embedded/newest-position.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import type { RecordedPositions } from '../records/rows/recorded-positions.ts';
-import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
 import { openSamples, type Samples } from '../samples/samples.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
@@ -168,11 +168,11 @@ async function openSampleStore(
 ): Promise<{ readonly samples: Samples; readonly log: EntryLog }> {
   const uplinksTo = await positionBehindUplinks(join(config.dataDirectory, 'uplinks'));
   const directory = join(config.dataDirectory, 'samples');
+  const openStore = await sampleStoreOf({ config, directory, telemetry, closers, now });
   const samples = await openSamples({
     directory,
     now,
-    openStore: (surroundings) =>
-      openEmbeddedStore({ directory: join(directory, 'segments'), ...surroundings }),
+    openStore,
     seen: { ...seen, uplinksTo },
     hasRoom: () => !disk.isFull(),
     onWriting: disk.writingChanged,

@@ -1,17 +1,17 @@
 // Supported settings: refuses those that this version does not support together, or at all.
+import { serverAddresses } from '../clickhouse/server-addresses.ts';
 import { ConfigError } from '../config-values.ts';
 import type { Config } from '../config.ts';
 
 /** Throws ConfigError for settings that this version does not support together, or at all. */
 export function refuseUnsupported(config: Config): void {
   const { recordsUrl, secretsKey, samplesUrl, busUrl } = config;
-  const settings = { SAMPLES_URL: samplesUrl, BUS_URL: busUrl };
-  for (const [name, value] of Object.entries(settings)) {
-    if (value !== undefined)
-      throw new ConfigError(
-        `${name} is set, but this version keeps samples in the data folder: unset it`,
-      );
-  }
+  if (busUrl !== undefined)
+    throw new ConfigError('BUS_URL is set, but this version runs without a bus: unset it');
+  if (samplesUrl !== undefined && serverAddresses(samplesUrl) === undefined)
+    throw new ConfigError(
+      'SAMPLES_URL=… cannot be used: it must be the address of a ClickHouse server, such as http://user:password@host:8123/heliograph; replicas are separated by commas, shards by semicolons',
+    );
   if (recordsUrl !== undefined && !/^postgres(?:ql)?:\/\/.*\/./.test(recordsUrl))
     throw new ConfigError(
       'RECORDS_URL=… cannot be used: it must be the address of a database, such as postgres://user:password@host/heliograph',

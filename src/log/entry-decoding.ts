@@ -42,7 +42,8 @@ export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
       // Many entries are given to the store together, most of which have few values.
       if (shared.length >= sharedValuesMax) shared = new LeafValues();
       const { deviceId, firstOrder, rows } = decode(kept, shared);
-      return { position: kept.position, deviceId, firstOrder, rows, bytes: kept.payload.length };
+      const { position, storedAt, payload } = kept;
+      return { position, storedAt, deviceId, firstOrder, rows, bytes: payload.length };
     },
   };
 }

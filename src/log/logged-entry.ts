@@ -1,5 +1,6 @@
 // Logged entry: an entry as the sample store gets it, with rows split into shapes and values.
 import type { EntryTrace } from '../model/entry-trace.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { SampleEntry } from '../model/sample.ts';
 import { type DataShape, dataOf } from './data-shape.ts';
@@ -45,6 +46,7 @@ export interface RowColumns {
 
 export interface LoggedEntry {
   readonly position: number;
+  readonly storedAt: EpochMs;
   readonly deviceId: string;
   /**
    * Place of the first row among all rows of the device in the order of storing; the others follow.

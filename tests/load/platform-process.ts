@@ -1,6 +1,7 @@
 // Platform process for tests that kill it: started on a data folder, ready by its own message, ended by signal.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { HttpTarget } from '../../bench/load/http.ts';
+import { samplesSettings } from '../world/samples-settings.ts';
 import { testedProgram } from '../world/tested-program.ts';
 
 export const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
@@ -46,6 +47,7 @@ function spawnPlatform(directory: string, settings: Settings = {}): Started {
       MQTT_TLS_PORT: '0',
       COAP_PORT: '0',
       LOG_LEVEL: 'error',
+      ...samplesSettings(directory),
       ...settings,
     },
   });

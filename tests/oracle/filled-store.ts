@@ -13,10 +13,27 @@ export interface FilledStore {
 
 const samplesAnEntry = 100;
 
-/** Stores the samples in their order, devices side by side. */
+export type FillStore = (samples: readonly Sample[]) => Promise<FilledStore>;
+
+/** The embedded store with the samples. */
 export async function filledStore(samples: readonly Sample[]): Promise<FilledStore> {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-filled-'));
   const store = await openTestSamples({ directory, now: () => Date.now() });
+  await appendAll(store, samples);
+  return {
+    store,
+    async close() {
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Stores the samples in their order, device after device. */
+export async function appendAll(
+  store: Pick<Samples, 'append'>,
+  samples: readonly Sample[],
+): Promise<void> {
   const rest = {
     organizationId: 'o1',
     workspaceId: 'w1',
@@ -37,11 +54,4 @@ export async function filledStore(samples: readonly Sample[]): Promise<FilledSto
       });
     }
   }
-  return {
-    store,
-    async close() {
-      await store.close();
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
 }

@@ -4,7 +4,7 @@ import { accumulatedKpi, deviceKpis } from '../../src/query/kpi.ts';
 import { openPublicHolidays } from '../../src/query/public-holidays.ts';
 import { deviceSeries } from '../../src/query/time-series.ts';
 import { openTimeZones } from '../../src/model/time-zone.ts';
-import { filledStore } from './filled-store.ts';
+import { type FillStore, filledStore } from './filled-store.ts';
 import type { Samples } from '../../src/samples/samples.ts';
 import {
   type OracleQuery,
@@ -39,11 +39,12 @@ export async function oracleRun(
   seed: number,
   samples: number,
   queries: number,
+  fill: FillStore = filledStore,
 ): Promise<OracleRun> {
   const random = randomOf(seed);
   const stored = randomSamples(random, samples);
   const oracle = sqlOracle(stored, dataKeys);
-  const { store, close } = await filledStore(stored);
+  const { store, close } = await fill(stored);
   const run = { queries, points: 0, nonNull: 0 };
   try {
     for (let i = 0; i < queries; i++) {

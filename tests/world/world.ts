@@ -9,6 +9,7 @@ import { databaseConnectorId } from '../../src/model/ids.ts';
 import { type Answered, checkedFetch } from './checked-fetch.ts';
 import { recordsSettings } from '../../src/records/testing-engine.ts';
 import type { Log } from '../../src/telemetry/log.ts';
+import { samplesSettings } from './samples-settings.ts';
 
 const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
 
@@ -74,6 +75,7 @@ export async function startWorld(
     COAP_PORT: '0',
     LOG_LEVEL: 'silent',
     ...(await recordsSettings(directory)),
+    ...samplesSettings(directory),
     ...options.environment,
   });
   const platform = await startPlatform(config, options.now, options.log);

@@ -1,7 +1,7 @@
 // What the store can tell about a device or a workspace without reading rows: keys and their types, samples and bytes.
-import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
-import type { MeasuredTopic, MeasuredType, WorkspaceUsage } from '../../sample-store.ts';
+import { keysOfShapes } from '../../measured-keys.ts';
+import type { MeasuredTopic, WorkspaceUsage } from '../../sample-store.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { ShapeTable } from '../memtables/shape-table.ts';
 import type { DeviceTable, ShapeTables } from '../memtables/shape-tables.ts';
@@ -13,16 +13,6 @@ import { type Device, type Series, unsealedRows } from './series.ts';
 const topicsStandard = 50;
 /** What an unsealed row is counted as; sealed ones count with what they take on disk. */
 export const unsealedRowBytes = 48;
-
-const typeOfKind: Readonly<Record<LeafKind, MeasuredType>> = {
-  [leafKinds.number]: 'number',
-  [leafKinds.boolean]: 'boolean',
-  [leafKinds.string]: 'string',
-  [leafKinds.json]: 'array',
-  [leafKinds.null]: 'null',
-  [leafKinds.object]: 'object',
-  [leafKinds.empty]: 'object',
-};
 
 /** What a device has of a topic, in its series and in tables. */
 interface DeviceTopic {
@@ -58,29 +48,13 @@ export function measuredKeys(
 ): MeasuredTopic[] {
   return topics.slice(0, topicsMax).map(({ topic, series, tables }) => ({
     topic,
-    keys: keysOf(
+    keys: keysOfShapes(
       new Set([
         ...(series === undefined ? [] : shapesOf(series)),
         ...tables.map(({ shape }) => shape),
       ]),
     ),
   }));
-}
-
-function keysOf(shapes: Iterable<DataShape>): MeasuredTopic['keys'] {
-  const types = new Map<string, { path: readonly string[]; types: Set<MeasuredType> }>();
-  const note = (path: readonly string[], type: MeasuredType): void => {
-    const name = JSON.stringify(path);
-    const found = types.get(name) ?? { path, types: new Set<MeasuredType>() };
-    types.set(name, found);
-    found.types.add(type);
-  };
-  for (const shape of shapes) {
-    for (const { path, kind } of shape.leaves) note(path, typeOfKind[kind]);
-    for (const path of shape.nulls) note(path, 'null');
-    for (const path of shape.empties) note(path, 'object');
-  }
-  return [...types.values()].map(({ path, types: found }) => ({ path, types: [...found] }));
 }
 
 /** Each shape once; chunks of the same shapes share their schema. */

@@ -1,0 +1,84 @@
+// Samples of the platform: in the data folder, or in ClickHouse when SAMPLES_URL names servers.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openClickHouse } from '../clickhouse/clickhouse.ts';
+import { serverAddresses } from '../clickhouse/server-addresses.ts';
+import type { Config } from '../config.ts';
+import { DataFolderError } from '../data-folder/data-folder.ts';
+import {
+  type ClickHouseStore,
+  openClickHouseStore,
+} from '../samples/clickhouse/clickhouse-store.ts';
+import { shippingFile } from '../samples/clickhouse/shipping-state.ts';
+import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
+import type { StoreSurroundings } from '../samples/samples.ts';
+import type { Closers } from '../structures/closers.ts';
+import { missing } from '../structures/missing.ts';
+import type { Telemetry } from '../telemetry/events.ts';
+
+export interface SampleStoreParts {
+  readonly config: Pick<Config, 'samplesUrl'>;
+  /** The folder of the samples. */
+  readonly directory: string;
+  readonly telemetry: Pick<Telemetry, 'gauge'>;
+  /** Gets what must be closed after the store. */
+  readonly closers: Closers;
+  readonly now: () => number;
+}
+
+/**
+ * Throws ClickHouseStartError when the servers cannot be used, DataFolderError when the samples of
+ * the folder are elsewhere.
+ */
+export async function sampleStoreOf(
+  parts: SampleStoreParts,
+): Promise<(surroundings: StoreSurroundings) => Promise<SampleStore>> {
+  const { config, directory, closers, telemetry, now } = parts;
+  const { samplesUrl } = config;
+  refuseOtherPlace(directory, samplesUrl);
+  if (samplesUrl === undefined)
+    return (surroundings) =>
+      openEmbeddedStore({ directory: join(directory, 'segments'), ...surroundings });
+  const shards = serverAddresses(samplesUrl) ?? missing('addresses of samples');
+  const clickhouse = await openClickHouse({ shards });
+  closers.push('the connections to ClickHouse', () => clickhouse.close());
+  return async (surroundings) => {
+    const store = await openClickHouseStore({ directory, clickhouse, now, ...surroundings });
+    addShippingFigures(telemetry, store, now);
+    return store;
+  };
+}
+
+function addShippingFigures(
+  telemetry: Pick<Telemetry, 'gauge'>,
+  { figures }: ClickHouseStore,
+  now: () => number,
+): void {
+  telemetry.gauge(
+    'shipping_open_samples',
+    'Samples in the journal that are not in ClickHouse yet.',
+    () => figures().openRows,
+  );
+  telemetry.gauge(
+    'shipping_lag_seconds',
+    'Age of the oldest sample that is not in ClickHouse yet.',
+    () => {
+      const { oldestOpenAt = now() } = figures();
+      return Math.max(0, (now() - oldestOpenAt) / 1_000);
+    },
+  );
+}
+
+/** A start in the wrong place would find no samples, and release the journal of the other one. */
+function refuseOtherPlace(directory: string, samplesUrl: string | undefined): void {
+  const isInFolder = existsSync(join(directory, 'segments'));
+  if (samplesUrl !== undefined && isInFolder)
+    throw new DataFolderError(
+      `SAMPLES_URL is set, but the samples of this data folder are in ${join(directory, 'segments')}: unset it, or set DATA_DIR to a new folder`,
+    );
+  if (samplesUrl === undefined && existsSync(join(directory, shippingFile)))
+    throw new DataFolderError(
+      `The samples of the data folder ${directory} are in ClickHouse: set SAMPLES_URL to its address`,
+    );
+}

@@ -1,0 +1,234 @@
+// ClickHouse store: samples in ClickHouse, and in memory what the journal has and ClickHouse not yet.
+import { join } from 'node:path';
+import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
+import { problem } from '../../model/problem.ts';
+import { missing } from '../../structures/missing.ts';
+import type { LoggedEntry } from '../../log/logged-entry.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
+import { RowRange } from '../row-block.ts';
+import type { StoreSurroundings } from '../samples.ts';
+import { queryBuckets } from './bucket-query.ts';
+import { createDeletion } from './deletion.ts';
+import { takeJournalNumber } from './journal-number.ts';
+import { createNewShapes } from './new-shapes.ts';
+import { createNewestTimes } from './newest-times.ts';
+import { createOpenRows } from './open-rows.ts';
+import { createSampleCounts } from './sample-counts.ts';
+import { createSampleReads } from './sample-reads.ts';
+import { sampleTables } from './sample-tables.ts';
+import { openStateFile, shippingFile } from './shipping-state.ts';
+import { createShipper, shardOf } from './shipper.ts';
+import { samplesError, type StoreParts } from './store-parts.ts';
+import { identicalSamples } from './stored-samples.ts';
+import { createVisibleRows } from './visible-rows.ts';
+import { quoted } from '../../clickhouse/sql-literals.ts';
+
+const storeLimits = {
+  /** Open rows in memory; beyond, writers wait, and are refused while ClickHouse is away. */
+  openRowsMax: 1_000_000,
+  openBytesMax: 256 * 1024 * 1024,
+  /** How long closing ships what is open. */
+  closeMsMax: 5_000,
+} as const;
+
+export type ClickHouseStoreLimits = { readonly [K in keyof typeof storeLimits]: number };
+
+export interface ClickHouseStoreOptions extends StoreSurroundings {
+  /** Where the shipping state is kept; exists. */
+  readonly directory: string;
+  readonly clickhouse: ClickHouse;
+  readonly now: () => EpochMs;
+  readonly limits?: Partial<ClickHouseStoreLimits>;
+}
+
+export interface ClickHouseStore extends SampleStore {
+  /** Ships everything that was written before the call. */
+  readonly flush: () => Promise<void>;
+  readonly figures: () => ShippingFigures;
+}
+
+export interface ShippingFigures {
+  readonly openRows: number;
+  readonly oldestOpenAt: EpochMs | undefined;
+  /** Why nothing is shipped now. */
+  readonly failure: unknown;
+}
+
+/** The ClickHouse stays open when the store is closed. */
+export async function openClickHouseStore(
+  options: ClickHouseStoreOptions,
+): Promise<ClickHouseStore> {
+  const { clickhouse, directory, failed } = options;
+  const { shards } = clickhouse;
+  const limits = { ...storeLimits, ...options.limits };
+  await clickhouse.prepareTables(sampleTables);
+  const file = await openStateFile(join(directory, shippingFile), async () => ({
+    journal: await takeJournalNumber(shards[0] ?? missing('shard'), options.now()),
+    shipped: 0,
+    nextOrder: 0,
+    blockTo: null,
+    dropped: [],
+  }));
+  const { shipped: from, blockTo, nextOrder } = file.state;
+  const openRows = createOpenRows({ from, blockTo, nextOrder });
+  const visible = createVisibleRows(file, openRows);
+  const parts: StoreParts = { shards, openRows, visible, file, shapes: options.shapes };
+  const counts = createSampleCounts(parts);
+  const newShapes = createNewShapes();
+  const newest = createNewestTimes(shards, openRows);
+  const shipper = createShipper({
+    ...parts,
+    newShapes,
+    failed,
+    shipped: (block) => {
+      counts.shipped(block);
+      void options.committed(block.to);
+    },
+  });
+  const reads = createSampleReads(parts);
+  const deletion = createDeletion({ ...parts, shipper, counts, newShapes });
+  const comparisons = createTurnsByDevice();
+  const state = { closed: false };
+
+  function hasRoom(): boolean {
+    return openRows.rows() < limits.openRowsMax && openRows.bytes() < limits.openBytesMax;
+  }
+
+  /** Throws `samplesUnreachable` when ClickHouse does not take what is open. */
+  async function whenRoom(): Promise<void> {
+    while (!hasRoom()) {
+      shipper.wake();
+      await shipper.attempted();
+      if (shipper.failure() !== undefined && !hasRoom()) throw problem('samplesUnreachable');
+    }
+  }
+
+  async function answered<T>(read: () => Promise<T>): Promise<T> {
+    if (state.closed) throw problem('stopping');
+    try {
+      return await read();
+    } catch (error) {
+      throw samplesError(error);
+    }
+  }
+
+  async function look(deviceId: string, samples: readonly ComparedSample[]): Promise<Comparison> {
+    await whenRoom();
+    if (newest.known(deviceId) === undefined) await newest.load([deviceId]);
+    const to = newest.known(deviceId) ?? Number.POSITIVE_INFINITY;
+    const isAnyKnown = samples.some(({ timestamp }) => timestamp <= to);
+    const identical = isAnyKnown ? await identicalSamples(deviceId, samples, to, parts) : none;
+    return { identical, nextOrder: openRows.nextOrder() };
+  }
+
+  function add(entry: LoggedEntry | RowRange): void {
+    // No device has a number.
+    if (entry instanceof RowRange) throw new Error('The store takes no rows in ranges');
+    const isDropped = entry.position < (visible.dropped.get(entry.deviceId) ?? 0);
+    for (const { deviceId, timestamp } of openRows.add(entry, isDropped))
+      newest.note(deviceId, timestamp);
+  }
+
+  return {
+    replayFrom: async () => file.state.shipped,
+    async write(entries, origin) {
+      for (const entry of entries) add(entry);
+      shipper.wake();
+      // A start ships while it reads the journal.
+      if (origin === 'replayed') while (!hasRoom()) await shipper.attempted();
+    },
+    numbered: unnumbered,
+    compare(deviceId, samples) {
+      if (state.closed) throw problem('stopping');
+      const known = newest.known(deviceId);
+      const isNewer = known !== undefined && samples.every(({ timestamp }) => timestamp > known);
+      if (isNewer && hasRoom() && !comparisons.isBusy(deviceId))
+        return { identical: none, nextOrder: openRows.nextOrder() };
+      return comparisons.run(deviceId, () => answered(() => look(deviceId, samples)));
+    },
+    ends: (deviceIds) =>
+      answered(async () => {
+        await whenRoom();
+        const unknown = deviceIds.filter((deviceId) => newest.known(deviceId) === undefined);
+        if (unknown.length > 0) await newest.load(unknown);
+        return {
+          newest: Float64Array.from(deviceIds, (id) => newest.known(id) ?? Infinity),
+          nextOrders: new Float64Array(deviceIds.length).fill(openRows.nextOrder()),
+        };
+      }),
+    samples: (scan) => answered(() => reads.samples(scan)),
+    async *exportSamples(range) {
+      if (state.closed) throw problem('stopping');
+      try {
+        yield* reads.exportSamples(range);
+      } catch (error) {
+        throw samplesError(error);
+      }
+    },
+    topics: (deviceId) => answered(() => reads.topics(deviceId)),
+    latest: (request) => answered(() => reads.latest(request)),
+    measuredKeys: (deviceId, max) => answered(() => reads.measuredKeys(deviceId, max)),
+    buckets: (request) => answered(() => queryBuckets(request, parts)),
+    mayHold: (deviceId) =>
+      answered(async () => {
+        if (openRows.rowsOf(deviceId).length > 0) return true;
+        const condition = visible.storedCondition([deviceId]);
+        const rows = await shardOf(deviceId, shards).select(
+          `select 1 from samples where device = ${quoted(deviceId)}${condition} limit 1`,
+        );
+        return rows.length > 0;
+      }),
+    usage: () => answered(() => counts.usage()),
+    previewExpiry: (id, rules) => answered(() => deletion.previewExpiry(id, rules)),
+    // The rules hold before the first turn ends.
+    retain: (rules) => answered(() => deletion.retain(rules)),
+    dropDevice: (deviceId, before) => answered(() => deletion.dropDevice(deviceId, before)),
+    flush: shipper.flush,
+    figures: () => ({
+      openRows: openRows.rows(),
+      oldestOpenAt: openRows.oldestStoredAt(),
+      failure: shipper.failure(),
+    }),
+    async close() {
+      if (state.closed) return;
+      state.closed = true;
+      await shipper.close(limits.closeMsMax);
+    },
+  };
+}
+
+const none: ReadonlySet<number> = new Set();
+
+/** Rows of this store have no numbers of devices, so they come as entries. */
+const unnumbered: NumberedDevices = {
+  numberOf: () => undefined,
+  takesRows: () => false,
+  idOf: () => missing('id of a device'),
+  newestOf: () => Number.NEGATIVE_INFINITY,
+  nextOrderOf: () => 0,
+};
+
+interface TurnsByDevice {
+  isBusy(deviceId: string): boolean;
+  /** Runs the task after those of the device that were given before. Settles as the task does. */
+  run<T>(deviceId: string, task: () => Promise<T>): Promise<T>;
+}
+
+/** Entries of a device that arrive together are stored in the order of their arrival. */
+function createTurnsByDevice(): TurnsByDevice {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    isBusy: (deviceId) => last.has(deviceId),
+    run(deviceId, task) {
+      const before = last.get(deviceId);
+      const result = before === undefined ? task() : before.then(task, task);
+      last.set(deviceId, result);
+      const ended = (): void => {
+        if (last.get(deviceId) === result) last.delete(deviceId);
+      };
+      result.then(ended, ended);
+      return result;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// Shipping state: how far the journal of the folder is in ClickHouse, kept in one small file.
+import { readChecked, replaceChecked } from '../../log/durable-file.ts';
+
+/** In the folder of the samples. */
+export const shippingFile = 'shipping.json';
+
+export interface ShippingState {
+  /** Number of the journal among those that write to the tables. */
+  readonly journal: number;
+  /** Everything before this position is in ClickHouse. */
+  readonly shipped: number;
+  /** See `Comparison.nextOrder`; of the entries before `shipped`. */
+  readonly nextOrder: number;
+  /** The end of the block that is being inserted: it must be cut there again. Null without one. */
+  readonly blockTo: number | null;
+  /** Devices that were dropped, with the position before which their rows are deleted. */
+  readonly dropped: readonly (readonly [deviceId: string, before: number])[];
+}
+
+export interface StateFile {
+  /** As it is on disk, or being written. */
+  readonly state: ShippingState;
+  /** Resolves when the changes are on disk. */
+  update(changes: Partial<ShippingState>): Promise<void>;
+}
+
+/** The state is damaged, or the file belongs to another program. */
+export class ShippingStateError extends Error {
+  override readonly name = 'ShippingStateError';
+}
+
+/** `first` gives the state of a new folder. */
+export async function openStateFile(
+  path: string,
+  first: () => Promise<ShippingState>,
+): Promise<StateFile> {
+  const found = await readChecked(path);
+  if (found === 'damaged')
+    throw new ShippingStateError(
+      `${path} is damaged: restore the data folder from its backup, together with ClickHouse`,
+    );
+  let state = found === undefined ? await first() : (JSON.parse(found.text) as ShippingState);
+  let writing: Promise<void> = Promise.resolve();
+  if (found === undefined) await replaceChecked(path, JSON.stringify(state));
+  return {
+    get state() {
+      return state;
+    },
+    async update(changes) {
+      state = { ...state, ...changes };
+      const text = JSON.stringify(state);
+      writing = writing.catch(() => undefined).then(() => replaceChecked(path, text));
+      await writing;
+    },
+  };
+}

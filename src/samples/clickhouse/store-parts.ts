@@ -1,0 +1,24 @@
+// Store parts: what the reads of the store on ClickHouse share.
+import { ClickHouseError } from '../../clickhouse/clickhouse-error.ts';
+import type { Shard } from '../../clickhouse/shard.ts';
+import type { ShapeInterner } from '../../log/data-shape.ts';
+import { type Problem, problem } from '../../model/problem.ts';
+import type { OpenRows } from './open-rows.ts';
+import type { StateFile } from './shipping-state.ts';
+import type { VisibleRows } from './visible-rows.ts';
+
+export interface StoreParts {
+  readonly shards: readonly Shard[];
+  readonly openRows: OpenRows;
+  readonly visible: VisibleRows;
+  readonly file: StateFile;
+  readonly shapes: ShapeInterner;
+}
+
+/** `samplesUnreachable` or `samplesBusy` (503) for what may succeed later; other errors as they are. */
+export function samplesError(error: unknown): unknown {
+  if (!(error instanceof ClickHouseError) || error.failure === 'refused') return error;
+  const isBusy = error.failure === 'busy' || error.failure === 'timeout';
+  const translated: Problem = problem(isBusy ? 'samplesBusy' : 'samplesUnreachable');
+  return Object.assign(translated, { cause: error });
+}

@@ -1,0 +1,89 @@
+// Visible rows: which rows in ClickHouse and among the open ones a read sees, as conditions for both.
+import { arrayOf, int64, quoted } from '../../clickhouse/sql-literals.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { RetentionTimes } from '../sample-store.ts';
+import { isOpenExpired } from './open-expiry.ts';
+import type { OpenRow } from './open-row.ts';
+import type { OpenRows } from './open-rows.ts';
+import type { StateFile } from './shipping-state.ts';
+
+export interface VisibleRows {
+  /** From now on hides what the rules do not keep. */
+  setRules(rules: RetentionTimes): void;
+  /** Whether rows may be hidden. */
+  hasRules(): boolean;
+  /** Deleted devices whose rows are in ClickHouse still, with the position that ends them. */
+  readonly dropped: Map<string, number>;
+  isVisible(row: OpenRow): boolean;
+  /**
+   * A condition for rows of the devices at or after the time, beginning with `and`. Rows that are
+   * not shipped do not meet it: the open rows of the same moment have them.
+   */
+  condition(deviceIds: readonly string[], from?: EpochMs): string;
+  /** The same without rules of retention. */
+  storedCondition(deviceIds: readonly string[]): string;
+  /** Whether a row is hidden by the rules. */
+  hiddenCondition(): string;
+}
+
+const noRules: RetentionTimes = { workspaces: new Map(), dataFlows: new Map() };
+
+export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleRows {
+  const dropped = new Map(file.state.dropped);
+  let rules = noRules;
+  let latest = Number.NEGATIVE_INFINITY;
+
+  function hasRules(): boolean {
+    return latest !== Number.NEGATIVE_INFINITY;
+  }
+
+  function storedCondition(deviceIds: readonly string[]): string {
+    const { journal } = file.state;
+    const gone = deviceIds.flatMap((deviceId) => {
+      const before = dropped.get(deviceId);
+      return before === undefined ? [] : [` and not ${droppedRows(deviceId, before)}`];
+    });
+    return ` and (journal != ${journal} or position < ${openRows.from()})${gone.join('')}`;
+  }
+
+  /** Rows of earlier data folders went with the device too. */
+  function droppedRows(deviceId: string, before: number): string {
+    const { journal } = file.state;
+    return `(device = ${quoted(deviceId)} and (journal != ${journal} or position < ${before}))`;
+  }
+
+  return {
+    dropped,
+    hasRules,
+    setRules(next) {
+      rules = next;
+      latest = Math.max(
+        Number.NEGATIVE_INFINITY,
+        ...next.workspaces.values(),
+        ...next.dataFlows.values(),
+      );
+    },
+    isVisible: (row) =>
+      !isOpenExpired(row, rules) && row.position >= (dropped.get(row.deviceId) ?? 0),
+    condition: (deviceIds, from = Number.NEGATIVE_INFINITY) =>
+      `${storedCondition(deviceIds)}${from >= latest ? '' : ` and ts >= ${keepFromText(rules)}`}`,
+    storedCondition,
+    hiddenCondition: () => `ts < ${keepFromText(rules)}`,
+  };
+}
+
+/** The time from which rows of an origin are kept, as an expression. */
+function keepFromText({ workspaces, dataFlows }: RetentionTimes): string {
+  const ofWorkspace = transformed('workspace', workspaces, int64(Number.NEGATIVE_INFINITY));
+  return transformed('flow', dataFlows, ofWorkspace);
+}
+
+function transformed(
+  column: string,
+  times: ReadonlyMap<string, EpochMs>,
+  otherwise: string,
+): string {
+  if (times.size === 0) return otherwise;
+  const keepFrom = [...times.values()].map(int64).join(',');
+  return `transform(${column}, ${arrayOf([...times.keys()])}, [${keepFrom}], ${otherwise})`;
+}
