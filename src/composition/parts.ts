@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { composeAccess } from './access.ts';
 import { composeOperations } from './operations.ts';
 import { recordsPlaceOf } from './records.ts';
-import { sampleStoreOf } from './samples.ts';
+import { samplePlaceOf, type SharedSamples } from './samples.ts';
 import type { Parts } from './platform-parts.ts';
 import { createPublicAddress } from './public-address.ts';
 import type { Config } from '../config.ts';
@@ -61,7 +61,7 @@ export async function openParts(start: Start): Promise<Parts> {
   const acting = new AsyncLocalStorage<Actor | undefined>();
   const records = await openRecordsIn(start, disk, acting, changeFollowers);
   readiness.add('records', telemetry.recordsStoppedBecause);
-  const { samples: store, log } = await openSampleStore(start, disk, seen);
+  const { samples: store, log, shared } = await openSampleStore(start, disk, seen);
   const directory = createUplinkRouteCache(records);
   const address = createPublicAddress(config);
   const access = composeAccess(address.url, records, acting, now);
@@ -83,6 +83,7 @@ export async function openParts(start: Start): Promise<Parts> {
     diskIsFull: disk.isFull,
     records,
     store,
+    sharedSamples: shared,
     log,
     followers: createFollowers(log),
     directory,
@@ -161,14 +162,21 @@ async function openRecordsIn(
   return records;
 }
 
+interface OpenedSamples {
+  readonly samples: Samples;
+  readonly log: EntryLog;
+  readonly shared: SharedSamples | undefined;
+}
+
 async function openSampleStore(
   { config, telemetry, closers, now }: Start,
   disk: DiskWatch,
   seen: RecordedPositions,
-): Promise<{ readonly samples: Samples; readonly log: EntryLog }> {
+): Promise<OpenedSamples> {
   const uplinksTo = await positionBehindUplinks(join(config.dataDirectory, 'uplinks'));
   const directory = join(config.dataDirectory, 'samples');
-  const openStore = await sampleStoreOf({ config, directory, telemetry, closers, now });
+  const place = { config, directory, telemetry, closers, now };
+  const { openStore, shared } = await samplePlaceOf(place);
   const samples = await openSamples({
     directory,
     now,
@@ -182,5 +190,5 @@ async function openSampleStore(
   closers.push('the sample store', () => samples.close());
   addJournalFigures(telemetry, samples.log, followersOfLog, now);
   addBuildInfo(telemetry);
-  return { samples, log: samples.log };
+  return { samples, log: samples.log, shared };
 }

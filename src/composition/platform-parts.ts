@@ -1,6 +1,7 @@
 // What the composition hands around: parts that several others are given, and the platform that comes out.
 import type { Access } from './access.ts';
 import type { PublicAddress } from './public-address.ts';
+import type { SharedSamples } from './samples.ts';
 import type { Config } from '../config.ts';
 import type { AlarmFeed } from '../flows/alarm-feed.ts';
 import type { LiveEvents } from '../flows/live-events.ts';
@@ -57,6 +58,8 @@ export interface Parts {
   /** The journal of everything that came in. */
   readonly log: EntryLog;
   readonly store: Samples;
+  /** Undefined with samples in the data folder. */
+  readonly sharedSamples: SharedSamples | undefined;
   /** All that follow the journal. */
   readonly followers: Followers;
   readonly directory: UplinkRouteCache;
