@@ -7,6 +7,8 @@ export default {
     'clients/file-backfill/command.ts',
     'clients/simulate/command.ts',
     'tests/load/kill-platform.ts',
+    // The runner starts it with SAMPLES=clickhouse.
+    'tests/servers/samples-server.ts',
     'tests/load/*-child.ts',
     'tests/servers/*-child.ts',
     'bench/*.ts',

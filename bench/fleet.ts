@@ -1,7 +1,7 @@
 // Sample store on a fleet, without HTTP: ingest, bytes, memory, queries and start with one sample per entry.
 // Options: `--devices 100000 --days 7 --per-day 96 --folder DIR --write`.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -88,6 +88,8 @@ async function allDurable(appended: readonly Promise<unknown>[]): Promise<void> 
 function noteBytes(what: string): void {
   const bytes = folderBytes(join(folder, 'segments'));
   noteNumber(`bytes a sample, ${what}`, bytes / samplesOfFleet(shape), upTo(5.5));
+  const files = readdirSync(join(folder, 'segments')).filter((name) => name.endsWith('.segment'));
+  note(`files of samples, ${what}`, files.length.toLocaleString('en-US'));
 }
 
 async function timeQueries(store: TestSamples, what: string): Promise<void> {
@@ -135,20 +137,40 @@ async function median(query: () => Promise<unknown>, times: number): Promise<num
 }
 
 /** A start in its own process: waiting time of a user, and memory. */
-function noteStart(what: string, goalMs: number): void {
-  const args = [import.meta.filename, '--reopen', '--folder', folder];
+function noteStart(what: string, of: string, goalMs: number): void {
+  const args = [import.meta.filename, '--reopen', '--folder', of];
   const run = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (run.status !== 0) throw new Error(run.stderr);
-  const { openMs, rssMb } = JSON.parse(run.stdout) as { openMs: number; rssMb: number };
+  const { openMs, rssMb, entries } = JSON.parse(run.stdout) as Reopened;
   noteNumber(`${what}: open (ms)`, openMs, under(goalMs));
+  note(`${what}: entries of the journal that were read`, entries.toLocaleString('en-US'));
   noteNumber(`${what}: memory (MB)`, rssMb);
+}
+
+/** Of a copy, because a start repairs the folder, and the store still works in it. */
+function noteCrash(): void {
+  const copy = `${folder}-crash`;
+  try {
+    cpSync(folder, copy, { recursive: true });
+    noteStart('start as after a crash', copy, 1_000);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+interface Reopened {
+  readonly openMs: number;
+  readonly rssMb: number;
+  readonly entries: number;
 }
 
 if (values.reopen) {
   const startMs = performance.now();
-  await open();
+  const reopened = await open();
   const openMs = performance.now() - startMs;
-  process.stdout.write(JSON.stringify({ openMs, rssMb: process.memoryUsage.rss() / 1e6 }));
+  const entries = reopened.position - (await reopened.store.replayFrom());
+  const found: Reopened = { openMs, rssMb: process.memoryUsage.rss() / 1e6, entries };
+  process.stdout.write(JSON.stringify(found));
   // Ended without closing, so that the folder stays as a crash would leave it.
   process.exit(0);
 }
@@ -158,11 +180,11 @@ try {
   const store = await open();
   await ingest(store);
   await timeQueries(store, 'fresh');
-  noteStart('start as after a crash', 1_000);
   await store.idle();
+  noteCrash();
   await store.close();
   noteBytes('after a clean end');
-  noteStart('start after a clean end', 500);
+  noteStart('start after a clean end', folder, 500);
   const again = await open();
   await timeQueries(again, 'merged');
   await again.close();

@@ -32,12 +32,6 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof ClickHouseError && error.failure !== 'refused';
 }
 
-/** Numbers of the server's errors. */
-export const serverErrors = {
-  /** A statement with the same id runs. */
-  sameIdRuns: 216,
-} as const;
-
 /**
  * Time exceeded, too many queries, sockets, memory, parts, a table that is read only because
  * ZooKeeper is away, or no ZooKeeper.

@@ -11,7 +11,12 @@ import { addValue } from '../../summaries/tally.ts';
 import type { BucketRequest, SampleStore } from '../sample-store.ts';
 import { bucketOf, createGrid, type Grid } from './bucket-grid.ts';
 import { dataOfRow, type OpenRow } from './open-row.ts';
-import { aggregateOf, type Aggregate, type AggregateRow } from './point-aggregates.ts';
+import {
+  aggregateOf,
+  type Aggregate,
+  type AggregateRow,
+  beforeOpenRows,
+} from './point-aggregates.ts';
 import { oldestFirst, type SealedRow } from './sealed-rows.ts';
 import { shardOf } from './shipper.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -152,13 +157,10 @@ async function addSamples(
       const tallies = talliesOf(found, device, plan);
       addValue(facet, tallyAt(tallies, bucketOf(edges, ts), facet), value, {
         timestamp: ts,
-        order: sealedOrder,
+        order: beforeOpenRows,
       });
     }
 }
-
-/** Open rows were stored after all others. */
-export const sealedOrder = -1;
 
 function openRowsOf(deviceId: string, { topic, from, to, parts }: Plan): readonly OpenRow[] {
   const { openRows, visible } = parts;

@@ -33,6 +33,9 @@ export interface Aggregate<T extends Tally> {
   readonly add: (tally: T, row: AggregateRow) => void;
 }
 
+/** The order of rows in ClickHouse: open rows were stored after them. */
+export const beforeOpenRows = -1;
+
 /** With larger sums of amounts than this many times the sum, rounding may become visible. */
 const cancellationMax = 10_000;
 
@@ -86,7 +89,6 @@ const ofEnds: Aggregate<ReturnType<typeof ends.start>> = {
     });
   },
 };
-const beforeOpenRows = -1;
 
 interface TruthsRow extends AggregateRow {
   readonly trues: number;

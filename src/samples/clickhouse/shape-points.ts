@@ -1,6 +1,5 @@
 // Shape points: the data keys that name a value in objects of a shape, with the place of each value.
 import { type DataShape, type LeafKind, leafKinds } from '../../log/data-shape.ts';
-import type { ValueKind } from '../../summaries/facet.ts';
 
 /** As they are stored; `opaque` marks a sample whose keys are not stored. */
 export const pointKinds = { number: 0, boolean: 1, text: 2, other: 3, opaque: 4 } as const;
@@ -64,10 +63,3 @@ function listed(shape: DataShape): readonly ShapePoint[] {
 function nameOf(path: readonly string[]): string {
   return JSON.stringify(path);
 }
-
-export const valueKindOfPoint: Readonly<Record<number, ValueKind>> = {
-  [pointKinds.number]: 'number',
-  [pointKinds.boolean]: 'boolean',
-  [pointKinds.text]: 'text',
-  [pointKinds.other]: 'other',
-};

@@ -24,11 +24,6 @@ export interface StateFile {
   update(changes: Partial<ShippingState>): Promise<void>;
 }
 
-/** The state is damaged, or the file belongs to another program. */
-export class ShippingStateError extends Error {
-  override readonly name = 'ShippingStateError';
-}
-
 /** `first` gives the state of a new folder. */
 export async function openStateFile(
   path: string,
@@ -36,7 +31,7 @@ export async function openStateFile(
 ): Promise<StateFile> {
   const found = await readChecked(path);
   if (found === 'damaged')
-    throw new ShippingStateError(
+    throw new Error(
       `${path} is damaged: restore the data folder from its backup, together with ClickHouse`,
     );
   let state = found === undefined ? await first() : (JSON.parse(found.text) as ShippingState);

@@ -97,7 +97,7 @@ function mustBe(read: readonly Sample[], rows: readonly ModelRow[], what: string
 }
 
 async function bucketsMustMatch(
-  { samples, random, now }: CheckedFleet,
+  { samples, model, random, now }: CheckedFleet,
   deviceId: string,
   rows: readonly ModelRow[],
 ): Promise<void> {
@@ -105,7 +105,11 @@ async function bucketsMustMatch(
   const reference = referenceStore();
   reference.add(rows.toReversed());
   const { topic } = random.pick(rows);
+  const all = model.deviceIds();
+  // One device, and the same among others, in any order and twice.
+  const among = [random.pick(all), deviceId, random.pick(all), deviceId];
   for (let i = 0; i < 3; i++) {
+    const deviceIds = random.pick([[deviceId], among]);
     const dataKey = random.pick(fleetKeys);
     const accumulator = random.pick(accumulatorNames);
     const edges = randomEdges(random, now);
@@ -113,8 +117,12 @@ async function bucketsMustMatch(
     const expected = answers(accumulator, reference.buckets(request));
     const sources = edges.every((edge) => edge % hourMs === 0) ? ['raw', 'hours'] : ['raw'];
     for (const source of sources as ('raw' | 'hours')[]) {
-      const [found] = await samples.buckets({ ...request, source, deviceIds: [deviceId] });
-      expectSame(answers(accumulator, found!), expected, `${source} ${JSON.stringify(request)}`);
+      const found = await samples.buckets({ ...request, source, deviceIds });
+      for (const [place, id] of deviceIds.entries())
+        if (id === deviceId) {
+          const what = `${source} ${JSON.stringify({ ...request, deviceIds })}`;
+          expectSame(answers(accumulator, found[place]!), expected, what);
+        }
     }
   }
 }

@@ -20,6 +20,8 @@ export interface FleetModel {
   /** The store has no rules when it is opened again. */
   readonly retain: (rules: RetentionTimes | undefined) => void;
   readonly rowsOf: (deviceId: string) => readonly ModelRow[];
+  /** Devices with rows. */
+  readonly deviceIds: () => readonly string[];
   readonly find: (deviceId: string, sample: SampleName) => ModelRow | undefined;
 }
 
@@ -61,6 +63,7 @@ export function createFleetModel(): FleetModel {
         for (const row of rows.values()) if (row.at < keepFromOf(rules, row)) row.isSure = false;
     },
     rowsOf: (deviceId) => [...(devices.get(deviceId)?.values() ?? [])],
+    deviceIds: () => [...devices.keys()],
     find: (deviceId, sample) => devices.get(deviceId)?.get(nameOf(sample)),
   };
 }

@@ -57,8 +57,12 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const { logStart } = options;
   const opened = await openSegments(registry, { directory, interners, logStart, repair: true });
   for (const place of opened.damage) damaged(place);
-  const { tables, tableRuns } = openTables({ directory, interners, limits, damaged }, opened);
   const readers = createActiveReads();
+  const { whenUnread } = readers;
+  const { tables, tableRuns } = openTables(
+    { directory, interners, limits, damaged, whenUnread },
+    opened,
+  );
   const decoded = createDecodedChunks((chunk, reason) => {
     damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
   });
@@ -66,7 +70,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     directory,
     ...opened,
     deadRows: (added) => deadRowsOf(tables, added),
-    whenUnread: readers.whenUnread,
+    whenUnread,
   });
   const { schemas } = interners;
   const committed = () => options.committed(segments.manifest().replayFrom);
@@ -180,7 +184,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
         await sealAtEnd(sealAll, failed);
         await merger.idle();
       } finally {
-        readers.whenUnread(segments.close);
+        whenUnread(segments.close);
         await makers.close();
         await chunkMakers.close();
       }

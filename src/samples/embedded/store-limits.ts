@@ -52,6 +52,8 @@ export const storeLimits = {
   memtableBytes: 128 * 1024 * 1024,
   /** What memtables that wait to be sealed may take in memory; beyond, writers wait. */
   closedMemtableBytesMax: 192 * 1024 * 1024,
+  /** Memory of sealed memtables that is kept for later ones. */
+  spareMemtableBytes: 64 * 1024 * 1024,
   /** Shapes and topics with runs; those of one workspace. */
   tablesMax: 1_024,
   tablesPerWorkspace: 128,

@@ -7,6 +7,7 @@ import { createShapeTables, type ShapeTables } from './memtables/shape-tables.ts
 import { checksumOf, createTableRuns, type TableRuns } from './memtables/table-runs.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
 import { createSchemaInterner } from './chunks/chunk-schema.ts';
+import type { ActiveReads } from './queries/active-reads.ts';
 import type { RunIndex } from './runs/run-index.ts';
 import { type Manifest, segmentNumber } from './segments/manifest.ts';
 import type { StoreDamage } from '../sample-store.ts';
@@ -86,11 +87,13 @@ export interface TablesFolder {
   readonly interners: Interners;
   readonly limits: StoreLimits;
   readonly damaged: (damage: StoreDamage) => void;
+  /** See `ActiveReads`. */
+  readonly whenUnread: ActiveReads['whenUnread'];
 }
 
 /** The tables with the runs of the folder. Throws DamagedChunk when the numbers of their devices are lost. */
 export function openTables(
-  { directory, interners, limits, damaged }: TablesFolder,
+  { directory, interners, limits, damaged, whenUnread }: TablesFolder,
   { runs, manifest }: Pick<OpenedSegments, 'runs' | 'manifest'>,
 ): OpenedTables {
   const numbers = openDeviceNumbers({
@@ -100,7 +103,7 @@ export function openTables(
   });
   const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);
   const marks = createDeviceMarks(numbers.count(), maxOrder + 1);
-  const tables = createShapeTables({ numbers, marks, limits });
+  const tables = createShapeTables({ numbers, marks, limits, whenUnread });
   const tableRuns = createTableRuns({
     interners,
     cacheBytes: limits.sectionCacheBytes,

@@ -3,6 +3,7 @@ import { type DataShape, leafKinds } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Column, RowGroup, Rows, SortedRows } from '../rows/rows.ts';
 import { columnKindOf } from '../runs/page-format.ts';
+import type { SpareMemory } from './spare-memory.ts';
 
 type Values = Float64Array | Uint8Array | Uint32Array;
 
@@ -70,33 +71,50 @@ function inOrderOfTime(rows: Uint32Array, timestamps: Float64Array): Uint32Array
   return rows;
 }
 
-/** MemtableArrays of the capacity with the values of `old`. Their memory is shared, so that a worker reads it without a copy. */
+/** What gives memory of a size, with any content. */
+export type Memory = Pick<SpareMemory, 'take'>;
+
+const newMemory: Memory = { take: (bytes) => new SharedArrayBuffer(bytes) };
+
+/**
+ * Arrays of the capacity with the values of `old`. Their memory is shared, so that a worker reads it without a copy.
+ * What follows the values of `old` is undefined.
+ */
 export function newArrays(
   shape: DataShape,
   capacity: number,
   old: MemtableArrays | undefined,
+  memory: Memory = newMemory,
 ): MemtableArrays {
   return {
-    device: copied(Uint32Array, capacity, old?.device),
-    timestamps: copied(Float64Array, capacity, old?.timestamps),
-    orders: copied(Float64Array, capacity, old?.orders),
-    previous: copied(Uint32Array, capacity, old?.previous),
-    originIds: copied(Uint16Array, capacity, old?.originIds),
+    device: copied(Uint32Array, capacity, old?.device, memory),
+    timestamps: copied(Float64Array, capacity, old?.timestamps, memory),
+    orders: copied(Float64Array, capacity, old?.orders, memory),
+    previous: copied(Uint32Array, capacity, old?.previous, memory),
+    originIds: copied(Uint16Array, capacity, old?.originIds, memory),
     columns: shape.leaves.map(({ kind }, i) => {
       const values = old?.columns[i];
-      if (kind === leafKinds.number) return copied(Float64Array, capacity, values);
-      const isText = columnKindOf(kind) === 'text';
-      return isText ? copied(Uint32Array, capacity, values) : copied(Uint8Array, capacity, values);
+      if (kind === leafKinds.number) return copied(Float64Array, capacity, values, memory);
+      if (columnKindOf(kind) === 'text') return copied(Uint32Array, capacity, values, memory);
+      return copied(Uint8Array, capacity, values, memory);
     }),
   };
 }
 
-export function copied<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array>(
+/** The memory of the arrays. */
+export function buffersOf({ columns, ...arrays }: MemtableArrays): SharedArrayBuffer[] {
+  return [...Object.values(arrays), ...columns]
+    .map(({ buffer }) => buffer)
+    .filter((buffer) => buffer instanceof SharedArrayBuffer);
+}
+
+export function copied<T extends Values | Uint16Array>(
   constructor: { new (buffer: SharedArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
   capacity: number,
   old: ArrayLike<number> | undefined,
+  memory: Memory = newMemory,
 ): T {
-  const values = new constructor(new SharedArrayBuffer(capacity * constructor.BYTES_PER_ELEMENT));
+  const values = new constructor(memory.take(capacity * constructor.BYTES_PER_ELEMENT));
   if (old !== undefined) values.set(old);
   return values;
 }

@@ -9,9 +9,11 @@ import type { MemtableRows } from '../runs/run-sealing.ts';
 import { createDeviceChains, noRow } from './device-chains.ts';
 import { OriginRows } from './origin-rows.ts';
 import {
+  buffersOf,
   columnOf,
   copied,
   groupOfRows,
+  type Memory,
   type MemtableArrays,
   newArrays,
   noteRow,
@@ -33,6 +35,8 @@ export interface MemtableOptions {
   /** It is full with this number of rows. */
   readonly rowsMax: number;
   readonly capacity?: number;
+  /** Where its arrays are; new memory without. */
+  readonly memory?: Memory;
 }
 
 /** A class, because one call per row goes through it and its fields are arrays that grow. */
@@ -54,6 +58,7 @@ export class Memtable {
   #textBytes = 0;
   readonly #isText: readonly boolean[];
   readonly #ofOrigins = new OriginRows();
+  readonly #memory: Memory | undefined;
   #arrays: MemtableArrays;
   #metaIds: Uint32Array | undefined;
   readonly #indexes = new Map<number, Map<EpochMs, number[]>>();
@@ -61,7 +66,7 @@ export class Memtable {
 
   /** Memory for `capacity` rows is allocated immediately, and more when needed. */
   constructor(
-    { shape, topic, rowsMax, capacity = capacityFirst }: MemtableOptions,
+    { shape, topic, rowsMax, capacity = capacityFirst, memory }: MemtableOptions,
     firstPosition: number,
   ) {
     this.shape = shape;
@@ -70,7 +75,8 @@ export class Memtable {
     this.firstPosition = firstPosition;
     this.lastPosition = firstPosition;
     this.#rowsMax = rowsMax;
-    this.#arrays = newArrays(shape, Math.min(capacity, rowsMax), undefined);
+    this.#memory = memory;
+    this.#arrays = newArrays(shape, Math.min(capacity, rowsMax), undefined, memory);
   }
 
   get isFull(): boolean {
@@ -195,11 +201,11 @@ export class Memtable {
       if (timestamp >= from && timestamp < to) found.push(row);
     }
     if (found.length === 0) return undefined;
-    return groupOfRows(Uint32Array.from(found.reverse()), this.#rowsOf(found));
+    return groupOfRows(Uint32Array.from(found.reverse()), this.rows(found));
   }
 
-  /** The rows as columns: of all devices, with metas of only the given rows. */
-  #rowsOf(wanted: readonly number[]): Rows {
+  /** The rows as columns for `dataAt` and `metaAt`: of all devices, with metas of only the given rows. */
+  rows(wanted: readonly number[]): Rows {
     const { timestamps, orders, originIds, columns } = this.#arrays;
     return {
       length: this.length,
@@ -213,11 +219,6 @@ export class Memtable {
       originIds,
       metas: this.#metasOf(wanted),
     };
-  }
-
-  /** Rows for `dataAt` and `metaAt`. */
-  rows(wanted: readonly number[]): Rows {
-    return this.#rowsOf(wanted);
   }
 
   /** Everything that sealing needs. The arrays are shared with the worker; no more rows are added. */
@@ -242,11 +243,18 @@ export class Memtable {
     };
   }
 
+  /** Gives up the memory of its arrays: neither it nor rows of it are used afterwards. */
+  release(): SharedArrayBuffer[] {
+    const buffers = buffersOf(this.#arrays);
+    this.#arrays = newArrays(this.shape, 0, undefined);
+    return buffers;
+  }
+
   #grow(): void {
     const doubled = this.#arrays.device.length * 2;
     // The last entry may have more rows than the memtable has room for.
     const larger = this.length < this.#rowsMax ? Math.min(doubled, this.#rowsMax) : doubled;
-    this.#arrays = newArrays(this.shape, larger, this.#arrays);
+    this.#arrays = newArrays(this.shape, larger, this.#arrays, this.#memory);
     if (this.#metaIds !== undefined) this.#metaIds = copied(Uint32Array, larger, this.#metaIds);
   }
 

@@ -6,6 +6,7 @@ import { sameData } from '../../same-data.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from '../rows/rows.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
 import { Memtable } from './memtable.ts';
+import type { Memory } from './memtable-columns.ts';
 import type { TableRun } from './table-run.ts';
 
 /** Memtables after the first begin with the size of the one before, this at most. */
@@ -50,9 +51,9 @@ export class ShapeTable implements TableName {
     return this.active === undefined ? this.sealing : [...this.sealing, this.active];
   }
 
-  newMemtable(position: number, rowsMax: number): Memtable {
+  newMemtable(position: number, rowsMax: number, memory?: Memory): Memtable {
     const { shape, topic } = this;
-    const options = { shape, topic, rowsMax };
+    const options = { shape, topic, rowsMax, ...(memory !== undefined && { memory }) };
     const capacity = this.#capacity;
     this.active = new Memtable(
       capacity === undefined ? options : { ...options, capacity },
@@ -104,6 +105,13 @@ export class ShapeTable implements TableName {
   groupsOf(device: number, from: EpochMs, to: EpochMs): RowGroup[] {
     const found: RowGroup[] = [];
     for (const { reader } of this.runs) found.push(...reader.groupsOf(device, from, to));
+    found.push(...this.unsealedGroupsOf(device, from, to));
+    return found;
+  }
+
+  /** Those that are in no run. */
+  unsealedGroupsOf(device: number, from: EpochMs, to: EpochMs): RowGroup[] {
+    const found: RowGroup[] = [];
     for (const memtable of this.sealing) addGroup(found, memtable.groupOf(device, from, to));
     if (this.active !== undefined) addGroup(found, this.active.groupOf(device, from, to));
     return found;

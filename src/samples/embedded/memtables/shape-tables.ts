@@ -1,6 +1,7 @@
 // Shape tables: the tables of all shapes and topics, and what one device has in them.
 import type { EpochMs } from '../../../model/instant.ts';
 import type { ComparedSample } from '../../sample-store.ts';
+import type { ActiveReads } from '../queries/active-reads.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
 import type { RowGroup } from '../rows/rows.ts';
 import type { StoreLimits } from '../store-limits.ts';
@@ -8,9 +9,10 @@ import type { DeviceMarks } from './device-marks.ts';
 import type { DeviceNumbers } from './device-numbers.ts';
 import { createDeviceTables } from './device-tables.ts';
 import { ShapeTable, type TableName } from './shape-table.ts';
+import { createSpareMemory } from './spare-memory.ts';
 import { createTableShares, type ShareLimits } from './table-shares.ts';
 
-export type TableLimits = ShareLimits & Pick<StoreLimits, 'memtableRowsMax'>;
+export type TableLimits = ShareLimits & Pick<StoreLimits, 'memtableRowsMax' | 'spareMemtableBytes'>;
 
 export interface TableRow extends RowToAdd {
   /** The number of the device. */
@@ -54,7 +56,7 @@ export interface ShapeTables {
   readonly hasClosed: () => boolean;
   /** Memory that memtables take that wait to be sealed. */
   readonly closedBytes: () => number;
-  /** The oldest closed memtable of the table is in a run now, or has no rows. */
+  /** The oldest closed memtable of the table is in a run now, or has no rows. Reads in progress still use it. */
   readonly sealed: (table: ShapeTable) => void;
   /** Removes an empty table. */
   readonly settle: (table: ShapeTable) => void;
@@ -64,6 +66,8 @@ export interface ShapeTables {
     topic: string | undefined,
     times: readonly [from: EpochMs, to: EpochMs],
   ) => TopicGroup[];
+  /** Tables that may have rows of the device; those that do are among them. */
+  readonly withRowsOf: (device: number) => Iterable<ShapeTable>;
   /** The tables that have rows of the device. */
   readonly tablesOf: (deviceId: string) => DeviceTable[];
   /** Whether a sample identical to that of the device is stored. */
@@ -78,9 +82,17 @@ export interface ShapeTablesParts {
   readonly numbers: DeviceNumbers;
   readonly marks: DeviceMarks;
   readonly limits: TableLimits;
+  /** See `ActiveReads`. */
+  readonly whenUnread: ActiveReads['whenUnread'];
 }
 
-export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts): ShapeTables {
+export function createShapeTables({
+  numbers,
+  marks,
+  limits,
+  whenUnread,
+}: ShapeTablesParts): ShapeTables {
+  const memory = createSpareMemory(limits.spareMemtableBytes);
   const byTopic = new Map<string, Map<string, ShapeTable>>();
   const shares = createTableShares(limits);
   let last: ShapeTable | undefined;
@@ -171,7 +183,10 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
     hasClosed: () => closedCount > 0,
     closedBytes: () => closedBytes,
     sealed: (table) => {
-      table.sealing.shift();
+      const memtable = table.sealing.shift();
+      whenUnread(() => {
+        for (const buffer of memtable?.release() ?? []) memory.give(buffer);
+      });
       closedCount--;
       countClosedBytes();
     },
@@ -188,7 +203,7 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
       const full = table.active;
       if (full?.isFull === true && full.lastPosition !== position) close(table);
       if (table.active === undefined) shares.memtables.add(table.workspaceId, 1);
-      const active = table.active ?? table.newMemtable(position, limits.memtableRowsMax);
+      const active = table.active ?? table.newMemtable(position, limits.memtableRowsMax, memory);
       active.add(device, row);
       active.lastPosition = position;
       marks.note(device, row.timestamp, row.order);
@@ -205,6 +220,7 @@ export function createShapeTables({ numbers, marks, limits }: ShapeTablesParts):
       }
       return found;
     },
+    withRowsOf: ofDevices.of,
     tablesOf: (deviceId) => {
       const device = numbers.numberOf(deviceId);
       if (device === undefined) return [];

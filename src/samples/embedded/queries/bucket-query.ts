@@ -19,7 +19,9 @@ import {
   unsealedBetween,
 } from '../rows/series.ts';
 import { Slice } from '../runs/slice-rows.ts';
+import { RunTallies } from './bucket-runs.ts';
 import { addSlice } from './bucket-slices.ts';
+import type { DeviceNumbers } from '../memtables/device-numbers.ts';
 import { missing } from '../../../structures/missing.ts';
 
 /** A query works so long before others get their turn. */
@@ -62,21 +64,28 @@ export async function queryBuckets(
     to,
     wholeHours: edges.every((edge) => edge % hourMs === 0),
   };
-  const answers: Tallies[] = [];
+  const answers: Tallies[] = request.deviceIds.map(() =>
+    new Array<undefined>(edges.length - 1).fill(undefined),
+  );
+  const runs = new RunTallies(plan);
   let sliceEnds = slices.clock() + sliceMs;
   let worked = 0;
-  for (const id of request.deviceIds) {
-    const tallies: Tallies = new Array(edges.length - 1).fill(undefined);
-    answers.push(tallies);
-    for (const part of partsOf(id, request.topic, plan, sources)) {
+  const isTurnOver = (): boolean => ++worked % partsPerLook === 0 && slices.clock() >= sliceEnds;
+  const pause = async (): Promise<void> => {
+    await slices.pause();
+    sliceEnds = slices.clock() + sliceMs;
+  };
+  for (const place of inOrderOfNumbers(request.deviceIds, sources.tables.numbers)) {
+    const id = request.deviceIds[place] ?? missing('device of a query');
+    const tallies = answers[place] ?? missing('answer of a device');
+    for (const part of partsOf(id, request.topic, { tallies, plan, runs }, sources)) {
       // A number without some of its values would be wrong; one that needs nothing of what is
       // damaged is right.
       if (!addPart(tallies, part, plan, sources))
         refuseUnreadable(unreadableSamples(id, request.topic, groupOf(part, sources)));
-      if (++worked % partsPerLook !== 0 || slices.clock() < sliceEnds) continue;
-      await slices.pause();
-      sliceEnds = slices.clock() + sliceMs;
+      if (isTurnOver()) await pause();
     }
+    if (isTurnOver()) await pause();
   }
   return answers;
 }
@@ -84,21 +93,37 @@ export async function queryBuckets(
 type Part = Chunk | RowGroup;
 
 /**
- * What the device has within the plan. Taken together: rows that are sealed while the query pauses
- * would be in no part or in two otherwise.
+ * What the device has within the plan and has to be read; adds what statistics of runs say. Taken together: rows that are sealed
+ * while the query pauses would be in no part or in two otherwise.
  */
 function partsOf(
   deviceId: string,
   topic: string,
-  plan: BucketPlan,
+  { tallies, plan, runs }: { tallies: Tallies; plan: BucketPlan; runs: RunTallies },
   { deviceOf, tables }: BucketSources,
 ): Part[] {
   const { from, to } = plan;
+  const groups: RowGroup[] = [];
+  const device = tables.numbers.numberOf(deviceId);
+  if (device !== undefined)
+    for (const table of tables.withRowsOf(device)) {
+      if (table.topic !== topic) continue;
+      groups.push(...runs.add(tallies, table, device));
+      groups.push(...table.unsealedGroupsOf(device, from, to));
+    }
   const series = deviceOf(deviceId)?.topics.get(topic);
-  const groups = tables.groupsOf(deviceId, topic, [from, to]).map(({ group }) => group);
   if (series === undefined) return inHelpfulOrder(groups, plan);
   const chunks = inHelpfulOrder(chunksBetween(series, from, to), plan);
   return [...chunks, ...unsealedBetween(series, from, to), ...inHelpfulOrder(groups, plan)];
+}
+
+/** The places of the ids, by the numbers of the devices: neighbors share pages of runs. */
+function inOrderOfNumbers(
+  ids: readonly string[],
+  { numberOf }: Pick<DeviceNumbers, 'numberOf'>,
+): Uint32Array {
+  const numbers = Float64Array.from(ids, (id) => numberOf(id) ?? Number.POSITIVE_INFINITY);
+  return Uint32Array.from(ids.keys()).sort((a, b) => numbers[a]! - numbers[b]! || a - b);
 }
 
 function groupOf(part: Part, { decoded }: BucketSources): RowGroup {

@@ -138,6 +138,11 @@ export class PackedBlock {
     this.end = at;
   }
 
+  /** Whether the values may be no whole numbers. */
+  get hasDoubles(): boolean {
+    return this.#doubles !== undefined;
+  }
+
   at(index: number): number {
     if (this.#doubles !== undefined) return this.#doubles[index]!;
     if (this.#exceptions !== undefined) {

@@ -73,6 +73,8 @@ export interface IntColumn {
   readonly differences: PackedBlock | undefined;
   /** What the values were multiplied with. */
   readonly power: number;
+  /** Whether the multiplied values are whole numbers. */
+  readonly isWhole: boolean;
 }
 
 export function readIntColumn(content: Uint8Array): IntColumn {
@@ -80,7 +82,7 @@ export function readIntColumn(content: Uint8Array): IntColumn {
   const power = powersOfTen[block.tag & digitsMask]!;
   const isSliced = (block.tag & slicedTag) !== 0;
   const differences = isSliced ? new PackedBlock(content, block.end) : undefined;
-  return { block, differences, power };
+  return { block, differences, power, isWhole: !block.hasDoubles };
 }
 
 /** Copies the values of a slice, not divided by `power`, into `target`; returns their number. */
@@ -132,11 +134,11 @@ export function readTextColumn(content: Uint8Array): TextColumn {
   return { ids, texts: JSON.parse(Buffer.from(bytes).toString()) as string[] };
 }
 
-/** Statistics of the slices of a numeric column. */
+/** Statistics of a numeric column, one value for each slice. */
 export interface SliceStatistics {
-  readonly sum: (slice: number) => number;
-  readonly min: (slice: number) => number;
-  readonly max: (slice: number) => number;
+  readonly sums: Float64Array;
+  readonly mins: Float64Array;
+  readonly maxs: Float64Array;
 }
 
 export function readStatistics(
@@ -144,22 +146,24 @@ export function readStatistics(
   kind: ColumnKind,
   slices: PageSlices,
 ): SliceStatistics {
-  const sums = new PackedBlock(content, 0);
-  const power = powersOfTen[sums.tag & digitsMask]!;
-  const sum = (slice: number): number => sums.at(slice) / power;
+  const packed = new PackedBlock(content, 0);
+  const power = powersOfTen[packed.tag & digitsMask]!;
+  const sums = allOf(packed);
   if (kind === 'boolean') {
-    const length = (slice: number): number => slices.starts[slice + 1]! - slices.starts[slice]!;
+    const { starts } = slices;
     return {
-      sum,
-      min: (slice) => Number(sum(slice) === length(slice)),
-      max: (slice) => Number(sum(slice) > 0),
+      sums,
+      mins: sums.map((sum, slice) => Number(sum === starts[slice + 1]! - starts[slice]!)),
+      maxs: sums.map((sum) => Number(sum > 0)),
     };
   }
-  const mins = new PackedBlock(content, sums.end);
-  const ranges = new PackedBlock(content, mins.end);
-  return {
-    sum,
-    min: (slice) => mins.at(slice) / power,
-    max: (slice) => (mins.at(slice) + ranges.at(slice)) / power,
-  };
+  const packedMins = new PackedBlock(content, packed.end);
+  const mins = allOf(packedMins);
+  const maxs = allOf(new PackedBlock(content, packedMins.end));
+  for (let slice = 0; slice < sums.length; slice++) {
+    sums[slice] = sums[slice]! / power;
+    maxs[slice] = (mins[slice]! + maxs[slice]!) / power;
+    mins[slice] = mins[slice]! / power;
+  }
+  return { sums, mins, maxs };
 }

@@ -9,8 +9,8 @@ import {
 } from './page-format.ts';
 import { PackedBlock } from './packed-block.ts';
 import { type PageSlices, readIntColumn, readSlices, readTextColumn } from './page-reader.ts';
-import { DamagedChunk } from '../chunks/chunk.ts';
-import type { RunFile } from './run-file.ts';
+import type { RunFile, RunPage } from './run-file.ts';
+import { pageBytes } from './run-index.ts';
 
 /** The rows of the slice at the cursor: rows `first` to `end` of the arrays. */
 export interface CursorRows {
@@ -41,6 +41,7 @@ export function createRunCursor(
 ): RunCursor {
   const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
   const rows = newCursorRows(kinds.length);
+  const pages = createPageRoom();
   let page = -1;
   let slice = 0;
   let slices: PageSlices | undefined;
@@ -48,7 +49,10 @@ export function createRunCursor(
   function loadPage(): void {
     page++;
     slice = 0;
-    slices = page < run.index.head.pages ? readPage(run, page, kinds, { rows, textId }) : undefined;
+    slices =
+      page < run.index.head.pages
+        ? readPage(pages.load(run, page), kinds, { rows, textId })
+        : undefined;
   }
 
   loadPage();
@@ -76,35 +80,40 @@ export function newCursorRows(columns: number): CursorRows {
   };
 }
 
+/** Room for the bytes of one page after the other. */
+export function createPageRoom() {
+  let room = new Uint8Array(0);
+  return {
+    /** Valid until the next one is loaded. Throws DamagedChunk. */
+    load: (run: RunFile, page: number): RunPage => {
+      const bytes = pageBytes(run.index, page);
+      if (room.length < bytes) room = new Uint8Array(2 * bytes);
+      return run.page(page, room);
+    },
+  };
+}
+
 /** Decodes the page into `rows`. Throws DamagedChunk. */
 export function readPage(
-  run: RunFile,
-  page: number,
+  page: RunPage,
   kinds: readonly ColumnKind[],
   into: { readonly rows: CursorRows; readonly textId: (text: string) => number },
 ): PageSlices {
   const { rows, textId } = into;
-  const slices = readSlices(neededSection(run, page, pageSections.slices));
-  const times = new PackedBlock(neededSection(run, page, pageSections.times), 0);
+  const slices = readSlices(page.needed(pageSections.slices));
+  const times = new PackedBlock(page.needed(pageSections.times), 0);
   readDifferences(times, slices, slices.firsts, rows.timestamps);
-  readInts(neededSection(run, page, pageSections.orders), slices, rows.orders);
-  readInts(neededSection(run, page, pageSections.origins), slices, rows.origins);
-  const metas = run.section(page, pageSections.metas);
+  readInts(page.needed(pageSections.orders), slices, rows.orders);
+  readInts(page.needed(pageSections.origins), slices, rows.origins);
+  const metas = page.section(pageSections.metas);
   if (metas === undefined) rows.metas.fill(0);
   else readTexts(metas, rows.metas, (text) => (text === '' ? 0 : textId(text) + 1));
   for (const [i, kind] of kinds.entries()) {
-    const content = neededSection(run, page, fixedPageSections + i);
+    const content = page.needed(fixedPageSections + i);
     if (kind === 'text') readTexts(content, rows.columns[i]!, textId);
     else readInts(content, slices, rows.columns[i]!);
   }
   return slices;
-}
-
-/** Throws DamagedChunk when the page does not have the section. */
-function neededSection(run: RunFile, page: number, section: number): Uint8Array {
-  const content = run.section(page, section);
-  if (content !== undefined) return content;
-  throw new DamagedChunk(`Page ${page} of ${run.file.name} has no section ${section}`);
 }
 
 function readInts(content: Uint8Array, slices: PageSlices, target: Float64Array): void {

@@ -147,9 +147,14 @@ export function decodeIndex(body: Buffer, footer: Buffer, path: string, bytes: n
   };
 }
 
-/** The first page that can have rows of the device. */
-export function firstPageOf({ lastDevices }: RunIndex, device: number): number {
-  return lowerBound(lastDevices, device);
+/** The first page, from `from` on, that can have rows of the device. */
+export function firstPageOf({ lastDevices }: RunIndex, device: number, from = 0): number {
+  return lowerBound(lastDevices, device, from);
+}
+
+/** The length of all sections of a page. */
+export function pageBytes({ head, ends }: RunIndex, page: number): number {
+  return ends[(page + 1) * head.sections - 1]!;
 }
 
 /** Where a section of a page is in the file; without length when the page does not have it. */

@@ -2,16 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createShapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { Memtable } from '../memtables/memtable.ts';
 import { createSchemaInterner } from '../chunks/chunk-schema.ts';
-import { dataAt, metaAt, rowAt } from '../rows/rows.ts';
+import { dataAt, metaAt, rowAt, type RowGroup } from '../rows/rows.ts';
 import { openSegmentFile } from '../segments/segment-file.ts';
 import { readRun } from './run-file.ts';
 import { createRunReader, type RunReader } from './run-reader.ts';
 import { Slice } from './slice-rows.ts';
+import type { SliceWalk } from './slice-walk.ts';
 import { sealMemtable } from './run-sealing.ts';
 import { createSectionCache } from './section-cache.ts';
 
@@ -31,34 +32,41 @@ const dataOf = (device: number, slot: number) => ({
 
 let folder: string;
 let reader: RunReader;
+/** Its slices have too few rows for statistics. */
+let sparseReader: RunReader;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'heliograph-run-reader-'));
+  reader = openReader(96);
+  sparseReader = openReader(4);
+});
+afterAll(() => {
+  for (const { run } of [reader, sparseReader]) run.file.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function openReader(slotsPerDay: number): RunReader {
   const memtable = new Memtable({ shape, topic: 'default', rowsMax: 100_000 }, 0);
-  for (let slot = 0; slot < 96 * days; slot++)
+  for (let slot = 0; slot < slotsPerDay * days; slot++)
     for (let device = 0; device < devices; device++) {
       const values = new LeafValues();
       shapes.shapeOf(dataOf(device, slot), values, shape);
       const meta = slot % 50 === 0 ? '{"rssi":-80}' : undefined;
-      const timestamp = start + (slot * day) / 96;
+      const timestamp = start + (slot * day) / slotsPerDay;
       memtable.add(device, { timestamp, order: slot, shape, origin, meta, values, valuesAt: 0 });
     }
-  const path = join(folder, '1.run');
+  const path = join(folder, `${slotsPerDay}.run`);
   sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
-  reader = createRunReader({
+  return createRunReader({
     run: readRun(openSegmentFile(path)),
     schema: createSchemaInterner(shapes)([shape]),
     origins: [origin],
     cache: createSectionCache(1 << 20),
-    runNumber: 1,
+    runNumber: slotsPerDay,
     damaged: (error) => {
       throw error;
     },
   });
-});
-afterAll(() => {
-  reader.run.file.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+}
 
 test('a slice for each day, and of it every row with its data and meta', () => {
   for (const device of [0, 17, 49]) {
@@ -96,6 +104,50 @@ test('only slices that reach into the times', () => {
   expect(times(start + days * day, start + 9 * day)).toEqual([]);
   expect(reader.groupsOf(devices, start, start + day)).toEqual([]);
 });
+
+describe.each([
+  ['in the order of their numbers', [0, 1, 2, 3, 17, 18, 49]],
+  ['in any order, some of them again', [30, 3, 3, 49, 0, 48, 30, 1]],
+  ['also without rows', [devices, 5, devices + 7, 5]],
+])('a walk over devices %s', (_, asked) => {
+  test.each([
+    [start, start + days * day],
+    [start + day, start + 2 * day],
+    [start + day / 2, start + day / 2 + 1],
+    [start + days * day, start + 9 * day],
+  ])('has the slices of each from %d to %d, and their sums and ranges', (from, to) => {
+    for (const of of [reader, sparseReader])
+      for (const column of [0, 1]) {
+        const walk = of.walk(column, from, to);
+        for (const device of asked)
+          expect(measured(walk, device, { from, to })).toEqual(
+            of.groupsOf(device, from, to).map((group) => measuredRows(group, column)),
+          );
+      }
+  });
+});
+
+function measured(walk: SliceWalk, device: number, { from, to }: { from: number; to: number }) {
+  const found: unknown[] = [];
+  walk.seek(device);
+  while (walk.nextPage())
+    for (let slice = walk.first; slice < walk.end; slice++) {
+      const { oldest, newest } = walk.group(slice);
+      if (newest < from || oldest >= to) continue;
+      expect(walk.measure(slice)).toBe(true);
+      const { sum, min, max } = walk;
+      found.push({ oldest, newest, sum: expect.closeTo(sum, 9), min, max });
+    }
+  return found;
+}
+
+function measuredRows(group: RowGroup, column: number) {
+  const { rows } = group.sorted()!;
+  const values = [...rows.columns[column]!.numbers];
+  const sum = values.reduce((total, value) => total + value, 0);
+  const { oldest, newest } = group;
+  return { oldest, newest, sum, min: Math.min(...values), max: Math.max(...values) };
+}
 
 test('the statistics of a slice are those of its rows', () => {
   for (const device of [1, 30]) {

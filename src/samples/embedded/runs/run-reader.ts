@@ -1,15 +1,20 @@
 // Run reader: the slices of one device; reads and decodes only the sections that are needed.
 import type { EpochMs } from '../../../model/instant.ts';
+import type { ChunkSchema } from '../chunks/chunk-schema.ts';
 import type { Origin } from '../rows/origin.ts';
 import type { RowGroup } from '../rows/rows.ts';
 import { lowerBound } from './packed-block.ts';
+import type { PageSlices } from './page-reader.ts';
 import { PageSections, type PageSectionsOptions } from './page-sections.ts';
 import type { RunFile } from './run-file.ts';
 import { firstPageOf } from './run-index.ts';
 import { Slice } from './slice-rows.ts';
+import { SliceWalk } from './slice-walk.ts';
 
 export interface RunReader {
   readonly run: RunFile;
+  /** Of the shape of the run. */
+  readonly schema: ChunkSchema;
   /** In the order of the run's index. */
   readonly origins: readonly Origin[];
   /**
@@ -17,6 +22,8 @@ export interface RunReader {
    * is one damaged group.
    */
   readonly groupsOf: (device: number, from: EpochMs, to: EpochMs) => RowGroup[];
+  /** Slices of many devices between the times, with statistics of a column. */
+  readonly walk: (column: number, from: EpochMs, to: EpochMs) => SliceWalk;
   /** False only when the run has no row of the device. */
   readonly mayHave: (device: number) => boolean;
   /** Whether reading has met damage. */
@@ -52,6 +59,10 @@ export function createRunReader(options: RunReaderOptions): RunReader {
     return found;
   }
 
+  function groupOf(page: number, slices: PageSlices, slice: number): Slice {
+    return new Slice({ sections, slices, page, slice, sealed: sections.placeOf(page), origins });
+  }
+
   function damagedPage(page: number): RowGroup {
     return {
       sealed: sections.placeOf(page),
@@ -65,8 +76,11 @@ export function createRunReader(options: RunReaderOptions): RunReader {
 
   return {
     run,
+    schema: options.schema,
     origins,
     isDamaged: () => sections.isAnyDamaged,
+    walk: (column, from, to) =>
+      new SliceWalk({ run, sections, groupOf, damagedPage }, column, from, to),
     mayHave: (device) => {
       // Asked for every run once for each device after a start; most answers need only the ends.
       if (device < least || device > greatest) return false;

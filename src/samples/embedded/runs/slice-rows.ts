@@ -90,7 +90,9 @@ export class Slice implements RowGroup {
   statistics(column: number): SliceStatistic | undefined {
     const { sections, page, slice } = this.#place;
     const found = sections.statistics(page, column);
-    return found && { sum: found.sum(slice), min: found.min(slice), max: found.max(slice) };
+    if (found === undefined) return undefined;
+    const { sums, mins, maxs } = found;
+    return { sum: sums[slice]!, min: mins[slice]!, max: maxs[slice]! };
   }
 
   /** The number of rows of each origin. Throws DamagedChunk. */

@@ -3,8 +3,8 @@ import type { DataShape } from '../../../log/data-shape.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import { type ColumnKind, columnKindOf, fixedPageSections } from './page-format.ts';
 import { type PageSlices, readStatistics } from './page-reader.ts';
-import { type CursorRows, newCursorRows, readPage } from './run-cursor.ts';
-import type { RunFile } from './run-file.ts';
+import { createPageRoom, type CursorRows, newCursorRows, readPage } from './run-cursor.ts';
+import type { RunFile, RunPage } from './run-file.ts';
 
 /** Sums are of decimals that were added in another way. */
 const sumTolerance = 1e-9;
@@ -20,11 +20,12 @@ export interface RunFindings {
 export function verifyRun(run: RunFile, shape: DataShape): RunFindings {
   const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
   const rows = newCursorRows(kinds.length);
+  const room = createPageRoom();
   const { head, rows: rowsOfPages } = run.index;
   const damage: string[] = [];
   let samples = 0;
   for (let page = 0; page < head.pages; page++) {
-    const wrong = whatIsWrong(run, page, { kinds, rows });
+    const wrong = whatIsWrong(run, page, { kinds, rows, room });
     if (wrong === undefined) samples += rowsOfPages[page]!;
     else damage.push(`page ${page} with ${rowsOfPages[page]} samples: ${wrong}`);
   }
@@ -35,13 +36,15 @@ interface PageParts {
   readonly kinds: readonly ColumnKind[];
   /** Used again for each page. */
   readonly rows: CursorRows;
+  readonly room: ReturnType<typeof createPageRoom>;
 }
 
-function whatIsWrong(run: RunFile, page: number, parts: PageParts): string | undefined {
+function whatIsWrong(run: RunFile, number: number, parts: PageParts): string | undefined {
   try {
-    for (let section = 0; section < run.index.head.sections; section++) run.section(page, section);
-    const slices = readPage(run, page, parts.kinds, { rows: parts.rows, textId: () => 0 });
-    return wrongOrder(slices, parts.rows) ?? wrongStatistics(run, page, { ...parts, slices });
+    const page = parts.room.load(run, number);
+    for (let section = 0; section < run.index.head.sections; section++) page.section(section);
+    const slices = readPage(page, parts.kinds, { rows: parts.rows, textId: () => 0 });
+    return wrongOrder(slices, parts.rows) ?? wrongStatistics(page, slices, parts);
   } catch (error) {
     if (
       error instanceof DamagedChunk ||
@@ -63,20 +66,20 @@ function wrongOrder({ count, devices, starts }: PageSlices, { timestamps }: Curs
 }
 
 function wrongStatistics(
-  run: RunFile,
-  page: number,
-  { kinds, rows, slices }: PageParts & { readonly slices: PageSlices },
+  page: RunPage,
+  slices: PageSlices,
+  { kinds, rows }: PageParts,
 ): string | undefined {
   for (const [column, kind] of kinds.entries()) {
-    const content = run.section(page, fixedPageSections + kinds.length + column);
+    const content = page.section(fixedPageSections + kinds.length + column);
     if (content === undefined) continue;
     const told = readStatistics(content, kind, slices);
     for (let slice = 0; slice < slices.count; slice++) {
       const values = rows.columns[column]!.subarray(slices.starts[slice], slices.starts[slice + 1]);
       const sum = values.reduce((total, value) => total + value, 0);
-      const isSum = Math.abs(told.sum(slice) - sum) <= sumTolerance * Math.max(1, Math.abs(sum));
+      const isSum = Math.abs(told.sums[slice]! - sum) <= sumTolerance * Math.max(1, Math.abs(sum));
       const isRange =
-        told.min(slice) === Math.min(...values) && told.max(slice) === Math.max(...values);
+        told.mins[slice] === Math.min(...values) && told.maxs[slice] === Math.max(...values);
       if (!isSum || !isRange) return `the statistics of column ${column} differ`;
     }
   }
