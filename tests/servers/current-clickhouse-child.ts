@@ -19,7 +19,7 @@ const { Session } = createRequire(import.meta.url)(chdbPath) as Chdb;
 const session = new Session(join(folder, 'data'));
 /** Statements of all requests share the session, and so its database and settings. */
 const inTurn = createSerialQueue();
-/** Parameters that are no settings. */
+/** Parameters other than settings. */
 const ownParameters = new Set(['database', 'query', 'query_id', 'wait_end_of_query']);
 let files = 0;
 
