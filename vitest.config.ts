@@ -1,5 +1,6 @@
 // The test runner's settings: tests next to the code and in tests/, run in child processes on real parts.
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { postgresql } from './tests/servers/postgresql.ts';
 
@@ -67,10 +68,31 @@ if (!hasPostgres)
     `Tests of the records on PostgreSQL are skipped: ${postgresql.path} is missing (apt-get install ${postgresql.debianPackage})`,
   );
 
+/** In memory; its room is for what all tests together leave until the end of the run. */
+const memoryFolder = '/dev/shm';
+const memoryBytesMin = 4 * 1024 ** 3;
+
+/**
+ * Tests create thousands of data folders, and much of their time was waiting for syncs. What a sync
+ * is worth is tested by the power cuts, which note what was synced.
+ */
+function keepTemporaryFilesInMemory(): void {
+  if (process.env['TMPDIR'] !== undefined || !existsSync(memoryFolder)) return;
+  const { bavail, bsize } = statfsSync(memoryFolder);
+  if (bavail * bsize < memoryBytesMin) return;
+  const folder = mkdtempSync(join(memoryFolder, 'heliograph-tests-'));
+  // Servers of tests run as other users, which write there too.
+  chmodSync(folder, 0o1777);
+  process.env['TMPDIR'] = folder;
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+}
+keepTemporaryFilesInMemory();
+
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores of the machine of CI: tests also wait for browsers, servers and timers.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     allowOnly: false,

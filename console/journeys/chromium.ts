@@ -1,9 +1,12 @@
-// Chromium for tests of the console: the real browser with the real content policy, in a fresh folder.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// Chromium for tests of the console: the real browser with the real content policy, each time without memory.
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import {
+  type Browser as BrowserProcess,
+  type BrowserContext,
+  chromium,
+  type Page,
+} from 'playwright-core';
 
 /** Debian's Chromium; `describeWith` skips tests where it is missing. */
 export const chromiumProgram = { path: '/usr/bin/chromium', debianPackage: 'chromium' } as const;
@@ -23,11 +26,15 @@ export interface Browser {
   readonly close: () => Promise<void>;
 }
 
-/** Opens Chromium; `base` is the only host that its pages may ask. */
-export async function openBrowser(base: string, options: BrowserOptions = {}): Promise<Browser> {
-  const folder = mkdtempSync(join(tmpdir(), 'heliograph-chromium-'));
-  const { colorScheme = 'light', width = 1_440, height = 900, locale = 'en-GB' } = options;
-  const context = await chromium.launchPersistentContext(folder, {
+/** Starting it takes a second, so that one process serves all journeys of a worker of the test runner. */
+const shared: { process: Promise<BrowserProcess> | undefined; windows: number } = {
+  process: undefined,
+  windows: 0,
+};
+const idleMs = 30_000;
+
+async function startChromium(): Promise<BrowserProcess> {
+  const started = await chromium.launch({
     executablePath: chromiumProgram.path,
     args: [
       '--headless',
@@ -39,6 +46,25 @@ export async function openBrowser(base: string, options: BrowserOptions = {}): P
       '--disable-component-update',
       '--disable-sync',
     ],
+  });
+  started.once('disconnected', () => (shared.process = undefined));
+  return started;
+}
+
+/** Ends the process, unless a window is open. */
+export async function endChromium(): Promise<void> {
+  if (shared.windows > 0) return;
+  const { process } = shared;
+  shared.process = undefined;
+  await (await process)?.close();
+}
+
+/** Opens a window of Chromium; `base` is the only host that its pages may ask. */
+export async function openBrowser(base: string, options: BrowserOptions = {}): Promise<Browser> {
+  const { colorScheme = 'light', width = 1_440, height = 900, locale = 'en-GB' } = options;
+  shared.windows += 1;
+  shared.process ??= startChromium();
+  const context = await (await shared.process).newContext({
     viewport: { width, height },
     timezoneId: 'Europe/Zurich',
     locale,
@@ -52,15 +78,15 @@ export async function openBrowser(base: string, options: BrowserOptions = {}): P
     });
   });
   context.on('page', (page) => listen(page, base, complaints));
-  const page = context.pages()[0] ?? (await context.newPage());
-  listen(page, base, complaints);
+  const page = await context.newPage();
   return {
     context,
     page,
     complaints,
     async close() {
       await context.close();
-      rmSync(folder, { recursive: true, force: true });
+      shared.windows -= 1;
+      setTimeout(() => void endChromium(), idleMs).unref();
     },
   };
 }

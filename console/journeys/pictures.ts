@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { type Browser, openBrowser, signIn } from './chromium.ts';
+import { type Browser, endChromium, openBrowser, signIn } from './chromium.ts';
 import { everyPage, goTo, type PageIds } from './every-page.ts';
 import { smallPng } from './small-png.ts';
 
@@ -168,6 +168,7 @@ try {
     if (browser.complaints.length > 0) throw new Error(browser.complaints.join('\n'));
   }
 } finally {
+  await endChromium();
   await demo.close();
 }
 console.log(`docs/pictures/ written: ${(bytes / 1e6).toFixed(1)} MB`);
