@@ -13,7 +13,10 @@ const watchEveryMs = 500;
 
 async function run(): Promise<void> {
   const options = clusterOptions(process.argv.slice(2));
-  if (options === undefined) return void console.log(usage);
+  if (options === undefined) {
+    console.log(usage);
+    return;
+  }
   refuseMissingPrograms(existsSync);
   const settings = await openSettings(options);
   const startedAt = performance.now();
