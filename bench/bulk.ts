@@ -76,7 +76,7 @@ const contestants: Readonly<Record<string, readonly Contestant[]>> = {
       title: 'InfluxDB, lines',
       takes: () => true,
       start: async (folder) => ({ ...(await startInfluxdb(folder)), ids: [] }),
-      encode: encodeLines,
+      encode: (columns) => encodeLines(columns),
     },
   ],
   heliograph: [

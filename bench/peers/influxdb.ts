@@ -116,7 +116,7 @@ interface InfluxAnswer {
 }
 
 /** A write in line protocol. */
-export function encodeLines(batch: SampleColumns): Buffer {
+export function encodeLines(batch: SampleColumns, path = '/write?db=bench&precision=ms'): Buffer {
   let lines = '';
   for (let i = 0; i < batch.length; i++) {
     const { temperature, humidity, battery } = textsAt(batch, i);
@@ -124,7 +124,7 @@ export function encodeLines(batch: SampleColumns): Buffer {
     const label = labels[batch.label[i]!]!;
     lines += `sample,device=${deviceName(batch.device[i]!)},topic=default temperature=${temperature},humidity=${humidity},co2=${batch.co2[i]!},batteryLevel=${battery},occupied=${occupied},label="${label}" ${batch.timestamp[i]!}\n`;
   }
-  return httpRequest('POST', '/write?db=bench&precision=ms', {}, lines);
+  return httpRequest('POST', path, {}, lines);
 }
 
 const statements: Record<QueryName, (query: Query) => string> = {

@@ -94,4 +94,31 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
     const left = await world.must('GET', `/v3/device-connectors?workspaceId=${world.workspaceId}`);
     expect(left.totalElements).toBe(1);
   });
+
+  test('a connector for line protocol shows its command, and its mapping is changed', async () => {
+    const { page, world } = stage;
+    await stage.visit('flows/connectors');
+    await page.getByRole('button', { name: 'New connector' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New connector' });
+    await dialog.getByLabel('Name', { exact: true }).fill('Telegraf');
+    const form = 'InfluxDB line protocol (Telegraf, Home Assistant)';
+    await dialog.getByLabel('In which form?').selectOption(form);
+    await dialog.getByRole('button', { name: 'Create connector' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Telegraf' }).waitFor();
+    await page.getByText('HTTP, line protocol').waitFor();
+    await page.getByText(/-d 'room,device=DEVICE_ID temperature=21.5'/).waitFor();
+    await page.getByLabel('Device of a point').fill('{domain}.{entity_id}');
+    await page.getByLabel('Topic of a point').fill('default');
+    await page.getByText('Create the devices of unknown points').click();
+    await page.getByLabel('At most so many devices').fill('20');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved').first().waitFor();
+    await stage.inspect('line-protocol-connector');
+    const path = `/v3/device-connectors/${page.url().split('/').at(-1)}`;
+    expect((await world.must('GET', path)).lineProtocol).toEqual({
+      device: ['{domain}.{entity_id}'],
+      topic: 'default',
+      createDevices: { devicesMax: 20 },
+    });
+  });
 });

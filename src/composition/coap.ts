@@ -12,7 +12,7 @@ import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 /** Listens on the configured port, unless it is 0. Resolves with the function that stops it. */
 export async function composeCoap(
   parts: Parts,
-  { capture }: Uplinks,
+  { capture, captureSenml }: Uplinks,
   duplicates: DuplicateFilter,
 ): Promise<() => Promise<void>> {
   const { config, telemetry, directory, now, newId } = parts;
@@ -22,7 +22,7 @@ export async function composeCoap(
     port: config.coapPort,
     handle: createCoapCapture({
       admit: ({ secret, deviceId }) => directory.bySecret(secret, deviceId),
-      capture: createCoapUplinks({ duplicates, capture, newId, now }),
+      capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),
       parseJson: parseJsonBody,
       errorBody: createCoapErrors(telemetry, now),
       now,

@@ -16,6 +16,7 @@ import { captureRoute } from '../http/routes/capture.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
 import { healthRoutes } from '../http/routes/health.ts';
 import { type AboutParts, aboutRoute } from '../http/routes/about.ts';
+import { lineProtocolRoutes } from '../http/routes/line-protocol.ts';
 import { withMetricsToken } from '../http/routes/metrics-token.ts';
 import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
 import { latestSamplesRoute } from '../http/routes/latest-samples.ts';
@@ -104,7 +105,12 @@ export function composeRoutes(
     captureRoute({
       findSender: lora.senders.ofCapture,
       capture: uplinks.capture,
+      captureSenml: uplinks.captureSenml,
       captureWebhook: lora.captureWebhook,
+    }),
+    ...lineProtocolRoutes({
+      findConnector: lora.senders.ofSecret,
+      writePoints: uplinks.writePoints,
     }),
     ...lora.routes,
     ...backfillRoutes({ ...device, ...uplinks, now }),

@@ -1,6 +1,7 @@
 // Connects the uplink pipeline: capture, decoding, validation, the journal and its followers.
 import { authorize } from '../access/authorize.ts';
 import { closeInOrder } from '../structures/closers.ts';
+import { missing } from '../structures/missing.ts';
 import { composeIdempotency } from './idempotency.ts';
 import type { Parts } from './platform-parts.ts';
 import { composeRawUplinks } from './raw-uplinks.ts';
@@ -28,6 +29,12 @@ import {
 } from '../flows/capture.ts';
 import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
 import { createKnownDevices } from '../flows/known-devices.ts';
+import {
+  type PointWrite,
+  type WriteOutcome,
+  writePoints,
+  type WriteStages,
+} from '../flows/line-protocol-write.ts';
 import type { NamedDeviceStages } from '../flows/named-devices.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
 import {
@@ -37,10 +44,12 @@ import {
   replayUplinks,
 } from '../flows/decoder-test.ts';
 import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
+import { createSenmlCapture } from '../flows/senml-capture.ts';
 import { openStatusFollower, type StatusFollower } from '../flows/status-follower.ts';
 import { handleUplink, type UplinkStages } from '../flows/uplink.ts';
 import { countBackfill, countUplink } from '../flows/uplink-counters.ts';
 import { createIntake, type Intake, intakeLimits } from '../ingest/intake.ts';
+import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Principal } from '../model/principal.ts';
@@ -58,6 +67,8 @@ import { validateSample } from '../validate/sample-validation.ts';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  /** The same for a SenML pack. */
+  readonly captureSenml: (input: Capture) => Promise<CaptureReceipt>;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
   /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
@@ -74,6 +85,8 @@ export interface Uplinks {
   ) => Promise<{ type: string; event: Json }[]>;
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly backfillNamed: (input: NamedBackfill) => Promise<BackfillReceipt>;
+  /** Stores points in line protocol. */
+  readonly writePoints: (write: PointWrite) => Promise<WriteOutcome>;
   readonly once: Once;
   readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
@@ -110,8 +123,11 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
   const backfillStages = backfillStagesOf(parts, stages, stopping);
   const replayStages = replayStagesOf(parts, stages, scripts, raw);
+  const takeCapture = (input: Capture) => capture(input, captureStages);
+  const { byConnector } = parts.directory;
   return {
-    capture: (input) => capture(input, captureStages),
+    capture: takeCapture,
+    captureSenml: createSenmlCapture({ ...captureStages, capture: takeCapture, byConnector }),
     handleUplink: takeUplink,
     async appendEntry(entry) {
       const durable = await append(entry);
@@ -123,6 +139,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     stateOf: status.stateOf,
     backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
     backfillNamed: (input) => countBackfill(telemetry, () => backfillNamed(input, backfillStages)),
+    writePoints: createPointWriter(parts, backfillStages),
     runScript: (source, event, principal, signal) =>
       runScript(scripts, { tenant: principal.organizationId, source, event, signal }),
     once,
@@ -185,6 +202,26 @@ function backfillStagesOf(
     announceRows: followers.announceRows,
     stopping,
     newId,
+  };
+}
+
+function createPointWriter(
+  { records, directory, telemetry, now }: Parts,
+  stages: BackfillStages,
+): Uplinks['writePoints'] {
+  const on: WriteStages = {
+    ...stages,
+    routeOf: directory.byConnector,
+    createDevices: createDeviceCreation(records),
+    now,
+  };
+  return async (write) => {
+    let outcome: WriteOutcome | undefined;
+    await countBackfill(telemetry, async () => {
+      outcome = await writePoints(write, on);
+      return outcome.receipt;
+    });
+    return outcome ?? missing('outcome');
   };
 }
 

@@ -12,6 +12,7 @@ import {
   text,
   updateFields,
 } from './record-fields.ts';
+import { lineProtocolDraft, lineProtocolSchema } from './line-protocol.ts';
 import { namedObject } from './named.ts';
 
 export const deviceConnectorSchema = namedObject('DeviceConnector', {
@@ -31,6 +32,7 @@ export const deviceConnectorSchema = namedObject('DeviceConnector', {
   uplinkSecret: orNull(Type.String({ description: 'Only for credentials with dataFlow update' })),
   decodingType: oneOf(decodingTypes),
   pushConfigurationAutomatically: Type.Boolean(),
+  lineProtocol: orNull(lineProtocolSchema),
   yanziProperties: Type.Null(),
   spacetiProperties: Type.Null(),
 });
@@ -38,6 +40,7 @@ export const deviceConnectorSchema = namedObject('DeviceConnector', {
 const draftFields = {
   description: optional(text),
   pushConfigurationAutomatically: optional(Type.Boolean()),
+  lineProtocol: optional(lineProtocolDraft),
 };
 
 export const deviceConnectorDraft = namedObject('DeviceConnectorDraft', {

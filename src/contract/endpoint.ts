@@ -98,6 +98,8 @@ export interface Endpoint {
    * send it.
    */
   readonly jsonOfAnyType?: true;
+  /** Whether SenML packs in CBOR are accepted too, as their JSON form. */
+  readonly senml?: true;
   /**
    * Whether the body is a form (`application/x-www-form-urlencoded`), passed on as text; other
    * endpoints reject forms.

@@ -31,7 +31,7 @@ export const backfillLimits = {
   requestsMax: 100,
 } as const;
 
-interface SampleGroups {
+export interface SampleGroups {
   /** Elements in the order sent. A group becomes one journal entry for each of its devices. */
   readonly groups: AsyncIterable<SampleGroup> | Iterable<readonly Json[]>;
   /** The timestamp of samples without one. */
@@ -80,7 +80,7 @@ export async function backfill(input: Backfill, on: BackfillStages): Promise<Bac
   const device = backfillDevice(await on.findRoute(input.deviceId));
   const all = { ofAll: device };
   const ofElements = (elements: readonly Json[]) => elements.map(() => device);
-  return storeGroups(input, { ofElements, ofColumns: () => all }, on);
+  return notAllRejected(await storeGroups(input, { ofElements, ofColumns: () => all }, on));
 }
 
 /**
@@ -92,11 +92,11 @@ export async function backfillNamed(
   input: NamedBackfill,
   on: BackfillStages & NamedDeviceStages,
 ): Promise<BackfillReceipt> {
-  return storeGroups(input, createNamedDevices(input.principal, on), on);
+  return notAllRejected(await storeGroups(input, createNamedDevices(input.principal, on), on));
 }
 
 /** How the devices of a request are found. */
-interface RequestDevices {
+export interface RequestDevices {
   /** For each element its device, or why it is rejected. */
   readonly ofElements: (
     elements: readonly Json[],
@@ -105,7 +105,11 @@ interface RequestDevices {
   readonly ofColumns: (samples: SampleColumns) => RowDevices | Promise<RowDevices | undefined>;
 }
 
-async function storeGroups(
+/**
+ * Resolves when every sample that can be stored is durable, also when all were rejected. Throws when
+ * the request breaks off.
+ */
+export async function storeGroups(
   input: SampleGroups,
   of: RequestDevices,
   on: BackfillStages,
@@ -140,10 +144,13 @@ async function storeGroups(
   for (const group of await Promise.allSettled(underWay))
     if (group.status === 'rejected') failure ??= group.reason;
   if (failure !== undefined) throw brokenOff(failure, progress);
-  const receipt = outcomeOf(progress);
-  if (receipt.rejected.length > 0 && receipt.rejected.length === progress.read) {
+  return outcomeOf(progress);
+}
+
+function notAllRejected(receipt: BackfillReceipt): BackfillReceipt {
+  const { accepted, duplicates, rejected } = receipt;
+  if (rejected.length > 0 && accepted + duplicates === 0)
     throw problem('backfillRejected', receipt);
-  }
   return receipt;
 }
 

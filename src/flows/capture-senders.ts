@@ -50,6 +50,8 @@ export interface CaptureSenders {
     query: CaptureQuery,
     headers: IncomingHttpHeaders,
   ) => Promise<Found<DeviceConnector>>;
+  /** The same for a secret that was sent in another way. */
+  readonly ofSecret: (uplinkSecret: string) => Promise<Found<DeviceConnector>>;
 }
 
 export function createCaptureSenders(
@@ -89,6 +91,7 @@ export function createCaptureSenders(
   return {
     ofCapture: (query, headers) => find(() => senderOf(query, headers)),
     ofWebhook: (query, headers) => find(() => directory.connector(captureSecretOf(query, headers))),
+    ofSecret: (uplinkSecret) => find(() => directory.connector(uplinkSecret)),
   };
 }
 

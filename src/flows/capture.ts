@@ -36,7 +36,7 @@ const wholeUplink = '';
 /** Resolves when the payload's samples are durable. */
 export function capture(input: Capture, on: CaptureStages): Promise<CaptureReceipt> {
   if (input.idempotencyKey === undefined) return take(input, on, on.now());
-  return captureOnce(input, input.idempotencyKey, on);
+  return captureOnce(input, on, (once, firstSeenAt) => take(once, on, firstSeenAt));
 }
 
 async function take(
@@ -51,12 +51,13 @@ async function take(
   return { id: uplink.correlationId, receivedAt };
 }
 
-async function captureOnce(
+/** Captures once per Idempotency-Key; `work` gets the input with its duplicate key. */
+export async function captureOnce(
   input: Capture,
-  key: string,
-  on: CaptureStages,
+  on: Pick<CaptureStages, 'once'>,
+  work: (input: Capture, firstSeenAt: EpochMs) => Promise<CaptureReceipt>,
 ): Promise<CaptureReceipt> {
-  const { route } = input;
+  const { route, idempotencyKey: key = '' } = input;
   // Two devices with one secret choose their keys independently.
   const call = {
     credential: `${route.connector.id} ${route.device.id}`,
@@ -71,7 +72,7 @@ async function captureOnce(
       return { status: 201, body: { id: before.correlationId, receivedAt: before.receivedAt } };
     }
     const duplicateKey = attempt.duplicateKey(wholeUplink);
-    const receipt = await take({ ...input, duplicateKey }, on, attempt.firstSeenAt);
+    const receipt = await work({ ...input, duplicateKey }, attempt.firstSeenAt);
     return { status: 201, body: { ...receipt } };
   });
   return answer.body as unknown as CaptureReceipt;
@@ -99,6 +100,11 @@ function scriptOf({ device, flow, type }: UplinkRoute): Uplink['script'] {
   const code = type?.uplinkScript?.code;
   if (flow.passThrough || code === undefined) return null;
   return { code, tenant: device.organizationId };
+}
+
+/** Whether a decoder gets the payloads of the device. */
+export function isScripted(route: UplinkRoute): boolean {
+  return scriptOf(route) !== null;
 }
 
 /** The sender as decoders know it. */

@@ -13,6 +13,7 @@ const sent: CoapCapture<UplinkRoute> = {
   request: { secret: 's', deviceId: 'p', topic: 't', timestamp: 3 },
   body: { a: 1 },
   bodyBytes: 7,
+  isSenml: false,
   duplicateKey: 'key',
 };
 
@@ -26,6 +27,7 @@ function started() {
       captured.push(input);
       return { id: 'captured', receivedAt: clock.now };
     },
+    captureSenml: () => Promise.reject(new Error('not a pack')),
     newId: () => 'new',
     now: () => clock.now,
   });

@@ -10,6 +10,7 @@ export interface CoapUplinkStages {
   readonly duplicates: Pick<DuplicateFilter, 'once'>;
   /** Resolves when the payload is durable. */
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  readonly captureSenml: (input: Capture) => Promise<CaptureReceipt>;
   readonly newId: () => string;
   readonly now: () => EpochMs;
 }
@@ -21,12 +22,13 @@ export interface CoapUplinkStages {
 export function createCoapUplinks(
   stages: CoapUplinkStages,
 ): (sent: CoapCapture<UplinkRoute>) => Promise<CaptureReceipt> {
-  const { duplicates, capture, newId, now } = stages;
+  const { duplicates, capture, captureSenml, newId, now } = stages;
   const startedAt = now();
-  return async ({ sender: route, request, body, bodyBytes, duplicateKey }) => {
+  return async ({ sender: route, request, body, bodyBytes, isSenml, duplicateKey }) => {
     const { topic, timestamp } = request;
     const payload = { topic, timestamp, body, bodyBytes, duplicateKey };
-    const work = () => capture({ route, ...payload, idempotencyKey: undefined });
+    const take = isSenml ? captureSenml : capture;
+    const work = () => take({ route, ...payload, idempotencyKey: undefined });
     if (now() - startedAt > exchangeLifetimeMs) return work();
     const once = await duplicates.once(duplicateKey, work);
     if (once.repeated) return { id: newId(), receivedAt: now() };

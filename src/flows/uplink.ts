@@ -68,7 +68,9 @@ export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableE
 function entryOf(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
   if (uplink.script !== null) return scriptedEntryOf(uplink, on);
   const times = { dataReceived: uplink.receivedAt, processingStart: on.now() };
-  return decodedEntryOf(uplink, on.passThrough(uplink), times, on);
+  const { samples } = uplink;
+  const decoded = samples === undefined ? on.passThrough(uplink) : { samples, notes: [] };
+  return decodedEntryOf(uplink, decoded, times, on);
 }
 
 /** Only a script has a state, and asking for one may read the records. */

@@ -1,5 +1,6 @@
 // Device connectors: transport, authentication and decoding of the uplinks of a data flow (contract 8).
 import type { Carrier, DecodingType } from './integration.ts';
+import type { LineProtocolMapping } from './line-protocol-mapping.ts';
 import type { AuditFields } from './record.ts';
 
 export const connectivities = ['LORA', 'MQTT', 'HTTP', 'COAP'] as const;
@@ -29,6 +30,8 @@ export interface DeviceConnector extends AuditFields {
   readonly uplinkSecret: string | null;
   readonly decodingType: DecodingType;
   readonly pushConfigurationAutomatically: boolean;
+  /** Null unless senders of InfluxDB line protocol write to it. */
+  readonly lineProtocol: LineProtocolMapping | null;
   /** The integration that made it; null for connectors that people make. */
   readonly integrationId: string | null;
   readonly carrier: Carrier | null;

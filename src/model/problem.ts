@@ -5,6 +5,7 @@ import { alarmProblems } from './alarm-problems.ts';
 import { backfillProblems } from './backfill-problems.ts';
 import { damageProblems } from './damage-problems.ts';
 import { deliveryProblems } from './delivery-problems.ts';
+import { intakeProblems } from './intake-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { loraProblems } from './lora-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
@@ -27,6 +28,7 @@ export const problems = {
   ...backfillProblems,
   ...loraProblems,
   ...transportProblems,
+  ...intakeProblems,
   ...queryProblems,
   ...ruleProblems,
   ...alarmProblems,

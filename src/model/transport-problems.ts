@@ -16,7 +16,7 @@ export const transportProblems = {
     status: 415,
     code: '41570_CONTENT_FORMAT_UNSUPPORTED',
     message: (d: { contentFormat: number }) =>
-      `Content-Format ${d.contentFormat} is not supported; send 50 (application/json) or 60 (application/cbor)`,
+      `Content-Format ${d.contentFormat} is not supported; send 50 (application/json), 60 (application/cbor), 110 or 112 (SenML)`,
   },
   coapAcceptUnsupported: {
     status: 406,

@@ -1,6 +1,7 @@
 // Uplink: one payload of one known device, before it becomes samples.
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { Sample } from './sample.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
 
 /** What decoding, journal and notes need to know of the sender. */
@@ -41,6 +42,8 @@ export interface Uplink {
   readonly body: JsonObject | readonly Json[];
   /** Bytes of the payload as received. */
   readonly bodyBytes: number;
+  /** Of a body that is understood without a decoder. */
+  readonly samples?: readonly Sample[];
   /** What the network tells of it; absent when it tells nothing. */
   readonly metrics?: RadioMetrics;
   /** What the transport knows repetitions by; absent when it cannot tell them. */

@@ -42,6 +42,7 @@ import * as preferences from './migrations/0098-preferences.ts';
 import * as onlineCounts from './migrations/0099-online-counts.ts';
 import * as commitOrder from './migrations/0100-commit-order.ts';
 import * as leases from './migrations/0110-leases.ts';
+import * as lineProtocol from './migrations/0111-line-protocol.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -83,6 +84,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0099-online-counts': onlineCounts,
   '0100-commit-order': commitOrder,
   '0110-leases': leases,
+  '0111-line-protocol': lineProtocol,
 };
 
 /**

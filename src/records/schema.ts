@@ -144,6 +144,7 @@ export interface RecordTables extends NetworkTables, RuleTables, AlarmTables, Co
     uplinkSecretHash: string | null;
     decodingType: string;
     pushConfigurationAutomatically: Flag;
+    lineProtocol: string | null;
     /** Those that an integration made have all three. */
     integrationId: string | null;
     carrier: string | null;

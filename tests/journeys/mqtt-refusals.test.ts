@@ -60,13 +60,6 @@ test('review security 23: the id and secret of a connector for HTTP are not a lo
   expect(await refusalCode(world.clientWith({ username, password }))).toBe(notAuthorized);
 });
 
-test('MQTT 5 is answered that only 3.1.1 is spoken', async () => {
-  const unacceptableVersion = 1;
-  const { connectorId: username, secret: password } = device;
-  const code = await refusalCode(world.clientWith({ username, password, protocolVersion: 5 }));
-  expect([unacceptableVersion, 0x84]).toContain(code);
-});
-
 for (const [what, topic] of [
   ['the device of another connector', () => upTopic(stranger)],
   [

@@ -22,6 +22,8 @@ const topic = Type.Optional(
   Type.String({ description: 'Topic of the samples; `default` when absent' }),
 );
 
+const payload = Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] });
+
 export const capture = {
   payload: endpoint({
     method: 'POST',
@@ -44,10 +46,16 @@ export const capture = {
         }),
       ),
     }),
-    body: Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] }),
+    body: payload,
+    bodyTypes: {
+      'application/json': payload,
+      'application/senml+json': payload,
+      'application/senml+cbor': Type.Unsafe({ type: 'string', format: 'binary' }),
+    },
     status: 201,
     bodyBytesMax: captureBytesMax,
     jsonOfAnyType: true,
+    senml: true,
     response: receiptSchema,
   }),
   webhook: endpoint({

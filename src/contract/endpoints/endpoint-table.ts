@@ -27,6 +27,7 @@ import { health } from './health.ts';
 import { integrations } from './integrations.ts';
 import { invitations } from './invitations.ts';
 import { batchKpi, hourlyKpis, sampleKpis } from './kpi-queries.ts';
+import { lineProtocol } from './line-protocol.ts';
 import { organizationMembers, workspaceMembers } from './members.ts';
 import { oauthClients } from './oauth-clients.ts';
 import { bulkWork, operations } from './operations.ts';
@@ -79,6 +80,7 @@ export const endpoints = {
   invitations,
   sampleKpis,
   hourlyKpis,
+  lineProtocol,
   organizationMembers,
   workspaceMembers,
   oauthClients,

@@ -1,6 +1,7 @@
 // Body parsers: JSON and forms, by the content type and the endpoint.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { parseSenmlCbor } from '../../ingest/senml/senml-cbor.ts';
 import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import type { EdgeRequest } from './exchange.ts';
@@ -12,6 +13,8 @@ export const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
 const ndjsonType = /^application\/x-ndjson(?:;|$)/;
 /** Types of bodies that routes read as a stream of values. */
 export const valuesType = new RegExp(`${jsonType.source}|${ndjsonType.source}`);
+const senmlType = /^application\/sens?ml\+(?:json|cbor)(?:;|$)/;
+const senmlCborType = /^application\/sens?ml\+cbor(?:;|$)/;
 const formType = 'application/x-www-form-urlencoded';
 
 /** Replaces the parsers of the framework. Another content type is a 415. */
@@ -28,6 +31,10 @@ export function addBodyParsers(app: FastifyInstance): void {
       return parseJson(request, Buffer.from(body), done);
     done(problem('unsupportedMediaType', { contentType: formType }));
   });
+  app.addContentTypeParser(senmlCborType, { parseAs: 'buffer' }, (request, body, done) => {
+    if (routeOf(request)?.senml) return parseSenml(request, body as Buffer, done);
+    done(problem('unsupportedMediaType', { contentType: 'application/senml+cbor' }));
+  });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     const contentType = request.headers['content-type'];
     if (contentType === undefined && routeOf(request)?.jsonOfAnyType)
@@ -41,6 +48,11 @@ export function isNdjson(headers: IncomingHttpHeaders): boolean {
   return ndjsonType.test(headers['content-type'] ?? '');
 }
 
+/** Whether the body is a SenML pack, in JSON or CBOR. */
+export function isSenml(headers: IncomingHttpHeaders): boolean {
+  return senmlType.test(headers['content-type'] ?? '');
+}
+
 const escapedNul = '\\u0000';
 const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payload']);
 
@@ -49,6 +61,15 @@ type BodyDone = (error: Error | null, body?: unknown) => void;
 function parseJson(request: EdgeRequest, bytes: Buffer, done: BodyDone): void {
   try {
     done(null, jsonBodyOf(request, bytes));
+  } catch (error) {
+    done(error as Error);
+  }
+}
+
+function parseSenml(request: EdgeRequest, bytes: Buffer, done: BodyDone): void {
+  stateOf(request).bodyBytes = bytes.length;
+  try {
+    done(null, parseSenmlCbor(bytes));
   } catch (error) {
     done(error as Error);
   }

@@ -6,6 +6,7 @@ import type { Capture, CaptureReceipt } from '../../flows/capture.ts';
 import type { Webhook } from '../../flows/network-server-capture.ts';
 import { captureBodyOf, webhookBodyOf } from '../../ingest/http/capture-request.ts';
 import { formatInstant } from '../../model/instant.ts';
+import { isSenml } from '../edge/body-parsers.ts';
 import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
 import { admittedRoute, type Route } from '../edge/route.ts';
 
@@ -20,6 +21,8 @@ export interface CaptureParts {
    */
   readonly findSender: CaptureSenders['ofCapture'];
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  /** Takes a SenML pack. */
+  readonly captureSenml: (input: Capture) => Promise<CaptureReceipt>;
   /** Takes what a network server sends for a connector with a decoding type. */
   readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
 }
@@ -36,7 +39,8 @@ export function captureRoute(parts: CaptureParts): Route {
         return receiptView(await parts.captureWebhook(webhook));
       }
       const { route, topic, timestamp } = sender;
-      const done = await parts.capture({
+      const take = isSenml(headers) ? parts.captureSenml : parts.capture;
+      const done = await take({
         route,
         topic,
         timestamp,

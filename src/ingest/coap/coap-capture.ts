@@ -3,6 +3,7 @@ import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import { type CaptureRequest, captureBodyOf, captureRequestOf } from '../http/capture-request.ts';
+import { parseSenmlCbor } from '../senml/senml-cbor.ts';
 import { parseCborBody } from './cbor-body.ts';
 import {
   blockBytesMax,
@@ -31,6 +32,9 @@ import {
   optionNumbers,
 } from './coap-request.ts';
 
+const { senmlJson, sensmlJson, senmlCbor, sensmlCbor } = contentFormats;
+const senmlFormats: ReadonlySet<number> = new Set([senmlJson, sensmlJson, senmlCbor, sensmlCbor]);
+const knownFormats: ReadonlySet<number> = new Set(Object.values(contentFormats));
 const capturePath = '/v3/capture';
 
 export interface CoapCapture<S> {
@@ -39,6 +43,8 @@ export interface CoapCapture<S> {
   readonly request: CaptureRequest;
   readonly body: JsonObject | readonly Json[];
   readonly bodyBytes: number;
+  /** Whether the body is a SenML pack. */
+  readonly isSenml: boolean;
   /** Identifies repetitions of one request. */
   readonly duplicateKey: string;
 }
@@ -119,6 +125,7 @@ async function capture<S>(state: CaptureState<S>, received: Received): Promise<C
     request: asked,
     body: captureBodyOf(parsed(body, request.contentFormat, parts.parseJson)),
     bodyBytes: body.length,
+    isSenml: senmlFormats.has(request.contentFormat ?? contentFormats.json),
     duplicateKey,
   });
   return jsonAnswer(coapCodes.created, {
@@ -149,6 +156,8 @@ function parsed(
   parseJson: CoapCaptureParts<unknown>['parseJson'],
 ): Json | undefined {
   if (contentFormat === contentFormats.cbor) return parseCborBody(body);
+  if (contentFormat === contentFormats.senmlCbor || contentFormat === contentFormats.sensmlCbor)
+    return parseSenmlCbor(body);
   return parseJson(body.toString('utf8'));
 }
 
@@ -184,13 +193,8 @@ function checkedRequest({ query, accept, contentFormat }: CoapRequest): CaptureR
   if (accept !== undefined && accept !== contentFormats.json)
     throw problem('coapAcceptUnsupported', { accept });
   // Small devices omit the format; then the body is read as JSON.
-  if (
-    contentFormat !== undefined &&
-    contentFormat !== contentFormats.json &&
-    contentFormat !== contentFormats.cbor
-  ) {
+  if (contentFormat !== undefined && !knownFormats.has(contentFormat))
     throw problem('coapFormatUnsupported', { contentFormat });
-  }
   return captureRequestOf(query, {});
 }
 

@@ -18,7 +18,10 @@ export const optionNumbers = {
   noResponse: 258,
 } as const;
 
-export const contentFormats = { json: 50, cbor: 60 } as const;
+export const contentFormats = {
+  ...{ json: 50, cbor: 60 },
+  ...{ senmlJson: 110, sensmlJson: 111, senmlCbor: 112, sensmlCbor: 113 },
+} as const;
 
 /** Options that must be understood (odd numbers) and are. */
 const criticalKnown: ReadonlySet<number> = new Set([

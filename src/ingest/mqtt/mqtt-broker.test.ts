@@ -85,7 +85,7 @@ test.each([
   ['a login of MQTT 3.1', login({ protocolId: 'MQIsdp', protocolVersion: 3 }), '20020000'],
   ['a clean login without a client id', login({ clientId: '' }), '20020000'],
   ['MQTT-3.1.2-2: level 2', changed(8, 2), '20020001'],
-  ['MQTT-3.1.2-2: MQTT 5', login({ protocolVersion: 5 }), '20020001'],
+  ['MQTT-3.1.2-2: level 6', changed(8, 6), '20020001'],
   [
     'MQTT-3.1.3-8: no client id for a session that is kept',
     changed(9, 0xc0, { clientId: '' }),

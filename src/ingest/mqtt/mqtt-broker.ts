@@ -2,7 +2,7 @@
 import type { BrokerParts, BrokerState } from './mqtt-broker-state.ts';
 import { connect } from './mqtt-connect.ts';
 import { createDeadlines } from './mqtt-deadlines.ts';
-import { endByPlatform, endSession, fail, refusePacket } from './mqtt-endings.ts';
+import { endByPlatform, endSession, fail, keepAliveTimeout, refusePacket } from './mqtt-endings.ts';
 import { createFlowControl, type FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
@@ -68,7 +68,7 @@ export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): M
 
 function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState<R> {
   const flowControl = createFlowControl<MqttSession>((session) => readOn(state, session));
-  const deliveries = createDeliveries(parts.retained, parts.setTimer);
+  const deliveries = createDeliveries(parts);
   const state: BrokerState<R> = {
     parts,
     sessions: new Set(),
@@ -198,8 +198,7 @@ function visit<R extends RoutedDevice>(
   if (session.state === 'connecting') return now + session.silenceMax;
   const isStalled = now >= drainUntil(session);
   if (isStalled || now >= heardUntil) {
-    const silent =
-      session.state === 'new' ? 'connect did not arrive in time' : 'keep alive timeout';
+    const silent = session.state === 'new' ? 'connect did not arrive in time' : keepAliveTimeout;
     fail(state, session, isStalled ? 'drain timeout' : silent);
     return undefined;
   }

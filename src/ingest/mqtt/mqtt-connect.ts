@@ -1,10 +1,17 @@
 // MQTT connect: a client logs in, takes over its client id and resumes its session (MQTT 3.1, 3.2).
+import { randomUUID } from 'node:crypto';
 import { ownBytes } from '../../structures/own-bytes.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { cutOff, finish, refusePacket } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { type ConnectPacket, readConnect, UnsupportedLevel } from './mqtt-packet-reader.ts';
-import { packetWriter, type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';
+import {
+  type ConnackProperties,
+  packetWriter,
+  reasonCodes,
+  type ReturnCode,
+  returnCodes,
+} from './mqtt-packet-writer.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
 import { isClosed, type MqttSession, type Will } from './mqtt-session.ts';
 import { restoreSubscriptions } from './mqtt-subscriptions.ts';
@@ -27,18 +34,21 @@ export function connect<R extends RoutedDevice>(
   if (packet.clientId.length > mqttLimits.clientIdLengthMax)
     return refuseForm(state, session, returnCodes.identifierRejected, 'the client id is too long');
   // MQTT-3.1.3-8.
-  if (packet.clientId === '' && packet.clean === false)
+  if (packet.clientId === '' && packet.clean === false && packet.protocolVersion < 5)
     return refuseForm(state, session, returnCodes.identifierRejected, 'no client id');
-  session.state = 'connecting';
   session.level = packet.protocolVersion;
+  if (packet.properties?.authenticationMethod !== undefined)
+    return refuseForm(state, session, returnCodes.badAuthentication, 'no such authentication');
+  session.state = 'connecting';
   session.clientId = packet.clientId;
   session.isClean = packet.clean !== false;
+  const answer = session.level < 5 ? undefined : takeProperties(session, packet);
+  if (session.level < 5 && !session.isClean) session.keptForMs = mqttLimits.sessionKeptMs;
   session.will = willOf(packet);
   session.silenceMax = silenceMaxOf(packet);
   const { username = '', password } = packet;
-  logIn(state, session, username, password?.toString() ?? '').catch((error: unknown) =>
-    refusePacket(state, session, error),
-  );
+  const login = { userName: username, password: password?.toString() ?? '', answer };
+  logIn(state, session, login).catch((error: unknown) => refusePacket(state, session, error));
 }
 
 function supportedConnect(bytes: Buffer): ConnectPacket | UnsupportedLevel {
@@ -55,25 +65,59 @@ function willOf({ will }: ConnectPacket): Will | undefined {
   return { topic: will.topic, payload: ownBytes(Buffer.from(will.payload)) };
 }
 
-function silenceMaxOf({ keepalive }: ConnectPacket): number {
+function silenceMaxOf(packet: ConnectPacket): number {
+  return Math.ceil(keepaliveFactor * keepAliveOf(packet));
+}
+
+function keepAliveOf({ keepalive }: ConnectPacket): number {
   const { keepaliveSecondsMin, keepaliveSecondsMax } = mqttLimits;
   // 0 means never.
-  const seconds = Math.max(keepalive || keepaliveSecondsMax, keepaliveSecondsMin);
-  return Math.ceil(keepaliveFactor * seconds);
+  return Math.max(keepalive || keepaliveSecondsMax, keepaliveSecondsMin);
+}
+
+/** Sets what a client of MQTT 5 asks for. Returns what the answer says of the platform. */
+function takeProperties(session: MqttSession, packet: ConnectPacket): ConnackProperties {
+  const { properties = {}, keepalive = 0 } = packet;
+  const { sessionKeptMs, outboundPerClientMax, halfReceivedPerClientMax } = mqttLimits;
+  const expiryMs = (properties.sessionExpiryInterval ?? 0) * 1_000;
+  session.keptForMs = Math.min(expiryMs, sessionKeptMs);
+  session.receiveMax = Math.min(
+    properties.receiveMaximum ?? outboundPerClientMax,
+    outboundPerClientMax,
+  );
+  session.packetBytesMax = properties.maximumPacketSize ?? Number.POSITIVE_INFINITY;
+  // A client without an id gets one, which it can use again.
+  const isNameless = packet.clientId === '';
+  if (isNameless) session.clientId = randomUUID();
+  const keepAlive = keepAliveOf(packet);
+  return {
+    receiveMaximum: halfReceivedPerClientMax,
+    maximumPacketSize: mqttLimits.packetBytesMax,
+    subscriptionIdentifiersAvailable: false,
+    sharedSubscriptionAvailable: false,
+    ...(isNameless && { assignedClientIdentifier: session.clientId }),
+    ...(expiryMs > sessionKeptMs && { sessionExpiryInterval: sessionKeptMs / 1_000 }),
+    ...(keepAlive !== keepalive && { serverKeepAlive: keepAlive }),
+  };
+}
+
+interface LoginOfPacket {
+  readonly userName: string;
+  readonly password: string;
+  readonly answer: ConnackProperties | undefined;
 }
 
 async function logIn<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
-  userName: string,
-  password: string,
+  { userName, password, answer }: LoginOfPacket,
 ): Promise<void> {
   let refused = await state.logIn(session, userName, password);
   if (refused === undefined && !(await state.will.isPermitted(session)))
     refused = returnCodes.notAuthorized;
   if (state.isStopping) refused = returnCodes.serverUnavailable;
   if (isClosed(session)) return;
-  if (refused === undefined) await open(state, session);
+  if (refused === undefined) await open(state, session, answer);
   else refuse(state, session, refused);
 }
 
@@ -99,12 +143,13 @@ function refuse<R extends RoutedDevice>(
 async function open<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
+  answer: ConnackProperties | undefined,
 ): Promise<void> {
   const { byKey, store, deadlines, parts } = state;
   const { key } = session;
   const other = byKey.get(key);
   // MQTT-3.1.4-2.
-  if (other !== undefined) cutOff(state, other);
+  if (other !== undefined) cutOff(state, other, reasonCodes.takenOver);
   byKey.set(key, session);
   const kept = session.isClean ? undefined : store.get(key);
   if (kept !== undefined) {
@@ -117,7 +162,7 @@ async function open<R extends RoutedDevice>(
   session.heardAt = deadlines.now;
   deadlines.place(session, deadlines.now + session.silenceMax + 1);
   const { connack } = packetWriter(session.level);
-  session.output.write(connack(returnCodes.accepted, kept !== undefined));
+  session.output.write(connack(returnCodes.accepted, kept !== undefined, answer));
   for (const subscription of session.subscriptions.values()) parts.reachable(session, subscription);
   state.readOn(session);
 }

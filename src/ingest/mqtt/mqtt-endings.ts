@@ -3,6 +3,7 @@ import { errorMessage } from '../../model/error-message.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { MalformedPacket } from './mqtt-packet-framer.ts';
+import { packetWriter, reasonCodes } from './mqtt-packet-writer.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
 import {
   aboutSession,
@@ -12,6 +13,8 @@ import {
   unconfirmedKeys,
 } from './mqtt-session.ts';
 
+/** Why a client that is silent for too long is disconnected. */
+export const keepAliveTimeout = 'keep alive timeout';
 const closeWithinSeconds = mqttLimits.closeWithinMs / 1_000;
 
 /** Ends the session: nothing more is read or sent. The transport is left to the caller. */
@@ -27,7 +30,7 @@ export function endSession<R extends RoutedDevice>(
   session.framer.clear();
   flowControl.leave(session);
   if (byKey.get(session.key) === session) byKey.delete(session.key);
-  if (wasOpen && !session.isClean) store.keep(session);
+  if (wasOpen && session.keptForMs > 0) store.keep(session);
   deliveries.removeAll(session);
   discardMessages(session);
   for (const key of unconfirmedKeys(session, parts.now())) parts.doubt(key);
@@ -48,9 +51,21 @@ export function finish<R extends RoutedDevice>(state: BrokerState<R>, session: M
   state.deadlines.place(session, state.deadlines.now + closeWithinSeconds + 1);
 }
 
-/** Ends the session without the client's consent; the connection is cut. */
-export function cutOff<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
+/**
+ * Ends the session without the client's consent; the connection is cut. A client of MQTT 5 is sent
+ * the reason.
+ */
+export function cutOff<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  reasonCode: number,
+): void {
   if (isClosed(session)) return;
+  if (session.state === 'open' && session.level === 5 && !session.conn.destroyed) {
+    session.output.write(packetWriter(session.level).disconnect(reasonCode));
+    // Cut connections lose what was written last. A platform that stops does not wait.
+    if (!state.isStopping) return finish(state, session);
+  }
   endSession(state, session);
   session.output.flush();
   session.conn.destroy();
@@ -66,7 +81,8 @@ export function fail<R extends RoutedDevice>(
   const { address } = session;
   if (session.identity === undefined) state.parts.refused('malformed', { reason, address });
   else state.parts.ended(reason, aboutSession(session));
-  cutOff(state, session);
+  const isSilent = reason === keepAliveTimeout;
+  cutOff(state, session, isSilent ? reasonCodes.keepAliveTimeout : reasonCodes.unspecified);
 }
 
 /** Cuts the connection because of its packet: any error ends only the connection that caused it. */
@@ -80,8 +96,13 @@ export function refusePacket<R extends RoutedDevice>(
   const reason = errorMessage(error);
   parts.refused(refusalOf(error), { reason, address: session.address });
   if (session.identity !== undefined) parts.ended(reason, aboutSession(session));
-  cutOff(state, session);
+  cutOff(state, session, packetReasons[refusalOf(error)] ?? reasonCodes.unspecified);
 }
+
+const packetReasons: Readonly<Record<string, number>> = {
+  malformed: reasonCodes.malformed,
+  tooLarge: reasonCodes.packetTooLarge,
+};
 
 function refusalOf(error: unknown): string {
   if (!(error instanceof MalformedPacket)) return 'internal';
@@ -97,5 +118,5 @@ export function endByPlatform<R extends RoutedDevice>(
   if (isClosed(session)) return;
   session.endedBecause = because;
   state.parts.ended(because, aboutSession(session));
-  cutOff(state, session);
+  cutOff(state, session, state.isStopping ? reasonCodes.stopping : reasonCodes.administrative);
 }

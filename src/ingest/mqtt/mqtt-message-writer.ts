@@ -2,12 +2,14 @@
 import type { SetTimer } from '../../structures/timers.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { packetWriter } from './mqtt-packet-writer.ts';
+import type { MessageProperties } from './mqtt-properties.ts';
 import { type DeliveryOutcome, isOpen, type MqttSession, nextNumber } from './mqtt-session.ts';
 
 export interface WrittenMessage {
   readonly payload: Buffer;
   readonly qos: 0 | 1;
   readonly retain: boolean;
+  readonly properties?: MessageProperties | undefined;
 }
 
 /**
@@ -31,15 +33,20 @@ export function createMessageWriter(setTimer: SetTimer): WriteMessage {
     if (!isPossible) return 'offline';
     const { publish } = packetWriter(level);
     if (message.qos === 0) {
-      output.write(publish({ topic, ...message }));
+      const bytes = publish({ topic, ...message });
+      // MQTT-3.1.2-24 of MQTT 5: it is not sent.
+      if (bytes.length > session.packetBytesMax) return 'offline';
+      output.write(bytes);
       await output.written();
       if (!isOpen(session)) return 'offline';
       return 'sent';
     }
     const messageId = nextNumber(session);
     if (messageId === undefined) return 'offline';
+    const bytes = publish({ topic, ...message, messageId });
+    if (bytes.length > session.packetBytesMax) return 'offline';
     const outcome = acknowledgementOf(session, messageId, setTimer);
-    output.write(publish({ topic, ...message, messageId }));
+    output.write(bytes);
     return outcome;
   };
 }

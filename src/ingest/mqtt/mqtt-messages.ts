@@ -1,6 +1,8 @@
 // MQTT messages: what the platform and other clients send to the subscribers of a device (contract 17).
 import type { SetTimer } from '../../structures/timers.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { createMessageWriter } from './mqtt-message-writer.ts';
+import { expiryOf, type MessageProperties, remainingProperties } from './mqtt-properties.ts';
 import type { Retained } from './mqtt-retained.ts';
 import type { DeliveryOutcome, DeviceSubscription, MqttSession } from './mqtt-session.ts';
 import {
@@ -16,6 +18,7 @@ export interface OutboundMessage {
   readonly payload: Buffer;
   readonly qos: 0 | 1;
   readonly retain: boolean;
+  readonly properties?: MessageProperties | undefined;
 }
 
 export interface Deliveries extends Pick<Subscribers, 'add' | 'remove' | 'removeAll'> {
@@ -28,17 +31,28 @@ export interface Deliveries extends Pick<Subscribers, 'add' | 'remove' | 'remove
     message: OutboundMessage,
   ): Promise<DeliveryOutcome> | undefined;
   /** Sends what the device published to the subscribers of that topic. */
-  echo(id: string, message: OutboundMessage): void;
+  echo(id: string, message: OutboundMessage, from: MqttSession): void;
   /** Sends retained messages to a session that has just subscribed. */
   sendRetained(session: MqttSession, subscription: DeviceSubscription): void;
+}
+
+interface DeliveriesParts {
+  readonly retained: Retained;
+  readonly setTimer: SetTimer;
+  readonly now: () => EpochMs;
 }
 
 /** From the worst to the best. */
 const outcomesInOrder = ['offline', 'sent', 'acknowledged'] as const;
 
-export function createDeliveries(retained: Retained, setTimer: SetTimer): Deliveries {
+export function createDeliveries({ retained, setTimer, now }: DeliveriesParts): Deliveries {
   const subscribers = createSubscribers();
   const write = createMessageWriter(setTimer);
+
+  const expiring = ({ properties }: OutboundMessage) => {
+    const expiresAt = expiryOf(properties, now());
+    return expiresAt === undefined ? {} : { expiresAt };
+  };
 
   function writeFor(
     session: MqttSession,
@@ -62,24 +76,29 @@ export function createDeliveries(retained: Retained, setTimer: SetTimer): Delive
     ...subscribers,
     sendTo,
     async send(id, message) {
-      if (message.retain) retained.keep(id, 'down', message);
+      if (message.retain) retained.keep(id, 'down', { ...message, ...expiring(message) });
       // To clients that are subscribed already it is a message like any other (MQTT-3.3.1-9).
-      const now = { ...message, retain: false };
-      const sent = [...subscribers.of(id)].flatMap((session) => sendTo(session, id, now) ?? []);
+      const live = { ...message, retain: false };
+      const sent = [...subscribers.of(id)].flatMap((session) => sendTo(session, id, live) ?? []);
       const outcomes = await Promise.all(sent);
       return outcomesInOrder.findLast((outcome) => outcomes.includes(outcome)) ?? 'offline';
     },
-    echo(id, message) {
-      if (message.retain) retained.keep(id, 'up', message);
+    echo(id, message, from) {
+      if (message.retain) retained.keep(id, 'up', { ...message, ...expiring(message) });
       for (const session of subscribers.of(id)) {
         const subscription = upSubscription(session, id, message.levels);
-        if (subscription !== undefined)
-          void writeFor(session, subscription, { ...message, retain: false });
+        if (subscription === undefined || (subscription.noLocal && session === from)) continue;
+        const retain = message.retain && subscription.retainAsPublished === true;
+        void writeFor(session, subscription, { ...message, retain });
       }
     },
     sendRetained(session, subscription) {
-      for (const message of retained.of(subscription.id, subscription.filter))
-        void writeFor(session, subscription, { ...message, retain: true });
+      for (const message of retained.of(subscription.id, subscription.filter)) {
+        const { expiresAt, properties, ...kept } = message;
+        if (expiresAt !== undefined && expiresAt <= now()) continue;
+        const left = remainingProperties(properties, expiresAt, now());
+        void writeFor(session, subscription, { ...kept, properties: left, retain: true });
+      }
     },
   };
 }

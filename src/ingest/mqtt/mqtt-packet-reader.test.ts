@@ -109,7 +109,6 @@ test('a CONNECT is read with its will; bridges set the highest bit of the level'
 
 test.each([
   ['level 2', 8, 2, UnsupportedLevel],
-  ['level 5', 8, 5, UnsupportedLevel],
   ['level 6', 8, 6, UnsupportedLevel],
   ['another protocol', 4, 0x58, MalformedPacket],
   ['MQTT-3.1.2-3: the reserved flag', 9, 3, MalformedPacket],
@@ -171,4 +170,66 @@ test(`${runs} random streams: each packet is read or malformed, and no other err
     { numRuns: runs },
   );
   expect(malformed).toBeGreaterThan(runs / 10);
+});
+
+test('MQTT 5: packets with reasons and properties are read', () => {
+  const session = { sessionExpiryInterval: 9 };
+  const left = generate(
+    { cmd: 'disconnect', reasonCode: 4, properties: session },
+    { protocolVersion: 5 },
+  );
+  expect(readPacket(left, 5)).toMatchObject({ reasonCode: 4, properties: session });
+  expect(readPacket(packet(0xe0), 5)).toMatchObject({ cmd: 'disconnect' });
+  expect(readPacket(packet(0x40, ...number, 0x87), 5)).toMatchObject({
+    messageId: 7,
+    reasonCode: 0x87,
+  });
+});
+
+test.each([
+  ['a topic alias', packet(0x30, ...text('a'), 3, 0x23, 0, 1)],
+  ['a subscription identifier', packet(0x82, ...number, 2, 0x0b, 1, ...text('a'), 0)],
+  ['an AUTH', packet(0xf0)],
+])('MQTT 5: %s, which was not offered, is refused', (_what, bytes) => {
+  expect(() => readPacket(bytes, 5)).toThrow(MalformedPacket);
+});
+
+test('MQTT 5: a packet that was changed anywhere is read or refused', () => {
+  const properties = {
+    ...{ contentType: 'a', messageExpiryInterval: 5, correlationData: Buffer.from('x') },
+    userProperties: { a: 'b' },
+  };
+  const five = { protocolVersion: 5 } as const;
+  const good = [
+    generate(
+      {
+        cmd: 'publish',
+        topic: 'a',
+        payload: 'b',
+        qos: 1,
+        dup: false,
+        retain: false,
+        messageId: 3,
+        properties,
+      },
+      five,
+    ),
+    generate(
+      { cmd: 'subscribe', messageId: 3, subscriptions: [{ topic: 'a', qos: 1, nl: true }] },
+      five,
+    ),
+    generate({ cmd: 'disconnect', reasonCode: 4, properties: { sessionExpiryInterval: 9 } }, five),
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...good), fc.nat(), fc.nat(255), (bytes, place, byte) => {
+      // The length of the packet is the framer's.
+      const at = place % bytes.length;
+      try {
+        readPacket(changed(bytes, at === 1 ? 0 : at, byte), 5);
+      } catch (error) {
+        expect(error).toBeInstanceOf(MalformedPacket);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
 });

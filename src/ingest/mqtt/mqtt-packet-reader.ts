@@ -9,8 +9,8 @@ import type {
 import { parser } from 'mqtt-packet';
 import { MalformedPacket } from './mqtt-packet-framer.ts';
 
-/** Levels of the protocol: 3 is MQTT 3.1, 4 is 3.1.1. */
-export type ProtocolLevel = 3 | 4;
+/** Levels of the protocol: 3 is MQTT 3.1, 4 is 3.1.1, 5 is MQTT 5. */
+export type ProtocolLevel = 3 | 4 | 5;
 
 export type ConnectPacket = IConnectPacket & { readonly protocolVersion: ProtocolLevel };
 
@@ -20,6 +20,15 @@ export type PublishPacket = IPublishPacket;
 interface Numbered<C extends string> {
   readonly cmd: C;
   readonly messageId: number;
+  /** Of MQTT 5. */
+  readonly reasonCode?: number;
+}
+
+/** The last packet of a client; MQTT 5 has a reason and properties. */
+interface DisconnectPacket {
+  readonly cmd: 'disconnect';
+  readonly reasonCode?: number;
+  readonly properties?: { readonly sessionExpiryInterval?: number };
 }
 
 /** Packets of a client that has logged in. */
@@ -28,7 +37,8 @@ export type ClientPacket =
   | (ISubscribePacket & Numbered<'subscribe'>)
   | (IUnsubscribePacket & Numbered<'unsubscribe'>)
   | Numbered<'puback' | 'pubrec' | 'pubrel' | 'pubcomp'>
-  | { readonly cmd: 'pingreq' | 'disconnect' };
+  | { readonly cmd: 'pingreq' }
+  | DisconnectPacket;
 
 export type SubscribePacket = Extract<ClientPacket, { readonly cmd: 'subscribe' }>;
 export type UnsubscribePacket = Extract<ClientPacket, { readonly cmd: 'unsubscribe' }>;
@@ -78,6 +88,7 @@ function createReader(settings?: object): ReadOne {
 const readers: Readonly<Record<ProtocolLevel, ReadOne>> = {
   3: createReader({ protocolVersion: 3 }),
   4: createReader({ protocolVersion: 4 }),
+  5: createReader({ protocolVersion: 5 }),
 };
 
 /**
@@ -113,6 +124,8 @@ export function readPacket(bytes: Buffer, level: ProtocolLevel): ClientPacket {
       // MQTT-3.3.2-2 and 4.7.3-1.
       if (packet.topic === '' || /[+#]/.test(packet.topic))
         throw new MalformedPacket('a topic that is empty or has wildcards');
+      if (packet.properties?.topicAlias !== undefined)
+        throw new MalformedPacket('a topic alias, which was not offered');
       checkStrings(bytes, [packet.topic]);
       return packet;
     case 'subscribe':
@@ -121,6 +134,8 @@ export function readPacket(bytes: Buffer, level: ProtocolLevel): ClientPacket {
         bytes,
         packet.subscriptions.map(({ topic }) => topic),
       );
+      if (packet.properties?.subscriptionIdentifier !== undefined)
+        throw new MalformedPacket('a subscription identifier, which was not offered');
       return checkNumber(packet);
     case 'unsubscribe':
       checkFilters(packet.unsubscriptions);
@@ -130,12 +145,15 @@ export function readPacket(bytes: Buffer, level: ProtocolLevel): ClientPacket {
     case 'pubrec':
     case 'pubrel':
     case 'pubcomp':
-      checkLength(packet, acknowledgementLength);
+      // With a reason and properties they are longer.
+      if (level < 5) checkLength(packet, acknowledgementLength);
       return checkNumber(packet);
     case 'pingreq':
-    case 'disconnect':
       checkLength(packet, 0);
       return { cmd: packet.cmd };
+    case 'disconnect':
+      if (level < 5) checkLength(packet, 0);
+      return packet;
     default:
       throw new MalformedPacket(`unexpected ${packet.cmd}`);
   }

@@ -4,10 +4,14 @@ import { fail, finish, refusePacket } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { MalformedPacket } from './mqtt-packet-framer.ts';
 import { type PublishPacket, readPacket } from './mqtt-packet-reader.ts';
-import { packetWriter } from './mqtt-packet-writer.ts';
+import { packetWriter, reasonCodes } from './mqtt-packet-writer.ts';
+import { RefusedTopic } from './mqtt-publish.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
 import { type MqttSession, takeTurn } from './mqtt-session.ts';
 import { subscribe, unsubscribe } from './mqtt-subscriptions.ts';
+
+/** MQTT 5, 3.14.2.1. */
+const disconnectWithWill = 4;
 
 /** Throws MalformedPacket; the connection must end then. */
 export function handlePacket<R extends RoutedDevice>(
@@ -26,7 +30,9 @@ export function handlePacket<R extends RoutedDevice>(
     case 'unsubscribe':
       return unsubscribe(state, session, packet);
     case 'puback':
-      return session.unacknowledged?.get(packet.messageId)?.('acknowledged');
+      return session.unacknowledged?.get(packet.messageId)?.(
+        (packet.reasonCode ?? 0) < reasonCodes.unspecified ? 'acknowledged' : 'sent',
+      );
     // Messages have QoS 0 or 1, so this is the answer to none of them.
     case 'pubrec':
       return output.write(writer.acknowledgement('pubrel', packet.messageId));
@@ -38,9 +44,17 @@ export function handlePacket<R extends RoutedDevice>(
     case 'pingreq':
       return output.write(writer.pingresp());
     case 'disconnect':
-      session.isDisconnected = true;
+      // With this reason the client wants its will to be published.
+      session.isDisconnected = packet.reasonCode !== disconnectWithWill;
+      shortenSession(session, packet.properties?.sessionExpiryInterval);
       return finish(state, session);
   }
+}
+
+/** MQTT 5, 3.14.2.2.2: a session that ends with its connection cannot become longer. */
+function shortenSession(session: MqttSession, expirySeconds: number | undefined): void {
+  if (expirySeconds === undefined || session.keptForMs === 0) return;
+  session.keptForMs = Math.min(expirySeconds * 1_000, mqttLimits.sessionKeptMs);
 }
 
 /** Reads no further packet until the work is done. */
@@ -69,10 +83,21 @@ function receivePublish<R extends RoutedDevice>(
     throw new MalformedPacket('the topic has too many levels');
   if (qos === 2 && isRepeated(session, messageId)) return;
   state.publish(session, packet, (error) => {
+    if (error instanceof RefusedTopic && session.level === 5)
+      return refusePublish(session, messageId, qos);
     if (error !== undefined) fail(state, session, error.message);
     else if (qos > 0) acknowledge(session, messageId, qos === 1 ? 'puback' : 'pubrec');
     if (qos === 2) session.halfReceived?.set(messageId, 'durable');
   });
+}
+
+/** MQTT 5 can refuse one publish; before, a refusal ends the connection (contract 35). */
+function refusePublish(session: MqttSession, messageId: number, qos: number): void {
+  if (qos === 0) return;
+  const cmd = qos === 1 ? 'puback' : 'pubrec';
+  session.halfReceived?.delete(messageId);
+  const writer = packetWriter(session.level);
+  session.output.write(writer.acknowledgement(cmd, messageId, reasonCodes.notAuthorized));
 }
 
 function acknowledge(session: MqttSession, messageId: number, cmd: 'puback' | 'pubrec'): void {

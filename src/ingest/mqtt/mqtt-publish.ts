@@ -6,6 +6,7 @@ import { Problem } from '../../model/problem.ts';
 import type { FlowControl } from './mqtt-flow-control.ts';
 import type { Deliveries } from './mqtt-messages.ts';
 import type { PublishPacket } from './mqtt-packet-reader.ts';
+import { messageProperties } from './mqtt-properties.ts';
 import type { Retained } from './mqtt-retained.ts';
 import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
 import { type MqttSession, recordAcknowledgement, takeTurn, type Will } from './mqtt-session.ts';
@@ -65,6 +66,7 @@ export function createPublishHandler<R extends RoutedDevice>(
         payload,
         qos: packet.qos === 0 ? 0 : 1,
         retain: packet.retain,
+        properties: messageProperties(packet.properties),
       } as const;
       // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
       const isPayload = !(packet.retain && payload.length === 0);
@@ -73,7 +75,7 @@ export function createPublishHandler<R extends RoutedDevice>(
       const stored = isPayload ? parts.store(route, handedOn) : Promise.resolve();
       stored.then(() => {
         recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
-        deliveries.echo(route.device.id, echo);
+        deliveries.echo(route.device.id, echo, session);
         over('done');
       }, failed);
     };
@@ -111,6 +113,9 @@ function inOrder<R>(
   session.begun = begun;
 }
 
+/** The answer to a publish on a topic that does not belong to the login. */
+export class RefusedTopic extends Error {}
+
 class ForeignTopic extends Error {
   constructor(cause: unknown) {
     super(errorMessage(cause));
@@ -134,7 +139,8 @@ function refusalOf<R extends RoutedDevice>(
     clientId,
     reason: errorMessage(error),
   });
-  if (qos > 0 || error instanceof ForeignTopic) return new Error(reason);
+  if (error instanceof ForeignTopic) return new RefusedTopic(reason);
+  if (qos > 0) return new Error(reason);
   return 'done';
 }
 

@@ -1,5 +1,7 @@
 // Retained messages: the last one of each topic, for later subscribers. In memory and bounded.
+import type { EpochMs } from '../../model/instant.ts';
 import { mqttLimits } from './mqtt-limits.ts';
+import { type MessageProperties, propertyBytes } from './mqtt-properties.ts';
 import { levelsMatch, type TopicFilter } from './mqtt-topic.ts';
 import { ownBytes } from '../../structures/own-bytes.ts';
 import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
@@ -8,6 +10,9 @@ export interface RetainedMessage {
   readonly levels: readonly string[];
   readonly payload: Buffer;
   readonly qos: 0 | 1;
+  readonly properties?: MessageProperties | undefined;
+  /** Not sent from then on. */
+  readonly expiresAt?: EpochMs | undefined;
 }
 
 export interface Retained {
@@ -21,8 +26,8 @@ export interface Retained {
 /** Memory of a message apart from its payload, roughly. */
 const overheadBytes = 256;
 
-function sizeOf({ payload }: RetainedMessage): number {
-  return payload.length + overheadBytes;
+function sizeOf({ payload, properties }: RetainedMessage): number {
+  return payload.length + propertyBytes(properties) + overheadBytes;
 }
 
 export function createRetainedMessages(): Retained {

@@ -2,15 +2,22 @@
 import type { EpochMs } from '../../model/instant.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { mqttLimits } from './mqtt-limits.ts';
-import type { MqttSession } from './mqtt-session.ts';
+import type { DeviceSubscription, MqttSession } from './mqtt-session.ts';
+
+interface KeptSubscription extends Pick<DeviceSubscription, 'noLocal' | 'retainAsPublished'> {
+  readonly topic: string;
+  readonly qos: 0 | 1;
+}
 
 /** What a client finds again when it reconnects. */
 export interface KeptSession {
   /** Topic filters with their QoS. */
-  readonly subscriptions: readonly { readonly topic: string; readonly qos: 0 | 1 }[];
+  readonly subscriptions: readonly KeptSubscription[];
   /** Numbers of QoS 2 packets whose payload is durable and whose second step is due. */
   readonly halfReceived: readonly number[];
   readonly keptAt: EpochMs;
+  /** When it ends, as the client wanted. */
+  readonly until: EpochMs;
 }
 
 export interface SessionStore {
@@ -29,16 +36,23 @@ export function createSessionStore(now: () => EpochMs): SessionStore {
     get size() {
       return kept.size;
     },
-    get: (key) => kept.get(key),
-    keep({ key, subscriptions, halfReceived }) {
+    get(key) {
+      const session = kept.get(key);
+      return session !== undefined && session.until > now() ? session : undefined;
+    },
+    keep({ key, subscriptions, halfReceived, keptForMs }) {
       const numbers = [...(halfReceived ?? [])]
         .filter(([, state]) => state === 'durable')
         .map(([number]) => number);
       if (subscriptions.size + numbers.length === 0) return;
       kept.set(key, {
-        subscriptions: [...subscriptions].map(([topic, { qos }]) => ({ topic, qos })),
+        subscriptions: [...subscriptions].map(([topic, { filter: _, id: __, ...options }]) => ({
+          topic,
+          ...options,
+        })),
         halfReceived: numbers,
         keptAt: now(),
+        until: now() + keptForMs,
       });
     },
     delete: (key) => void kept.delete(key),

@@ -18,6 +18,10 @@ export interface DeviceSubscription {
   /** Service device id. */
   readonly id: string;
   readonly qos: 0 | 1;
+  /** Options of MQTT 5: messages of the client itself are not sent to it. */
+  readonly noLocal?: boolean | undefined;
+  /** Retained messages keep their flag in its messages. */
+  readonly retainAsPublished?: boolean | undefined;
 }
 
 /** Message that is published when the connection breaks. */
@@ -50,8 +54,13 @@ export interface MqttSession extends Dated, Flowing {
   clientId: string;
   /** Client id that is unique among all connectors. */
   key: string;
-  /** Whether the session ends with the connection. */
+  /** Whether the client begins without the session that it had. */
   isClean: boolean;
+  /** How long the session outlives the connection; 0 when it does not. */
+  keptForMs: number;
+  /** What a client of MQTT 5 takes. */
+  receiveMax: number;
+  packetBytesMax: number;
   will: Will | undefined;
   identity: MqttIdentity | undefined;
   /** Whether the client has sent a DISCONNECT. */
@@ -98,6 +107,9 @@ export function createMqttSession(
     clientId: '',
     key: '',
     isClean: true,
+    keptForMs: 0,
+    receiveMax: mqttLimits.outboundPerClientMax,
+    packetBytesMax: Number.POSITIVE_INFINITY,
     will: undefined,
     identity: undefined,
     isDisconnected: false,
@@ -157,7 +169,7 @@ export function takeTurn(
  */
 export function nextNumber(session: MqttSession): number | undefined {
   const { unacknowledged } = session;
-  if ((unacknowledged?.size ?? 0) >= mqttLimits.outboundPerClientMax) return undefined;
+  if ((unacknowledged?.size ?? 0) >= session.receiveMax) return undefined;
   do session.lastNumber = (session.lastNumber % 65_535) + 1;
   while (unacknowledged?.has(session.lastNumber));
   return session.lastNumber;

@@ -3,7 +3,7 @@ import { errorMessage } from '../../model/error-message.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { SubscribePacket, UnsubscribePacket } from './mqtt-packet-reader.ts';
-import { packetWriter, refusedSubscription } from './mqtt-packet-writer.ts';
+import { packetWriter, reasonCodes, refusedSubscription } from './mqtt-packet-writer.ts';
 import { type RoutedDevice, routeOf } from './mqtt-route.ts';
 import {
   aboutSession,
@@ -17,6 +17,10 @@ import { topicFilterOf } from './mqtt-topic.ts';
 interface Wanted {
   readonly topic: string;
   readonly qos: 0 | 1 | 2;
+  /** Options of MQTT 5, as packets have them. */
+  readonly nl?: boolean | undefined;
+  readonly rap?: boolean | undefined;
+  readonly rh?: number | undefined;
 }
 
 /** Answers a SUBSCRIBE; a refused filter with 128 (MQTT 3.9.3). */
@@ -26,15 +30,29 @@ export async function subscribe<R extends RoutedDevice>(
   { messageId, subscriptions }: SubscribePacket,
 ): Promise<void> {
   const granted: (DeviceSubscription | undefined)[] = [];
+  const before = new Set(session.subscriptions.keys());
   for (const wanted of subscriptions) granted.push(await grant(state, session, wanted));
   if (isClosed(session)) return;
-  const codes = granted.map((one) => one?.qos ?? refusedSubscription);
+  const codes = granted.map((one, i) => one?.qos ?? refusedCode(session, subscriptions[i]?.topic));
   session.output.write(packetWriter(session.level).suback(messageId, codes));
-  for (const subscription of granted) {
-    if (subscription === undefined) continue;
-    state.deliveries.sendRetained(session, subscription);
+  for (const [i, subscription] of granted.entries()) {
+    const wanted = subscriptions[i];
+    if (subscription === undefined || wanted === undefined) continue;
+    if (wantsRetained(wanted, before)) state.deliveries.sendRetained(session, subscription);
     state.parts.reachable(session, subscription);
   }
+}
+
+/** MQTT 3.1.1 has one code for all. */
+function refusedCode({ level }: MqttSession, topic = ''): number {
+  if (level < 5) return refusedSubscription;
+  const isShared = topic.startsWith('$share/');
+  return isShared ? reasonCodes.sharedSubscriptions : reasonCodes.notAuthorized;
+}
+
+/** MQTT 5, 3.8.3.1: 1 is for new subscriptions, 2 is never. */
+function wantsRetained({ topic, rh = 0 }: Wanted, before: ReadonlySet<string>): boolean {
+  return rh === 0 || (rh === 1 && !before.has(topic));
 }
 
 export function unsubscribe<R extends RoutedDevice>(
@@ -42,8 +60,12 @@ export function unsubscribe<R extends RoutedDevice>(
   session: MqttSession,
   { messageId, unsubscriptions }: UnsubscribePacket,
 ): void {
-  for (const topic of unsubscriptions) deliveries.remove(session, topic);
-  session.output.write(packetWriter(session.level).unsuback(messageId));
+  const reasons = unsubscriptions.map((topic) => {
+    const isKnown = session.subscriptions.has(topic);
+    deliveries.remove(session, topic);
+    return isKnown ? 0 : reasonCodes.noSubscription;
+  });
+  session.output.write(packetWriter(session.level).unsuback(messageId, reasons));
 }
 
 /**
@@ -55,7 +77,8 @@ export async function restoreSubscriptions<R extends RoutedDevice>(
   session: MqttSession,
   { subscriptions }: KeptSession,
 ): Promise<void> {
-  for (const wanted of subscriptions) await grant(state, session, wanted);
+  for (const { noLocal: nl, retainAsPublished: rap, ...wanted } of subscriptions)
+    await grant(state, session, { ...wanted, nl, rap });
 }
 
 /** Undefined for a filter that is refused. */
@@ -78,7 +101,7 @@ async function grant<R extends RoutedDevice>(
 /** Throws for a topic that does not belong to the login, and beyond the limit of subscriptions. */
 async function subscriptionOf<R extends RoutedDevice>(
   session: MqttSession,
-  { topic, qos }: Wanted,
+  { topic, qos, nl, rap }: Wanted,
   findRoute: BrokerState<R>['parts']['findRoute'],
 ): Promise<DeviceSubscription> {
   const filter = topicFilterOf(topic);
@@ -87,5 +110,6 @@ async function subscriptionOf<R extends RoutedDevice>(
   if (subscriptions.size >= mqttLimits.subscriptionsPerClientMax && !subscriptions.has(topic))
     throw new Error('too many subscriptions');
   const { device } = await routeOf(session, filter, findRoute);
-  return { filter, id: device.id, qos: qos > 0 ? 1 : 0 };
+  const options = { ...(nl && { noLocal: true }), ...(rap && { retainAsPublished: true }) };
+  return { filter, id: device.id, qos: qos > 0 ? 1 : 0, ...options };
 }

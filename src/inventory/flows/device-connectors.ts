@@ -2,6 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../model/connector.ts';
 import type { DecodingType } from '../../model/integration.ts';
+import {
+  type LineProtocolMapping,
+  lineProtocolDefaults,
+} from '../../model/line-protocol-mapping.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -34,8 +38,13 @@ export function newUplinkSecret(): string {
   return randomBytes(uplinkSecretBytes).toString('hex');
 }
 
+type LineProtocolDraft = {
+  readonly [K in keyof LineProtocolMapping]?: LineProtocolMapping[K] | null | undefined;
+};
+
 export interface DeviceConnectorUpdate extends RecordUpdate {
   readonly pushConfigurationAutomatically?: boolean | null | undefined;
+  readonly lineProtocol?: LineProtocolDraft | null | undefined;
 }
 
 export interface DeviceConnectorDraft extends DeviceConnectorUpdate {
@@ -66,6 +75,32 @@ export function deviceConnectorView(record: DeviceConnector, principal: Principa
   };
 }
 
+type Receiver = Pick<DeviceConnector, 'connectivity' | 'decodingType' | 'workspaceId'>;
+
+/**
+ * What is absent of the mapping has its default. Throws 400 for a connector that cannot receive
+ * points, 403 when the caller cannot create the devices that points would create.
+ */
+function mappingFrom(
+  sent: LineProtocolDraft | null,
+  { connectivity, decodingType, workspaceId }: Receiver,
+  principal: Principal,
+): LineProtocolMapping | null {
+  if (sent === null) return null;
+  if (connectivity !== 'HTTP' || decodingType !== 'NONE') {
+    throw problem('invalidRequest', {
+      reason: 'body lineProtocol: it is for connectors for HTTP without a network server',
+    });
+  }
+  if (sent.createDevices && !holds(principal, 'asset', 'create', workspaceId))
+    throw problem('permissionDenied');
+  return {
+    device: sent.device ?? lineProtocolDefaults.device,
+    topic: sent.topic ?? lineProtocolDefaults.topic,
+    createDevices: sent.createDevices ?? null,
+  };
+}
+
 export async function createDeviceConnector(
   records: Records,
   principal: Principal,
@@ -82,15 +117,19 @@ export async function createDeviceConnector(
       reason: 'body authType: DEVICE_CREDENTIALS is for MQTT; HTTP has BASIC',
     });
   }
+  const { connectivity, workspaceId } = draft;
+  const decodingType = draft.decodingType ?? 'NONE';
+  const receiver = { connectivity, decodingType, workspaceId };
   const record = await crud.create(records, async (step, fields) => ({
     ...fields,
-    ...(await placeIn(step, draft.workspaceId)),
+    ...(await placeIn(step, workspaceId)),
     name: draft.name,
     description: draft.description ?? null,
-    connectivity: draft.connectivity,
+    connectivity,
     authType,
     uplinkSecret: authType === 'BASIC' ? newUplinkSecret() : null,
-    decodingType: draft.decodingType ?? 'NONE',
+    decodingType,
+    lineProtocol: mappingFrom(draft.lineProtocol ?? null, receiver, principal),
     pushConfigurationAutomatically: draft.pushConfigurationAutomatically ?? false,
     integrationId: null,
     carrier: null,
@@ -128,6 +167,9 @@ export async function updateDeviceConnector(
   const saved = await crud.update(records, id, sent, (current) => ({
     pushConfigurationAutomatically:
       sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
+    ...(sent.lineProtocol !== undefined && {
+      lineProtocol: mappingFrom(sent.lineProtocol, current, principal),
+    }),
   }));
   return deviceConnectorView(saved, principal);
 }

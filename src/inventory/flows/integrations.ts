@@ -188,6 +188,7 @@ function connectorOf(integration: Integration): DeviceConnector {
     uplinkSecret: newUplinkSecret(),
     decodingType: 'NONE',
     pushConfigurationAutomatically: false,
+    lineProtocol: null,
     integrationId: integration.id,
     carrier: carrierOf(type),
     provider,

@@ -158,6 +158,7 @@ export async function knownSections(
       authType: connector.authType,
       decodingType: connector.decodingType,
       pushConfigurationAutomatically: connector.pushConfigurationAutomatically,
+      lineProtocol: connector.lineProtocol,
     })),
     outputConnectors: section(
       (await configuredTargets(records, outputs)).map((item) => withConnectors(item, outputName)),

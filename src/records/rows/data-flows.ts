@@ -84,6 +84,31 @@ export async function findWorkspaceDataFlows(
   return rows.map((row) => ({ ...row, connectivity: row.connectivity as Connectivity }));
 }
 
+/** Of a device connector. */
+export async function oldestFlowOf(
+  db: RecordsDb,
+  deviceConnectorId: string,
+): Promise<{ readonly id: string } | undefined> {
+  return db
+    .selectFrom('dataFlows')
+    .select('id')
+    .where('deviceConnectorId', '=', deviceConnectorId)
+    .orderBy('created')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Number of the devices of a data flow. */
+export async function devicesOfDataFlow(db: RecordsDb, dataFlowId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('devices')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('dataFlowId', '=', dataFlowId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 export async function listDataFlows(
   db: RecordsDb,
   filter: WorkspaceFilter,

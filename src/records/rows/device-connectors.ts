@@ -3,7 +3,17 @@ import type { Insertable, Selectable } from 'kysely';
 import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../model/connector.ts';
 import type { Carrier, DecodingType } from '../../model/integration.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, isOneOf, fromFlag, mapOrNull, searchTextOf, toFlag } from '../columns.ts';
+import type { LineProtocolMapping } from '../../model/line-protocol-mapping.ts';
+import {
+  contains,
+  isOneOf,
+  fromFlag,
+  fromJsonTextOrNull,
+  mapOrNull,
+  searchTextOf,
+  toFlag,
+  toJsonTextOrNull,
+} from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
@@ -21,6 +31,7 @@ function toRow(record: DeviceConnector, sealer: Sealer): Insertable<Table> {
     uplinkSecret: mapOrNull(uplinkSecret, (secret) => sealer.seal(secret)),
     uplinkSecretHash: mapOrNull(uplinkSecret, secretHash),
     pushConfigurationAutomatically: toFlag(record.pushConfigurationAutomatically),
+    lineProtocol: toJsonTextOrNull(record.lineProtocol),
     searchText: searchTextOf(record.name),
   };
 }
@@ -35,6 +46,7 @@ function fromRow(row: Selectable<Table>, sealer: Sealer): DeviceConnector {
     carrier: row.carrier as Carrier | null,
     uplinkSecret: mapOrNull(row.uplinkSecret, (sealed) => sealer.open(sealed)),
     pushConfigurationAutomatically: fromFlag(row.pushConfigurationAutomatically),
+    lineProtocol: fromJsonTextOrNull<LineProtocolMapping>(row.lineProtocol),
   };
 }
 

@@ -78,7 +78,14 @@ export function connectorsOf(workspaceId: string, search: ListSearch) {
 
 /** Every connector of the workspace, at most 1,000, for a choice. */
 export function connectorChoice(workspaceId: string) {
-  const fields = ['id', 'name', 'connectivity', 'decodingType', 'integrationId'].join();
+  const fields = [
+    'id',
+    'name',
+    'connectivity',
+    'decodingType',
+    'integrationId',
+    'lineProtocol',
+  ].join();
   const query = { workspaceId, size: allRows, sort: 'name,asc', fields };
   return queryOptions({
     queryKey: ['device-connectors', workspaceId, 'choice'],

@@ -6,18 +6,24 @@ import { type ServerKind, serverNames } from '../server-names.ts';
 import type { connectorWords } from './connector-words.ts';
 
 type Words = typeof connectorWords.en;
-type Kind = Pick<Connector, 'connectivity' | 'decodingType'>;
+type Kind = Pick<Connector, 'connectivity' | 'decodingType'> &
+  Partial<Pick<Connector, 'lineProtocol'>>;
 
 /** Such as `MQTT`, or `HTTP, webhook of ChirpStack`. */
-export function kindOf({ connectivity, decodingType }: Kind, words: Words): string {
+export function kindOf({ connectivity, decodingType, lineProtocol }: Kind, words: Words): string {
   if (connectivity === 'LORA') return words.lora;
   const kind = words.kinds[connectivity];
+  if (lineProtocol) return `${kind}, ${words.lineProtocolShort}`;
   if (decodingType === 'NONE') return kind;
   return `${kind}, ${words.webhookOf(serverNames[decodingType])}`;
 }
 
 /** Where a payload for the connector is sent to over HTTP, without its secret. */
-export function webhookPath({ integrationId }: Pick<Connector, 'integrationId'>): string {
+export function webhookPath({
+  integrationId,
+  lineProtocol,
+}: Pick<Connector, 'integrationId' | 'lineProtocol'>): string {
+  if (lineProtocol !== null) return '/api/v2/write';
   return integrationId === null ? '/v3/capture' : `/v3/capture/lora/${integrationId}`;
 }
 
@@ -36,6 +42,8 @@ interface Command {
 export function commandFor(command: Command): string {
   const { connector, deviceId, server, secret, nowMs } = command;
   const sender = { deviceId, dataFlow: { deviceConnector: { id: connector.id } } };
+  if (server === undefined && connector.lineProtocol !== null)
+    return pointCommand(connector.lineProtocol.device[0] ?? '', deviceId, secret);
   if (server === undefined) {
     const { connectivity } = connector;
     return firstReading({ ...sender, connectivity }, secret, location);
@@ -43,4 +51,15 @@ export function commandFor(command: Command): string {
   const body = JSON.stringify(serverMessage(server, deviceId, nowMs));
   const address = `${location.origin}${webhookPath(connector)}?secret=${secret ?? '$SECRET'}`;
   return `curl -sS "${address}" -H 'content-type: application/json' -d '${body}'`;
+}
+
+/** One point with the tags of the template. */
+function pointCommand(template: string, deviceId: string, secret = '$SECRET'): string {
+  const tags = Array.from(
+    template.matchAll(/\{([^{}]+)\}/g),
+    ([, tag = '']) => `,${tag}=${deviceId}`,
+  );
+  const authorization = `Authorization: Token ${secret}`;
+  const address = `${location.origin}/api/v2/write`;
+  return `curl -sS "${address}" -H "${authorization}" -d 'room${tags.join('')} temperature=21.5'`;
 }

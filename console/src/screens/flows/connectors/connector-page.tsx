@@ -26,6 +26,12 @@ import { UsedBy, useFlowsWith } from '../used-by.tsx';
 import { ConnectorAccess } from './connector-access.tsx';
 import { kindOf } from './connector-kinds.ts';
 import { connectorWords } from './connector-words.ts';
+import {
+  type LineProtocolDraft,
+  lineProtocolDraft,
+  LineProtocolFields,
+  lineProtocolOf,
+} from './line-protocol-fields.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/flows/connectors/$connectorId';
 
@@ -98,6 +104,8 @@ interface ConnectorDraft {
   readonly name: string;
   readonly description: string;
   readonly isPushing: boolean;
+  /** Null for connectors that take no points. */
+  readonly points: LineProtocolDraft | null;
 }
 
 function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
@@ -109,9 +117,11 @@ function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
     version,
     record: connectorOf(id).queryKey,
     list: ['device-connectors'],
-    send: ({ name, description, isPushing }, from) => {
+    send: ({ name, description, isPushing, points }, from) => {
       const about = description === '' ? null : description;
-      const body = { name, description: about, pushConfigurationAutomatically: isPushing, ...from };
+      const mapping = points !== null && { lineProtocol: lineProtocolOf(points) };
+      const pushing = { pushConfigurationAutomatically: isPushing };
+      const body = { name, description: about, ...pushing, ...mapping, ...from };
       return ask(platform.PUT('/v3/device-connectors/{id}', { params: { path: { id } }, body }));
     },
   });
@@ -151,8 +161,13 @@ function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
 }
 
 function draftOf(connector: Connector): ConnectorDraft {
-  const { name, description, pushConfigurationAutomatically } = connector;
-  return { name, description: description ?? '', isPushing: pushConfigurationAutomatically };
+  const { name, description, pushConfigurationAutomatically, lineProtocol } = connector;
+  return {
+    name,
+    description: description ?? '',
+    isPushing: pushConfigurationAutomatically,
+    points: lineProtocol && lineProtocolDraft(lineProtocol),
+  };
 }
 
 interface FieldsProps {
@@ -175,6 +190,13 @@ function ConnectorFields({ connector, draft, change, error }: FieldsProps) {
           label={words.push}
           isOn={draft.isPushing}
           change={(isOn) => change({ ...draft, isPushing: isOn })}
+        />
+      )}
+      {draft.points !== null && (
+        <LineProtocolFields
+          draft={draft.points}
+          change={(points) => change({ ...draft, points })}
+          faults={faults}
         />
       )}
     </div>

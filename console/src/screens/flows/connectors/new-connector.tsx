@@ -19,13 +19,15 @@ interface NewConnectorProps {
 }
 
 const connectivities = ['HTTP', 'MQTT', 'COAP'] as const;
+/** A form of points, and not of a network server. */
+const lineProtocol = 'LINE_PROTOCOL';
 const authTypes = ['BASIC', 'DEVICE_CREDENTIALS'] as const;
 
 interface Choice {
   readonly name: string;
   readonly description: string;
   readonly connectivity: (typeof connectivities)[number];
-  readonly decodingType: DecodingType;
+  readonly decodingType: DecodingType | typeof lineProtocol;
   readonly authType: (typeof authTypes)[number];
   readonly isPushing: boolean;
 }
@@ -107,6 +109,8 @@ function Fields({ choice, change, nameFault }: FieldsProps) {
   );
 }
 
+const forms = [...decodingTypes, lineProtocol] as const;
+
 function HttpFields({ choice, change }: Omit<FieldsProps, 'nameFault'>) {
   const words = useWords(connectorWords);
   return (
@@ -114,11 +118,12 @@ function HttpFields({ choice, change }: Omit<FieldsProps, 'nameFault'>) {
       label={words.decoding}
       value={choice.decodingType}
       onChange={({ currentTarget: { value } }) => {
-        const decodingType = decodingTypes.find((one) => one === value) ?? 'NONE';
+        const decodingType = forms.find((one) => one === value) ?? 'NONE';
         change({ ...choice, decodingType });
       }}
     >
       <option value="NONE">{words.ownJson}</option>
+      <option value={lineProtocol}>{words.lineProtocol}</option>
       {decodingTypes.map(
         (one) =>
           one !== 'NONE' && (
@@ -164,7 +169,7 @@ function bodyOf(choice: Choice, workspaceId: string) {
     name,
     workspaceId,
     connectivity,
-    decodingType,
+    ...(decodingType === lineProtocol ? { lineProtocol: {} } : { decodingType }),
     authType,
     pushConfigurationAutomatically: isPushing,
     ...(description === '' ? {} : { description }),

@@ -1,0 +1,145 @@
+// Line protocol write: the points of a request become samples, which are stored in bulk; bad lines are reported.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createLineReader, isFault, type LineReader } from '../ingest/line-protocol/line-reader.ts';
+import { timeReader } from '../ingest/line-protocol/line-values.ts';
+import { pointGroups } from '../ingest/line-protocol/point-groups.ts';
+import {
+  createPointSamples,
+  type PointSample,
+  type PointSamples,
+} from '../ingest/line-protocol/point-samples.ts';
+import type { DeviceConnector } from '../model/connector.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+import type { Note } from '../model/processing-note.ts';
+import type { Sample } from '../model/sample.ts';
+import { missing } from '../structures/missing.ts';
+import type { ValidatedSample } from '../validate/sample-validation.ts';
+import {
+  backfillLimits,
+  type BackfillReceipt,
+  type BackfillStages,
+  storeGroups,
+} from './backfill.ts';
+import { type ConnectorDeviceStages, createConnectorDevices } from './connector-devices.ts';
+
+/** Lines that are read in one turn of the event loop. */
+const linesPerTurn = 2_000;
+/** Bad lines that an answer names; the others are counted. */
+const faultsNamedMax = 10;
+const shownLengthMax = 200;
+
+export interface PointWrite {
+  /** It has a mapping. */
+  readonly connector: DeviceConnector;
+  readonly text: string;
+  readonly precision: string;
+}
+
+interface NamedFault {
+  /** From 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface WriteOutcome {
+  readonly receipt: BackfillReceipt;
+  /** Lines that were not stored, in their order; the first ones. */
+  readonly faults: readonly NamedFault[];
+  readonly faultCount: number;
+}
+
+export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
+  readonly now: () => EpochMs;
+}
+
+/**
+ * Resolves when the good points are durable. Throws Problem 400 for an unknown precision, 413 for
+ * too many points, and what a bulk request throws when it breaks off.
+ */
+export async function writePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
+  const { connector, text, precision } = write;
+  const readTime = timeReader(precision);
+  if (readTime === undefined)
+    throw problem('precisionUnknown', { precision: shortText(precision) });
+  const mapping = connector.lineProtocol;
+  if (mapping === null) throw problem('lineProtocolOff');
+  const receivedAt = on.now();
+  const points = createPointSamples({ mapping, readTime, receivedAt });
+  const faults = createFaults();
+  const reader = createLineReader(text);
+  while (readLines(reader, points, faults)) await nextTurn();
+  const { samples } = points;
+  const noted = { ...on, validate: notedValidation(samples, on.validate) };
+  const groups = inTurns(pointGroups(samples));
+  const devices = createConnectorDevices(connector, on);
+  const receipt = await storeGroups({ groups, receivedAt }, devices, noted);
+  for (const { index, message } of receipt.rejected)
+    faults.add(samples[index]?.line ?? missing('sample'), message);
+  return { receipt, ...faults.told() };
+}
+
+/** Returns whether there may be more. */
+function readLines(reader: LineReader, points: PointSamples, faults: Faults): boolean {
+  const pointsMax = backfillLimits.samplesMax;
+  for (let i = 0; i < linesPerTurn; i++) {
+    const point = reader.next();
+    if (point === undefined) return false;
+    const fault = isFault(point) ? point : points.add(point, reader.line());
+    if (fault !== undefined)
+      faults.add(reader.line(), `unable to parse '${shortText(reader.text())}': ${fault.reason}`);
+    if (points.samples.length > pointsMax) throw problem('pointsTooMany', { pointsMax });
+  }
+  return true;
+}
+
+/** The journal is busy with one group while the next is prepared, and so are other requests. */
+async function* inTurns<T>(groups: Iterable<T>): AsyncGenerator<T> {
+  for (const group of groups) {
+    yield group;
+    await nextTurn();
+  }
+}
+
+/** Validation that notes which integers of a sample are strings. */
+function notedValidation(
+  samples: readonly PointSample[],
+  validate: WriteStages['validate'],
+): WriteStages['validate'] {
+  const notes = new Map<JsonObject, Note>();
+  for (const { data, texts } of samples) if (texts.length > 0) notes.set(data, noteOf(texts));
+  if (notes.size === 0) return validate;
+  return (sample: Sample): ValidatedSample<Sample> => {
+    const validated = validate(sample);
+    const note = notes.get(sample.data);
+    return note === undefined ? validated : { ...validated, notes: [...validated.notes, note] };
+  };
+}
+
+function noteOf(keys: readonly string[]): Note {
+  const named = shortText(keys.join(', '));
+  const message = `Integers that a number does not hold exactly are stored as strings: ${named}`;
+  return { level: 'WARN', source: 'UPLINK', message };
+}
+
+interface Faults {
+  readonly add: (line: number, message: string) => void;
+  readonly told: () => Pick<WriteOutcome, 'faults' | 'faultCount'>;
+}
+
+function createFaults(): Faults {
+  const named: NamedFault[] = [];
+  let count = 0;
+  return {
+    add(line, message) {
+      count++;
+      if (named.length < faultsNamedMax) named.push({ line, message });
+    },
+    told: () => ({ faults: named.sort((a, b) => a.line - b.line), faultCount: count }),
+  };
+}
+
+function shortText(text: string): string {
+  return text.length <= shownLengthMax ? text : `${text.slice(0, shownLengthMax)}…`;
+}

@@ -1,0 +1,133 @@
+// SenML capture: a pack becomes uplinks of the devices that its names begin with, each with its samples.
+import { resolvedPack, type SenmlValue } from '../ingest/senml/senml-pack.ts';
+import { keyBehind, prefixesOf, samplesOfValues } from '../ingest/senml/senml-samples.ts';
+import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Json } from '../model/json.ts';
+import { Problem, problem } from '../model/problem.ts';
+import { defaultTopic, type Sample } from '../model/sample.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
+import type { Capture, CaptureReceipt, CaptureStages } from './capture.ts';
+import { captureOnce, isScripted, uplinkOf } from './capture.ts';
+
+/** Different names of a pack. */
+const namesMax = 1_000;
+/** How long a prefix is known to name no device, and how many are kept. */
+const absentMs = 10_000;
+const absentMax = 20_000;
+
+export type CaptureSenml = (input: Capture) => Promise<CaptureReceipt>;
+
+export interface SenmlStages extends CaptureStages {
+  readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  readonly byConnector: UplinkRouteCache['byConnector'];
+}
+
+interface Named {
+  readonly route: UplinkRoute;
+  readonly prefix: string;
+}
+
+/**
+ * Makes the capture of packs. A device with a decoder gets the pack as its body; else the values are
+ * samples: those of names that begin with another device of the connector are its samples. Throws
+ * Problem 400 for a pack that is not valid, and then nothing is stored.
+ */
+export function createSenmlCapture(on: SenmlStages): CaptureSenml {
+  const absent = createBoundedMap<string, EpochMs>(absentMax);
+
+  /** The device of the longest prefix of the name; without one, that of the request. */
+  async function named(name: string, request: UplinkRoute): Promise<Named> {
+    for (const prefix of prefixesOf(name)) {
+      if (prefix === request.device.deviceId) return { route: request, prefix };
+      const route = await deviceOf(prefix, request);
+      if (route !== undefined) return { route, prefix };
+    }
+    return { route: request, prefix: '' };
+  }
+
+  async function deviceOf(
+    prefix: string,
+    { connector }: UplinkRoute,
+  ): Promise<UplinkRoute | undefined> {
+    const key = `${connector.id} ${prefix}`;
+    const until = absent.get(key);
+    if (until !== undefined && until > on.now()) return undefined;
+    try {
+      return await on.byConnector(connector, prefix);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      absent.set(key, on.now() + absentMs);
+      return undefined;
+    }
+  }
+
+  async function take(input: Capture, receivedAt: EpochMs): Promise<CaptureReceipt> {
+    const values = resolvedPack(input.body, input.timestamp ?? receivedAt);
+    const devices = await byDevice(values, (name) => named(name, input.route));
+    const { topic, duplicateKey } = input;
+    let receipt: CaptureReceipt = { id: on.newId(), receivedAt };
+    for (const [i, { route, values: own }] of devices.entries()) {
+      // Of several devices, the last one is stored when all are: then the request is not repeated.
+      const isLast = i === devices.length - 1;
+      const key = isLast && duplicateKey !== undefined && { duplicateKey };
+      const body = devices.length === 1 ? input.body : own.map(({ of }) => recordOf(of));
+      const bodyBytes = devices.length === 1 ? input.bodyBytes : JSON.stringify(body).length;
+      const payload = { topic, timestamp: input.timestamp, body, bodyBytes, ...key };
+      const samples: Sample[] = samplesOfValues(own).map(({ meta, ...sample }) => ({
+        ...{ deviceId: route.device.id, topic: topic ?? defaultTopic, ...sample },
+        ...(meta !== undefined && { meta }),
+      }));
+      const uplink = { ...uplinkOf(payload, route, on.newId(), receivedAt), samples };
+      await on.handleUplink(uplink);
+      receipt = { id: uplink.correlationId, receivedAt };
+    }
+    return receipt;
+  }
+
+  return (input) => {
+    if (isScripted(input.route)) return on.capture(input);
+    if (input.idempotencyKey === undefined) return take(input, on.now());
+    return captureOnce(input, on, take);
+  };
+}
+
+interface DeviceValues {
+  readonly route: UplinkRoute;
+  readonly values: { readonly key: string; readonly of: SenmlValue }[];
+}
+
+/** In the order of their first values. */
+async function byDevice(
+  values: readonly SenmlValue[],
+  named: (name: string) => Promise<Named>,
+): Promise<DeviceValues[]> {
+  const names = new Set(values.map(({ name }) => name));
+  if (names.size > namesMax)
+    throw problem('senmlInvalid', { reason: `it has more than ${namesMax} names` });
+  const found = new Map(
+    await Promise.all(Array.from(names, async (name) => [name, await named(name)] as const)),
+  );
+  const devices = new Map<string, DeviceValues>();
+  for (const of of values) {
+    const device = found.get(of.name);
+    if (device === undefined) continue;
+    const { route, prefix } = device;
+    const own = devices.get(route.device.id) ?? { route, values: [] };
+    devices.set(route.device.id, own);
+    own.values.push({ key: keyBehind(of.name, prefix), of });
+  }
+  return [...devices.values()];
+}
+
+/** A resolved record, as the raw uplink of a device that shares a pack with others. */
+function recordOf({ name, unit, timestamp, value, sum }: SenmlValue): Json {
+  const label = typeof value === 'string' ? 'vs' : typeof value === 'boolean' ? 'vb' : 'v';
+  return {
+    n: name,
+    ...(unit !== undefined && { u: unit }),
+    t: timestamp / 1_000,
+    ...(value !== undefined && { [label]: value }),
+    ...(sum !== undefined && { s: sum }),
+  };
+}

@@ -1,0 +1,171 @@
+// Routes of InfluxDB senders: they write points in line protocol, and read the answers of their server.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { BodyStream } from '../../contract/endpoint.ts';
+import { lineProtocol } from '../../contract/endpoints/line-protocol.ts';
+import type { CaptureSenders, Found } from '../../flows/capture-senders.ts';
+import type { PointWrite, WriteOutcome } from '../../flows/line-protocol-write.ts';
+import { createByteBudget } from '../../ingest/byte-budget.ts';
+import { inflatedText } from '../../ingest/http/inflated-text.ts';
+import {
+  type InfluxCredentials,
+  influxSecretOf,
+} from '../../ingest/line-protocol/influx-secret.ts';
+import type { DeviceConnector } from '../../model/connector.ts';
+import { type Problem, problem } from '../../model/problem.ts';
+import { admittedRoute, Answer, type Route, route } from '../edge/route.ts';
+
+export interface LineProtocolParts {
+  readonly findConnector: CaptureSenders['ofSecret'];
+  readonly writePoints: (write: PointWrite) => Promise<WriteOutcome>;
+}
+
+const limits = {
+  /** Of a body after decompression, as the server of these senders limits it. */
+  inflatedBytesMax: 25_000_000,
+  /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
+  bytesMax: 128 * 1024 * 1024,
+  /** Of those of one organization. */
+  ownerBytesMax: 64 * 1024 * 1024,
+} as const;
+
+const influxVersion = '1.8.10';
+const statementShown = /^\s*create\s+database\b/i;
+
+export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
+  const budget = createByteBudget(limits);
+  const admit = async (headers: IncomingHttpHeaders, query: InfluxCredentials = {}) => {
+    const found = await parts.findConnector(influxSecretOf(headers, query));
+    takesPoints(await found.current());
+    return found;
+  };
+
+  async function write(
+    input: {
+      readonly headers: IncomingHttpHeaders;
+      readonly body: BodyStream;
+      readonly query: { readonly precision?: string };
+    },
+    found: Found<DeviceConnector>,
+  ): Promise<WriteOutcome> {
+    const { organizationId } = await found.current();
+    const held = budget.open(organizationId);
+    try {
+      const text = await inflatedText(input.body, input.headers['content-encoding'], {
+        bytesMax: limits.inflatedBytesMax,
+        take: held.take,
+      });
+      // The records may have changed while the body came.
+      const connector = takesPoints(await found.current());
+      return await parts.writePoints({ connector, text, precision: input.query.precision ?? 'ns' });
+    } finally {
+      held.release();
+    }
+  }
+
+  return [
+    {
+      ...admittedRoute(lineProtocol.write, admit, async (input, found) =>
+        answerOne(await write(input, found)),
+      ),
+      refusal: refusalOne,
+    },
+    {
+      ...admittedRoute(
+        lineProtocol.writeTwo,
+        (headers) => admit(headers),
+        async (input, found) => answerTwo(await write(input, found)),
+      ),
+      refusal: refusalTwo,
+    },
+    route(lineProtocol.ping, () => new Answer(204, undefined, versionHeaders)),
+    {
+      ...admittedRoute(lineProtocol.query, admit, async ({ query, body }) => {
+        const sent = query.q ?? new URLSearchParams(await textOf(body)).get('q') ?? '';
+        if (!statementShown.test(sent)) throw problem('statementUnsupported');
+        return { results: [{ statement_id: 0 }] };
+      }),
+      refusal: refusalOne,
+    },
+  ];
+}
+
+const versionHeaders = { 'x-influxdb-version': influxVersion, 'x-influxdb-build': 'OSS' };
+
+function takesPoints(connector: DeviceConnector): DeviceConnector {
+  if (connector.lineProtocol === null) throw problem('lineProtocolOff');
+  return connector;
+}
+
+/** The endpoint limits its bytes. */
+async function textOf(body: BodyStream | undefined): Promise<string> {
+  if (body === undefined) return '';
+  return inflatedText(body, undefined, { bytesMax: 64 * 1024, take: () => undefined });
+}
+
+/** Senders of version 1 send again without end unless success is 204. */
+function answerOne(outcome: WriteOutcome): Answer<never> {
+  if (outcome.faultCount === 0) return new Answer(204);
+  const isPartial = isStored(outcome);
+  const error = `${isPartial ? 'partial write: ' : ''}${messageOf(outcome)} dropped=${droppedOf(outcome)}`;
+  return jsonAnswer(400, { error });
+}
+
+function answerTwo(outcome: WriteOutcome): Answer<never> {
+  const [first] = outcome.faults;
+  if (first === undefined) return new Answer(204);
+  const message = `${isStored(outcome) ? 'partial write: ' : ''}${messageOf(outcome)}`;
+  return jsonAnswer(400, { code: 'invalid', message, line: first.line });
+}
+
+function isStored({ receipt }: WriteOutcome): boolean {
+  return receipt.accepted + receipt.duplicates > 0;
+}
+
+/** Samples of points that could be read and were rejected. */
+function droppedOf({ receipt }: WriteOutcome): number {
+  return receipt.rejected.length;
+}
+
+function messageOf({ faults, faultCount }: WriteOutcome): string {
+  const named = faults.map(({ message }) => message).join('\n');
+  const more = faultCount - faults.length;
+  return more === 0 ? named : `${named}\nand ${more} more lines`;
+}
+
+/**
+ * Senders of version 1 drop their points at every 4xx, and send again at a 5xx. They read the error
+ * as JSON.
+ */
+function refusalOne({ status, message }: Problem): Answer<unknown> {
+  const isTemporary = status >= 500 || status === 429;
+  const error = status === 401 ? `authorization failed: ${message}` : message;
+  return jsonAnswer(isTemporary ? statusOf(status) : status, { error });
+}
+
+/** Of a fault that passes, for senders of version 1. */
+function statusOf(status: number): number {
+  return status === 500 ? 500 : 503;
+}
+
+const codes: Readonly<Record<number, string>> = {
+  400: 'invalid',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not found',
+  413: 'request too large',
+  415: 'unsupported media type',
+  429: 'too many requests',
+  503: 'unavailable',
+};
+
+function refusalTwo({ problem: name, status, message }: Problem): Answer<unknown> {
+  // These senders obey Retry-After.
+  const shown = name === 'intakeFull' ? 429 : status;
+  const code = codes[shown] ?? 'internal error';
+  const text = status === 401 ? `unauthorized access: no valid token. ${message}` : message;
+  return jsonAnswer(shown, { code, message: text });
+}
+
+function jsonAnswer(status: number, body: object): Answer<never> {
+  return new Answer<never>(status, body as never);
+}

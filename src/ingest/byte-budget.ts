@@ -1,0 +1,49 @@
+// Byte budget: limits the bytes of bodies that are in memory, altogether and for each owner.
+import { problem } from '../model/problem.ts';
+
+export interface ByteBudgetLimits {
+  readonly bytesMax: number;
+  readonly ownerBytesMax: number;
+}
+
+export interface ByteBudget {
+  /** The bytes of one body. */
+  readonly open: (owner: string) => HeldBytes;
+}
+
+export interface HeldBytes {
+  /** Throws Problem `intakeFull` beyond the limits. */
+  readonly take: (bytes: number) => void;
+  /** Releases all that was taken. */
+  readonly release: () => void;
+}
+
+export function createByteBudget({ bytesMax, ownerBytesMax }: ByteBudgetLimits): ByteBudget {
+  const ofOwners = new Map<string, number>();
+  let held = 0;
+
+  function add(owner: string, bytes: number): void {
+    held += bytes;
+    const left = (ofOwners.get(owner) ?? 0) + bytes;
+    if (left === 0) ofOwners.delete(owner);
+    else ofOwners.set(owner, left);
+  }
+
+  return {
+    open(owner) {
+      let taken = 0;
+      return {
+        take(bytes) {
+          const own = ofOwners.get(owner) ?? 0;
+          if (held + bytes > bytesMax || own + bytes > ownerBytesMax) throw problem('intakeFull');
+          taken += bytes;
+          add(owner, bytes);
+        },
+        release() {
+          add(owner, -taken);
+          taken = 0;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,279 @@
+// Line reader: reads points of InfluxDB line protocol from a body. It knows nothing of devices.
+import { type FieldValue, fieldValueOf } from './line-values.ts';
+
+/** One point; the reader fills the same object for every line. */
+export interface Point {
+  /** Measurement and tags as they were written: equal ones name the same series. */
+  series: string;
+  readonly keys: string[];
+  readonly values: FieldValue[];
+  /** Places of values that are strings because a number does not hold them exactly. */
+  readonly inexact: number[];
+  /** Without one it is ''. */
+  timestamp: string;
+}
+
+/** What a series is called: a point repeats it, so that callers read it once. */
+export interface Series {
+  readonly measurement: string;
+  readonly tags: ReadonlyMap<string, string>;
+}
+
+export interface LineFault {
+  readonly reason: string;
+}
+
+export interface LineReader {
+  /**
+   * Reads the next line that is neither blank nor a comment into `point`. Undefined at the end of
+   * the body; a fault for a line that is not valid, after which reading continues.
+   */
+  readonly next: () => Point | LineFault | undefined;
+  /** Number of the line that was read last, from 1. A newline in a string counts. */
+  readonly line: () => number;
+  /** The line that was read last. */
+  readonly text: () => string;
+}
+
+export function isFault<T extends object>(read: T | LineFault): read is LineFault {
+  return 'reason' in read;
+}
+
+const tab = 0x09;
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+const quote = 0x22;
+const hash = 0x23;
+const comma = 0x2c;
+const equals = 0x3d;
+const backslash = 0x5c;
+
+const faults = {
+  measurement: { reason: 'missing measurement' },
+  tagKey: { reason: 'missing tag key' },
+  tagValue: { reason: 'missing tag value' },
+  tagFormat: { reason: 'invalid tag format' },
+  tagTwice: { reason: 'duplicate tags' },
+  fields: { reason: 'missing fields' },
+  fieldKey: { reason: 'missing field key' },
+  fieldValue: { reason: 'missing field value' },
+  value: { reason: 'invalid field value' },
+  quotes: { reason: 'unbalanced quotes' },
+  timestamp: { reason: 'bad timestamp' },
+} as const satisfies Record<string, LineFault>;
+
+/** A blank between tokens. Servers accept NUL too. */
+function isBlank(code: number): boolean {
+  return code === space || code === tab || code === 0;
+}
+
+// A class, because the scan keeps its place between lines.
+class Reader implements LineReader {
+  readonly #text: string;
+  readonly #point: Point = { series: '', keys: [], values: [], inexact: [], timestamp: '' };
+  /** The next line begins here. */
+  #at = 0;
+  #start = 0;
+  #end = 0;
+  #line = 0;
+  #linesOfLast = 1;
+  /** The next quotation mark at or behind `#at`; most bodies have none. */
+  #quote: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#quote = placeOf(text, '"', 0);
+  }
+
+  next = (): Point | LineFault | undefined => {
+    while (this.#at < this.#text.length) {
+      this.#line += this.#linesOfLast;
+      this.#linesOfLast = 1;
+      let start = this.#at;
+      while (isBlank(this.#text.charCodeAt(start))) start++;
+      const isComment = this.#text.charCodeAt(start) === hash;
+      let end = isComment ? placeOf(this.#text, '\n', start) : this.#lineEnd(start);
+      this.#at = end + 1;
+      while (end > start && isEnding(this.#text.charCodeAt(end - 1))) end--;
+      if (isComment || start >= end) continue;
+      this.#start = start;
+      this.#end = end;
+      return this.#read(start, end);
+    }
+    return undefined;
+  };
+
+  // The first line has number 1.
+  line = (): number => this.#line;
+
+  text = (): string => this.#text.slice(this.#start, this.#end);
+
+  /** Strings contain newlines. They begin behind the first blank that no backslash precedes. */
+  #lineEnd(start: number): number {
+    const end = placeOf(this.#text, '\n', start);
+    if (this.#quote < start) this.#quote = placeOf(this.#text, '"', start);
+    return this.#quote > end ? end : this.#quotedLineEnd(start);
+  }
+
+  #quotedLineEnd(start: number): number {
+    const text = this.#text;
+    let isInFields = false;
+    let isValue = false;
+    for (let at = start; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === newline) return at;
+      if (isValue && code === quote) {
+        const close = closingQuote(text, at + 1, text.length);
+        // Without an end the string does not take the lines that follow.
+        if (close < 0) return placeOf(text, '\n', start);
+        for (let i = placeOf(text, '\n', at); i < close; i = placeOf(text, '\n', i + 1))
+          this.#linesOfLast++;
+        at = close;
+      } else if (code === backslash && text.charCodeAt(at + 1) !== newline) at++;
+      else if (isBlank(code)) isInFields = true;
+      isValue = isInFields && code === equals;
+    }
+    return text.length;
+  }
+
+  #read(start: number, end: number): Point | LineFault {
+    const point = this.#point;
+    const seriesEnd = unescapedBlank(this.#text, start, end);
+    point.series = this.#text.slice(start, seriesEnd);
+    if (this.#text.charCodeAt(start) === comma) return faults.measurement;
+    let at = seriesEnd;
+    while (at < end && isBlank(this.#text.charCodeAt(at))) at++;
+    if (at === end) return faults.fields;
+    const after = this.#readFields(at, end);
+    if (typeof after !== 'number') return after;
+    at = after;
+    while (at < end && isBlank(this.#text.charCodeAt(at))) at++;
+    point.timestamp = this.#text.slice(at, end);
+    return point;
+  }
+
+  /** Where the fields end, or a fault. */
+  #readFields(from: number, end: number): number | LineFault {
+    const { keys, values, inexact } = this.#point;
+    const text = this.#text;
+    keys.length = 0;
+    values.length = 0;
+    inexact.length = 0;
+    for (let at = from; ; at++) {
+      const keyEnd = unescapedEquals(text, at, end);
+      if (keyEnd < 0) return at < end && keys.length === 0 ? faults.fieldValue : faults.fieldKey;
+      if (keyEnd === at) return faults.fieldKey;
+      keys.push(unescaped(text.slice(at, keyEnd)));
+      at = keyEnd + 1;
+      const isText = text.charCodeAt(at) === quote;
+      const valueEnd = isText ? closingQuote(text, at + 1, end) + 1 : tokenEnd(text, at, end);
+      if (valueEnd === 0) return faults.quotes;
+      if (valueEnd === at) return faults.fieldValue;
+      const value = isText
+        ? unquoted(text.slice(at + 1, valueEnd - 1))
+        : fieldValueOf(text.slice(at, valueEnd));
+      if (value === undefined) return faults.value;
+      if (!isText && typeof value === 'string') inexact.push(values.length);
+      values.push(value);
+      at = valueEnd;
+      if (at === end || isBlank(text.charCodeAt(at))) return at;
+      if (text.charCodeAt(at) !== comma) return faults.value;
+    }
+  }
+}
+
+export function createLineReader(text: string): LineReader {
+  return new Reader(text);
+}
+
+export const timestampFault: LineFault = faults.timestamp;
+
+/** The names of a series. */
+export function seriesOf(text: string): Series | LineFault {
+  const parts = splitUnescaped(text, ',');
+  const measurement = parts[0]?.replaceAll(/\\([, ])/g, '$1') ?? '';
+  const tags = new Map<string, string>();
+  for (const part of parts.slice(1)) {
+    const [key = '', value, ...more] = splitUnescaped(part, '=');
+    if (key === '') return faults.tagKey;
+    if (value === undefined || value === '') return faults.tagValue;
+    if (more.length > 0) return faults.tagFormat;
+    const name = unescaped(key);
+    if (tags.has(name)) return faults.tagTwice;
+    tags.set(name, unescaped(value));
+  }
+  return { measurement, tags };
+}
+
+/** The parts between separators that no backslash precedes. */
+function splitUnescaped(text: string, separator: string): string[] {
+  if (!text.includes('\\')) return text.split(separator);
+  const parts: string[] = [];
+  let start = 0;
+  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, at + 1)) {
+    if (text.charCodeAt(at - 1) === backslash) continue;
+    parts.push(text.slice(start, at));
+    start = at + 1;
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+/** Of tag keys, tag values and field keys. Elsewhere a backslash is itself. */
+function unescaped(text: string): string {
+  return text.includes('\\') ? text.replaceAll(/\\([,= ])/g, '$1') : text;
+}
+
+function unquoted(text: string): string {
+  return text.includes('\\') ? text.replaceAll(/\\(["\\])/g, '$1') : text;
+}
+
+/** The end of the text when it is not in there. */
+function placeOf(text: string, found: string, from: number): number {
+  const at = text.indexOf(found, from);
+  return at < 0 ? text.length : at;
+}
+
+function unescapedBlank(text: string, from: number, end: number): number {
+  for (let at = from; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (isBlank(code) && text.charCodeAt(at - 1) !== backslash) return at;
+  }
+  return end;
+}
+
+/** -1 when a blank, a comma or the end comes first. */
+function unescapedEquals(text: string, from: number, end: number): number {
+  for (let at = from; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== equals && code !== comma && !isBlank(code)) continue;
+    if (at > from && text.charCodeAt(at - 1) === backslash) continue;
+    return code === equals ? at : -1;
+  }
+  return -1;
+}
+
+/** -1 without one. */
+function closingQuote(text: string, from: number, end: number): number {
+  for (let at = from; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === backslash) at++;
+    else if (code === quote) return at;
+  }
+  return -1;
+}
+
+function tokenEnd(text: string, from: number, end: number): number {
+  let at = from;
+  for (; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === comma || isBlank(code)) return at;
+  }
+  return at;
+}
+
+/** Blanks behind the last token, and the carriage return of some senders. */
+function isEnding(code: number): boolean {
+  return isBlank(code) || code === carriageReturn;
+}

@@ -1,0 +1,191 @@
+// Point samples: points of line protocol become samples; those of one device, topic, tags and instant become one.
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { LineProtocolMapping } from '../../model/line-protocol-mapping.ts';
+import { defaultTopic } from '../../model/sample.ts';
+import { isTopic } from '../../model/topic.ts';
+import {
+  isFault,
+  type LineFault,
+  type Point,
+  type Series,
+  seriesOf,
+  timestampFault,
+} from './line-reader.ts';
+import type { ReadTime } from './line-values.ts';
+import { tagTemplate } from './tag-template.ts';
+
+export interface PointSample {
+  /** Physical id. */
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly timestamp: EpochMs;
+  readonly data: Record<string, Json>;
+  /** Tags that name neither device nor topic; undefined without any. */
+  readonly tags: JsonObject | undefined;
+  /** The first line of the sample, from 1. */
+  readonly line: number;
+  /** Keys whose integers became strings, because a number does not hold them exactly. */
+  readonly texts: string[];
+}
+
+export interface PointSamples {
+  /** Takes the point of a line, or returns why not. */
+  readonly add: (point: Point, line: number) => LineFault | undefined;
+  /** In the order of their first points. */
+  readonly samples: readonly PointSample[];
+}
+
+interface PointSamplesParts {
+  readonly mapping: LineProtocolMapping;
+  readonly readTime: ReadTime;
+  /** The time of points without one: the same for all of a request. */
+  readonly receivedAt: EpochMs;
+}
+
+/** What the points of a series have in common. */
+interface Lane {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly tags: JsonObject | undefined;
+  /** The sample that was added last, and its timestamp as it was written. */
+  last: { readonly at: string; readonly sample: PointSample; series: string } | undefined;
+  /** Whether each timestamp so far was later than the one before. */
+  isAscending: boolean;
+  /** By timestamp as it was written; only when one was not later. */
+  byTime: Map<string, LaneSample> | undefined;
+  readonly added: LaneSample[];
+}
+
+type LaneSample = NonNullable<Lane['last']>;
+
+const deviceFault: LineFault = { reason: 'no tag names a device' };
+const deviceIdMax = 256;
+
+export function createPointSamples({
+  mapping,
+  readTime,
+  receivedAt,
+}: PointSamplesParts): PointSamples {
+  const samples: PointSample[] = [];
+  const laneOf = createLanes(mapping);
+  const keyOf = createKeys();
+
+  function sampleOf(lane: Lane, { series, keys, timestamp }: Point, line: number) {
+    const known = knownSample(lane, timestamp);
+    // Fields of another series may have the same names: both values are kept.
+    if (known !== undefined && (known.series === series || !hasOneOf(known.sample, keys)))
+      return known.sample;
+    const at = timestamp === '' ? receivedAt : readTime(timestamp);
+    if (at === undefined) return timestampFault;
+    const { deviceId, topic, tags } = lane;
+    const sample: PointSample = { deviceId, topic, timestamp: at, data: {}, tags, line, texts: [] };
+    samples.push(sample);
+    keep(lane, { at: timestamp, sample, series });
+    return sample;
+  }
+
+  function hasOneOf({ data }: PointSample, keys: readonly string[]): boolean {
+    return keys.some((key) => Object.hasOwn(data, keyOf(key)));
+  }
+
+  return {
+    samples,
+    add(point, line) {
+      const lane = laneOf(point.series);
+      if (isFault(lane)) return lane;
+      const sample = sampleOf(lane, point, line);
+      if (isFault(sample)) return sample;
+      const { keys, values } = point;
+      for (let i = 0; i < keys.length; i++) sample.data[keyOf(keys[i] ?? '')] = values[i] ?? null;
+      for (const place of point.inexact) sample.texts.push(keyOf(keys[place] ?? ''));
+      return undefined;
+    },
+  };
+}
+
+/** The sample of the lane at the time; undefined before its first point. */
+function knownSample(lane: Lane, at: string): LaneSample | undefined {
+  const { last } = lane;
+  if (last === undefined || last.at === at) return last;
+  if (lane.isAscending && isLater(at, last.at)) return undefined;
+  lane.isAscending = false;
+  lane.byTime ??= new Map(lane.added.map((one) => [one.at, one]));
+  return lane.byTime.get(at);
+}
+
+function keep(lane: Lane, added: LaneSample): void {
+  lane.last = added;
+  lane.added.push(added);
+  lane.byTime?.set(added.at, added);
+}
+
+/** Whether the digits of a time are those of a later one; false for negative times and other lengths. */
+function isLater(at: string, before: string): boolean {
+  return at.length === before.length && at > before && !at.startsWith('-');
+}
+
+/** Lanes by series as they are written. Series with the same device, topic and tags share one. */
+function createLanes(mapping: LineProtocolMapping): (series: string) => Lane | LineFault {
+  const bySeries = new Map<string, Lane | LineFault>();
+  const byNames = new Map<string, Lane>();
+  const devices = mapping.device.map(tagTemplate);
+  const topics = tagTemplate(mapping.topic);
+
+  function laneOf(text: string): Lane | LineFault {
+    const series = seriesOf(text);
+    if (isFault(series)) return series;
+    const found = devices.find(({ fill }) => fill(series) !== undefined);
+    const deviceId = found?.fill(series);
+    if (found === undefined || deviceId === undefined || deviceId === '') return deviceFault;
+    if (deviceId.length > deviceIdMax) return { reason: 'the name of the device is too long' };
+    const topic = topicOf(topics.fill(series));
+    const tags = otherTags(series, [...found.tags, ...topics.tags]);
+    const names = JSON.stringify([deviceId, topic, tags]);
+    const known = byNames.get(names);
+    if (known !== undefined) return known;
+    const meta = tags.length > 0 ? Object.fromEntries(tags) : undefined;
+    const times = { last: undefined, isAscending: true, byTime: undefined, added: [] };
+    const lane: Lane = { deviceId, topic, tags: meta, ...times };
+    byNames.set(names, lane);
+    return lane;
+  }
+
+  return (text) => {
+    const known = bySeries.get(text) ?? laneOf(text);
+    bySeries.set(text, known);
+    return known;
+  };
+}
+
+function otherTags({ tags }: Series, named: readonly string[]): (readonly [string, string])[] {
+  const others = [...tags].filter(([name]) => !named.includes(name));
+  return others.sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** Names of measurements can be any string, such as `°C`. */
+function topicOf(filled: string | undefined): string {
+  if (filled === undefined) return defaultTopic;
+  if (isTopic(filled)) return filled;
+  const joined = joinedRuns(filled);
+  return isTopic(joined) ? joined : defaultTopic;
+}
+
+/** Runs of letters and digits, joined by underscores. */
+function joinedRuns(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '');
+}
+
+const dataKey = /^[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$/;
+
+/** Names of fields as data keys. A name without letters and digits becomes `value`. */
+function createKeys(): (written: string) => string {
+  const keys = new Map<string, string>();
+  return (written) => {
+    const known = keys.get(written);
+    if (known !== undefined) return known;
+    const key = dataKey.test(written) ? written : joinedRuns(written) || 'value';
+    keys.set(written, key);
+    return key;
+  };
+}

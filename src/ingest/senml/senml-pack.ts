@@ -1,0 +1,154 @@
+// SenML packs (RFC 8428): records with base fields carried on become values with a name, a unit and a time.
+import { type EpochMs, isInstant } from '../../model/instant.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
+
+/** One resolved record. */
+export interface SenmlValue {
+  readonly name: string;
+  readonly unit: string | undefined;
+  readonly timestamp: EpochMs;
+  /** Absent when the record has only a sum. Byte strings are hexadecimal. */
+  readonly value: number | string | boolean | undefined;
+  readonly sum: number | undefined;
+}
+
+/** Records of a pack: each can become a sample. */
+const recordsMax = 10_000;
+/** The newest version of RFC 8428. */
+const versionMax = 10;
+/** Smaller times are relative to the time of receipt: RFC 8428, section 4.5.3. */
+const absoluteFrom = 2 ** 28;
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9:./_-]*$/;
+
+/** The fields that carry on to later records. */
+interface Base {
+  name: string;
+  time: number;
+  unit: string | undefined;
+  value: number | undefined;
+  sum: number | undefined;
+  version: number | undefined;
+}
+
+/**
+ * The values of a pack in its JSON form, in its order. Records with only base fields have none.
+ * Throws Problem `senmlInvalid`.
+ */
+export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs): SenmlValue[] {
+  if (!Array.isArray(pack)) throw refused('a pack is an array of records');
+  if (pack.length > recordsMax) throw refused(`it has more than ${recordsMax} records`);
+  const base: Base = {
+    ...{ name: '', time: 0, unit: undefined },
+    ...{ value: undefined, sum: undefined, version: undefined },
+  };
+  const values: SenmlValue[] = [];
+  for (const [at, record] of pack.entries()) {
+    if (!isJsonObject(record)) throw refused(`record ${at} is not an object`);
+    const place = `record ${at}`;
+    carryOn(base, record, place);
+    const value = resolved(base, record, { place, receivedAt });
+    if (value !== undefined) values.push(value);
+  }
+  return values;
+}
+
+function carryOn(base: Base, record: JsonObject, place: string): void {
+  const unknown = Object.keys(record).find((label) => label.endsWith('_'));
+  if (unknown !== undefined)
+    throw refused(`${place} has ${unknown.slice(0, 100)}, which must be understood and is not`);
+  base.name = stringAt(record, 'bn', place) ?? base.name;
+  base.unit = stringAt(record, 'bu', place) ?? base.unit;
+  base.time = numberAt(record, 'bt', place) ?? base.time;
+  base.value = numberAt(record, 'bv', place) ?? base.value;
+  base.sum = numberAt(record, 'bs', place) ?? base.sum;
+  const version = numberAt(record, 'bver', place);
+  if (version !== undefined && version > versionMax)
+    throw refused(`${place} is of version ${version}; versions up to ${versionMax} are known`);
+  if (version !== undefined && base.version !== undefined && version !== base.version)
+    throw refused(`${place} changes the version of the pack`);
+  base.version ??= version;
+}
+
+interface Place {
+  readonly place: string;
+  readonly receivedAt: EpochMs;
+}
+
+/** Undefined for a record without a value. */
+function resolved(base: Base, record: JsonObject, at: Place): SenmlValue | undefined {
+  const { place } = at;
+  const own = stringAt(record, 'n', place) ?? '';
+  const value = valueOf(record, base, place);
+  const sum = sumOf(record, base, place);
+  if (value === undefined && sum === undefined) {
+    const isBase = Object.keys(record).every((label) => label.startsWith('b'));
+    if (isBase) return undefined;
+    throw refused(`${place} has no value`);
+  }
+  const name = base.name + own;
+  if (!namePattern.test(name))
+    throw refused(`${place} has the name ${JSON.stringify(name.slice(0, 100))}`);
+  return {
+    name,
+    unit: stringAt(record, 'u', place) ?? base.unit,
+    timestamp: timeOf(base.time + (numberAt(record, 't', place) ?? 0), at),
+    value,
+    sum,
+  };
+}
+
+function timeOf(seconds: number, { place, receivedAt }: Place): EpochMs {
+  const start = seconds < absoluteFrom ? receivedAt : 0;
+  const ms = Math.round(seconds * 1_000) + start;
+  if (!isInstant(ms)) throw refused(`${place} has a time that no calendar has`);
+  return ms;
+}
+
+/** A number has the base value added. */
+function valueOf(record: JsonObject, { value }: Base, place: string): SenmlValue['value'] {
+  const given = ['v', 'vs', 'vb', 'vd'].filter((label) => record[label] !== undefined);
+  if (given.length > 1) throw refused(`${place} has more than one value`);
+  switch (given[0]) {
+    case 'v':
+      return (numberAt(record, 'v', place) ?? 0) + (value ?? 0);
+    case 'vs':
+      return stringAt(record, 'vs', place);
+    case 'vb':
+      if (typeof record['vb'] !== 'boolean') throw refused(`${place}: vb must be a boolean`);
+      return record['vb'];
+    case 'vd':
+      return bytesOf(stringAt(record, 'vd', place) ?? '', place);
+    default:
+      return undefined;
+  }
+}
+
+function sumOf(record: JsonObject, { sum }: Base, place: string): number | undefined {
+  const own = numberAt(record, 's', place);
+  return own === undefined ? undefined : own + (sum ?? 0);
+}
+
+/** Base64url as hexadecimal, as CBOR bodies of captures have byte strings. */
+function bytesOf(base64: string, place: string): string {
+  if (!/^[A-Za-z0-9_-]*=*$/.test(base64)) throw refused(`${place}: vd must be base64url`);
+  return Buffer.from(base64, 'base64url').toString('hex');
+}
+
+function numberAt(record: JsonObject, label: string, place: string): number | undefined {
+  const value = record[label];
+  if (value === undefined) return undefined;
+  if (typeof value === 'number') return value;
+  throw refused(`${place}: ${label} must be a number`);
+}
+
+function stringAt(record: JsonObject, label: string, place: string): string | undefined {
+  const value = record[label];
+  if (value === undefined) return undefined;
+  if (typeof value === 'string') return value;
+  throw refused(`${place}: ${label} must be a string`);
+}
+
+function refused(reason: string) {
+  return problem('senmlInvalid', { reason });
+}

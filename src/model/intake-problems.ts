@@ -1,0 +1,52 @@
+// Problems of intakes that other products' senders use: rows of the table in problem.ts.
+import type { ProblemRow } from './problem-row.ts';
+
+export const intakeProblems = {
+  compressedBodyInvalid: {
+    status: 400,
+    code: '40076_COMPRESSED_BODY_INVALID',
+    message: (d: { reason: string }) => `The compressed body is not valid: ${d.reason}`,
+  },
+  precisionUnknown: {
+    status: 400,
+    code: '40077_PRECISION_UNKNOWN',
+    message: (d: { precision: string }) =>
+      `invalid precision ${JSON.stringify(d.precision)} (use n, ns, u, us, ms, s, m or h)`,
+  },
+  statementUnsupported: {
+    status: 400,
+    code: '40078_STATEMENT_UNSUPPORTED',
+    message: 'Only CREATE DATABASE is answered here, and it changes nothing',
+  },
+  senmlInvalid: {
+    status: 400,
+    code: '40079_SENML_INVALID',
+    message: (d: { reason: string }) => `The body is not a valid SenML pack: ${d.reason}`,
+  },
+  lineProtocolOff: {
+    status: 403,
+    code: '40370_LINE_PROTOCOL_OFF',
+    message: 'The device connector takes no line protocol: set its member lineProtocol',
+  },
+  createdDevicesMax: {
+    status: 403,
+    code: '40371_CREATED_DEVICES_MAX',
+    message: (d: { devicesMax: number }) =>
+      `The data flow has ${d.devicesMax} devices, so that the connector creates no more`,
+  },
+  createdDevicesWithoutFlow: {
+    status: 403,
+    code: '40372_CREATED_DEVICES_WITHOUT_FLOW',
+    message: 'The device connector creates devices, and no data flow uses it yet',
+  },
+  pointsTooMany: {
+    status: 413,
+    code: '41370_POINTS_TOO_MANY',
+    message: (d: { pointsMax: number }) => `The body makes more than ${d.pointsMax} samples`,
+  },
+  contentEncodingUnsupported: {
+    status: 415,
+    code: '41571_CONTENT_ENCODING_UNSUPPORTED',
+    message: (d: { coding: string }) => `Content encoding ${d.coding} is not supported; send gzip`,
+  },
+} as const satisfies Record<string, ProblemRow>;
