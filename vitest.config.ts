@@ -33,6 +33,7 @@ const onPostgresToo = [
   'src/records/rows/*.test.ts',
   'src/records/postgres/*.test.ts',
   'src/leases/postgres/*.test.ts',
+  'tests/cluster/*.test.ts',
   'tests/interface/2.2-lists.test.ts',
   'tests/interface/37-search.test.ts',
 ];
@@ -109,6 +110,7 @@ export default defineConfig({
                   ...configDefaults.exclude,
                   ...isolated,
                   'src/{records,leases}/postgres/**',
+                  'tests/cluster/**',
                 ],
                 // Modules keep no state, so one process imports them once for many files.
                 isolate: false,

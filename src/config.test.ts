@@ -50,6 +50,8 @@ for (const [name, value, accepted] of [
   ['DEMO', 'yes', '1 or 0'],
   ['ROLES', 'ingest,cook', 'one of ingest, query, live, rules, connectors, console'],
   ['ROLES', 'query', 'unset: this version runs all roles in one process'],
+  ['NODE_URL', 'http://10.0.0.1:7070', 'NODE_URL is set, but this version runs on one node'],
+  ['CLUSTER_SECRET', 'x'.repeat(40), 'CLUSTER_SECRET is set, but this version runs on one node'],
   ['RAW_UPLINK_RETENTION', 'P1M', 'such as P7D, or 0'],
   ['RAW_UPLINK_RETENTION', 'a week', 'such as P7D, or 0'],
   ['MAP_TILES_URL', 'https://tiles.example/{z}/{x}/{y}.png', 'MAP_TILES_ATTRIBUTION is not'],

@@ -25,6 +25,17 @@ const vendorAliasModes = ['header', 'always', 'off'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
+export interface ClusterConfig {
+  /** Where the other nodes reach this one, with its port. */
+  readonly nodeUrl: string;
+  /** The address that the internal port listens on. */
+  readonly host: string;
+  readonly secret: string;
+  readonly leaseMs: number;
+  /** As PEM; the authority is that of the certificates of the other nodes. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -52,6 +63,8 @@ export interface Config {
   readonly recordsUrl: string | undefined;
   readonly samplesUrl: string | undefined;
   readonly busUrl: string | undefined;
+  /** Several nodes with common records: no setting of this version sets it. */
+  readonly cluster?: ClusterConfig;
   readonly logLevel: LogLevel;
   readonly vendorAliases: 'header' | 'always' | 'off';
   readonly deviceAudience: string;
@@ -90,6 +103,7 @@ const secretNames = new Set([
   'ADMIN_PASSWORD',
   'ADMIN_API_KEY',
   'SECRETS_KEY',
+  'CLUSTER_SECRET',
   'SMTP_URL',
   'SMS_GATEWAY_URL',
   'GCP_SERVICE_ACCOUNT_KEY',
@@ -101,6 +115,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfig(environment: Environment = process.env): Config {
   const text = (name: string) => textOf(environment, name);
   refuseSomeRoles(text('ROLES'));
+  for (const name of ['NODE_URL', 'CLUSTER_SECRET', 'LEASE_SECONDS'])
+    refuseSeveralNodes(name, text(name));
   const port = portOf('PORT', text('PORT'), 8080);
   const publicUrl = publicUrlOf(text('PUBLIC_URL'), port);
   return Object.freeze({
@@ -182,6 +198,13 @@ function textOf(environment: Environment, name: string): string | undefined {
 function publicUrlOf(value: string | undefined, port: number): string {
   const url = urlOf('PUBLIC_URL', value) ?? `http://localhost:${port}`;
   return url.replace(/\/+$/, '');
+}
+
+function refuseSeveralNodes(name: string, value: string | undefined): void {
+  if (value === undefined) return;
+  throw new ConfigError(
+    `${name} is set, but this version runs on one node: unset it, and use one platform for one database`,
+  );
 }
 
 /**

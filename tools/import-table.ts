@@ -72,6 +72,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'raw-uplinks',
     'samples',
     'connectors',
+    'nodes',
     'flows',
     ...stages,
   ],

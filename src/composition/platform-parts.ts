@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { AlarmFeed } from '../flows/alarm-feed.ts';
 import type { LiveEvents } from '../flows/live-events.ts';
 import type { Followers } from '../flows/followers.ts';
+import type { DeviceOwnership } from '../flows/owned-devices.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
 import type { OpenCounts } from '../model/quota-count.ts';
@@ -76,6 +77,8 @@ export interface Parts {
   readonly quotaUse: QuotaUse;
   /** What they have open just now, counted in one place for everybody who opens. */
   readonly openCounts: OpenCounts;
+  /** With several nodes: the right to a device. Without it, all devices are of this process. */
+  readonly ownership?: DeviceOwnership;
   readonly now: () => number;
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */

@@ -13,6 +13,7 @@ import { composeMaintenance } from './maintenance.ts';
 import { composeMqtt } from './mqtt.ts';
 import { openParts } from './parts.ts';
 import type { Parts, Platform, Tenant } from './platform-parts.ts';
+import type { Cluster } from './nodes.ts';
 import { composeRoutes } from './routes.ts';
 import { composeRules } from './rules.ts';
 import { composeUplinks } from './uplinks.ts';
@@ -53,7 +54,9 @@ export async function startPlatform(
   }
 }
 
-async function open(parts: Parts, closers: Closers): Promise<Platform> {
+async function open(opened: Parts, closers: Closers): Promise<Platform> {
+  const cluster = await clusterOf(opened, closers);
+  const parts = cluster === undefined ? opened : { ...opened, ownership: cluster.ownership };
   const { config, readiness, records, store, telemetry, now } = parts;
   const hidden = await hideExpired({ db: records.db, store, telemetry, now });
   closers.push('the retention of samples', hidden);
@@ -61,7 +64,7 @@ async function open(parts: Parts, closers: Closers): Promise<Platform> {
   let notReady: string | undefined = 'starting';
   readiness.add('lifecycle', () => notReady);
   const flows = await openFlows(parts, closers, () => notReady === 'stopping');
-  const { port, routes } = await listen(parts, flows, closers);
+  const { port, routes } = await listen(parts, flows, closers, cluster);
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
@@ -94,6 +97,14 @@ async function open(parts: Parts, closers: Closers): Promise<Platform> {
   };
 }
 
+/** Loaded only with several nodes, because one process needs nothing of it. */
+async function clusterOf(parts: Parts, closers: Closers): Promise<Cluster | undefined> {
+  const { cluster } = parts.config;
+  if (cluster === undefined) return undefined;
+  const { openCluster } = await import('./nodes.ts');
+  return openCluster(parts, cluster, closers);
+}
+
 type Flows = Awaited<ReturnType<typeof openFlows>>;
 
 /** Opens everything that uplinks go through and that follows from them, without any port. */
@@ -120,7 +131,7 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
 }
 
 /** Opens the ports, HTTP first, because its port tells the caller that the platform started. */
-async function listen(parts: Parts, flows: Flows, closers: Closers) {
+async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Cluster | undefined) {
   const { config, log, telemetry } = parts;
   const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules } = flows;
   const { pushConfiguration } = mqtt;
@@ -140,6 +151,8 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
   });
+  const { dropDevices, takeOwnUplink } = uplinks;
+  await cluster?.join({ server: app.server, routes, dropDevices, takeOwnUplink });
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as AddressInfo;
   parts.address.bound(port);

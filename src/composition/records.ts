@@ -21,9 +21,10 @@ export interface RecordsPlace {
 export function recordsPlaceOf({
   recordsUrl,
   dataDirectory: directory,
-}: Pick<Config, 'recordsUrl' | 'dataDirectory'>): RecordsPlace {
+  cluster,
+}: Pick<Config, 'recordsUrl' | 'dataDirectory' | 'cluster'>): RecordsPlace {
   if (recordsUrl !== undefined) {
-    const server = { url: recordsUrl };
+    const server = { url: recordsUrl, isShared: cluster !== undefined };
     return {
       engine: postgresEngine(server),
       check: checkPostgres(server),

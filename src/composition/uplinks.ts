@@ -36,6 +36,7 @@ import {
   type WriteStages,
 } from '../flows/line-protocol-write.ts';
 import type { NamedDeviceStages } from '../flows/named-devices.ts';
+import { whileOwned } from '../flows/owned-devices.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
 import {
   type ReplayReport,
@@ -69,7 +70,9 @@ export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   /** The same for a SenML pack. */
   readonly captureSenml: (input: Capture) => Promise<CaptureReceipt>;
-  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
+  /** The same for a device of this node. Throws Problem `deviceMoved` for another one. */
+  readonly takeOwnUplink: (uplink: Uplink) => Promise<unknown>;
   /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Removes from samples what exceeds the limits of their device. */
@@ -91,6 +94,8 @@ export interface Uplinks {
   readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
+  /** Writes the status of devices, then drops what is known of those that another node serves. */
+  readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
   readonly scripts: Pick<ScriptMachine, 'run'>;
   /** Runs scripts that users try out, after all others. */
   readonly scriptTrials: Pick<ScriptMachine, 'run'>;
@@ -118,7 +123,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
   const stages = uplinkStagesOf(parts, scripts, status, intake);
   const { admit, append, announce } = stages;
-  const takeUplink = (uplink: Uplink) => countUplink(telemetry, () => handleUplink(uplink, stages));
+  const owned = whileOwnedIn(parts);
+  const takeOwnUplink = (uplink: Uplink) =>
+    countUplink(telemetry, () => owned(uplink.device.id, () => handleUplink(uplink, stages)));
+  const takeUplink = uplinksOfAll(parts, intake, takeOwnUplink);
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
   const backfillStages = backfillStagesOf(parts, stages, stopping);
@@ -129,6 +137,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     capture: takeCapture,
     captureSenml: createSenmlCapture({ ...captureStages, capture: takeCapture, byConnector }),
     handleUplink: takeUplink,
+    takeOwnUplink,
     async appendEntry(entry) {
       const durable = await append(entry);
       announce(durable);
@@ -137,7 +146,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     admit,
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
-    backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
+    backfill: (input) =>
+      countBackfill(telemetry, () => owned(input.deviceId, () => backfill(input, backfillStages))),
     backfillNamed: (input) => countBackfill(telemetry, () => backfillNamed(input, backfillStages)),
     writePoints: createPointWriter(parts, backfillStages),
     runScript: (source, event, principal, signal) =>
@@ -147,6 +157,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     raw,
     replay: (request) => replayUplinks(request, replayStages),
     settled: status.settled,
+    async dropDevices(isDropped) {
+      await status.settled();
+      status.dropStates(isDropped);
+    },
     scripts,
     scriptTrials: scripts.trials,
     async runMaintenance() {
@@ -155,6 +169,35 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       await dropOldPeriodCounts(db, now());
     },
     close: () => closeInOrder(intake.drained, scripts.close, status.close, raw.close),
+  };
+}
+
+/** Without other nodes, the work itself. */
+function whileOwnedIn({ ownership }: Parts) {
+  return <T>(deviceId: string, work: () => Promise<T>): Promise<T> => {
+    if (ownership === undefined) return work();
+    return whileOwned(ownership.heldFor, deviceId, work);
+  };
+}
+
+/** Takes uplinks of own devices here, and sends others to the owner in the order of their device. */
+function uplinksOfAll(
+  { ownership }: Parts,
+  intake: Intake,
+  takeOwn: Uplinks['takeOwnUplink'],
+): Uplinks['handleUplink'] {
+  if (ownership === undefined) return takeOwn;
+  const { heldFor, send } = ownership;
+  return async (uplink) => {
+    const { device, bodyBytes } = uplink;
+    if (heldFor(device.id) !== undefined) return takeOwn(uplink);
+    const sent = await intake.run(
+      device.id,
+      bodyBytes,
+      () => send(uplink),
+      (outcome) => Promise.resolve(outcome),
+    );
+    return sent === 'own' ? takeOwn(uplink) : undefined;
   };
 }
 

@@ -2,7 +2,6 @@
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { Once } from './idempotency.ts';
 
@@ -24,7 +23,7 @@ export interface CaptureReceipt {
 }
 
 export interface CaptureStages {
-  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
   readonly once: Once;
   readonly newId: () => string;
   readonly now: () => EpochMs;

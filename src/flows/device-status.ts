@@ -44,6 +44,8 @@ export interface DeviceStatus {
    * Sets the state of an uplink that is not durable yet; undefined when it did not become durable.
    */
   readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
+  /** Reads the states of these devices from the records again, which another node may write. */
+  readonly dropStates: (isDropped: (deviceId: string) => boolean) => void;
   /**
    * Call for every entry that became durable, in order, also for those that are read from the
    * journal at the start.
@@ -114,6 +116,13 @@ export function createDeviceStatus(
     setState(deviceId, state) {
       if (state === undefined) emitted.delete(deviceId);
       else emitted.set(deviceId, state);
+    },
+    dropStates(isDropped) {
+      for (const states of [emitted, pending])
+        for (const deviceId of states.keys()) if (isDropped(deviceId)) states.delete(deviceId);
+      // The others are read again, from records that have them.
+      known.clear();
+      stateless.clear();
     },
     announced({ deviceId, state, position }) {
       if (state === undefined) return;

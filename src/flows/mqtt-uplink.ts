@@ -15,7 +15,7 @@ const shownBytesMax = 200;
 
 export interface MqttUplinkStages {
   readonly duplicates: DuplicateFilter;
-  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
   /** Resolves when an entry without a decoder run is durable. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Throws Problem `invalidJson`. */

@@ -4,7 +4,6 @@ import type { DeviceConnector } from '../model/connector.ts';
 import type { Device } from '../model/device.ts';
 import { type EpochMs, minuteMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { Uplink } from '../model/uplink.ts';
 import type {
@@ -33,7 +32,7 @@ export interface WebhookStages {
   ) => UplinkRoute | Promise<UplinkRoute>;
   /** Runs the work unless the same key ended well a short time ago. */
   readonly unlessRepeated: (key: string, work: () => Promise<unknown>) => Promise<unknown>;
-  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
   readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
   /** Keeps the name that the network server has for the device; most calls find it kept. */
   readonly learnServerDeviceId: (device: Device, serverDeviceId: string) => Promise<void>;

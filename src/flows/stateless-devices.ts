@@ -7,13 +7,14 @@ export interface StatelessDevices {
   /** False at the limit, and for an id in another form than that of service ids. */
   add(deviceId: string): boolean;
   delete(deviceId: string): void;
+  clear(): void;
 }
 
 const hexDigits = /^[0-9a-f]{16}$/;
 
 /** An id is two numbers: 24 and 32 random bits after the prefix, which together are exact. */
 export function createStatelessDevices(max = 1_000_000): StatelessDevices {
-  const index = createSlotIndex();
+  let index = createSlotIndex();
 
   function has(deviceId: string): boolean {
     const high = highOf(deviceId);
@@ -33,6 +34,9 @@ export function createStatelessDevices(max = 1_000_000): StatelessDevices {
     delete(deviceId) {
       const high = highOf(deviceId);
       if (high !== undefined) index.delete(lowOf(deviceId), high);
+    },
+    clear() {
+      index = createSlotIndex();
     },
   };
 }

@@ -46,7 +46,7 @@ export interface StatusFollowerParts {
   };
 }
 
-export interface StatusFollower extends Pick<DeviceStatus, 'stateOf' | 'setState'> {
+export interface StatusFollower extends Pick<DeviceStatus, 'stateOf' | 'setState' | 'dropStates'> {
   /** Resolves when everything durable by now can be read from the records. */
   readonly settled: () => Promise<void>;
   /** Writes what is durable and lets the journal drop it. After the call, entries must not become durable. */
@@ -74,6 +74,7 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
   return {
     stateOf: status.stateOf,
     setState: status.setState,
+    dropStates: status.dropStates,
     settled: follower.settled,
     close: () => closeInOrder(follower.settled, follower.close, marks.close),
   };

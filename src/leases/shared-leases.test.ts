@@ -1,6 +1,6 @@
 // Shared leases against the table of tests: the conformance suites, and failures of the table.
 import { expect, test } from 'vitest';
-import { clusterLeaseMs, openLeaseCluster } from './conformance/lease-cluster.ts';
+import { clusterLeaseMs, openLeaseCluster } from './testing-lease-cluster.ts';
 import { leasesMustBehave, leasesMustBeShared } from './conformance/leases.conformance.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
 import type { LeaseTable } from './lease-table.ts';

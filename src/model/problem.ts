@@ -8,6 +8,7 @@ import { deliveryProblems } from './delivery-problems.ts';
 import { intakeProblems } from './intake-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { loraProblems } from './lora-problems.ts';
+import { nodeProblems } from './node-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
 import { queryProblems } from './query-problems.ts';
 import { quotaProblems } from './quota-problems.ts';
@@ -36,6 +37,7 @@ export const problems = {
   ...recordsProblems,
   ...damageProblems,
   ...quotaProblems,
+  ...nodeProblems,
 } as const satisfies Record<string, ProblemRow>;
 
 export type ProblemName = keyof typeof problems;

@@ -17,6 +17,10 @@ export class PendingDevice<Item extends Chained<Item>> {
   #newest: Item | undefined;
   /** See `PendingEntry.takeOrders`. */
   nextOrder = 0;
+  /** No sample of an entry that was in progress is later. */
+  newest = Number.NEGATIVE_INFINITY;
+  /** Entries in progress that have no place in the log yet. */
+  unplaced = 0;
 
   constructor(id: string, hash: number, next: PendingDevice<Item> | undefined) {
     this.id = id;

@@ -22,13 +22,16 @@ export interface PendingEntries {
    */
   readonly reserveColumns: (rows: RowColumns) => PendingEntry | undefined;
   readonly release: (entry: PendingEntry, refusal?: Refusal) => void;
-  /** Whether an entry of the device is pending. */
-  readonly isPending: (deviceId: string) => boolean;
+  /** What is pending of the device; undefined without an entry. */
+  readonly find: (deviceId: string) => PendingEnd | undefined;
   /** Discards the samples of the device: what comes now repeats none of them. */
   readonly forget: (deviceId: string) => void;
   /** Resolves when no entry is pending. */
   readonly idle: () => Promise<void>;
 }
+
+/** Where the pending entries of a device end. */
+export type PendingEnd = Pick<PendingDevice<PendingEntry>, 'newest' | 'nextOrder' | 'unplaced'>;
 
 export interface Refusal {
   readonly error: unknown;
@@ -56,12 +59,13 @@ export function createPendingEntries(): PendingEntries {
     release(entry, refusal) {
       const { device } = entry;
       entry.settle(refusal);
+      entry.place();
       device.remove(entry);
       if (device.oldest !== undefined) return;
       devices.remove(device);
       if (devices.count() === 0) idle?.resolve();
     },
-    isPending: (deviceId) => devices.count() > 0 && devices.find(deviceId) !== undefined,
+    find: (deviceId) => (devices.count() === 0 ? undefined : devices.find(deviceId)),
     forget(deviceId) {
       for (let entry = devices.find(deviceId)?.oldest; entry !== undefined; entry = entry.later)
         entry.forget();
@@ -95,18 +99,28 @@ export class PendingEntry {
   #refusal: Refusal | undefined;
   /** Undefined for an entry of samples. */
   #columns: RowColumns | undefined;
+  #isPlaced = false;
 
   constructor(device: PendingEntry['device'], samples: EntrySamples, columns?: RowColumns) {
     this.device = device;
     this.#columns = columns;
     this.fresh = samples.length === 1 ? this.#freshSingle(samples) : this.#freshOf(samples);
+    device.newest = Math.max(device.newest, this.newest);
+    device.unplaced++;
+  }
+
+  /** The entry has a place in the log, or gets none. */
+  place(): void {
+    if (!this.#isPlaced) this.device.unplaced--;
+    this.#isPlaced = true;
   }
 
   /**
    * Numbers `count` rows of the device from `nextOrder` on, after those of other pending entries;
-   * returns the first number.
+   * returns the first number. To be called when the entry gets its place in the log.
    */
   takeOrders(nextOrder: number, count: number): number {
+    this.place();
     const first = Math.max(this.device.nextOrder, nextOrder);
     this.device.nextOrder = first + count;
     return first;

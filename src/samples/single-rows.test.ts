@@ -100,6 +100,23 @@ test('property: entries of some turns are answered and stored as one after the o
   );
 }, 60_000);
 
+test('an entry takes the short way behind others of its device that are in flight and did not', async () => {
+  const store = await openTestSamples({ directory: folder(), now: () => 5 });
+  const send = (at: number, meta?: { why: number }) =>
+    store.append(entryOf('d1', [{ at, data: { n: at }, ...(meta && { meta }) }]));
+  // With it the device gets a number.
+  await send(1);
+  const given = [send(10, { why: 1 }), send(11), send(12), send(7), send(13), send(12), send(14)];
+  const entries = await Promise.all(given);
+  // The samples of an entry of the short way are created when they are first read.
+  const isShort = entries.map((entry) => !Object.hasOwn(entry, 'samples'));
+  expect(isShort).toEqual([false, true, true, false, true, false, false]);
+  expect(entries.map(({ duplicates }) => duplicates)).toEqual([0, 0, 0, 0, 0, 1, 0]);
+  const read = await allSamples(store, 'd1');
+  expect(read.map(({ timestamp }) => timestamp)).toEqual([14, 13, 12, 11, 10, 7, 1]);
+  await store.close();
+});
+
 /** An intake on a disk that refuses while `failing` is set. */
 async function intakeOnFailingDisk() {
   const directory = folder();

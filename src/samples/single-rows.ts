@@ -7,7 +7,7 @@ import { createRowKinds } from '../log/row-kind.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, DurableRows, JournalEntry } from '../model/journal-entry.ts';
 import { type EntryGroup, type EntryGroups, extend } from './entry-groups.ts';
-import type { PendingEntries, PendingEntry, Refusal } from './pending-entries.ts';
+import type { PendingEnd, PendingEntries, PendingEntry, Refusal } from './pending-entries.ts';
 import { durableRowsOf } from './placed-rows.ts';
 import { RowBlock, RowRange } from './row-block.ts';
 import { createRowsInFlight } from './rows-in-flight.ts';
@@ -61,11 +61,16 @@ export function createSingleRows({
   const pendingOf = new Map<EntryGroup, PendingEntry[]>();
   let block = new RowBlock();
   let shape: DataShape | undefined;
+  /** Of the device that `deviceOf` was called for last. */
+  let pending: PendingEnd | undefined;
 
   /** The number of the device when the row is later than all of its device; undefined when that is not sure. */
   function deviceOf(deviceId: string, timestamp: EpochMs): number | undefined {
     const device = numbered.numberOf(deviceId);
-    if (device === undefined || !numbered.takesRows(deviceId) || entries.isPending(deviceId))
+    if (device === undefined || !numbered.takesRows(deviceId)) return undefined;
+    pending = entries.find(deviceId);
+    // An entry that came before has its place in the log before.
+    if (pending !== undefined && (pending.unplaced > 0 || timestamp <= pending.newest))
       return undefined;
     const isLater = timestamp > inFlight.newestOf(device) && timestamp > numbered.newestOf(device);
     return isLater ? device : undefined;
@@ -76,8 +81,10 @@ export function createSingleRows({
     return block;
   }
 
+  /** Of the device that `deviceOf` returned. */
   function orderOf(device: number): number {
-    return Math.max(inFlight.nextOrderOf(device), numbered.nextOrderOf(device));
+    const next = Math.max(inFlight.nextOrderOf(device), numbered.nextOrderOf(device));
+    return pending === undefined ? next : Math.max(next, pending.nextOrder);
   }
 
   function appendOrThrow(entry: JournalEntry): Promise<DurableEntry> | undefined {
@@ -150,7 +157,7 @@ export function createSingleRows({
         const { devices, timestamps } = item.block;
         for (let at = item.from; at < item.to; at++) inFlight.remove(devices[at]!, timestamps[at]!);
       }
-      for (const pending of pendingOf.get(group) ?? []) entries.release(pending, refusal);
+      for (const one of pendingOf.get(group) ?? []) entries.release(one, refusal);
       pendingOf.delete(group);
     },
   };
@@ -161,9 +168,9 @@ export function createSingleRows({
     for (let at = range.from; at < to; at++) {
       if (from.devices[at] !== device) continue;
       const sample = from.sampleOf(at, deviceId);
-      const pending = entries.reserve({ deviceId, samples: [sample] });
-      pending.takeOrders(from.orders[at]!, 1);
-      known.push(pending);
+      const reserved = entries.reserve({ deviceId, samples: [sample] });
+      reserved.takeOrders(from.orders[at]!, 1);
+      known.push(reserved);
     }
     if (known.length > 0) pendingOf.set(group, known);
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPlatform } from '../../src/composition/platform.ts';
 import type { Platform } from '../../src/composition/platform-parts.ts';
-import { readConfig } from '../../src/config.ts';
+import { type ClusterConfig, readConfig } from '../../src/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { type Answered, checkedFetch } from './checked-fetch.ts';
 import { recordsSettings } from '../../src/records/testing-engine.ts';
@@ -61,10 +61,13 @@ export async function startWorld(
     environment?: Record<string, string>;
     now?: () => number;
     log?: Log;
+    /** Several platforms of a cluster, whose calls go through the address. */
+    cluster?: ClusterConfig;
+    base?: string;
   } = {},
 ): Promise<World> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'heliograph-world-'));
-  const config = readConfig({
+  const settings = readConfig({
     HOST: '127.0.0.1',
     PORT: '0',
     DATA_DIR: directory,
@@ -78,8 +81,10 @@ export async function startWorld(
     ...samplesSettings(directory),
     ...options.environment,
   });
+  const { cluster } = options;
+  const config = cluster === undefined ? settings : { ...settings, cluster };
   const platform = await startPlatform(config, options.now, options.log);
-  const base = `http://127.0.0.1:${platform.port}`;
+  const base = options.base ?? `http://127.0.0.1:${platform.port}`;
   let count = 0;
 
   const call: World['call'] = (method, path, body, headers = {}) => {

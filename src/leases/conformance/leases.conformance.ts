@@ -1,7 +1,7 @@
 // Leases: what every implementation must do for one node, and what nodes that share them must do among themselves.
 import { describe, expect, test } from 'vitest';
 import { partitionLeases, type Lease, type LeaseName, type Leases } from '../leases.ts';
-import type { LeaseCluster, TestNode } from './lease-cluster.ts';
+import type { LeaseCluster, TestNode } from '../testing-lease-cluster.ts';
 
 const [first = 'devices/0', second = 'devices/1'] = partitionLeases;
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordsSettings } from '../../records/testing-engine.ts';
 import { openOwnSession } from '../../records/postgres/own-session.ts';
 import { manualTimers } from '../../structures/testing-timers.ts';
-import { clusterLeaseMs, openLeaseCluster } from '../conformance/lease-cluster.ts';
+import { clusterLeaseMs, openLeaseCluster } from '../testing-lease-cluster.ts';
 import { leasesMustBehave, leasesMustBeShared } from '../conformance/leases.conformance.ts';
 import type { LeaseTable } from '../lease-table.ts';
 import { partitionLeases } from '../leases.ts';

@@ -67,6 +67,11 @@ export function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
 
   function writeInts(values: Float64Array, digits = 0): void {
     const whole = planPacking(values, slices.rows);
+    // Nothing is shorter than one value for all rows.
+    if (whole.width === 0) {
+      writePacked(out, values, slices.rows, { tag: digits, plan: whole });
+      return;
+    }
     const count = takeDifferences(values);
     const plan = planPacking(differences, count);
     const plan0 = planPacking(firsts, slices.count);
@@ -106,11 +111,12 @@ export function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
     },
     /** Sum, and for numbers least value and range, of each slice. */
     writeStatistics: ({ scaled, digits, isNumber }: ScaledValues): void => {
-      for (let slice = 0, row = 0; slice < slices.count; slice++) {
+      const { count, lengths } = slices;
+      for (let slice = 0, row = 0; slice < count; slice++) {
         let sum = 0;
-        let min = Number.POSITIVE_INFINITY;
-        let max = Number.NEGATIVE_INFINITY;
-        for (const end = row + slices.lengths[slice]!; row < end; row++) {
+        let min = scaled[row]!;
+        let max = min;
+        for (const end = row + lengths[slice]!; row < end; row++) {
           const value = scaled[row]!;
           sum += value;
           if (value < min) min = value;
@@ -120,10 +126,10 @@ export function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
         mins[slice] = min;
         ranges[slice] = max - min;
       }
-      writePacked(out, sums, slices.count, { tag: digits });
+      writePacked(out, sums, count, { tag: digits });
       if (!isNumber) return;
-      writePacked(out, mins, slices.count, { tag: digits });
-      writePacked(out, ranges, slices.count, { tag: digits });
+      writePacked(out, mins, count, { tag: digits });
+      writePacked(out, ranges, count, { tag: digits });
     },
   };
 }

@@ -41,7 +41,7 @@ export function writePacked(
   }
   writeHead(out, { mode: modes.packed, width, tag, length, base, exceptions });
   const top = base + 2 ** width - 1;
-  out.append(packBits(values, length, base, width));
+  out.append(packBits(values, length, { base, width, exceptions }));
   if (exceptions === 0) return;
   const places: number[] = [];
   for (let i = 0; i < length; i++) if (values[i]! < base || values[i]! > top) places.push(i);
@@ -77,22 +77,27 @@ function writeHead(out: AlignedBuffer, head: BlockHead): void {
 let words = new Uint32Array(1 << 12);
 
 /** Offsets of the values from the base; exceptions keep the bits of zero. The bytes are valid until the next call. */
-function packBits(values: Float64Array, length: number, base: number, width: number): Uint8Array {
+function packBits(
+  values: Float64Array,
+  length: number,
+  { base, width, exceptions }: Pick<PackingPlan, 'base' | 'width' | 'exceptions'>,
+): Uint8Array {
   const count = wordsOf(length, width);
   if (count >= words.length) words = new Uint32Array(2 * count);
+  const target = words;
   // The last value may reach into a word that is not used.
-  words.fill(0, 0, count + 1);
-  const top = base + 2 ** width - 1;
+  target.fill(0, 0, count + 1);
+  const top = exceptions === 0 ? Number.POSITIVE_INFINITY : base + 2 ** width - 1;
   for (let i = 0, bit = 0; i < length && width > 0; i++, bit += width) {
     const value = values[i]!;
     if (value < base || value > top) continue;
     const offset = (value - base) >>> 0;
     const word = bit >>> 5;
     const shift = bit & 31;
-    words[word]! |= offset << shift;
-    if (shift + width > 32) words[word + 1]! |= offset >>> (32 - shift);
+    target[word] = target[word]! | (offset << shift);
+    if (shift + width > 32) target[word + 1] = target[word + 1]! | (offset >>> (32 - shift));
   }
-  return new Uint8Array(words.buffer, 0, count * 4);
+  return new Uint8Array(target.buffer, 0, count * 4);
 }
 
 const noWords = new Uint32Array(0);

@@ -3,6 +3,7 @@ import type { DataShape } from '../../../log/data-shape.ts';
 import { grown } from '../../../structures/grown-array.ts';
 import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
 import { openSegmentFile, type SegmentFile } from '../segments/segment-file.ts';
+import { pageRowsMax } from './page-format.ts';
 import { readRun, type RunFile } from './run-file.ts';
 import type { RunIndex } from './run-index.ts';
 import { writeRun } from './run-writer.ts';
@@ -134,19 +135,42 @@ function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
   const ordersAt = 1;
   const originsAt = 2;
   let places = new Uint32Array(1_024);
+  const kept = new Uint32Array(pageRowsMax);
   // See `columnsOf`.
   let columns = Array.from({ length: 4 + columnCount }, () => new Float64Array(1_024));
   let length = 0;
   let isSorted = true;
 
-  /** Whether the row belongs before the last one. */
-  function isBefore(timestamp: number, order: number): boolean {
-    const last = columns[timestampsAt]![length - 1]!;
-    return timestamp < last || (timestamp === last && order < columns[ordersAt]![length - 1]!);
+  function makeRoom(rows: number): void {
+    let capacity = columns[timestampsAt]!.length;
+    while (capacity < rows) capacity *= 2;
+    if (capacity > columns[timestampsAt]!.length)
+      columns = columns.map((column) => grown(column, capacity));
   }
 
-  function grow(): void {
-    columns = columns.map((column) => grown(column, column.length * 2));
+  /** Lists the rows of a slice that have not expired in `kept`; returns their number. */
+  function keepRows(
+    sources: readonly Float64Array[],
+    originIds: readonly number[],
+    first: number,
+    end: number,
+  ): number {
+    const timestamps = sources[timestampsAt]!;
+    const origins = sources[originsAt]!;
+    let count = 0;
+    for (let row = first; row < end; row++)
+      if (timestamps[row]! >= keepFrom[originIds[origins[row]!]!]!) kept[count++] = row;
+    return count;
+  }
+
+  /** Notes whether rows from `from` on are where they belong. */
+  function checkOrder(from: number): void {
+    const timestamps = columns[timestampsAt]!;
+    const orders = columns[ordersAt]!;
+    for (let row = Math.max(1, from); row < length && isSorted; row++) {
+      const byTime = timestamps[row]! - timestamps[row - 1]!;
+      isSorted = byTime > 0 || (byTime === 0 && orders[row]! >= orders[row - 1]!);
+    }
   }
 
   /** By time; rows of one instant in the order of storing. */
@@ -180,18 +204,19 @@ function createGatheredRows(columnCount: number, keepFrom: readonly number[]) {
       isSorted = true;
     },
     add: ({ columns: sources, originIds }: MergeInput, first: number, end: number): void => {
-      const timestamps = sources[timestampsAt]!;
-      const orders = sources[ordersAt]!;
-      const origins = sources[originsAt]!;
-      for (let row = first; row < end; row++) {
-        const origin = originIds[origins[row]!]!;
-        const timestamp = timestamps[row]!;
-        if (timestamp < keepFrom[origin]!) continue;
-        if (length === columns[timestampsAt]!.length) grow();
-        if (length > 0 && isBefore(timestamp, orders[row]!)) isSorted = false;
-        for (let i = 0; i < sources.length; i++) columns[i]![length] = sources[i]![row]!;
-        columns[originsAt]![length++] = origin;
+      const before = length;
+      const count = keepRows(sources, originIds, first, end);
+      makeRoom(before + count);
+      // Column by column: the arrays of a loop stay the same.
+      for (let i = 0; i < sources.length; i++) {
+        const source = sources[i]!;
+        const target = columns[i]!;
+        for (let k = 0; k < count; k++) target[before + k] = source[kept[k]!]!;
       }
+      length += count;
+      const ids = columns[originsAt]!;
+      for (let row = before; row < length; row++) ids[row] = originIds[ids[row]!]!;
+      checkOrder(before);
     },
     deviceRows: (device: number) => {
       sortPlaces();

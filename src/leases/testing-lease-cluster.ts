@@ -1,8 +1,8 @@
 // Lease cluster of tests: several nodes on one lease table, and one clock for all of them.
-import { manualTimers } from '../../structures/testing-timers.ts';
-import { type LeaseName, type LeasesChanged, partitionLeases } from '../leases.ts';
-import type { LeaseTable } from '../lease-table.ts';
-import { createSharedLeases, type SharedLeases } from '../shared-leases.ts';
+import { manualTimers } from '../structures/testing-timers.ts';
+import { type LeaseName, type LeasesChanged, partitionLeases } from './leases.ts';
+import type { LeaseTable } from './lease-table.ts';
+import { createSharedLeases, type SharedLeases } from './shared-leases.ts';
 
 export const clusterLeaseMs = 10_000;
 const stepMs = 250;

@@ -1,0 +1,27 @@
+// Refusal: the error body of a request that the router neither serves nor forwards.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Problem } from '../../model/problem.ts';
+import { sendFailure } from '../edge/answering.ts';
+import { clientAddress } from '../edge/client-address.ts';
+import { DirectReply } from '../edge/direct/direct-reply.ts';
+import { DirectRequest } from '../edge/direct/direct-request.ts';
+import { type EdgeEvents, reportAnswer } from '../edge/reports.ts';
+
+export interface RefusalParts {
+  readonly publicUrl: string;
+  readonly trustedProxies: readonly string[];
+  readonly events: EdgeEvents;
+  readonly now: () => number;
+}
+
+export function refusalWith(parts: RefusalParts) {
+  const addressOf = clientAddress(parts.trustedProxies);
+  return (raw: IncomingMessage, response: ServerResponse, why: Problem): void => {
+    const request = new DirectRequest(raw, { params: {}, query: {}, routeOptions: {}, addressOf });
+    const reply = new DirectReply(request, response);
+    response.on('close', () => {
+      if (response.writableFinished) reportAnswer(parts.events, request, reply);
+    });
+    sendFailure(parts, why, request, reply);
+  };
+}

@@ -1,0 +1,114 @@
+// Router: forwards a request about one device to the node that owns it, as it is.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Problem, problem } from '../../model/problem.ts';
+import type { ForwardedAnswer, Nodes } from '../../nodes/nodes.ts';
+import { askOwner, type Ownership, type OwnerSearch } from '../../nodes/owner-search.ts';
+import { readBody } from '../edge/direct/plain-body.ts';
+import type { FindDevice } from './routed-requests.ts';
+
+export const routerLimits = {
+  /** Longer bodies are sent while they are read, and cannot be sent to a second node. */
+  keptBytesMax: 256 * 1024,
+} as const;
+
+export interface RouterParts extends OwnerSearch {
+  readonly findDevice: FindDevice;
+  readonly ownershipOf: (deviceId: string) => Ownership;
+  readonly forward: Nodes['forward'];
+  /** Serves a request on this node. */
+  readonly serve: RequestListener;
+  /** Answers with the error body. */
+  readonly refuse: (request: IncomingMessage, response: ServerResponse, why: Problem) => void;
+}
+
+export function createRouter(parts: RouterParts): RequestListener {
+  const { findDevice, ownershipOf, serve } = parts;
+  const serveOwned = (
+    request: IncomingMessage,
+    response: ServerResponse & { req: IncomingMessage },
+    deviceId: string,
+  ): void => {
+    const ownership = ownershipOf(deviceId);
+    if (ownership.isOwn()) return serve(request, response);
+    routeToOwner(parts, ownership, request, response).catch((error: unknown) => {
+      if (response.headersSent) return void response.destroy();
+      parts.refuse(request, response, error as Problem);
+    });
+  };
+  return (request, response) => {
+    const deviceId = findDevice(request);
+    if (deviceId === undefined) return serve(request, response);
+    if (typeof deviceId === 'string') return serveOwned(request, response, deviceId);
+    deviceId.then(
+      (found) => serveOwned(request, response, found),
+      // The sender is unknown, and is answered so.
+      () => serve(request, response),
+    );
+  };
+}
+
+/** Asks the owner; when the device moves meanwhile, its next one. */
+async function routeToOwner(
+  parts: RouterParts,
+  { lease, isOwn, owner }: Ownership,
+  request: IncomingMessage,
+  response: ServerResponse & { req: IncomingMessage },
+): Promise<void> {
+  const sending = sendingOf(request, response, lease);
+  // Once its body is read, a request is forwarded to this node as well.
+  const ownership = { isOwn: () => isOwn() && !sending.hasBegun(), owner };
+  const answer = await askOwner(ownership, parts, async (node) => {
+    if (!sending.canRepeat()) throw problem('deviceMoved');
+    return parts.forward(node, await sending.request());
+  });
+  if (answer === 'own') return parts.serve(request, response);
+  await sendAnswer(answer, response);
+}
+
+interface Sending {
+  request(): Promise<Parameters<Nodes['forward']>[1]>;
+  /** Whether the body was read. */
+  hasBegun(): boolean;
+  /** Whether the body is there for another node. */
+  canRepeat(): boolean;
+}
+
+function sendingOf(raw: IncomingMessage, response: ServerResponse, lease: string): Sending {
+  const { method = '', url = '', rawHeaders: headers, socket } = raw;
+  const remoteAddress = socket.remoteAddress ?? '';
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  let body: Promise<Readable | Uint8Array | undefined> | undefined;
+  let isStream = false;
+  return {
+    async request() {
+      body ??= bodyOf(raw);
+      const read = await body;
+      isStream = read instanceof Readable;
+      return { method, url, headers, body: read, remoteAddress, lease, signal: gone.signal };
+    },
+    hasBegun: () => body !== undefined,
+    canRepeat: () => !isStream,
+  };
+}
+
+async function bodyOf(raw: IncomingMessage): Promise<Readable | Uint8Array | undefined> {
+  const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
+  if (encoding !== undefined) return raw;
+  const bytes = Number(length ?? 0);
+  if (bytes === 0) return undefined;
+  return bytes <= routerLimits.keptBytesMax ? readBody(raw, bytes) : raw;
+}
+
+async function sendAnswer(
+  { status, headers, body }: ForwardedAnswer,
+  response: ServerResponse,
+): Promise<void> {
+  response.writeHead(status, headers as Record<string, string | string[]>);
+  if (body instanceof Readable) return pipeline(body, response);
+  response.end(body);
+}

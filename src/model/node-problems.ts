@@ -1,0 +1,22 @@
+// Problems of a cluster of nodes: rows of the table in problem.ts.
+import type { ProblemRow } from './problem-row.ts';
+
+export const nodeProblems = {
+  deviceWithoutOwner: {
+    status: 503,
+    code: '50310_DEVICE_WITHOUT_OWNER',
+    message: 'No node serves the device at present; send again after the time in Retry-After',
+  },
+  deviceMoved: {
+    status: 503,
+    code: '50311_DEVICE_MOVED',
+    message:
+      'The device moved to another node before the request was done; send again after the time in Retry-After',
+  },
+  nodeUnreachable: {
+    status: 503,
+    code: '50312_NODE_UNREACHABLE',
+    message:
+      'The node that serves the device did not answer; send again after the time in Retry-After',
+  },
+} as const satisfies Record<string, ProblemRow>;

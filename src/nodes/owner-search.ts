@@ -1,0 +1,63 @@
+// Owner search: asks the owner of a device, and its next one while the device moves.
+import type { NodeAddress } from '../model/node-address.ts';
+import { problem } from '../model/problem.ts';
+import { NodeUnreachable } from './nodes.ts';
+
+export const ownerSearchLimits = {
+  /** How long work waits for an owner: longer than the lease of a dead node is valid. */
+  ownerMsMax: 15_000,
+  pollMs: 100,
+} as const;
+
+/** Who serves a device: this node, another one, or none at present. */
+export interface Ownership {
+  readonly lease: string;
+  /** Whether this node accepts work for the device. */
+  readonly isOwn: () => boolean;
+  /** The node that holds the lease, as far as this node knows. */
+  readonly owner: () => NodeAddress | undefined;
+}
+
+export interface OwnerSearch {
+  /** Reads the owners again. */
+  readonly refresh: () => Promise<void>;
+  /** A monotonic clock in milliseconds, and a wait. */
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/**
+ * The answer of the owner, or `own` when this node must do the work. Throws Problem
+ * `deviceWithoutOwner` after a time without one, and what `ask` throws after it was sent.
+ */
+export async function askOwner<T>(
+  { isOwn, owner }: Pick<Ownership, 'isOwn' | 'owner'>,
+  { refresh, now, wait }: OwnerSearch,
+  ask: (owner: NodeAddress) => Promise<T | 'notHeld'>,
+): Promise<T | 'own'> {
+  const until = now() + ownerSearchLimits.ownerMsMax;
+  while (!isOwn()) {
+    const node = owner();
+    const answer = node === undefined ? 'notHeld' : await askNode(node, ask);
+    if (answer !== 'notHeld') return answer;
+    if (now() >= until) throw problem('deviceWithoutOwner');
+    await wait(ownerSearchLimits.pollMs);
+    // Without the table, the owners are as they were.
+    await refresh().catch(() => undefined);
+  }
+  return 'own';
+}
+
+/** A node that cannot be reached is asked again while it is the owner and nothing was sent. */
+async function askNode<T>(
+  node: NodeAddress,
+  ask: (owner: NodeAddress) => Promise<T | 'notHeld'>,
+): Promise<T | 'notHeld'> {
+  try {
+    return await ask(node);
+  } catch (error) {
+    if (!(error instanceof NodeUnreachable)) throw error;
+    if (error.wasSent) throw problem('nodeUnreachable');
+    return 'notHeld';
+  }
+}
