@@ -13,12 +13,16 @@ const startLimits = {
   /** How long a start waits for a server that does not answer yet. */
   waitMsMax: 30_000,
   retryMs: 500,
+  /** For the other replicas of a shard, when one has answered. */
+  otherWaitMsMax: 3_000,
 } as const;
 
 /** The servers cannot be used; the message says why and what to do. */
 export class ClickHouseStartError extends Error {
   override readonly name = 'ClickHouseStartError';
 }
+
+class NoAnswerError extends ClickHouseStartError {}
 
 export interface ClickHouse {
   readonly shards: readonly Shard[];
@@ -39,17 +43,16 @@ export interface ClickHouseOptions {
 
 /**
  * Asks every server for its version first, and creates its database. Throws ClickHouseStartError
- * when one does not answer in time, refuses the user, or is too old.
+ * when no replica of a shard answers in time, or one refuses the user or is too old.
  */
 export async function openClickHouse({
   shards: addresses,
   waitMsMax = startLimits.waitMsMax,
 }: ClickHouseOptions): Promise<ClickHouse> {
-  const found: Opened[][] = [];
+  const found: (readonly Opened[])[] = [];
   const prepared = new Map<string, TableDefinition>();
   try {
-    for (const replicas of addresses)
-      found.push(await Promise.all(replicas.map((address) => openServer(address, waitMsMax))));
+    for (const replicas of addresses) found.push(await openReplicas(replicas, waitMsMax));
     const isReplicated = replicationOf(found);
     const shards = found.map((servers) =>
       createShard(
@@ -66,7 +69,7 @@ export async function openClickHouse({
       isReplicated,
       async prepareTables(tables) {
         for (const table of tables) {
-          for (const server of found.flat()) await prepareTable(table, server, isReplicated);
+          for (const servers of found) await prepareOnAll(table, servers, isReplicated);
           prepared.set(table.name, table);
         }
       },
@@ -88,12 +91,51 @@ interface Opened {
   readonly canReplicate: boolean;
 }
 
-async function openServer(address: ServerAddress, waitMsMax: number): Promise<Opened> {
+/** Until when a server is waited for. */
+interface Deadline {
+  endsAt: number;
+}
+
+/**
+ * One replica of a shard is enough: another that does not answer gets the same statements later,
+ * and is taken for one of the same version. Throws when none answers, or when one is too old.
+ */
+async function openReplicas(
+  addresses: readonly ServerAddress[],
+  waitMsMax: number,
+): Promise<readonly Opened[]> {
+  const deadline: Deadline = { endsAt: performance.now() + waitMsMax };
+  const results = await Promise.allSettled(
+    addresses.map(async (address) => {
+      const opened = await openServer(address, deadline);
+      deadline.endsAt = Math.min(deadline.endsAt, performance.now() + startLimits.otherWaitMsMax);
+      return opened;
+    }),
+  );
+  const opened = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const [example] = opened;
+  const failures = results.flatMap((result) =>
+    result.status === 'rejected' ? [errorOf(result.reason)] : [],
+  );
+  const refusal = failures.find((error) => !(error instanceof NoAnswerError)) ?? failures[0];
+  const isAnyUsable = example !== undefined && refusal instanceof NoAnswerError;
+  if (refusal !== undefined && !isAnyUsable) {
+    await Promise.all(opened.map(({ replica }) => replica.close()));
+    throw refusal;
+  }
+  return addresses.flatMap((address, i) => {
+    const result = results[i];
+    if (result?.status === 'fulfilled') return [result.value];
+    return example === undefined ? [] : [{ ...example, replica: openReplica(address) }];
+  });
+}
+
+async function openServer(address: ServerAddress, deadline: Deadline): Promise<Opened> {
   const place = placeOf(address);
   // The database may be missing, so the first statements go to one that every server has.
   const first = openReplica({ ...address, database: 'system' });
   try {
-    const version = await firstAnswer(first, place, waitMsMax);
+    const version = await firstAnswer(first, place, deadline);
     const features = featuresOf(version);
     if (features === undefined)
       throw new ClickHouseStartError(
@@ -114,17 +156,14 @@ async function openServer(address: ServerAddress, waitMsMax: number): Promise<Op
   }
 }
 
-async function firstAnswer(server: Replica, place: string, waitMsMax: number): Promise<string> {
-  const startedAt = performance.now();
+async function firstAnswer(server: Replica, place: string, deadline: Deadline): Promise<string> {
   for (;;) {
     try {
       return (await server.text({ sql: 'select version()', timeoutMs: 5_000 })).trim();
     } catch (error) {
-      const isOver = performance.now() - startedAt > waitMsMax;
-      if (!isTemporary(error) || isOver)
-        throw new ClickHouseStartError(
-          `SAMPLES_URL cannot be used: ${(error as Error).message || place}`,
-        );
+      const words = `SAMPLES_URL cannot be used: ${(error as Error).message || place}`;
+      if (!isTemporary(error)) throw new ClickHouseStartError(words);
+      if (performance.now() > deadline.endsAt) throw new NoAnswerError(words);
     }
     await delay(startLimits.retryMs);
   }
@@ -147,6 +186,27 @@ function replicationOf(shards: readonly (readonly Opened[])[]): boolean {
       `SAMPLES_URL cannot be used: it names replicas, but ${plain.replica.place} has no macros shard and replica; set them and ZooKeeper in its configuration`,
     );
   return isReplicated;
+}
+
+function errorOf(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
+
+/** A replica that is away gets its tables with a later start. */
+async function prepareOnAll(
+  table: TableDefinition,
+  servers: readonly Opened[],
+  isReplicated: boolean,
+): Promise<void> {
+  const results = await Promise.allSettled(
+    servers.map((server) => prepareTable(table, server, isReplicated)),
+  );
+  const failures = results.flatMap((result) =>
+    result.status === 'rejected' ? [errorOf(result.reason)] : [],
+  );
+  const [first] = failures;
+  if (first !== undefined && failures.length === servers.length) throw first;
+  for (const error of failures) if (!isTemporary(error)) throw error;
 }
 
 async function prepareTable(

@@ -4,15 +4,19 @@ import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from '../clickhouse/clickhouse.ts';
 import { serverAddresses } from '../clickhouse/server-addresses.ts';
 import type { Config } from '../config.ts';
+import type { JournalEndSeen } from '../log/log-damage.ts';
 import { DataFolderError } from '../data-folder/data-folder.ts';
 import {
   type ClickHouseStore,
   openClickHouseStore,
 } from '../samples/clickhouse/clickhouse-store.ts';
 import { shippingFile } from '../samples/clickhouse/shipping-state.ts';
+import { verifyShippedSamples } from '../samples/clickhouse/verify-samples.ts';
 import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
+import { verifyStore } from '../samples/embedded/verify-chunks.ts';
 import type { SampleStore } from '../samples/sample-store.ts';
 import type { StoreSurroundings } from '../samples/samples.ts';
+import type { StoreFindings } from '../samples/verify-journal.ts';
 import type { Closers } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
 import type { Telemetry } from '../telemetry/events.ts';
@@ -89,6 +93,23 @@ function addShippingFigures(
       return Math.max(0, (now() - oldestOpenAt) / 1_000);
     },
   );
+}
+
+/** Reads everything that the store of the folder has. */
+export async function verifySamples(
+  { samplesUrl }: Pick<Config, 'samplesUrl'>,
+  directory: string,
+  seen: JournalEndSeen,
+): Promise<StoreFindings> {
+  refuseOtherPlace(directory, samplesUrl);
+  if (samplesUrl === undefined) return verifyStore(directory, seen);
+  const shards = serverAddresses(samplesUrl) ?? missing('addresses of samples');
+  const clickhouse = await openClickHouse({ shards });
+  try {
+    return await verifyShippedSamples(directory, clickhouse, seen);
+  } finally {
+    await clickhouse.close();
+  }
 }
 
 /** A start in the wrong place would find no samples, and release the journal of the other one. */

@@ -6,7 +6,7 @@ import {
   type DeliveryLogFindings,
   verifyDeliveryLog,
 } from '../delivery-log/verify-delivery-log.ts';
-import { type StoreFindings, verifyStore } from '../samples/embedded/verify-chunks.ts';
+import type { StoreFindings } from '../samples/verify-journal.ts';
 import { positionBehindUplinks } from '../raw-uplinks/embedded/newest-position.ts';
 import {
   type RawUplinkFindings,
@@ -14,6 +14,7 @@ import {
 } from '../raw-uplinks/embedded/verify-raw-uplinks.ts';
 import type { RecordsFindings } from '../records/records-check.ts';
 import { recordsPlaceOf } from './records.ts';
+import { verifySamples } from './samples.ts';
 import type { Config } from '../config.ts';
 
 export interface FolderFindings {
@@ -33,7 +34,7 @@ export interface FolderFindings {
  * checked: missing, empty of data, or in use.
  */
 export async function verifyDataFolder(
-  config: Pick<Config, 'dataDirectory' | 'secretsKey' | 'recordsUrl'>,
+  config: Pick<Config, 'dataDirectory' | 'secretsKey' | 'recordsUrl' | 'samplesUrl'>,
 ): Promise<FolderFindings> {
   const { dataDirectory: directory, secretsKey, recordsUrl } = config;
   const place = recordsPlaceOf(config);
@@ -51,7 +52,7 @@ export async function verifyDataFolder(
     const startedAt = performance.now();
     const { refusal, positions } = await place.check({ directory, secretsKey, hasSamples });
     const uplinksTo = await positionBehindUplinks(join(directory, 'uplinks'));
-    const store = await verifyStore(samples, { ...positions, uplinksTo });
+    const store = await verifySamples(config, samples, { ...positions, uplinksTo });
     const records = await place.verify(refusal);
     const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
     const deliveries = await verifyDeliveryLog(

@@ -322,6 +322,10 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /health/ready': open('/health/ready'),
   'GET /metrics': open('/metrics'),
   'POST /v3/capture': open('/v3/capture'),
+  'POST /write': open('/write'),
+  'POST /api/v2/write': open('/api/v2/write'),
+  'GET /ping': open('/ping'),
+  'POST /query': open('/query'),
   'POST /realms/api-keys/protocol/openid-connect/token': open(
     '/realms/api-keys/protocol/openid-connect/token',
   ),

@@ -31,6 +31,7 @@ const wholeConnector = (known: object = {}) => ({
   carrier: null,
   provider: null,
   integrationId: null,
+  lineProtocol: null,
   integrationDeleted: false,
   authType: 'BASIC',
   uplinkSecret: expect.stringMatching(/^\S{16,}$/),

@@ -39,7 +39,9 @@ export function captureRoute(parts: CaptureParts): Route {
         return receiptView(await parts.captureWebhook(webhook));
       }
       const { route, topic, timestamp } = sender;
-      const take = isSenml(headers) ? parts.captureSenml : parts.capture;
+      // A pack is an array. An object of this type was taken as it is before packs were understood.
+      const isPack = isSenml(headers) && Array.isArray(body);
+      const take = isPack ? parts.captureSenml : parts.capture;
       const done = await take({
         route,
         topic,

@@ -92,10 +92,17 @@ function groupsOf(ids: readonly string[], plan: Plan): readonly Group[] {
     const ofShard = ids.filter((deviceId) => shardOf(deviceId, shards) === shard);
     return Array.from({ length: Math.ceil(ofShard.length / devicesPerQuery) }, (_, i) => {
       const deviceIds = ofShard.slice(i * devicesPerQuery, (i + 1) * devicesPerQuery);
-      const where = `device in ${listOf(deviceIds)} and topic = ${quoted(topic)} and ts >= ${int64(from)} and ts < ${int64(to)}${visible.condition(deviceIds, from)}`;
+      const where = `${deviceCondition(deviceIds)} and topic = ${quoted(topic)} and ts >= ${int64(from)} and ts < ${int64(to)}${visible.condition(deviceIds, from)}`;
       return { shard, deviceIds, where, ofKey: `key in ('', ${quoted(key)})` };
     });
   });
+}
+
+/** 18.16 does not use the range of times behind a list. */
+function deviceCondition(deviceIds: readonly string[]): string {
+  const [only] = deviceIds;
+  if (deviceIds.length === 1 && only !== undefined) return `device = ${quoted(only)}`;
+  return `device in ${listOf(deviceIds)}`;
 }
 
 /** Devices whose aggregates are not exact are read sample by sample. */

@@ -8,8 +8,10 @@ import { describeWith, startedBefore } from '../../../tests/servers/server-tests
 import { sampleStoreMustKeepHouse } from '../conformance/maintenance.conformance.ts';
 import { streamMustMatch } from '../conformance/random-streams.conformance.ts';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
+import { keepAll } from '../conformance/retention-times.ts';
 import { sampleStoreMustBehave } from '../conformance/sample-store.conformance.ts';
 import { openClickHouseSamples, type TestClickHouseSamples } from './testing-clickhouse.ts';
+import { verifyShippedSamples } from './verify-samples.ts';
 
 const streams = Number(process.env['STREAMS'] ?? 10);
 /** Two thousand scans of a suite are as many requests. */
@@ -99,5 +101,44 @@ describeWith(clickhouse, 'samples in ClickHouse', () => {
     for (const entry of entries)
       expect(await after.append(entry)).toMatchObject({ duplicates: 60, samples: [] });
     expect(await allSamples(after, 'd1')).toHaveLength(180);
+  });
+
+  test('verify reports rows that are there twice', async () => {
+    const [directory, url] = [await temporaryFolder(), databaseUrl()];
+    const store = await openIn(directory, url, { now: 1 });
+    await store.append(
+      entryOf('d1', [
+        { at: 1, data: { a: 1, b: 'x' } },
+        { at: 2, data: { a: 2 } },
+      ]),
+    );
+    await store.store.flush();
+    const sound = await verifyShippedSamples(directory, store.clickhouse);
+    expect(sound).toMatchObject({ sealedSamples: 2, journalSamples: 2, damage: [] });
+    await store.clickhouse.shards[0]!.command(
+      'insert into points select * from points where ts = 1',
+    );
+    const { damage } = await verifyShippedSamples(directory, store.clickhouse);
+    expect(damage.map(({ reason }) => reason)).toEqual(['2 rows are there twice']);
+  });
+
+  test('a device that was dropped leaves the tables with the next round of retention', async () => {
+    const [directory, url] = [await temporaryFolder(), databaseUrl()];
+    const store = await openIn(directory, url, { now: 1 });
+    for (const device of ['gone', 'kept'])
+      await store.append(entryOf(device, [{ at: 1, data: { a: 1 } }]));
+    await store.store.flush();
+    await store.dropDevice('gone');
+    await store.append(entryOf('gone', [{ at: 1, data: { a: 1 } }]));
+    const rows = () =>
+      store.clickhouse.shards[0]!.select('select device from points order by device, position');
+    expect(await rows()).toEqual([{ device: 'gone' }, { device: 'kept' }]);
+    await store.retain(keepAll);
+    expect(await allSamples(store, 'gone')).toHaveLength(1);
+    // The old row is gone, and the new one was shipped.
+    expect(await rows()).toEqual([{ device: 'gone' }, { device: 'kept' }]);
+    expect(
+      await store.clickhouse.shards[0]!.select("select position from points where device = 'gone'"),
+    ).toEqual([{ position: 2 }]);
   });
 });

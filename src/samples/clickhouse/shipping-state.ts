@@ -24,17 +24,24 @@ export interface StateFile {
   update(changes: Partial<ShippingState>): Promise<void>;
 }
 
+/** Undefined for a folder that never shipped. */
+export async function readState(path: string): Promise<ShippingState | 'damaged' | undefined> {
+  const found = await readChecked(path);
+  if (found === undefined || found === 'damaged') return found;
+  return JSON.parse(found.text) as ShippingState;
+}
+
 /** `first` gives the state of a new folder. */
 export async function openStateFile(
   path: string,
   first: () => Promise<ShippingState>,
 ): Promise<StateFile> {
-  const found = await readChecked(path);
+  const found = await readState(path);
   if (found === 'damaged')
     throw new Error(
       `${path} is damaged: restore the data folder from its backup, together with ClickHouse`,
     );
-  let state = found === undefined ? await first() : (JSON.parse(found.text) as ShippingState);
+  let state = found ?? (await first());
   let writing: Promise<void> = Promise.resolve();
   if (found === undefined) await replaceChecked(path, JSON.stringify(state));
   return {

@@ -1,12 +1,10 @@
 // Checking a data folder without changing it: every section of every chunk and run, statistics and hours against rows, every journal frame.
 import { join } from 'node:path';
-import { createEntryDecoder } from '../../log/entry-decoding.ts';
-import { openFollowerPositions } from '../../log/follower-positions.ts';
-import { recoverJournal } from '../../log/journal-recovery.ts';
 import { createShapeInterner, type ShapeInterner } from '../../log/data-shape.ts';
-import { durableTo, type JournalEndSeen, logDamage } from '../../log/log-damage.ts';
+import type { JournalEndSeen } from '../../log/log-damage.ts';
 import { journalStart } from '../../log/segment-list.ts';
 import type { StoreDamage } from '../sample-store.ts';
+import { type StoreFindings, verifyJournal } from '../verify-journal.ts';
 import { statisticsOf } from './chunks/chunk-writer.ts';
 import { createSeriesRegistry } from './rows/series-registry.ts';
 import {
@@ -36,25 +34,6 @@ import { verifyRun } from './runs/verify-run.ts';
 import { dataAt, metaAt } from './rows/rows.ts';
 import type { Series } from './rows/series.ts';
 import { SealedRows } from './queries/sealed-rows.ts';
-
-export interface StoreFindings {
-  readonly segments: number;
-  readonly chunks: number;
-  /** Pages of runs. */
-  readonly pages: number;
-  /** Samples in readable chunks and pages. */
-  readonly sealedSamples: number;
-  /**
-   * Hours with aggregates of their own in readable chunks, by device and topic; one cut by a
-   * chunk's end counts in each.
-   */
-  readonly hours: number;
-  readonly journalEntries: number;
-  readonly journalSamples: number;
-  /** Bytes behind the last whole entry, as a crash leaves them; the next start cuts them off. */
-  readonly tornBytes: number;
-  readonly damage: readonly StoreDamage[];
-}
 
 /** Reads the whole folder of a store that is not open. A damaged part is told and stepped over. */
 export async function verifyStore(
@@ -92,33 +71,17 @@ export async function verifyStore(
     }
     file.close();
   }
-  const decoder = createEntryDecoder(interners.shapes);
-  let journalEntries = 0;
-  let journalSamples = 0;
-  const followers = await openFollowerPositions(journalDirectory, () => 0, seen?.followFrom);
-  const journal = await recoverJournal(journalDirectory, {
-    from: 0,
-    visit: (entries) => {
-      journalEntries += entries.length;
-      for (const entry of entries) journalSamples += decoder.logged(entry).rows.samples.length;
-    },
-    acknowledgedTo: Math.max(durableTo(followers, seen), manifest.replayFrom),
-    repair: false,
+  const journal = await verifyJournal(journalDirectory, {
+    ...{ seen, shapes: interners.shapes, replayFrom: manifest.replayFrom },
   });
-  damage.push(...logDamage(journal.damage, followers, journalDirectory, seen));
-  const tornBytes = journal.damage.reduce(
-    (sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0),
-    0,
-  );
+  damage.push(...journal.damage);
   return {
     segments: segments.length,
     chunks,
     pages: runs.pages,
     sealedSamples,
     hours,
-    journalEntries,
-    journalSamples,
-    tornBytes,
+    ...journal,
     damage,
   };
 }
