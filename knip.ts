@@ -10,6 +10,7 @@ export default {
     // The runner starts it with SAMPLES=clickhouse.
     'tests/servers/samples-server.ts',
     'tests/load/*-child.ts',
+    'tests/servers/*-child.ts',
     'bench/*.ts',
     'tools/*.ts',
     'bin/*.{js,ts}',

@@ -134,3 +134,8 @@ test('tiles of a map have an address and an attribution', () => {
   // The key is not repeated in the message.
   expect(() => tiles('https://tiles.example/{z}/{x}.png?key=secret')).toThrow('MAP_TILES_URL=…');
 });
+
+test('SAMPLES_URL names several servers: replicas by comma, shards by semicolon', () => {
+  const servers = 'http://a:8123,http://b:8123;http://c:8123,http://d:8123';
+  expect(readConfig({ SAMPLES_URL: servers }).samplesUrl).toBe(servers);
+});

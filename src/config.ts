@@ -141,7 +141,8 @@ export function readConfig(environment: Environment = process.env): Config {
     mapTiles: mapTilesOf(text('MAP_TILES_URL'), text('MAP_TILES_ATTRIBUTION')),
     trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
-    samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
+    // Several addresses; see `refuseUnsupported`.
+    samplesUrl: text('SAMPLES_URL'),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', logLevels),
     vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', vendorAliasModes),

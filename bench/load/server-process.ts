@@ -125,7 +125,7 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void>
  * ended or the time is over.
  */
 export async function untilReady(
-  server: RunningServer,
+  server: Pick<RunningServer, 'assertAlive'>,
   ask: () => Promise<boolean>,
   timeoutMs = 60_000,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { composeAccess } from './access.ts';
 import { type ComposedNode, composeNode } from './change-following.ts';
 import { composeOperations } from './operations.ts';
 import { recordsPlaceOf } from './records.ts';
-import { sampleStoreOf } from './samples.ts';
+import { samplePlaceOf, type SharedSamples } from './samples.ts';
 import type { Parts } from './platform-parts.ts';
 import { createPublicAddress } from './public-address.ts';
 import type { Config } from '../config.ts';
@@ -65,7 +65,7 @@ export async function openParts(start: Start): Promise<Parts> {
   const records = await openRecordsIn(start, disk, { acting, changes, nodeId });
   const node = await openNode(start, records, { changes, nodeId });
   readiness.add('records', telemetry.recordsStoppedBecause);
-  const { samples: store, log } = await openSampleStore(start, disk, seen);
+  const { samples: store, log, shared } = await openSampleStore(start, disk, seen);
   const directory = createUplinkRouteCache(records);
   const address = createPublicAddress(config);
   const access = composeAccess(address.url, records, acting, now);
@@ -87,6 +87,7 @@ export async function openParts(start: Start): Promise<Parts> {
     records,
     node,
     store,
+    sharedSamples: shared,
     log,
     followers: createFollowers(log),
     directory,
@@ -207,14 +208,21 @@ async function openNode(
   return composed;
 }
 
+interface OpenedSamples {
+  readonly samples: Samples;
+  readonly log: EntryLog;
+  readonly shared: SharedSamples | undefined;
+}
+
 async function openSampleStore(
   { config, telemetry, closers, now }: Start,
   disk: DiskWatch,
   seen: RecordedPositions,
-): Promise<{ readonly samples: Samples; readonly log: EntryLog }> {
+): Promise<OpenedSamples> {
   const uplinksTo = await positionBehindUplinks(join(config.dataDirectory, 'uplinks'));
   const directory = join(config.dataDirectory, 'samples');
-  const openStore = await sampleStoreOf({ config, directory, telemetry, closers, now });
+  const place = { config, directory, telemetry, closers, now };
+  const { openStore, shared } = await samplePlaceOf(place);
   const samples = await openSamples({
     directory,
     now,
@@ -228,5 +236,5 @@ async function openSampleStore(
   closers.push('the sample store', () => samples.close());
   addJournalFigures(telemetry, samples.log, followersOfLog, now);
   addBuildInfo(telemetry);
-  return { samples, log: samples.log };
+  return { samples, log: samples.log, shared };
 }

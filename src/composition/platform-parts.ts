@@ -2,6 +2,7 @@
 import type { Access } from './access.ts';
 import type { ComposedNode } from './change-following.ts';
 import type { PublicAddress } from './public-address.ts';
+import type { SharedSamples } from './samples.ts';
 import type { Config } from '../config.ts';
 import type { AlarmFeed } from '../flows/alarm-feed.ts';
 import type { LiveEvents } from '../flows/live-events.ts';
@@ -61,6 +62,8 @@ export interface Parts {
   /** The journal of everything that came in. */
   readonly log: EntryLog;
   readonly store: Samples;
+  /** Undefined with samples in the data folder. */
+  readonly sharedSamples: SharedSamples | undefined;
   /** All that follow the journal. */
   readonly followers: Followers;
   readonly directory: UplinkRouteCache;

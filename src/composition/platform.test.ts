@@ -99,7 +99,7 @@ test.each([
 test.each([
   [{ RECORDS_URL: 'mysql://a:word@b/c' }, 'RECORDS_URL=… cannot be used'],
   [{ RECORDS_URL: 'postgres://a/b' }, 'RECORDS_URL is set and SECRETS_KEY is not'],
-  [{ SAMPLES_URL: 'http://a' }, 'SAMPLES_URL is set, but this version keeps samples'],
+  [{ SAMPLES_URL: 'http://a,ftp://b' }, 'SAMPLES_URL=… cannot be used'],
   [{ ADMIN_PASSWORD: 'password' }, 'ADMIN_PASSWORD cannot be used'],
   [
     { MQTT_TLS_CERT: '/missing/cert', MQTT_TLS_KEY: '/missing/key' },

@@ -1,7 +1,7 @@
 // Samples of the platform: in the data folder, or in ClickHouse when SAMPLES_URL names servers.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openClickHouse } from '../clickhouse/clickhouse.ts';
+import { type ClickHouse, openClickHouse } from '../clickhouse/clickhouse.ts';
 import { serverAddresses } from '../clickhouse/server-addresses.ts';
 import type { Config } from '../config.ts';
 import type { JournalEndSeen } from '../log/log-damage.ts';
@@ -31,26 +31,47 @@ export interface SampleStoreParts {
   readonly now: () => number;
 }
 
+/** ClickHouse, for what is kept there together with samples. */
+export interface SharedSamples {
+  readonly clickHouse: ClickHouse;
+  /** The number of the folder's journal. Throws before the sample store is open. */
+  readonly journal: () => number;
+}
+
+export interface SamplePlace {
+  readonly openStore: (surroundings: StoreSurroundings) => Promise<SampleStore>;
+  /** Undefined with samples in the data folder. */
+  readonly shared: SharedSamples | undefined;
+}
+
 /**
  * Throws ClickHouseStartError when the servers cannot be used, DataFolderError when the samples of
  * the folder are elsewhere.
  */
-export async function sampleStoreOf(
-  parts: SampleStoreParts,
-): Promise<(surroundings: StoreSurroundings) => Promise<SampleStore>> {
+export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlace> {
   const { config, directory, closers, telemetry, now } = parts;
   const { samplesUrl } = config;
   refuseOtherPlace(directory, samplesUrl);
   if (samplesUrl === undefined)
-    return (surroundings) =>
-      openEmbeddedStore({ directory: join(directory, 'segments'), ...surroundings });
+    return {
+      openStore: (surroundings) =>
+        openEmbeddedStore({ directory: join(directory, 'segments'), ...surroundings }),
+      shared: undefined,
+    };
   const shards = serverAddresses(samplesUrl) ?? missing('addresses of samples');
   const clickhouse = await openClickHouse({ shards });
   closers.push('the connections to ClickHouse', () => clickhouse.close());
-  return async (surroundings) => {
-    const store = await openClickHouseStore({ directory, clickhouse, now, ...surroundings });
-    addShippingFigures(telemetry, store, now);
-    return store;
+  let opened: ClickHouseStore | undefined;
+  return {
+    async openStore(surroundings) {
+      opened = await openClickHouseStore({ directory, clickhouse, now, ...surroundings });
+      addShippingFigures(telemetry, opened, now);
+      return opened;
+    },
+    shared: {
+      clickHouse: clickhouse,
+      journal: () => (opened ?? missing('sample store')).journal,
+    },
   };
 }
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { clickhouse, startClickHouse } from './clickhouse.ts';
 import { startClickHouseCluster } from './clickhouse-cluster.ts';
+import { currentClickHouse, startCurrentClickHouse } from './current-clickhouse.ts';
 import { describeWith, startedBefore } from './server-tests.ts';
 import { zooKeeper } from './zookeeper.ts';
 
@@ -23,6 +24,20 @@ describeWith(clickhouse, 'one ClickHouse server', () => {
   test('refuses a wrong password', async () => {
     const wrong = new URL(server().url);
     expect((await fetch(`${wrong.origin}/?query=select+1`)).ok).toBe(false);
+  });
+});
+
+describeWith(currentClickHouse, 'a current ClickHouse', () => {
+  const server = startedBefore(startCurrentClickHouse);
+  test('runs the engine of chDB, and keeps its rows when it is killed', async () => {
+    const [[version]] = (await server().ask('select version()')) as [[string]];
+    expect(Number(version.split('.')[0])).toBeGreaterThanOrEqual(25);
+    await server().ask('create table t (n UInt8) engine = MergeTree order by n');
+    await server().ask('insert into t values (1)');
+    await server().kill();
+    await server().restart();
+    expect(await inserted(server())).toEqual(['1']);
+    await expect(server().ask('select nothing')).rejects.toThrow('Code: 47');
   });
 });
 

@@ -1,5 +1,6 @@
 // A cluster of ClickHouse for tests: shards with replicas, and their ZooKeeper.
 import { mkdirSync } from 'node:fs';
+import { untilReady } from '../../bench/load/server-process.ts';
 import {
   type ClickHouseOptions,
   type ClickHouseServer,
@@ -55,6 +56,7 @@ export async function startClickHouseCluster(
   };
   try {
     const servers = await Promise.all(starts);
+    for (const server of servers) await untilReplicating(server);
     const perShard = ports.map(({ length }, shard) =>
       servers.slice(shard * length, (shard + 1) * length),
     );
@@ -74,6 +76,12 @@ export async function freePortsOf(shards: number, replicas: number): Promise<Cli
     ports.push(ofShard);
   }
   return ports;
+}
+
+/** A server answers before its session with ZooKeeper begins. */
+async function untilReplicating(server: ClickHouseServer): Promise<void> {
+  const asked = "select count() from system.zookeeper where path = '/'";
+  await untilReady(server, async () => (await server.ask(asked)).length === 1);
 }
 
 function makeFolder(folder: string): string {

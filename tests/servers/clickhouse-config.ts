@@ -77,7 +77,7 @@ function placeConfig({ username, password }: ClickHouseSettings, place: ClickHou
   );
   return `  <zookeeper>
     <node index="1"><host>${host}</host><port>${zooKeeperPort}</port></node>
-    <session_timeout_ms>6000</session_timeout_ms>
+    <session_timeout_ms>15000</session_timeout_ms>
   </zookeeper>
   <macros><shard>${shard}</shard><replica>${replica}</replica></macros>
   <distributed_ddl><path>/clickhouse/ddl</path></distributed_ddl>

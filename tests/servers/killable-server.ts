@@ -20,12 +20,14 @@ export async function startKillable(
   launch: () => RunningServer,
   untilReady: (server: RunningServer) => Promise<void>,
 ): Promise<KillableServer> {
-  async function start(): Promise<RunningServer> {
+  async function start(attemptsLeft = 2): Promise<RunningServer> {
     const started = launch();
     try {
       await untilReady(started);
     } catch (error) {
       await started.stop();
+      // ClickHouse 18.16 sometimes fails an assertion of the C library while it starts.
+      if (attemptsLeft > 0 && String(error).includes('(SIGABRT)')) return start(attemptsLeft - 1);
       throw error;
     }
     return started;

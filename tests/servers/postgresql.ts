@@ -124,6 +124,6 @@ function makeData(folder: string, { username, password }: PostgresqlPlace): void
     for (const path of [data, passwordPath]) chownSync(path, account.uid, account.gid);
   const user = ['-U', username, '-A', 'scram-sha-256', `--pwfile=${passwordPath}`];
   const cluster = ['-D', data, ...user, '-E', 'UTF8', '--no-locale', '-N'];
-  execFileSync(`${programs}/initdb`, cluster, { stdio: 'ignore', ...account });
+  execFileSync(`${programs}/initdb`, cluster, { stdio: 'pipe', ...account });
   rmSync(passwordPath);
 }

@@ -9,12 +9,27 @@ export interface ServerProgram {
   readonly debianPackage: string;
 }
 
+/** A program that npm installs. */
+export interface NpmProgram {
+  readonly path: string;
+  /** The command that installs it. */
+  readonly install: string;
+}
+
 /** Declares tests that need the program; in CI a missing one is a failure. */
-export function describeWith(program: ServerProgram, title: string, tests: () => void): void {
+export function describeWith(
+  program: ServerProgram | NpmProgram,
+  title: string,
+  tests: () => void,
+): void {
   if (existsSync(program.path)) return void describe(title, tests);
-  const missing = `${program.path} of Debian's package ${program.debianPackage} is missing`;
+  const missing = `${program.path} is missing: ${installOf(program)}`;
   if (process.env['CI']) test(title, () => Promise.reject(new Error(missing)));
   else console.log(`skipped: ${title}: ${missing}`);
+}
+
+function installOf(program: ServerProgram | NpmProgram): string {
+  return 'install' in program ? program.install : `apt-get install ${program.debianPackage}`;
 }
 
 /**

@@ -31,7 +31,7 @@ export async function startZooKeeper(
   const config = `${folder}/zoo.cfg`;
   writeFileSync(
     config,
-    `tickTime=500
+    `tickTime=1000
 dataDir=${folder}/data
 clientPort=${port}
 clientPortAddress=127.0.0.1

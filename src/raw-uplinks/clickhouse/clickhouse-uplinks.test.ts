@@ -3,6 +3,10 @@ import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clickhouse, startClickHouse } from '../../../tests/servers/clickhouse.ts';
 import { startClickHouseCluster } from '../../../tests/servers/clickhouse-cluster.ts';
+import {
+  currentClickHouse,
+  startCurrentClickHouse,
+} from '../../../tests/servers/current-clickhouse.ts';
 import { describeWith, startedBefore } from '../../../tests/servers/server-tests.ts';
 import { zooKeeper } from '../../../tests/servers/zookeeper.ts';
 import { openClickHouse } from '../../clickhouse/clickhouse.ts';
@@ -133,6 +137,11 @@ describeWith(clickhouse, 'raw uplinks on one server', () => {
     expect(await place.counts()).toEqual([220, 220]);
     expect(store.durable).toBe(220);
   });
+});
+
+describeWith(currentClickHouse, 'raw uplinks on a current version', () => {
+  const server = startedBefore(startCurrentClickHouse);
+  rawUplinkStoreMustBehave(async (): Promise<UplinkPlace> => placeOn(server().url), waitMs);
 });
 
 describeWith(zooKeeper, 'raw uplinks on 2 shards with 2 replicas', () => {

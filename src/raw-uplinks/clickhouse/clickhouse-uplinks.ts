@@ -108,6 +108,13 @@ export async function openClickHouseUplinks(
   };
 }
 
+/** Deletes what an earlier start has kept. */
+export async function removeClickHouseUplinks(clickHouse: ClickHouse): Promise<void> {
+  await clickHouse.prepareTables([uplinkTable]);
+  for (const shard of clickHouse.shards)
+    for (const { day } of await storedDays(shard)) await dropDay(shard, day);
+}
+
 function blockLimitsOf({ slotMs, rowsMax, bytesMax }: ClickHouseUplinkLimits): BlockLimits {
   return { slotMs, rowsMax, bytesMax };
 }

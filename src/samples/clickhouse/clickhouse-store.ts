@@ -43,6 +43,8 @@ export interface ClickHouseStoreOptions extends StoreSurroundings {
 }
 
 export interface ClickHouseStore extends SampleStore {
+  /** The number of the folder's journal. */
+  readonly journal: number;
   /** Ships everything that was written before the call. */
   readonly flush: () => Promise<void>;
   readonly figures: () => ShippingFigures;
@@ -184,6 +186,7 @@ export async function openClickHouseStore(
     // The rules hold before the first turn ends.
     retain: (rules) => answered(() => deletion.retain(rules)),
     dropDevice: (deviceId, before) => answered(() => deletion.dropDevice(deviceId, before)),
+    journal: file.state.journal,
     flush: shipper.flush,
     figures: () => ({
       openRows: openRows.rows(),

@@ -1,0 +1,128 @@
+// `npm run cluster` in its shortest form: it keeps data over a restart, and ends with the part that ends.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { payloadOf } from '../clients/simulate/payload.ts';
+import { setUp } from '../clients/simulate/setup.ts';
+import { clickhouse } from '../tests/servers/clickhouse.ts';
+import { postgresql } from '../tests/servers/postgresql.ts';
+import { describeWith } from '../tests/servers/server-tests.ts';
+import { zooKeeper } from '../tests/servers/zookeeper.ts';
+import { clusterOptions } from './cluster/cluster-options.ts';
+import { refuseMissingPrograms } from './cluster/cluster-parts.ts';
+
+const program = join(import.meta.dirname, 'cluster.ts');
+const startMsMax = 120_000;
+
+interface RunningCluster {
+  readonly child: ChildProcess;
+  /** All that it has printed. */
+  readonly printed: () => string;
+  readonly url: string;
+  readonly apiKey: string;
+  readonly pidOf: (part: string) => number;
+  /** Its exit code. */
+  readonly ended: Promise<number | null>;
+}
+
+async function startCluster(args: readonly string[]): Promise<RunningCluster> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  const ready = Promise.withResolvers<void>();
+  const ended = once(child, 'exit').then(([code]) => {
+    ready.reject(new Error(text));
+    return code as number | null;
+  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (part: Buffer) => {
+      text += part.toString();
+      if (text.includes('Ctrl-C ends it')) ready.resolve();
+    });
+  await ready.promise;
+  const found = (pattern: RegExp): string => pattern.exec(text)?.[1] ?? '';
+  return {
+    child,
+    printed: () => text,
+    url: found(/Node 1 +(http:\S+)\//),
+    apiKey: found(/API key +(\S+)/),
+    pidOf: (part) => Number(found(new RegExp(`${part} .*process (\\d+)`))),
+    ended,
+  };
+}
+
+test('a missing program is one sentence with the command that installs it', () => {
+  expect(() => refuseMissingPrograms((path) => path === postgresql.path)).toThrow(
+    'run "apt-get install clickhouse-server zookeeper" as root',
+  );
+  expect(() => refuseMissingPrograms(() => true)).not.toThrow();
+});
+
+test.each([
+  [['--shards', '9'], '--shards 9 cannot be used: a whole number from 1 to 8'],
+  [['--nodes', '0'], '--nodes 0 cannot be used'],
+  [['--fast'], "Unknown option '--fast'"],
+])('%j is refused', (args, message) => {
+  expect(() => clusterOptions(args)).toThrow(message);
+});
+
+describeWith(clickhouse, 'a cluster on this machine', () => {
+  describeWith(zooKeeper, 'of one node, shard and replica', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'heliograph-cluster-'));
+    const args = [
+      ...['--folder', folder, '--port', '0'],
+      ...['--nodes', '1', '--shards', '1', '--replicas', '1'],
+    ];
+    let cluster: RunningCluster;
+    beforeAll(async () => {
+      cluster = await startCluster(args);
+    }, startMsMax);
+    afterAll(async () => {
+      cluster.child.kill('SIGINT');
+      await cluster.ended;
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    }, startMsMax);
+
+    const ask = async (path: string): Promise<unknown> => {
+      const { url, apiKey } = cluster;
+      const answer = await fetch(`${url}${path}`, { headers: { 'x-api-key': apiKey } });
+      expect(answer.status, path).toBe(200);
+      return answer.json();
+    };
+
+    test('an uplink is there after a restart on the same folder, as a sample and raw', {
+      timeout: startMsMax,
+    }, async () => {
+      const { url, apiKey } = cluster;
+      const signal = AbortSignal.timeout(startMsMax);
+      const made = await setUp({ url, apiKey, connectivity: 'HTTP', devices: 1, signal });
+      const sent = await fetch(`${url}/v3/capture?deviceId=simulated-http-00001`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-uplink-secret': made.uplinkSecret },
+        body: new Uint8Array(payloadOf(0, 0, Date.now())),
+      });
+      expect(sent.status).toBe(201);
+      cluster.child.kill('SIGINT');
+      expect(await cluster.ended).toBe(0);
+      cluster = await startCluster(args);
+      const named = '/v3/devices/by-device-id?deviceId=simulated-http-00001';
+      const { id } = (await ask(named)) as { id: string };
+      expect(await ask(`/v3/devices/${id}/uplinks`)).toMatchObject({ totalElements: 1 });
+      expect(await ask(`/v3/devices/${id}/query/latest-sample?topic=default`)).toMatchObject({
+        topic: 'default',
+      });
+    });
+
+    test('when a part ends, the program says which and ends the others', {
+      timeout: startMsMax,
+    }, async () => {
+      process.kill(cluster.pidOf('ClickHouse 1-1'), 'SIGKILL');
+      expect(await cluster.ended).toBe(1);
+      expect(cluster.printed()).toContain('ClickHouse 1-1 is gone');
+      for (const part of ['Node 1', 'ZooKeeper', 'PostgreSQL'])
+        expect(() => process.kill(cluster.pidOf(part), 0), part).toThrow('ESRCH');
+    });
+  });
+});
