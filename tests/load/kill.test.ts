@@ -8,17 +8,17 @@ import { startProcess, startRefused } from './platform-process.ts';
 const epoch = new Date(0).toISOString();
 const stopMsMax = 5_000;
 
-test('10 kills under load, some during recovery: nothing acknowledged is lost, nothing is invented', {
+test('20 kills under load, some during recovery: nothing acknowledged is lost, nothing is invented', {
   timeout: 240_000,
 }, async () => {
   const report = await killRounds({
-    rounds: 10,
+    rounds: 20,
     seed: 20_260_105,
     inFlight: 32,
     acknowledgedMax: 250,
   });
   expect(report.violations).toEqual([]);
-  expect(report.acknowledged).toBeGreaterThan(500);
+  expect(report.acknowledged).toBeGreaterThan(1_000);
   expect(report.killsWhileStarting).toBeGreaterThan(0);
 });
 

@@ -28,7 +28,7 @@ export interface ClickHouseSettings {
 }
 
 /** The name under which the servers know all shards. */
-export const clusterName = 'heliograph';
+const clusterName = 'heliograph';
 
 const host = '127.0.0.1';
 

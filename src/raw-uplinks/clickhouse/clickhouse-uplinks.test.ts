@@ -24,7 +24,7 @@ import {
   expectAll,
   startOfRuns,
   uplinkAt,
-} from '../conformance/uplink-run.ts';
+} from '../conformance/testing-uplinks.ts';
 import type { FollowedJournal, RawUplinkStore } from '../raw-uplink-store.ts';
 import { openClickHouseUplinks } from './clickhouse-uplinks.ts';
 

@@ -12,7 +12,7 @@ import {
   startOfRuns,
   uplinkAt,
   uplinksOf,
-} from './uplink-run.ts';
+} from './testing-uplinks.ts';
 
 /** Where one test keeps its uplinks. */
 export interface UplinkPlace {

@@ -20,7 +20,7 @@ import {
   listed,
   startOfRuns,
   uplinksOf,
-} from '../conformance/uplink-run.ts';
+} from '../conformance/testing-uplinks.ts';
 import type { RawUplinkStore } from '../raw-uplink-store.ts';
 import { type EmbeddedUplinksOptions, openEmbeddedUplinks } from './embedded-uplinks.ts';
 import { verifyRawUplinks } from './verify-raw-uplinks.ts';

@@ -93,7 +93,7 @@ function copyInOrder(
 }
 
 /** The rows as they were before `packRows`. */
-export function unpackRows(packed: PackedRows, shapeOf: (text: string) => DataShape): RowsToSeal {
+function unpackRows(packed: PackedRows, shapeOf: (text: string) => DataShape): RowsToSeal {
   const { length, doubles, shapes, shapeIds, origins, originIds, metas } = packed;
   const part = (i: number): Float64Array => doubles.subarray(length * i, length * (i + 1));
   const columns = packed.columns.map((column, i) => {

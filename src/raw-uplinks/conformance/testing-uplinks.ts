@@ -14,7 +14,7 @@ export interface Clock {
 
 export const startOfRuns = 100 * dayMs;
 
-export function deviceAt(position: number): string {
+function deviceAt(position: number): string {
   return devices[position % devices.length] ?? missing('device');
 }
 

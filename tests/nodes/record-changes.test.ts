@@ -10,23 +10,23 @@ import {
   type ChangeFollowing,
   changeFollowing,
   createChangeFollowing,
-} from '../../flows/change-following.ts';
-import type { RecordChange } from '../../model/record.ts';
-import { publishChanges } from '../lanes.ts';
-import { type OpenRecords, openRecords } from '../records.ts';
+} from '../../src/flows/change-following.ts';
+import type { RecordChange } from '../../src/model/record.ts';
+import { publishChanges } from '../../src/records/lanes.ts';
+import { type OpenRecords, openRecords } from '../../src/records/records.ts';
 import {
   adoptFollowerPositions,
   findFollowerPosition,
   saveFollowerPosition,
-} from '../rows/follower-positions.ts';
+} from '../../src/records/rows/follower-positions.ts';
 import {
   dropOldRecordChanges,
   findRecordChanges,
   newestRecordChange,
-} from '../rows/record-changes.ts';
-import { dropReferences, recordsSettings } from '../testing-engine.ts';
-import { transaction } from '../transaction.ts';
-import { postgresEngine } from './postgres-engine.ts';
+} from '../../src/records/rows/record-changes.ts';
+import { dropReferences, recordsSettings } from '../../src/records/testing-engine.ts';
+import { transaction } from '../../src/records/transaction.ts';
+import { postgresEngine } from '../../src/records/postgres/postgres-engine.ts';
 
 let directory: string;
 let url: string;
