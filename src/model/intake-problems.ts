@@ -4,7 +4,7 @@ import type { ProblemRow } from './problem-row.ts';
 export const intakeProblems = {
   compressedBodyInvalid: {
     status: 400,
-    code: '40076_COMPRESSED_BODY_INVALID',
+    code: '40083_COMPRESSED_BODY_INVALID',
     message: (d: { reason: string }) => `The compressed body is not valid: ${d.reason}`,
   },
   precisionUnknown: {
@@ -25,7 +25,7 @@ export const intakeProblems = {
   },
   lineProtocolOff: {
     status: 403,
-    code: '40370_LINE_PROTOCOL_OFF',
+    code: '40373_LINE_PROTOCOL_OFF',
     message: 'The device connector takes no line protocol: set its member lineProtocol',
   },
   createdDevicesMax: {

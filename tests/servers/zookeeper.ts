@@ -36,7 +36,7 @@ dataDir=${folder}/data
 clientPort=${port}
 clientPortAddress=127.0.0.1
 admin.enableServer=false
-4lw.commands.whitelist=ruok
+4lw.commands.whitelist=srvr
 autopurge.snapRetainCount=3
 autopurge.purgeInterval=1
 `,
@@ -73,6 +73,7 @@ async function isServing(port: number): Promise<boolean> {
   // A server that is still starting may never answer.
   socket.setTimeout(answerMsMax, () => socket.destroy());
   await once(socket, 'connect');
-  socket.write('ruok');
-  return (await text(socket)) === 'imok';
+  // `ruok` says yes before the data is loaded.
+  socket.write('srvr');
+  return (await text(socket)).startsWith('Zookeeper version');
 }
