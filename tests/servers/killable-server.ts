@@ -1,4 +1,5 @@
 // A server that tests kill, pause and start again on its own folder and ports.
+import { readdirSync, readFileSync } from 'node:fs';
 import type { RunningServer } from '../../bench/load/server-process.ts';
 
 export interface KillableServer {
@@ -52,6 +53,9 @@ export async function startKillable(
     pause() {
       isPaused = true;
       signal('SIGSTOP');
+      const deadline = performance.now() + stopMsMax;
+      while (!areThreadsStopped(server.pid) && performance.now() < deadline)
+        Atomics.wait(turn, 0, 0, 1);
     },
     resume,
     async restart() {
@@ -63,4 +67,25 @@ export async function startKillable(
       await server.stop();
     },
   };
+}
+
+const stopMsMax = 5_000;
+const turn = new Int32Array(new SharedArrayBuffer(4));
+
+/** The signal reaches threads one by one; until then they answer. */
+function areThreadsStopped(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).every((thread) => {
+    const line = statOf(`/proc/${pid}/task/${thread}/stat`);
+    // The state is behind the name, which is in parentheses.
+    return line === undefined || line.slice(line.lastIndexOf(')') + 2).startsWith('T');
+  });
+}
+
+/** Undefined for a thread that has ended meanwhile. */
+function statOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
