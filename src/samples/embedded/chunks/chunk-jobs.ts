@@ -69,7 +69,7 @@ export function packRows(sorted: SortedRows): PackedRows {
     columns: rows.columns.map(({ path, kind, texts }) => ({ path, kind, texts })),
     shapes: rows.shapes.map(({ text }) => text),
     shapeIds: shapeIds && inOrder(shapeIds),
-    origins: rows.origins.map((origin) => ({ ...origin })),
+    origins: rows.origins,
     originIds: originIds && inOrder(originIds),
     metas: metas && Array.from({ length }, (_, place) => metas[rowAt(sorted, place)]),
   };
