@@ -2,7 +2,6 @@
 // node bench/clickhouse-cost.ts [--samples 300000] [--write]
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { crc32 } from 'node:zlib';
 import { openClickHouseUplinks } from '../src/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
 import { openClickHouseSamples } from '../src/samples/clickhouse/testing-clickhouse.ts';
 import type { ClickHouse } from '../src/clickhouse/clickhouse.ts';
@@ -118,7 +117,6 @@ async function costOfUplinks(cluster: ClickHouseCluster, clickHouse: ClickHouse)
   const store = await openClickHouseUplinks({
     clickHouse,
     shardOf: () => clickHouse.shards[0] ?? missing('shard'),
-    partOf: (deviceId) => crc32(deviceId) % 256,
     ...{ journal: 1, position: 0, now: () => clock.now, retentionMs: 7 * 86_400_000 },
     bytesMax: Number.POSITIVE_INFINITY,
   });

@@ -27,6 +27,11 @@ export class ClickHouseError extends Error {
   }
 }
 
+/** Whether rows may be stored, now or later, although their insert failed with this. */
+export function mayHaveStored(error: unknown): boolean {
+  return !(error instanceof ClickHouseError) || error.isDoubtful;
+}
+
 /** Whether the same statement may succeed later, or at another replica. */
 export function isTemporary(error: unknown): boolean {
   return error instanceof ClickHouseError && error.failure !== 'refused';

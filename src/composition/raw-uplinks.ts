@@ -10,7 +10,6 @@ import {
 } from '../raw-uplinks/clickhouse/clickhouse-uplinks.ts';
 import { openEmbeddedUplinks } from '../raw-uplinks/embedded/embedded-uplinks.ts';
 import type { OpenRawUplinkStore } from '../raw-uplinks/raw-uplink-store.ts';
-import { partOf } from '../samples/clickhouse/block-encoding.ts';
 import { shardOf } from '../samples/clickhouse/shipper.ts';
 import { samplesError } from '../samples/clickhouse/store-parts.ts';
 
@@ -63,7 +62,6 @@ function clickHouseUplinks(parts: Parts, shared: SharedSamples): OpenRawUplinkSt
     openClickHouseUplinks({
       clickHouse,
       shardOf: (deviceId) => shardOf(deviceId, clickHouse.shards),
-      partOf,
       journal: journal(),
       position,
       now,

@@ -1,9 +1,6 @@
 // Leases: the port that decides which node does what. One process holds all, nodes share theirs by a table.
-import { crc32 } from 'node:zlib';
+import { partitionCount, partitionOf } from '../model/device-partition.ts';
 import type { NodeAddress } from '../model/node-address.ts';
-
-/** The devices are divided into this number of partitions, without change after the first start. */
-export const partitionCount = 256;
 
 export type LeaseName =
   | `devices/${number}`
@@ -18,11 +15,6 @@ export const partitionLeases: readonly LeaseName[] = Array.from(
   { length: partitionCount },
   (_, partition) => `devices/${partition}` as const,
 );
-
-/** The partition of a device, by its service id. */
-export function partitionOf(deviceId: string): number {
-  return crc32(deviceId) % partitionCount;
-}
 
 /** The lease of the partition of a device. */
 export function leaseOfDevice(deviceId: string): LeaseName {

@@ -1,7 +1,8 @@
 // Leases of one process: the conformance suite, and that nothing ends before it closes.
 import { expect, test } from 'vitest';
 import { leasesMustBehave } from './conformance/leases.conformance.ts';
-import { leaseOfDevice, partitionCount, partitionOf } from './leases.ts';
+import { partitionCount, partitionOf } from '../model/device-partition.ts';
+import { leaseOfDevice } from './leases.ts';
 import { createOneNodeLeases } from './one-node-leases.ts';
 
 const node = { id: 'only', url: 'http://only' };

@@ -1,5 +1,4 @@
 // Raw uplinks in ClickHouse: the suite of every store, and what only shipping must bear.
-import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clickhouse, startClickHouse } from '../../../tests/servers/clickhouse.ts';
 import { startClickHouseCluster } from '../../../tests/servers/clickhouse-cluster.ts';
@@ -11,6 +10,7 @@ import { describeWith, startedBefore } from '../../../tests/servers/server-tests
 import { zooKeeper } from '../../../tests/servers/zookeeper.ts';
 import { openClickHouse } from '../../clickhouse/clickhouse.ts';
 import { serverAddresses } from '../../clickhouse/server-addresses.ts';
+import { partitionOf } from '../../model/device-partition.ts';
 import type { RawUplink } from '../../model/raw-uplink.ts';
 import { dayMs } from '../../model/instant.ts';
 import { missing } from '../../structures/missing.ts';
@@ -48,9 +48,8 @@ async function placeOn(url: string) {
   });
   closers.push(() => clickHouse.close());
   const { shards } = clickHouse;
-  const partOf = (deviceId: string): number => crc32(deviceId) % 256;
   const shardOf = (deviceId: string) =>
-    shards[partOf(deviceId) % shards.length] ?? missing('shard');
+    shards[partitionOf(deviceId) % shards.length] ?? missing('shard');
   const totals = async (sql: string): Promise<number> => {
     const found = await Promise.all(shards.map((shard) => shard.select<{ n: number }>(sql)));
     return found.flat().reduce((sum, { n }) => sum + n, 0);
@@ -63,7 +62,7 @@ async function placeOn(url: string) {
       more: Partial<typeof small> & { readonly bytesMax?: number } = {},
     ): Promise<RawUplinkStore> =>
       openClickHouseUplinks({
-        ...{ clickHouse, shardOf, partOf, journal: 7 },
+        ...{ clickHouse, shardOf, journal: 7 },
         position: followedFrom === undefined ? 0 : 1_000_000,
         now: () => clock.now,
         retentionMs: 7 * dayMs,
@@ -109,7 +108,6 @@ describeWith(clickhouse, 'raw uplinks on one server', () => {
     const bounded = await openClickHouseUplinks({
       clickHouse: place.clickHouse,
       shardOf: () => place.clickHouse.shards[0] ?? missing('shard'),
-      partOf: () => 0,
       ...{ journal: 7, position: 0, now: () => clock.now, retentionMs: 7 * dayMs },
       bytesMax: bytes * 0.6,
     });

@@ -28,7 +28,6 @@ export type ClickHouseUplinkLimits = {
 export interface ClickHouseUplinksOptions {
   readonly clickHouse: ClickHouse;
   readonly shardOf: (deviceId: string) => Shard;
-  readonly partOf: (deviceId: string) => number;
   /** The number of this data folder's journal. */
   readonly journal: number;
   /** See `FollowedJournal`. */
@@ -44,10 +43,10 @@ export interface ClickHouseUplinksOptions {
 export async function openClickHouseUplinks(
   options: ClickHouseUplinksOptions,
 ): Promise<RawUplinkStore> {
-  const { clickHouse, shardOf, partOf, journal, position, now, retentionMs } = options;
+  const { clickHouse, shardOf, journal, position, now, retentionMs } = options;
   const limits: ClickHouseUplinkLimits = { ...clickHouseUplinkLimits, ...options.limits };
   await clickHouse.prepareTables([uplinkTable]);
-  const table = openUplinkTable(journal, partOf);
+  const table = openUplinkTable(journal);
   const shipping = createUplinkShipping({
     ...{ table, shardOf, limits: blockLimitsOf(limits) },
     doubtfulBefore: position,

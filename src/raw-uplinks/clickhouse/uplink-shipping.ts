@@ -1,5 +1,5 @@
 // Shipping of raw uplinks: gathers them into blocks and writes each block once, also after errors and restarts.
-import { ClickHouseError } from '../../clickhouse/clickhouse-error.ts';
+import { mayHaveStored } from '../../clickhouse/clickhouse-error.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import {
@@ -98,6 +98,6 @@ async function writeBlock(block: ClosedBlock, table: ShippingParts['table']): Pr
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed === undefined) return;
   const { reason } = failed;
-  block.isDoubtful ||= !(reason instanceof ClickHouseError) || reason.isDoubtful;
+  block.isDoubtful ||= mayHaveStored(reason);
   throw reason;
 }

@@ -3,6 +3,7 @@ import { RowBinary } from '../../clickhouse/row-binary.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import { quoted } from '../../clickhouse/sql-literals.ts';
 import type { TableDefinition } from '../../clickhouse/table.ts';
+import { partitionOf } from '../../model/device-partition.ts';
 import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../raw-uplink-store.ts';
 import { uplinkOf } from '../raw-uplink-line.ts';
@@ -35,15 +36,12 @@ export interface UplinkTable {
   list(shard: Shard, range: RawUplinkRange, below: number): Promise<RawUplinkPage>;
 }
 
-export function openUplinkTable(
-  journal: number,
-  partOf: (deviceId: string) => number,
-): UplinkTable {
+export function openUplinkTable(journal: number): UplinkTable {
   return {
     async insert(shard, rows) {
       const binary = new RowBinary();
       for (const { deviceId, position, receivedAt, line } of rows) {
-        binary.uint16(partOf(deviceId));
+        binary.uint16(partitionOf(deviceId));
         binary.string(deviceId);
         binary.uint32(journal);
         binary.int64(position);

@@ -1,16 +1,8 @@
 // Block encoding: open rows as rows of the tables in ClickHouse.
-import { crc32 } from 'node:zlib';
 import { RowBinary } from '../../clickhouse/row-binary.ts';
+import { partitionOf } from '../../model/device-partition.ts';
 import { dataOfRow, type OpenRow } from './open-row.ts';
 import { pointKinds, pointsOfShape } from './shape-points.ts';
-
-/** Never changed: rows contain it. */
-const partitions = 256;
-
-/** The partition of the device, which decides its shard. */
-export function partOf(deviceId: string): number {
-  return crc32(deviceId) % partitions;
-}
 
 export function encodeSamples(rows: readonly OpenRow[], journal: number): RowBinary {
   const to = new RowBinary();
@@ -58,7 +50,7 @@ export function encodeShapes(shapes: readonly NewShape[], journal: number): RowB
 }
 
 function addPlace(to: RowBinary, { deviceId, topic }: OpenRow): void {
-  to.uint16(partOf(deviceId));
+  to.uint16(partitionOf(deviceId));
   to.string(deviceId);
   to.string(topic);
 }

@@ -1,12 +1,13 @@
 // Shipper: inserts blocks of open rows into ClickHouse, each exactly once, and saves how far it is.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RowBinary } from '../../clickhouse/row-binary.ts';
-import { ClickHouseError } from '../../clickhouse/clickhouse-error.ts';
+import { mayHaveStored } from '../../clickhouse/clickhouse-error.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import type { TableDefinition } from '../../clickhouse/table.ts';
+import { partitionOf } from '../../model/device-partition.ts';
 import { createRetryingWorker } from '../../structures/retrying-worker.ts';
 import { setTimer } from '../../structures/timers.ts';
-import { encodePoints, encodeSamples, encodeShapes, partOf } from './block-encoding.ts';
+import { encodePoints, encodeSamples, encodeShapes } from './block-encoding.ts';
 import { findInserted } from './inserted-rows.ts';
 import type { NewShapes } from './new-shapes.ts';
 import type { OpenRow } from './open-row.ts';
@@ -47,7 +48,7 @@ export interface ShipperParts {
 }
 
 export function shardOf(deviceId: string, shards: readonly Shard[]): Shard {
-  return shards[partOf(deviceId) % shards.length]!;
+  return shards[partitionOf(deviceId) % shards.length]!;
 }
 
 export function createShipper(parts: ShipperParts): Shipper {
@@ -129,7 +130,7 @@ async function shipBlock(block: Block, parts: ShipperParts): Promise<void> {
     try {
       await insertBlock(block, parts);
     } catch (error) {
-      block.isDoubtful ||= !(error instanceof ClickHouseError) || error.isDoubtful;
+      block.isDoubtful ||= mayHaveStored(error);
       throw error;
     }
   }
