@@ -25,7 +25,10 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
   const { node, openTable, leaseMs, now, events } = parts;
   const wanted = new Set<LeaseName>();
   const held = createHeldLeases(now);
-  const session = createTableSession({ node, openTable, wanted });
+  const session = createTableSession({
+    ...{ node, openTable, wanted },
+    hasLeft: () => member.hasLeft,
+  });
   const failed = (error: unknown) => events.failed('changing leases', error);
   const listeners = createLeaseListeners({ ready: held.use, failed });
   const member: Member = {

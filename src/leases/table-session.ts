@@ -18,18 +18,23 @@ export interface TableSessionParts {
   readonly openTable: () => Promise<LeaseTable>;
   /** Leases that must be in the table; others can be added later. */
   readonly wanted: ReadonlySet<LeaseName>;
+  /** Whether the node has given all away: then it only reads, and does not say that it is alive. */
+  readonly hasLeft: () => boolean;
 }
 
-export function createTableSession({ node, openTable, wanted }: TableSessionParts): TableSession {
+export function createTableSession(parts: TableSessionParts): TableSession {
+  const { node, openTable, wanted, hasLeft } = parts;
   const steps = createSerialQueue();
   let table: LeaseTable | undefined;
   let added = 0;
+  let isClosed = false;
 
   async function opened(): Promise<LeaseTable> {
+    if (isClosed) throw new Error('The node has left');
     if (table === undefined) {
       table = await openTable();
       added = 0;
-      await table.register(node);
+      if (!hasLeft()) await table.register(node);
     }
     if (added < wanted.size) {
       const names = [...wanted];
@@ -56,6 +61,10 @@ export function createTableSession({ node, openTable, wanted }: TableSessionPart
           throw error;
         }
       }),
-    close: () => steps.run(end),
+    close: () =>
+      steps.run(() => {
+        isClosed = true;
+        return end();
+      }),
   };
 }

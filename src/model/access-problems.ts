@@ -18,6 +18,38 @@ export const accessProblems = {
     code: '40160_WRONG_PASSWORD',
     message: 'Wrong e-mail address or password',
   },
+  wrongCode: {
+    status: 401,
+    code: '40161_WRONG_CODE',
+    message:
+      'The code is wrong, or it was used already: wait for the next one, and check the clock of the phone',
+  },
+  ticketExpired: {
+    status: 401,
+    code: '40162_TICKET_EXPIRED',
+    message: 'The first step of the sign-in is too long ago: begin again with the password',
+  },
+  passkeyRefused: {
+    status: 401,
+    code: '40163_PASSKEY_REFUSED',
+    message: (d: { reason: string }) => `The passkey is refused: ${d.reason}`,
+  },
+  passkeysOff: {
+    status: 403,
+    code: '40386_PASSKEYS_OFF',
+    message: (d: { publicUrl: string }) =>
+      `Passkeys need https and a host name, and this installation is reached at ${d.publicUrl}`,
+  },
+  passkeyExists: {
+    status: 409,
+    code: '40987_PASSKEY_EXISTS',
+    message: 'The passkey is known already',
+  },
+  tooManyPasskeys: {
+    status: 409,
+    code: '40988_TOO_MANY_PASSKEYS',
+    message: (d: { max: number }) => `There are ${d.max} passkeys already: remove one first`,
+  },
   csrfTokenMissing: {
     status: 403,
     code: '40360_CSRF_TOKEN_MISSING',
@@ -86,5 +118,74 @@ export const accessProblems = {
     message: 'Two authentication headers received',
   },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
+  localSignInOff: {
+    status: 403,
+    code: '40366_LOCAL_SIGN_IN_OFF',
+    message: 'This installation has no passwords: sign in with its provider',
+  },
+  invitationsOff: {
+    status: 403,
+    code: '40389_INVITATIONS_OFF',
+    message:
+      'This installation has no passwords, so that invitations cannot be accepted: give the role by a group of the provider',
+  },
+  providerOnly: {
+    status: 403,
+    code: '40367_PROVIDER_ONLY',
+    message:
+      'This account has no password, because it signs in with the provider: ask for the role by the groups of the provider',
+  },
+  noEntry: {
+    status: 403,
+    code: '40368_NO_ENTRY',
+    message: 'None of your groups has a role here: ask the owner of the installation',
+  },
+  emailNotVerified: {
+    status: 403,
+    code: '40369_EMAIL_NOT_VERIFIED',
+    message: 'The provider names no verified e-mail address of yours',
+  },
+  emailTaken: {
+    status: 403,
+    code: '40374_EMAIL_TAKEN',
+    message: 'Another person of the provider has your e-mail address here',
+  },
+  signInExpired: {
+    status: 400,
+    code: '40062_SIGN_IN_EXPIRED',
+    message: 'The sign-in took too long, or was begun in another browser: begin again',
+  },
+  secondFactorExists: {
+    status: 409,
+    code: '40985_SECOND_FACTOR_EXISTS',
+    message: 'An authenticator app is set up already: remove it first',
+  },
+  noSecondFactor: {
+    status: 409,
+    code: '40986_NO_SECOND_FACTOR',
+    message: (d: { what: string }) => `There is no ${d.what}: set it up first`,
+  },
+  noPassword: {
+    status: 403,
+    code: '40385_NO_PASSWORD',
+    message: 'This account signs in with the provider only, which asks for its own second factor',
+  },
+  apiKeyExpired: {
+    status: 401,
+    code: '40105_API_KEY_EXPIRED',
+    message: (d: { expired: string }) =>
+      `The API key expired at ${d.expired}: create a new one and use that`,
+  },
   permissionDenied: { status: 403, code: '40300_PERMISSION_DENIED', message: 'Permission denied' },
+  assistantSession: {
+    status: 403,
+    code: '40391_ASSISTANT_SESSION',
+    message: 'Assistants need an API key or an access token; the session of a user is not accepted',
+  },
+  foreignOrigin: {
+    status: 403,
+    code: '40392_FOREIGN_ORIGIN',
+    message: (d: { origin: string }) =>
+      `Pages of ${d.origin} cannot use this server; the operator can allow them with CORS_ORIGINS`,
+  },
 } as const satisfies Record<string, ProblemRow>;

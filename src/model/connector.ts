@@ -2,6 +2,7 @@
 import type { Carrier, DecodingType } from './integration.ts';
 import type { LineProtocolMapping } from './line-protocol-mapping.ts';
 import type { AuditFields } from './record.ts';
+import type { SparkplugMapping } from './sparkplug-mapping.ts';
 
 export const connectivities = ['LORA', 'MQTT', 'HTTP', 'COAP'] as const;
 export type Connectivity = (typeof connectivities)[number];
@@ -32,8 +33,18 @@ export interface DeviceConnector extends AuditFields {
   readonly pushConfigurationAutomatically: boolean;
   /** Null unless senders of InfluxDB line protocol write to it. */
   readonly lineProtocol: LineProtocolMapping | null;
+  /** Null unless its devices are edge nodes of Sparkplug B. */
+  readonly sparkplug: SparkplugMapping | null;
   /** The integration that made it; null for connectors that people make. */
   readonly integrationId: string | null;
   readonly carrier: Carrier | null;
   readonly provider: string | null;
+}
+
+/** How many devices the senders of the connector may create; null when it creates none. */
+export function deviceCreationOf({
+  lineProtocol,
+  sparkplug,
+}: DeviceConnector): { readonly devicesMax: number } | null {
+  return (lineProtocol ?? sparkplug)?.createDevices ?? null;
 }

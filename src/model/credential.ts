@@ -24,6 +24,8 @@ export interface ApiKey extends MachineCredential {
   /** The secret's first characters, so that people recognise a key. */
   readonly secretPrefix: string;
   readonly lastUsed: EpochMs | null;
+  /** The key is rejected from this time on; null: never. */
+  readonly expiration: EpochMs | null;
 }
 
 export interface OAuthClient extends MachineCredential {

@@ -3,6 +3,7 @@ import type { Connectivity } from './connector.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
+import type { UplinkMetrics } from './uplink-metrics.ts';
 
 export interface Device extends AuditFields {
   /** Service device id. */
@@ -41,17 +42,18 @@ export function firstRegistration(
 }
 
 /**
- * LoRa and not registered: de-registered; never an uplink: unknown; one younger than the time-out:
- * online; else offline (contract 4).
+ * LoRa and not registered: de-registered; never an uplink: unknown; one younger than the time-out,
+ * which did not say that the device is gone: online; else offline (contract 4).
  */
 export function onlineStateOf(
   registered: boolean | null,
-  lastUplinkAt: EpochMs | null,
+  lastUplink: Pick<UplinkMetrics, 'timestamp' | 'isGone'> | null,
   onlineTimeoutSeconds: number,
   now: EpochMs,
 ): { readonly online: boolean | null; readonly onlineState: OnlineState } {
   if (registered === false) return { online: false, onlineState: 'DE_REGISTERED' };
-  if (lastUplinkAt === null) return { online: null, onlineState: 'UNKNOWN' };
-  const online = now - lastUplinkAt < onlineTimeoutSeconds * 1_000;
+  if (lastUplink === null) return { online: null, onlineState: 'UNKNOWN' };
+  const { timestamp, isGone = false } = lastUplink;
+  const online = !isGone && now - timestamp < onlineTimeoutSeconds * 1_000;
   return { online, onlineState: online ? 'ONLINE' : 'OFFLINE' };
 }

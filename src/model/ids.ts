@@ -24,6 +24,7 @@ export const kindPrefixes = {
   member: '53',
   session: '54',
   invitation: '55',
+  passkey: '56',
   operation: '66',
   operationAction: '67',
   customFieldMeta: '69',

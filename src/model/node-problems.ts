@@ -19,4 +19,10 @@ export const nodeProblems = {
     message:
       'The node that serves the device did not answer; send again after the time in Retry-After',
   },
+  requestUnderWay: {
+    status: 409,
+    code: '40920_REQUEST_UNDER_WAY',
+    message:
+      'Another request with this Idempotency-Key has no answer yet; send again after some seconds',
+  },
 } as const satisfies Record<string, ProblemRow>;

@@ -49,6 +49,8 @@ export type OperationPlan =
   | { readonly work: 'import' }
   | { readonly work: 'update' }
   | { readonly work: 'delete' }
+  /** Not in items; see `sample-export.ts`. */
+  | { readonly work: 'export' }
   | { readonly work: NetworkWork }
   | { readonly work: 'move'; readonly workspaceId: string; readonly dataFlowId: string }
   | { readonly work: 'tag'; readonly add: readonly string[]; readonly remove: readonly string[] };

@@ -1,4 +1,5 @@
 // Principal: the holder of the credential of a request, and the records in its reach (interface 5).
+import type { EpochMs } from './instant.ts';
 import type { Permissions, Scope, Verb } from './permission.ts';
 import type { SharedDashboard } from './shared-dashboard.ts';
 
@@ -13,6 +14,8 @@ export interface Principal {
   readonly permissions: Permissions;
   /** What a user's roles in single workspaces add there (contract 2). */
   readonly workspacePermissions?: ReadonlyMap<string, Permissions>;
+  /** From when on the API key is rejected; absent for one that does not expire. */
+  readonly expiresAt?: EpochMs;
   /** The console session of a user. */
   readonly sessionId?: string;
   /**

@@ -5,6 +5,7 @@ import { alarmProblems } from './alarm-problems.ts';
 import { backfillProblems } from './backfill-problems.ts';
 import { damageProblems } from './damage-problems.ts';
 import { deliveryProblems } from './delivery-problems.ts';
+import { exportProblems } from './export-problems.ts';
 import { intakeProblems } from './intake-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { loraProblems } from './lora-problems.ts';
@@ -34,6 +35,7 @@ export const problems = {
   ...ruleProblems,
   ...alarmProblems,
   ...deliveryProblems,
+  ...exportProblems,
   ...recordsProblems,
   ...damageProblems,
   ...quotaProblems,

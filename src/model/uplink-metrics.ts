@@ -29,6 +29,8 @@ export interface UplinkMetrics {
   readonly batteryLevel?: number;
   /** When the device told `batteryLevel`. */
   readonly batteryTimestamp?: EpochMs;
+  /** The message says that the device is no longer connected. */
+  readonly isGone?: true;
 }
 
 /** The last known metrics of a device; the other members are those of the last uplink. */

@@ -44,8 +44,15 @@ export interface Uplink {
   readonly bodyBytes: number;
   /** Of a body that is understood without a decoder. */
   readonly samples?: readonly Sample[];
+  /** Present when rules must not see its samples, because they are old. */
+  readonly rulesSkipped?: true;
   /** What the network tells of it; absent when it tells nothing. */
   readonly metrics?: RadioMetrics;
   /** What the transport knows repetitions by; absent when it cannot tell them. */
   readonly duplicateKey?: string;
+  /**
+   * Whether the sender marks it as a repetition; absent where every use of the key is one, because
+   * senders do not use keys again.
+   */
+  readonly isRepeated?: boolean;
 }

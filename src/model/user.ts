@@ -34,6 +34,10 @@ export interface Member<R extends string> {
   readonly acceptedAt: EpochMs | null;
 }
 
+/** How a session began: `PROVIDER` is the OpenID Connect provider of the installation. */
+export const signInKinds = ['PASSWORD', 'PASSKEY', 'PROVIDER'] as const;
+export type SignInKind = (typeof signInKinds)[number];
+
 export interface Session {
   readonly id: string;
   /** SHA-256 of the cookie's value. */
@@ -44,6 +48,15 @@ export interface Session {
   readonly created: EpochMs;
   readonly lastSeen: EpochMs;
   readonly expiresAt: EpochMs;
+  readonly signInKind: SignInKind;
+  /** The beginning of what the browser said about itself; null when it said nothing. */
+  readonly userAgent: string | null;
+  /** Null for sessions of earlier versions. */
+  readonly ip: string | null;
+  /** The session at the provider, by the name that the provider gave it. */
+  readonly providerSession: string | null;
+  /** What the provider proved, sealed: it is shown again to sign out there. */
+  readonly idToken: string | null;
 }
 
 export interface Invitation {

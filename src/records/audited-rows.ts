@@ -7,6 +7,7 @@ import {
   type DeviceFieldType,
 } from '../model/device-fields.ts';
 import type { RecordKind } from '../model/ids.ts';
+import { formatInstant } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { Records, RecordsDb } from './records.ts';
 import { deviceKeyColumns } from './rows/device-columns.ts';
@@ -103,6 +104,8 @@ const flags = new Set<string>([
   ...deviceFieldsOfKind('flag'),
 ]);
 
+const times = new Set(['expiration']);
+
 function deviceFieldsOfKind(kind: DeviceFieldType['kind']): DeviceFieldName[] {
   return deviceFieldRows.filter(({ type }) => type.kind === kind).map(({ property }) => property);
 }
@@ -110,6 +113,7 @@ function deviceFieldsOfKind(kind: DeviceFieldType['kind']): DeviceFieldName[] {
 function shownValue(column: string, value: string | number | null): Json {
   if (value === null) return null;
   if (flags.has(column)) return value !== 0;
+  if (times.has(column)) return formatInstant(Number(value));
   return jsonColumns.has(column) ? (JSON.parse(String(value)) as Json) : value;
 }
 

@@ -44,6 +44,16 @@ import * as commitOrder from './migrations/0100-commit-order.ts';
 import * as leases from './migrations/0110-leases.ts';
 import * as lineProtocol from './migrations/0111-line-protocol.ts';
 import * as recordChanges from './migrations/0112-record-changes.ts';
+import * as sharedDeliveries from './migrations/0113-shared-deliveries.ts';
+import * as rulePositions from './migrations/0114-rule-positions.ts';
+import * as requestRuns from './migrations/0115-request-runs.ts';
+import * as statusFences from './migrations/0116-status-fences.ts';
+import * as sessionsAndExpiry from './migrations/0119-sessions-and-expiry.ts';
+import * as signInProvider from './migrations/0120-sign-in-provider.ts';
+import * as secondFactors from './migrations/0121-second-factors.ts';
+import * as sparkplug from './migrations/0122-sparkplug.ts';
+import * as passkeys from './migrations/0123-passkeys.ts';
+import * as sampleExports from './migrations/0124-sample-exports.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -87,6 +97,16 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0110-leases': leases,
   '0111-line-protocol': lineProtocol,
   '0112-record-changes': recordChanges,
+  '0113-shared-deliveries': sharedDeliveries,
+  '0114-rule-positions': rulePositions,
+  '0115-request-runs': requestRuns,
+  '0116-status-fences': statusFences,
+  '0119-sessions-and-expiry': sessionsAndExpiry,
+  '0120-sign-in-provider': signInProvider,
+  '0121-second-factors': secondFactors,
+  '0122-sparkplug': sparkplug,
+  '0123-passkeys': passkeys,
+  '0124-sample-exports': sampleExports,
 };
 
 /**

@@ -14,7 +14,11 @@ export interface NodeTables {
     durableParts: JsonText;
     /** The node whose journal has the parts; empty for the only platform. */
     node: Generated<string>;
+    /** The process that does the work, of several nodes; null when none does. */
+    runBy: Generated<string | null>;
   };
+  /** Of several nodes. */
+  rulePositions: { shard: number; journal: string; position: number };
   /** Only in PostgreSQL. */
   recordChanges: {
     sequence: Generated<number>;

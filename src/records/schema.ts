@@ -3,7 +3,8 @@ import type { Generated } from 'kysely';
 import type { AlarmTables } from './alarm-tables.ts';
 import type { ConsoleTables } from './console-tables.ts';
 import type { DeliveryRow } from './rows/delivery-row.ts';
-import type { DeviceStatusColumns } from './rows/device-status-columns.ts';
+import type { DeviceStatusColumns, FenceColumns } from './rows/device-status-columns.ts';
+import type { IdentityTables } from './identity-tables.ts';
 import type { NetworkTables } from './network-tables.ts';
 import type { NodeTables } from './node-tables.ts';
 import type { RuleTables } from './rule-tables.ts';
@@ -34,6 +35,7 @@ export interface RecordTables
     RuleTables,
     AlarmTables,
     ConsoleTables,
+    IdentityTables,
     NodeTables {
   organizations: NamedColumns & {
     logo: string | null;
@@ -55,6 +57,7 @@ export interface RecordTables
     role: string;
     created: number;
     acceptedAt: number | null;
+    fromProvider: Generated<Flag>;
   };
   workspaceMembers: {
     id: string;
@@ -62,6 +65,7 @@ export interface RecordTables
     userId: string;
     role: string;
     created: number;
+    fromProvider: Generated<Flag>;
   };
   apiKeys: {
     id: string;
@@ -76,6 +80,7 @@ export interface RecordTables
     secretPrefix: string;
     created: number;
     lastUsed: number | null;
+    expiration: number | null;
   };
   oauthClients: {
     id: string;
@@ -91,25 +96,6 @@ export interface RecordTables
     created: number;
   };
   signingKeys: { id: string; privateKey: SealedText; publicKey: JsonText; created: number };
-  sessions: {
-    id: string;
-    tokenHash: string;
-    userId: string;
-    organizationId: string;
-    created: number;
-    lastSeen: number;
-    expiresAt: number;
-  };
-  passwordResets: { tokenHash: string; userId: string; created: number; expiresAt: number };
-  invitations: {
-    id: string;
-    tokenHash: string;
-    mailedTokenHash: string | null;
-    organizationId: string;
-    userId: string;
-    created: number;
-    expiresAt: number;
-  };
   auditLog: {
     sequence: Generated<number>;
     id: string;
@@ -151,6 +137,7 @@ export interface RecordTables
     decodingType: string;
     pushConfigurationAutomatically: Flag;
     lineProtocol: string | null;
+    sparkplug: string | null;
     /** Those that an integration made have all three. */
     integrationId: string | null;
     carrier: string | null;
@@ -272,11 +259,26 @@ export interface RecordTables
     started: number | null;
     completed: number | null;
   };
+  sampleExports: {
+    /** That of its operation. */
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    node: string;
+    state: string;
+    plan: JsonText;
+    samples: number;
+    bytes: number;
+    unreadable: number;
+    errorCode: string | null;
+    error: string | null;
+    expires: number | null;
+  };
   /** Their samples are still to be dropped. */
   deletedDevices: { deviceId: string; deletedAt: number };
   deviceTags: { deviceId: string; tagId: string };
   deviceStatus: DeviceStatusColumns;
-  deviceState: { deviceId: string; state: JsonText };
+  deviceState: { deviceId: string; state: JsonText } & FenceColumns;
   processingLog: {
     sequence: Generated<number>;
     id: string;

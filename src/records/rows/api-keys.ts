@@ -11,7 +11,7 @@ import { removePrivateViewsOf } from './views.ts';
 import { pageOfRows, type Rows, sortColumns } from '../list.ts';
 
 const { updated: _updated, version: _version, ...columns } = sortColumns;
-const keySortColumns = { ...columns, lastUsed: 'lastUsed' };
+const keySortColumns = { ...columns, lastUsed: 'lastUsed', expiration: 'expiration' };
 
 export async function insertApiKey(db: RecordsDb, record: ApiKey): Promise<void> {
   await db.insertInto('apiKeys').values(toGrantedRow(record)).execute();

@@ -27,6 +27,8 @@ type Sources = Readonly<Record<AssetFieldName, AssetSource>>;
 
 const column = (name: string): AssetSource => ({ value: sql.ref(name) });
 const lastUplinkAt = sql`(select ${sql.ref('lastUplinkAt')} from ${sql.table('deviceStatus')} where ${sql.ref('deviceStatus.deviceId')} = ${sql.ref('devices.id')})`;
+/** Before all times for a device that is gone: its online time has ended with its last message. */
+const lastPresentAt = sql`(select case when ${sql.ref('onlineUntil')} <= ${sql.ref('lastUplinkAt')} then 0 else ${sql.ref('lastUplinkAt')} end from ${sql.table('deviceStatus')} where ${sql.ref('deviceStatus.deviceId')} = ${sql.ref('devices.id')})`;
 
 const fieldSources = Object.fromEntries(
   deviceFieldsWith('filterable').map((row) => [row.wireName, { value: fieldValue(row) }]),
@@ -41,7 +43,7 @@ function fieldValue(row: DeviceFieldRow): Value {
 /** `now` decides which devices are online. */
 export function assetSources(words: EngineSql, now: EpochMs): Sources {
   // Read once a row: the comparison is true, false, or unknown for a device that was never heard.
-  const isOnline = sql`${lastUplinkAt} + ${sql.ref('devices.onlineTimeoutSeconds')} * 1000 > ${now}`;
+  const isOnline = sql`${lastPresentAt} + ${sql.ref('devices.onlineTimeoutSeconds')} * 1000 > ${now}`;
   const isRegistered = sql.ref('devices.registered');
   return {
     id: column('devices.id'),

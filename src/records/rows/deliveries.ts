@@ -47,6 +47,7 @@ export async function insertDeliveries(
       created: now,
       updated: now,
       reason: refused ?? null,
+      shard: null,
     }));
     await step
       .insertInto('deliveries')
@@ -84,6 +85,9 @@ function fromRow({
   context,
   ruleId,
   idempotencyKey: _,
+  shard: _shard,
+  revision: _revision,
+  isResent: _isResent,
   ...row
 }: Selectable<RecordTables['deliveries']> & {
   readonly place: CommitPlace;

@@ -23,4 +23,8 @@ export interface DeliveryRow {
   payload: string | null;
   answer: string | null;
   reason: string | null;
+  /** Of several nodes; null in the only process. */
+  shard: number | null;
+  revision: Generated<number>;
+  isResent: Generated<number>;
 }

@@ -4,6 +4,7 @@ import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../mod
 import type { Carrier, DecodingType } from '../../model/integration.ts';
 import type { PageRequest } from '../../model/page.ts';
 import type { LineProtocolMapping } from '../../model/line-protocol-mapping.ts';
+import type { SparkplugMapping } from '../../model/sparkplug-mapping.ts';
 import {
   contains,
   isOneOf,
@@ -32,6 +33,7 @@ function toRow(record: DeviceConnector, sealer: Sealer): Insertable<Table> {
     uplinkSecretHash: mapOrNull(uplinkSecret, secretHash),
     pushConfigurationAutomatically: toFlag(record.pushConfigurationAutomatically),
     lineProtocol: toJsonTextOrNull(record.lineProtocol),
+    sparkplug: toJsonTextOrNull(record.sparkplug),
     searchText: searchTextOf(record.name),
   };
 }
@@ -47,6 +49,7 @@ function fromRow(row: Selectable<Table>, sealer: Sealer): DeviceConnector {
     uplinkSecret: mapOrNull(row.uplinkSecret, (sealed) => sealer.open(sealed)),
     pushConfigurationAutomatically: fromFlag(row.pushConfigurationAutomatically),
     lineProtocol: fromJsonTextOrNull<LineProtocolMapping>(row.lineProtocol),
+    sparkplug: fromJsonTextOrNull<SparkplugMapping>(row.sparkplug),
   };
 }
 

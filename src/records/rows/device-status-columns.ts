@@ -1,6 +1,13 @@
 // Columns of the device status, one row for each device that ever sent an uplink.
+import type { Generated } from 'kysely';
 
-export interface DeviceStatusColumns {
+/** What the owner of the device, of several nodes, wrote last; 0 for the only platform. */
+export interface FenceColumns {
+  epoch: Generated<number>;
+  position: Generated<number>;
+}
+
+export interface DeviceStatusColumns extends FenceColumns {
   deviceId: string;
   lastUplinkAt: number;
   /** JSON. */

@@ -16,25 +16,42 @@ import { padded } from './padded-ids.ts';
 // to be quick.
 const rowsPerStatement = 100;
 
-/** A device that was not online before an uplink. */
-export interface CameOnline {
+/**
+ * With several nodes: the epoch of the device's owner that writes, and the position of its journal.
+ * What a later owner has written, or this one at a later position, stays.
+ */
+export type StatusFence = (deviceId: string) => {
+  readonly epoch: number;
+  readonly position: number;
+};
+
+/** The only platform writes without a fence. */
+function isNewer(table: 'deviceStatus' | 'deviceState', fence: StatusFence | undefined) {
+  if (fence === undefined) return sql<boolean>`true`;
+  return sql<boolean>`(${sql.ref(`${table}.epoch`)}, ${sql.ref(`${table}.position`)}) <= (${sql.ref('excluded.epoch')}, ${sql.ref('excluded.position')})`;
+}
+
+/** A device that was not online before an uplink, or that is gone with it. */
+export interface OnlineChange {
   readonly workspaceId: string;
   readonly deviceId: string;
+  readonly state: 'ONLINE' | 'OFFLINE';
   /** UNKNOWN before the first uplink. */
-  readonly previousState: 'OFFLINE' | 'UNKNOWN';
+  readonly previousState: 'ONLINE' | 'OFFLINE' | 'UNKNOWN';
   readonly lastUplinkAt: EpochMs;
 }
 
 /**
  * Keeps the newest metrics of each device; older ones and repetitions change nothing. Returns the
- * devices of the watched workspaces that came online. The transaction is the caller's.
+ * devices of the watched workspaces that came online or are gone. The transaction is the caller's.
  */
 export async function saveUplinkMetrics(
   step: RecordsDb,
   metrics: readonly DeviceMetrics[],
   isWatched: (workspaceId: string) => boolean = () => false,
-): Promise<readonly CameOnline[]> {
-  const cameOnline: CameOnline[] = [];
+  fence?: StatusFence,
+): Promise<readonly OnlineChange[]> {
+  const changes: OnlineChange[] = [];
   const newestOfEach = newestByDevice(metrics);
   for (let from = 0; from < newestOfEach.length; from += rowsPerStatement) {
     const some = newestOfEach.slice(from, from + rowsPerStatement);
@@ -45,12 +62,13 @@ export async function saveUplinkMetrics(
     );
     const devices = await devicesOf(
       step,
-      some.filter(({ deviceId }) => !earlier.has(deviceId)),
+      // The end of the online time of others follows from the one before.
+      some.filter(({ deviceId }) => isOfflineBefore(earlier.get(deviceId))),
     );
     for (const newest of some) {
       const { deviceId } = newest;
       const change = onlineChange(newest, earlier.get(deviceId), devices.get(deviceId));
-      if (change !== undefined && isWatched(change.workspaceId)) cameOnline.push(change);
+      if (change !== undefined && isWatched(change.workspaceId)) changes.push(change);
     }
     const rows = some
       .map((newest) => withLastKnown(newest, metricsOfRow(earlier.get(newest.deviceId))))
@@ -60,6 +78,7 @@ export async function saveUplinkMetrics(
         uplinkMetrics: toJsonText(known),
         batteryLevel: known.batteryLevel ?? null,
         ...onlineColumns(known, devices.get(known.deviceId)),
+        ...fence?.(known.deviceId),
       }));
     await step
       .insertInto('deviceStatus')
@@ -71,15 +90,25 @@ export async function saveUplinkMetrics(
             lastUplinkAt: ref('excluded.lastUplinkAt'),
             uplinkMetrics: ref('excluded.uplinkMetrics'),
             batteryLevel: ref('excluded.batteryLevel'),
-            // The time-out is the difference of both columns.
-            onlineUntil: sql<number>`${ref('deviceStatus.onlineUntil')} + ${ref('excluded.lastUplinkAt')} - ${ref('deviceStatus.lastUplinkAt')}`,
+            onlineUntil,
+            ...(fence !== undefined && {
+              epoch: ref('excluded.epoch'),
+              position: ref('excluded.position'),
+            }),
           }))
-          .whereRef('deviceStatus.lastUplinkAt', '<=', 'excluded.lastUplinkAt'),
+          .whereRef('deviceStatus.lastUplinkAt', '<=', 'excluded.lastUplinkAt')
+          .where(isNewer('deviceStatus', fence)),
       )
       .execute();
   }
-  return cameOnline;
+  return changes;
 }
+
+/** The time-out is the difference of both columns, unless the device is or was gone. */
+const onlineUntil = sql<number>`case
+  when ${sql.ref('excluded.onlineUntil')} <= ${sql.ref('excluded.lastUplinkAt')} then ${sql.ref('excluded.onlineUntil')}
+  when ${sql.ref('deviceStatus.onlineUntil')} <= ${sql.ref('deviceStatus.lastUplinkAt')} then ${sql.ref('excluded.onlineUntil')}
+  else ${sql.ref('deviceStatus.onlineUntil')} + ${sql.ref('excluded.lastUplinkAt')} - ${sql.ref('deviceStatus.lastUplinkAt')} end`;
 
 /** A statement writes each row once. Of equal times the last one counts. */
 function newestByDevice(metrics: readonly DeviceMetrics[]): readonly DeviceMetrics[] {
@@ -93,20 +122,33 @@ function newestByDevice(metrics: readonly DeviceMetrics[]): readonly DeviceMetri
 
 type StatusRow = Selectable<RecordTables['deviceStatus']>;
 
-/** Undefined unless the uplink makes the device online. */
+/** Whether the end of its online time cannot be moved: it is gone, or was never heard. */
+function isOfflineBefore(earlier: StatusRow | undefined): boolean {
+  if (earlier === undefined) return true;
+  const { onlineUntil, lastUplinkAt } = earlier;
+  return onlineUntil !== null && onlineUntil <= lastUplinkAt;
+}
+
+/** Undefined unless the uplink makes the device online, or says that it is gone. */
 function onlineChange(
-  { deviceId, timestamp }: UplinkMetrics,
+  { deviceId, timestamp, isGone }: UplinkMetrics,
   earlier: StatusRow | undefined,
   device: DeviceColumns | undefined,
-): CameOnline | undefined {
+): OnlineChange | undefined {
+  const about = {
+    deviceId,
+    lastUplinkAt: timestamp,
+    state: isGone ? 'OFFLINE' : 'ONLINE',
+  } as const;
   if (earlier === undefined) {
     if (device === undefined || device.registered === 0) return undefined;
     const { workspaceId } = device;
-    return { workspaceId, deviceId, previousState: 'UNKNOWN', lastUplinkAt: timestamp };
+    return { ...about, workspaceId, previousState: 'UNKNOWN' };
   }
   const { workspaceId, onlineUntil } = earlier;
-  if (workspaceId === null || onlineUntil === null || onlineUntil > timestamp) return undefined;
-  return { workspaceId, deviceId, previousState: 'OFFLINE', lastUplinkAt: timestamp };
+  if (workspaceId === null || onlineUntil === null) return undefined;
+  const previousState = onlineUntil > timestamp ? 'ONLINE' : 'OFFLINE';
+  return previousState === about.state ? undefined : { ...about, workspaceId, previousState };
 }
 
 function metricsOfRow(row: StatusRow | undefined): DeviceMetrics | undefined {
@@ -138,13 +180,14 @@ async function devicesOf(
  * uplink moves the time.
  */
 function onlineColumns(
-  { timestamp }: UplinkMetrics,
+  { timestamp, isGone }: UplinkMetrics,
   device: DeviceColumns | undefined,
 ): Pick<Selectable<RecordTables['deviceStatus']>, 'workspaceId' | 'onlineUntil'> {
-  if (device === undefined) return { workspaceId: null, onlineUntil: null };
+  if (device === undefined) return { workspaceId: null, onlineUntil: isGone ? timestamp : null };
   const { workspaceId, onlineTimeoutSeconds, registered } = device;
-  const onlineUntil = registered === 0 ? null : timestamp + onlineTimeoutSeconds * 1_000;
-  return { workspaceId, onlineUntil };
+  if (registered === 0) return { workspaceId, onlineUntil: null };
+  const onlineMs = isGone ? 0 : onlineTimeoutSeconds * 1_000;
+  return { workspaceId, onlineUntil: timestamp + onlineMs };
 }
 
 /** The metrics of the devices' last uplinks; devices never heard are absent. */
@@ -191,14 +234,27 @@ export async function findDeviceStates(
 export async function saveDeviceStates(
   step: RecordsDb,
   states: ReadonlyMap<string, JsonObject>,
+  fence?: StatusFence,
 ): Promise<void> {
-  const rows = [...states].map(([deviceId, state]) => ({ deviceId, state: toJsonText(state) }));
+  const rows = [...states].map(([deviceId, state]) => ({
+    ...{ deviceId, state: toJsonText(state) },
+    ...fence?.(deviceId),
+  }));
   for (let from = 0; from < rows.length; from += rowsPerStatement) {
     await step
       .insertInto('deviceState')
       .values(rows.slice(from, from + rowsPerStatement))
       .onConflict((conflict) =>
-        conflict.column('deviceId').doUpdateSet(({ ref }) => ({ state: ref('excluded.state') })),
+        conflict
+          .column('deviceId')
+          .doUpdateSet(({ ref }) => ({
+            state: ref('excluded.state'),
+            ...(fence !== undefined && {
+              epoch: ref('excluded.epoch'),
+              position: ref('excluded.position'),
+            }),
+          }))
+          .where(isNewer('deviceState', fence)),
       )
       .execute();
   }

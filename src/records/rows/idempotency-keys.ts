@@ -3,6 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { StoredPart } from '../../model/request-part.ts';
 import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
+import { sql } from 'kysely';
 import { nodeOf } from '../node-rows.ts';
 import type { RecordsDb } from '../records.ts';
 
@@ -54,6 +55,55 @@ export async function insertKeptAnswer(
     .execute();
 }
 
+/**
+ * For one of several nodes: as `insertKeptAnswer`, unless the key is known and was first seen after
+ * `seenAfter`. Returns whether it was inserted.
+ */
+export async function reserveKey(
+  db: RecordsDb,
+  { answer, ...kept }: Parameters<typeof insertKeptAnswer>[1],
+  { runBy, seenAfter }: { readonly runBy: string; readonly seenAfter: EpochMs },
+): Promise<boolean> {
+  const content = { answer: toJsonTextOrNull(answer), durableParts: toJsonText([]) };
+  const row = { ...kept, ...content, node: nodeOf(db), runBy };
+  const { id: _, ...rest } = row;
+  const inserted = await db
+    .insertInto('idempotencyKeys')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet(rest).where('idempotencyKeys.firstSeenAt', '<=', seenAfter),
+    )
+    .returning('id')
+    .execute();
+  return inserted.length > 0;
+}
+
+/**
+ * Makes this process the one that does the work of a request without an answer, unless a process of
+ * a live node does it. `runBy` begins with the id of its node. Returns whether this one does it now.
+ */
+export async function takeOverKey(
+  db: RecordsDb,
+  id: string,
+  { runBy, journalPosition }: { readonly runBy: string; readonly journalPosition: number },
+): Promise<boolean> {
+  const node = nodeOf(db);
+  const ofOther = sql<string>`split_part("runBy", '/', 1)`;
+  const isLive = sql<boolean>`exists (
+    select 1 from "nodes" where "nodes"."id" = ${ofOther} and "nodes"."seenUntil" > now())`;
+  const taken = await db
+    .updateTable('idempotencyKeys')
+    .set({ runBy, node, journalPosition })
+    .where('id', '=', id)
+    .where('answer', 'is', null)
+    .where(({ eb, or, not }) =>
+      or([eb('runBy', 'is', null), eb(ofOther, '=', node), not(eb(isLive, '=', true))]),
+    )
+    .returning('id')
+    .execute();
+  return taken.length > 0;
+}
+
 /** Of a body that was hashed while it came in, the hash is known only now. */
 export async function saveKeptAnswer(
   db: RecordsDb,
@@ -86,6 +136,7 @@ export async function saveDurableParts(
     .updateTable('idempotencyKeys')
     .set({
       durableParts: toJsonText(durable),
+      runBy: null,
       ...(journalPosition !== undefined && { journalPosition }),
     })
     .where('id', '=', id)

@@ -34,6 +34,8 @@ export async function devicesGoneOffline(
     .where('lastUplinkAt', '>=', after.onlineUntil - longest.seconds * 1_000)
     .where('lastUplinkAt', '<=', to - shortest.seconds * 1_000)
     .where('onlineUntil', '<=', to)
+    // Those that said that they are gone were reported then.
+    .whereRef('onlineUntil', '>', 'lastUplinkAt')
     .where(({ eb, refTuple, tuple }) =>
       eb(refTuple('onlineUntil', 'deviceId'), '>', tuple(after.onlineUntil, after.deviceId)),
     )

@@ -67,9 +67,17 @@ export async function findOperation(db: RecordsDb, id: string): Promise<Operatio
   return row && fromRow(row);
 }
 
-/** Ids of the operations that are not completed, oldest first. */
-export async function unfinishedOperations(db: RecordsDb): Promise<string[]> {
-  const query = db.selectFrom('operations').select('id').where('completed', 'is', null);
+/** Ids of the operations that are not completed, oldest first: of exports, or of all others. */
+export async function unfinishedOperations(
+  db: RecordsDb,
+  kind: 'exports' | 'others',
+): Promise<string[]> {
+  const exporting: OperationType = 'DATA_EXPORT';
+  const query = db
+    .selectFrom('operations')
+    .select('id')
+    .where('completed', 'is', null)
+    .where('type', kind === 'exports' ? '=' : '<>', exporting);
   return (await query.orderBy('started').orderBy('id').execute()).map((row) => row.id);
 }
 
@@ -137,11 +145,11 @@ export async function saveAction(
 
 export async function saveProgress(
   step: RecordsDb,
-  { id, done, failed, completed }: Operation,
+  { id, total, done, failed, completed }: Operation,
 ): Promise<void> {
   await step
     .updateTable('operations')
-    .set({ done, failed, completed })
+    .set({ total, done, failed, completed })
     .where('id', '=', id)
     .execute();
 }

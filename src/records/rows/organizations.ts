@@ -18,7 +18,8 @@ function toRow(record: Organization): Insertable<Table> {
   };
 }
 
-function fromRow({ searchText: _, properties, ...columns }: Selectable<Table>): Organization {
+function fromRow(row: Selectable<Table>): Organization {
+  const { searchText: _, properties, ...columns } = row;
   return { ...columns, properties: fromJsonTextOrNull(properties) };
 }
 

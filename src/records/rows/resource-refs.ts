@@ -13,6 +13,7 @@ const workspaceTables = {
   dashboard: { table: 'dashboards', what: 'dashboard' },
   dashboardGroup: { table: 'dashboardGroups', what: 'dashboard group' },
   operation: { table: 'operations', what: 'operation' },
+  sampleExport: { table: 'sampleExports', what: 'export' },
   delivery: { table: 'deliveries', what: 'delivery' },
   integration: { table: 'integrations', what: 'integration' },
   rule: { table: 'rules', what: 'rule' },

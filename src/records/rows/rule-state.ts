@@ -5,6 +5,7 @@ import type { JsonObject } from '../../model/json.ts';
 import {
   fromJsonText,
   fromJsonTextOrNull,
+  isOneOf,
   toJsonText,
   toJsonTextOrNull,
   lastOfEach,
@@ -189,19 +190,20 @@ export async function insertScriptTimers(
   }
 }
 
-/** Those due by the moment, the earliest first. */
+function rulesOf(db: RecordsDb, workspaces: readonly string[]) {
+  return db.selectFrom('rules').select('id').where(isOneOf('workspaceId', workspaces));
+}
+
+/** Those due by the moment, the earliest first; of all workspaces without a list. */
 export async function findDueScriptTimers(
   db: RecordsDb,
   now: EpochMs,
   max: number,
+  workspaces?: readonly string[],
 ): Promise<ScriptTimer[]> {
-  const query = db
-    .selectFrom('ruleTimers')
-    .selectAll()
-    .where('runAt', '<=', now)
-    .orderBy('runAt')
-    .orderBy('id');
-  const rows = await query.limit(max).execute();
+  let query = db.selectFrom('ruleTimers').selectAll().where('runAt', '<=', now);
+  if (workspaces !== undefined) query = query.where('ruleId', 'in', rulesOf(db, workspaces));
+  const rows = await query.orderBy('runAt').orderBy('id').limit(max).execute();
   return rows.map((row) => ({ ...row, meta: fromJsonTextOrNull<JsonObject>(row.meta) }));
 }
 
@@ -220,16 +222,19 @@ export async function countScriptTimers(db: RecordsDb, ruleId: string): Promise<
 }
 
 /** When the next timer is due, of rules or set by scripts; undefined when none waits. */
-export async function nextRuleTime(db: RecordsDb): Promise<EpochMs | undefined> {
-  const rule = await db
+export async function nextRuleTime(
+  db: RecordsDb,
+  workspaces?: readonly string[],
+): Promise<EpochMs | undefined> {
+  let rules = db
     .selectFrom('rules')
     .select((eb) => eb.fn.min('nextExecution').as('at'))
-    .where('active', '=', 1)
-    .executeTakeFirst();
-  const script = await db
-    .selectFrom('ruleTimers')
-    .select((eb) => eb.fn.min('runAt').as('at'))
-    .executeTakeFirst();
+    .where('active', '=', 1);
+  if (workspaces !== undefined) rules = rules.where(isOneOf('workspaceId', workspaces));
+  const rule = await rules.executeTakeFirst();
+  let scripts = db.selectFrom('ruleTimers').select((eb) => eb.fn.min('runAt').as('at'));
+  if (workspaces !== undefined) scripts = scripts.where('ruleId', 'in', rulesOf(db, workspaces));
+  const script = await scripts.executeTakeFirst();
   const times = [rule?.at, script?.at].filter((at) => at !== null && at !== undefined).map(Number);
   return times.length === 0 ? undefined : Math.min(...times);
 }
@@ -239,8 +244,10 @@ export async function findDueRules(
   db: RecordsDb,
   now: EpochMs,
   max: number,
+  workspaces?: readonly string[],
 ): Promise<{ readonly id: string; readonly due: EpochMs }[]> {
-  const query = db.selectFrom('rules').select(['id', 'nextExecution']).where('active', '=', 1);
+  let query = db.selectFrom('rules').select(['id', 'nextExecution']).where('active', '=', 1);
+  if (workspaces !== undefined) query = query.where(isOneOf('workspaceId', workspaces));
   const rows = await query
     .where('nextExecution', '<=', now)
     .orderBy('nextExecution')

@@ -51,6 +51,18 @@ export async function saveLastSeen(
   });
 }
 
+/** Ids of sessions that the provider began: one by its name there, or all of a user. */
+export async function sessionsFromProvider(
+  db: RecordsDb,
+  of: { readonly userId: string | undefined; readonly providerSession: string | undefined },
+): Promise<string[]> {
+  let query = db.selectFrom('sessions').select('id').where('signInKind', '=', 'PROVIDER');
+  if (of.userId !== undefined) query = query.where('userId', '=', of.userId);
+  if (of.providerSession !== undefined)
+    query = query.where('providerSession', '=', of.providerSession);
+  return (await query.execute()).map(({ id }) => id);
+}
+
 export async function removeSession(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('sessions').where('id', '=', id).execute();
 }

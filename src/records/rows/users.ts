@@ -5,6 +5,8 @@ import { fromFlag, toFlag } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { removePreferencesOf } from './preferences.ts';
+import { removeSecondFactorsOf } from './second-factors.ts';
+import { removeIdentitiesOf } from './user-identities.ts';
 import { removePrivateViewsOf } from './views.ts';
 
 // Represents no password: no hash has this form, so nothing can match it.
@@ -47,6 +49,8 @@ export async function removeUser(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('sessions').where('userId', '=', id).execute();
   await db.deleteFrom('invitations').where('userId', '=', id).execute();
   await db.deleteFrom('passwordResets').where('userId', '=', id).execute();
+  await removeSecondFactorsOf(db, id);
+  await removeIdentitiesOf(db, id);
   await removePreferencesOf(db, id);
   await removePrivateViewsOf(db, id);
   await db.deleteFrom('users').where('id', '=', id).execute();

@@ -40,7 +40,7 @@ test('a folder of a newer version is refused with both versions named', async ()
 
 test('the file holds no secret in clear', async () => {
   const records = await open();
-  await sql`insert into "deviceState" values ('d', ${records.sealer.seal('open sesame')})`.execute(
+  await sql`insert into "deviceState" ("deviceId", "state") values ('d', ${records.sealer.seal('open sesame')})`.execute(
     records.db,
   );
   await records.close();

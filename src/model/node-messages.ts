@@ -1,0 +1,60 @@
+// Node messages: what nodes of a cluster send to the owners of devices and to each other.
+import type { Json } from './json.ts';
+import type { NodeAddress } from './node-address.ts';
+
+export interface NodeMessage {
+  /** Decides which handler of the receiver gets the request. */
+  readonly kind: string;
+  readonly request: Json;
+  /** Of the request, roughly. */
+  readonly bytes: number;
+  /**
+   * The request for a node that may have received the first one already. Without it, such a message
+   * fails.
+   */
+  readonly again?: Json;
+}
+
+export interface OwnedMessage extends NodeMessage {
+  /** Does the work on this node, which may be the owner now or later. */
+  readonly own: () => Promise<Json>;
+}
+
+/** Does the work of one kind of messages. It must bear repetitions of those with `again`. */
+export type MessageHandler = (request: Json, from: string) => Promise<Json>;
+
+/** Who serves a partition of devices. */
+export interface Place {
+  readonly node: NodeAddress;
+  /** Higher than that of every earlier owner. */
+  readonly epoch: number;
+}
+
+/** Numbers of partitions that this node serves from now on, and of those that it no longer serves. */
+export type PartitionsMoved = (
+  gained: ReadonlySet<number>,
+  lost: ReadonlySet<number>,
+) => void | Promise<void>;
+
+/** An id is that of a device or of a client; its partition decides who owns it. */
+export interface NodeMessages {
+  /** This node. */
+  readonly node: NodeAddress;
+  /** Whether this node owns the id. */
+  isOwn(id: string): boolean;
+  /** Whether work for the id begins here: this node owns it, and no earlier message for it waits. */
+  beginsHere(id: string): boolean;
+  /**
+   * The answer of the owner. Messages of one partition begin in the order of the calls, also while it
+   * moves. Throws the Problem of the owner, `intakeFull`, and `deviceWithoutOwner` after a time
+   * without one.
+   */
+  toOwner(id: string, message: OwnedMessage): Promise<Json>;
+  /** The answer of another node. Messages to it begin in order. Rejects when it does not answer. */
+  toNode(node: NodeAddress, message: NodeMessage): Promise<Json>;
+  /** Undefined for a partition without an owner. */
+  place(partition: number): Place | undefined;
+  /** Adds the handler of a kind; all are added before the node serves anything. */
+  handle(kind: string, handler: MessageHandler): void;
+  onMoved(listener: PartitionsMoved): void;
+}
