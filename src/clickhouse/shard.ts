@@ -16,6 +16,13 @@ export interface Insert {
   readonly queryId?: string;
 }
 
+/** Rows that the server computes itself. */
+export interface InsertOfSelect extends Omit<Insert, 'rows'> {
+  readonly select: string;
+  readonly queryId: string;
+  readonly timeoutMs: number;
+}
+
 export interface Shard {
   /** Rows of a select, as objects. Sent again, and to other replicas, while they are unreachable. */
   select<Row>(sql: string): Promise<readonly Row[]>;
@@ -25,18 +32,20 @@ export interface Shard {
    * Sent once. Throws ClickHouseError, whose `isDoubtful` says whether the rows may be stored, now
    * or later.
    */
-  insert(insert: Insert): Promise<void>;
+  insert(insert: Insert | InsertOfSelect): Promise<void>;
   /** A statement that may be repeated, on one replica, or on each. */
   command(sql: string): Promise<void>;
   everywhere(sql: string): Promise<void>;
   readonly replicas: readonly Replica[];
+  /** Resolves when the replica that is used has what any other had when this was called. */
+  caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ShardOptions {
   /** Settings of inserts. */
   readonly insertSettings: Settings;
-  /** Called before a replica is used instead of another: it must have what the other had. */
+  /** Waits until a replica has what any other has now. */
   readonly catchUp: (replica: Replica) => Promise<void>;
 }
 
@@ -71,13 +80,13 @@ export function createShard(
         }
       }
     },
-    async insert({ table, columns, rows, queryId }) {
+    async insert(insert) {
       const to = current();
+      const { queryId } = insert;
       try {
         await to.text({
-          sql: `insert into ${table} (${columns.join(', ')}) format RowBinary`,
-          body: rows,
-          settings: insertSettings,
+          ...statementOf(insert),
+          settings: 'select' in insert ? { ...insertSettings, ...ofLargeSelects } : insertSettings,
           ...(queryId !== undefined && { queryId }),
         });
       } catch (error) {
@@ -86,6 +95,7 @@ export function createShard(
       }
     },
     command,
+    caughtUp: () => onAny(catchUp),
     async everywhere(sql) {
       for (const each of replicas) await each.text({ sql });
     },
@@ -93,6 +103,15 @@ export function createShard(
       await Promise.all(replicas.map((each) => each.close()));
     },
   };
+}
+
+/** Beyond, the server groups on its disk. */
+const ofLargeSelects: Settings = { max_bytes_before_external_group_by: 1_000_000_000 };
+
+function statementOf(insert: Insert | InsertOfSelect): Statement {
+  const into = `insert into ${insert.table} (${insert.columns.join(', ')})`;
+  if (!('select' in insert)) return { sql: `${into} format RowBinary`, body: insert.rows };
+  return { sql: `${into} ${insert.select}`, timeoutMs: insert.timeoutMs };
 }
 
 interface ReplicaChoice {

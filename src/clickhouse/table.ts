@@ -22,6 +22,10 @@ export interface TableDefinition {
   readonly indexGranularity?: number;
 }
 
+export function columnNames({ columns }: Pick<TableDefinition, 'columns'>): readonly string[] {
+  return columns.map(({ name }) => name);
+}
+
 export interface TablePlace {
   readonly features: VersionFeatures;
   readonly isReplicated: boolean;

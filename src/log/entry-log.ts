@@ -24,6 +24,14 @@ export interface EntryLog {
   readonly position: number;
   /** The position that the next append gets; everything appended before has a smaller one. */
   readonly nextPosition: number;
+  /** The oldest position that is kept. */
+  readonly firstPosition: number;
+
+  /** The position of the first entry that is kept and was stored at the time or later. */
+  positionAt(storedAt: EpochMs): Promise<number>;
+
+  /** The present time. No entry that is appended later is stored at an earlier one. */
+  reachTime(): EpochMs;
 
   /**
    * Many calls in flight share one fsync. Throws, or `durable` rejects, with `storageFull`,
@@ -139,10 +147,15 @@ export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> 
     get nextPosition() {
       return journal.nextPosition();
     },
+    get firstPosition() {
+      return journal.firstPosition();
+    },
     tornBytes: journal.damage.reduce(
       (sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0),
       0,
     ),
+    positionAt: async (storedAt) => (await journal.positionAt(storedAt)).position,
+    reachTime: () => journal.reachTime(),
     append: (entry) => journal.append(encoder.encode(entry)),
     appendColumns: (entry) => journal.append(encoder.encodeColumns(entry)),
     entriesFrom: (position) => readEntries(journal, decoder, position),

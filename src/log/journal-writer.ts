@@ -120,6 +120,12 @@ export class JournalWriter {
   }
 
   /** The last waiting group with room, or a new one. */
+  /** The present time. No entry that is appended later gets an earlier one. */
+  reachTime(): EpochMs {
+    this.#lastStoredAt = Math.max(Math.floor(this.#options.now()), this.#lastStoredAt);
+    return this.#lastStoredAt;
+  }
+
   #groupFor(payloadBytes: number, storedAt: EpochMs): Waiting {
     const last = this.#waiting.at(-1);
     if (last !== undefined && last.blocks.bytes + payloadBytes <= groupBytesMax) return last;

@@ -56,6 +56,8 @@ export interface Journal {
   readonly nextPosition: () => number;
   /** The oldest position that is kept. */
   readonly firstPosition: () => number;
+  /** See the writer. */
+  readonly reachTime: () => EpochMs;
   /**
    * Entries from the position on to the newest durable one, also those that arrive meanwhile.
    * Damage is stepped over.
@@ -112,6 +114,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     newest: () => writer.newest,
     position: () => writer.durablePosition,
     nextPosition: () => writer.nextPosition,
+    reachTime: () => writer.reachTime(),
     firstPosition: () => segments[0]?.firstPosition ?? writer.durablePosition,
     read: (position) => readKept({ segments, writer, readers, damaged: options.damaged }, position),
     positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),

@@ -30,6 +30,7 @@ const radioFields = {
   sqiTimestamp: timeCodec,
   batteryLevel: numberCodec,
   batteryTimestamp: timeCodec,
+  isGone: trueCodec,
 } as const;
 
 export const metricsCodec = recordOf<UplinkMetrics>({

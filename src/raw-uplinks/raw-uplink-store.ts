@@ -14,6 +14,8 @@ export interface RawUplinkStore {
   list(range: RawUplinkRange): Promise<RawUplinkPage>;
   /** To be called every few seconds: makes durable what has waited for long enough. */
   syncWhenDue(): Promise<void>;
+  /** Makes durable where other nodes find it what was added before the call. */
+  share(): Promise<void>;
   /** Drops what is past the retention or too much. Returns the number of freed bytes. */
   dropExpired(): Promise<number>;
   /** Drops everything of these devices. Says how many uplinks that were. */

@@ -67,6 +67,7 @@ async function placeOn(url: string) {
         now: () => clock.now,
         retentionMs: 7 * dayMs,
         bytesMax: Number.POSITIVE_INFINITY,
+        failed: () => undefined,
         limits: { ...small, ...more },
       }),
     async settled() {
@@ -110,6 +111,7 @@ describeWith(clickhouse, 'raw uplinks on one server', () => {
       shardOf: () => place.clickHouse.shards[0] ?? missing('shard'),
       ...{ journal: 7, position: 0, now: () => clock.now, retentionMs: 7 * dayMs },
       bytesMax: bytes * 0.6,
+      failed: () => undefined,
     });
     expect(await bounded.dropExpired()).toBe(bytes - bounded.bytes);
     expect(bounded.bytes).toBeLessThanOrEqual(bytes * 0.6);

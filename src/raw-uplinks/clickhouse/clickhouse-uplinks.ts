@@ -1,5 +1,6 @@
 // Raw uplinks in ClickHouse: shipped in blocks, dropped by the day; the newest are answered from memory.
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
+import { createJournalRelease } from '../../clickhouse/journal-release.ts';
 import { listOf } from '../../clickhouse/sql-literals.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -36,6 +37,8 @@ export interface ClickHouseUplinksOptions {
   readonly retentionMs: number;
   /** Of all shards, one replica each. */
   readonly bytesMax: number;
+  /** Called with what keeps the journal from being released. */
+  readonly failed: (error: unknown) => void;
   readonly limits?: Partial<ClickHouseUplinkLimits>;
 }
 
@@ -43,24 +46,29 @@ export interface ClickHouseUplinksOptions {
 export async function openClickHouseUplinks(
   options: ClickHouseUplinksOptions,
 ): Promise<RawUplinkStore> {
-  const { clickHouse, shardOf, journal, position, now, retentionMs } = options;
+  const { clickHouse, shardOf, journal, position, now, retentionMs, failed } = options;
   const limits: ClickHouseUplinkLimits = { ...clickHouseUplinkLimits, ...options.limits };
   await clickHouse.prepareTables([uplinkTable]);
   const table = openUplinkTable(journal);
   const shipping = createUplinkShipping({
-    ...{ table, shardOf, limits: blockLimitsOf(limits) },
+    ...{ shardOf, journal, limits: blockLimitsOf(limits) },
     doubtfulBefore: position,
   });
   const inTurn = createSerialQueue();
+  const release = createJournalRelease({
+    ...{ clickHouse, tables: [uplinkTable.name], from: 0, failed },
+    release: (before) => {
+      durable = before;
+    },
+  });
   let seen = 0;
   let durable = 0;
   let bytes = await bytesStored(clickHouse.shards);
 
   /** Where the rows begin that are not known to be stored. */
   const shippedTo = (): number => shipping.waiting()[0]?.position ?? seen;
-  /** A shard with replicas keeps rows once each replica has them, see `dropExpired`. */
   function shipped(): void {
-    if (!clickHouse.isReplicated) durable = shippedTo();
+    release.shipped(shippedTo());
   }
 
   return {
@@ -84,13 +92,17 @@ export async function openClickHouseUplinks(
         await shipping.shipOver(now() - limits.graceMs);
         shipped();
       }),
+    share: () =>
+      inTurn.run(async () => {
+        await shipping.shipAll();
+        shipped();
+      }),
     async dropExpired() {
       const before = bytes;
       await dropDays(options);
       bytes = await bytesStored(clickHouse.shards);
-      const kept = await inTurn.run(async () => shippedTo());
-      await everyReplicaHasAll(clickHouse);
-      durable = Math.max(durable, kept);
+      await inTurn.run(async () => shipped());
+      await release.ask();
       return Math.max(0, before - bytes);
     },
     dropDevices: (deviceIds) =>
@@ -103,7 +115,11 @@ export async function openClickHouseUplinks(
       return bytes;
     },
     // What waits is in the journal, and makes the same blocks at the next start.
-    close: () => inTurn.idle(),
+    async close() {
+      release.close();
+      await shipping.close();
+      await inTurn.idle();
+    },
   };
 }
 
@@ -173,15 +189,6 @@ async function dropDays(options: ClickHouseUplinksOptions): Promise<void> {
 async function bytesStored(shards: readonly Shard[]): Promise<number> {
   const days = await Promise.all(shards.map(storedDays));
   return days.flat().reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-/** Waits until each replica has what any of its shard has. Throws ClickHouseError. */
-async function everyReplicaHasAll({ shards, isReplicated }: ClickHouse): Promise<void> {
-  if (!isReplicated) return;
-  const sql = 'system sync replica uplinks';
-  await Promise.all(
-    shards.flatMap(({ replicas }) => replicas.map((replica) => replica.text({ sql }))),
-  );
 }
 
 /** The servers delete the rows after the call, some seconds later. */

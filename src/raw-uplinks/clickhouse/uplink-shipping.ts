@@ -1,5 +1,6 @@
 // Shipping of raw uplinks: gathers them into blocks and writes each block once, also after errors and restarts.
-import { mayHaveStored } from '../../clickhouse/clickhouse-error.ts';
+import { insertOfRows } from '../../clickhouse/block-insert.ts';
+import { createBlockShipper, type ShippedBlock } from '../../clickhouse/block-shipper.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import {
@@ -10,12 +11,12 @@ import {
   type UplinkBlock,
   type UplinkRow,
 } from './uplink-blocks.ts';
-import type { UplinkTable } from './uplink-table.ts';
+import { encodeUplinks, storedUplinks, uplinkTable } from './uplink-table.ts';
 
 export interface ShippingParts {
-  readonly table: Pick<UplinkTable, 'insert' | 'missing'>;
   readonly shardOf: (deviceId: string) => Shard;
   readonly limits: BlockLimits;
+  readonly journal: number;
   /** Blocks that begin before this position may have been written by an earlier process. */
   readonly doubtfulBefore: number;
 }
@@ -32,32 +33,56 @@ export interface UplinkShipping {
   shipAll(): Promise<void>;
   /** Rows that are not known to be stored, oldest first. */
   waiting(): readonly UplinkRow[];
+  close(): Promise<void>;
 }
 
-interface ClosedBlock extends UplinkBlock {
-  /** By shard; those that are stored are removed. */
-  readonly left: Map<Shard, readonly UplinkRow[]>;
-  isDoubtful: boolean;
-}
+type ClosedBlock = UplinkBlock & ShippedBlock;
 
 export function createUplinkShipping(parts: ShippingParts): UplinkShipping {
-  const { table, shardOf, limits, doubtfulBefore } = parts;
+  const { shardOf, limits, journal, doubtfulBefore } = parts;
   /** Cut, and not written yet. */
   let closed: ClosedBlock | undefined;
   let open: UplinkBlock | undefined;
   let lastPosition = -1;
 
+  const shipper = createBlockShipper<ClosedBlock>(
+    {
+      first: () => closed,
+      // The content of a block decides where it ends.
+      begin: async () => undefined,
+      inserts: ({ rows }) =>
+        new Map(
+          [...Map.groupBy(rows, ({ deviceId }) => shardOf(deviceId))].map(([shard, ofShard]) => [
+            shard,
+            [
+              insertOfRows({
+                id: `uplinks-${journal}-${ofShard[0]?.position}`,
+                table: uplinkTable,
+                rows: ofShard,
+                encode: (some) => encodeUplinks(some, journal),
+                stored: storedUplinks(ofShard, journal),
+              }),
+            ],
+          ]),
+        ),
+      end: async () => {
+        closed = undefined;
+      },
+    },
+    // `add` throws it.
+    () => undefined,
+  );
+
   async function shipClosed(): Promise<void> {
-    if (closed !== undefined) await writeBlock(closed, table);
-    closed = undefined;
+    await shipper.until(() => closed === undefined);
   }
 
   async function cut(): Promise<void> {
     await shipClosed();
     if (open === undefined) return;
     const [first] = open.rows;
-    const left = Map.groupBy(open.rows, ({ deviceId }) => shardOf(deviceId));
-    closed = { ...open, left, isDoubtful: first !== undefined && first.position < doubtfulBefore };
+    const isDoubtful = first !== undefined && first.position < doubtfulBefore;
+    closed = { ...open, doubt: isDoubtful ? 'ended' : 'none' };
     open = undefined;
     await shipClosed();
   }
@@ -82,22 +107,6 @@ export function createUplinkShipping(parts: ShippingParts): UplinkShipping {
     },
     shipAll: cut,
     waiting: () => [...(closed?.rows ?? []), ...(open?.rows ?? [])],
+    close: shipper.close,
   };
-}
-
-/** Throws when a shard does not take its rows; the next call writes only what is missing. */
-async function writeBlock(block: ClosedBlock, table: ShippingParts['table']): Promise<void> {
-  const { left, isDoubtful } = block;
-  const ends = await Promise.allSettled(
-    [...left].map(async ([shard, rows]) => {
-      const missing = isDoubtful ? await table.missing(shard, rows) : rows;
-      if (missing.length > 0) await table.insert(shard, missing);
-      left.delete(shard);
-    }),
-  );
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed === undefined) return;
-  const { reason } = failed;
-  block.isDoubtful ||= mayHaveStored(reason);
-  throw reason;
 }

@@ -1,4 +1,5 @@
 // The table of raw uplinks in ClickHouse: a row each, a partition a day.
+import type { StoredRows } from '../../clickhouse/block-insert.ts';
 import { RowBinary } from '../../clickhouse/row-binary.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import { quoted } from '../../clickhouse/sql-literals.ts';
@@ -24,47 +25,43 @@ export const uplinkTable: TableDefinition = {
   orderBy: ['device', 'receivedAt', 'journal', 'position'],
 };
 
-const columns = uplinkTable.columns.map(({ name }) => name);
+export function encodeUplinks(rows: readonly UplinkRow[], journal: number): RowBinary {
+  const binary = new RowBinary();
+  for (const { deviceId, position, receivedAt, line } of rows) {
+    binary.uint16(partitionOf(deviceId));
+    binary.string(deviceId);
+    binary.uint32(journal);
+    binary.int64(position);
+    binary.int64(receivedAt);
+    binary.string(line);
+    binary.endRow();
+  }
+  return binary;
+}
 
-/** What rows of one journal are written and asked by. */
+/** How those of the rows are found that are stored. Rows are by position. */
+export function storedUplinks(rows: readonly UplinkRow[], journal: number): StoredRows<UplinkRow> {
+  let [oldest, newest] = [Infinity, -Infinity];
+  for (const { receivedAt } of rows) {
+    oldest = Math.min(oldest, receivedAt);
+    newest = Math.max(newest, receivedAt);
+  }
+  const positions = `position >= ${rows[0]?.position} and position <= ${rows.at(-1)?.position}`;
+  return {
+    columns: 'position',
+    // By the times, the server skips partitions of other days.
+    where: `journal = ${journal} and ${positions} and receivedAt >= ${oldest} and receivedAt <= ${newest}`,
+    nameOf: ({ position }) => [position],
+  };
+}
+
 export interface UplinkTable {
-  /** Sends the rows once. Throws ClickHouseError. */
-  insert(shard: Shard, rows: readonly UplinkRow[]): Promise<void>;
-  /** Those of the rows that are not stored. Rows are by position. */
-  missing(shard: Shard, rows: readonly UplinkRow[]): Promise<readonly UplinkRow[]>;
   /** Newest first, without those of this journal from a position on. */
   list(shard: Shard, range: RawUplinkRange, below: number): Promise<RawUplinkPage>;
 }
 
 export function openUplinkTable(journal: number): UplinkTable {
   return {
-    async insert(shard, rows) {
-      const binary = new RowBinary();
-      for (const { deviceId, position, receivedAt, line } of rows) {
-        binary.uint16(partitionOf(deviceId));
-        binary.string(deviceId);
-        binary.uint32(journal);
-        binary.int64(position);
-        binary.int64(receivedAt);
-        binary.string(line);
-        binary.endRow();
-      }
-      const { name: table } = uplinkTable;
-      // A repetition waits until the server has ended the first attempt.
-      const queryId = `uplinks-${journal}-${rows[0]?.position}`;
-      await shard.insert({ table, columns, rows: binary.bytes, queryId });
-    },
-    async missing(shard, rows) {
-      const times = rows.map(({ receivedAt }) => receivedAt);
-      const positions = `position >= ${rows[0]?.position} and position <= ${rows.at(-1)?.position}`;
-      // By the times, the server skips partitions of other days.
-      const within = `receivedAt >= ${Math.min(...times)} and receivedAt <= ${Math.max(...times)}`;
-      const found = await shard.select<{ readonly position: number }>(
-        `select position from uplinks where journal = ${journal} and ${positions} and ${within}`,
-      );
-      const stored = new Set(found.map(({ position }) => position));
-      return rows.filter(({ position }) => !stored.has(position));
-    },
     async list(shard, { deviceId, from, to, skip, limit }, below) {
       const where = [
         `device = ${quoted(deviceId)}`,

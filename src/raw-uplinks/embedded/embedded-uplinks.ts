@@ -49,6 +49,8 @@ export async function openEmbeddedUplinks(
         { lines: [...writer.lines], open: writer.segment, closed: [...closed], tables, damaged },
       ),
     syncWhenDue: () => inTurn.run(() => writer.syncWhenDue()),
+    // Only this process reads the folder.
+    share: () => Promise.resolve(),
     dropExpired: () => inTurn.run(maintenance.dropExpired),
     dropDevices: (deviceIds) => inTurn.run(() => maintenance.dropDevices(deviceIds)),
     get bytes() {

@@ -4,8 +4,8 @@ import type { EpochMs } from '../../model/instant.ts';
 import { missing } from '../../structures/missing.ts';
 
 export interface Grid {
-  /** The number of the cell of a row. */
-  readonly expression: string;
+  /** The number of the cell of a time, as an expression. */
+  readonly cellOf: (time: string) => string;
   /** A time within the cell. */
   readonly timeOf: (cell: number) => EpochMs;
 }
@@ -17,7 +17,7 @@ export function createGrid(edges: readonly EpochMs[]): Grid {
   for (const edge of edges) widthMs = divisorOf(widthMs, edge - first);
   const width = Math.max(1, widthMs);
   return {
-    expression: `intDiv(ts - ${int64(first)}, ${width})`,
+    cellOf: (time) => `intDiv(${time} - ${int64(first)}, ${width})`,
     timeOf: (cell) => first + cell * width,
   };
 }

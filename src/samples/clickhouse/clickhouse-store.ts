@@ -1,22 +1,28 @@
 // ClickHouse store: samples in ClickHouse, and in memory what the journal has and ClickHouse not yet.
 import { join } from 'node:path';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
+import { createJournalRelease } from '../../clickhouse/journal-release.ts';
 import { problem } from '../../model/problem.ts';
 import { missing } from '../../structures/missing.ts';
 import type { LoggedEntry } from '../../log/logged-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
+import type { Elsewhere, OpenHere, UsageOfJournal } from '../open-elsewhere.ts';
 import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
 import { RowRange } from '../row-block.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import { queryBuckets } from './bucket-query.ts';
 import { createDeletion } from './deletion.ts';
+import { createHours } from './hours.ts';
 import { takeJournalNumber } from './journal-number.ts';
 import { createNewShapes } from './new-shapes.ts';
 import { createNewestTimes } from './newest-times.ts';
+import { openHere, type OpenHereRequest } from './open-here.ts';
 import { createOpenRows } from './open-rows.ts';
+import { createReplicaReach } from './replica-reach.ts';
 import { createSampleCounts } from './sample-counts.ts';
 import { createSampleReads } from './sample-reads.ts';
-import { sampleTables } from './sample-tables.ts';
+import { createOtherHours } from './other-hours.ts';
+import { sampleTables, shippedTables } from './sample-tables.ts';
 import { openStateFile, shippingFile } from './shipping-state.ts';
 import { createShipper, shardOf } from './shipper.ts';
 import { samplesError, type StoreParts } from './store-parts.ts';
@@ -35,6 +41,8 @@ const storeLimits = {
 export type ClickHouseStoreLimits = { readonly [K in keyof typeof storeLimits]: number };
 
 export interface ClickHouseStoreOptions extends StoreSurroundings {
+  /** With several nodes on the tables: the others. */
+  readonly elsewhere?: Elsewhere | undefined;
   /** Where the shipping state is kept; exists. */
   readonly directory: string;
   readonly clickhouse: ClickHouse;
@@ -47,7 +55,17 @@ export interface ClickHouseStore extends SampleStore {
   readonly journal: number;
   /** Ships everything that was written before the call. */
   readonly flush: () => Promise<void>;
+  /** Visible samples that are not shipped, for the reads of other nodes. */
+  readonly openHere: (request: OpenHereRequest) => OpenHere;
+  /** Samples of this journal, for the usage that other nodes report. */
+  readonly usageHere: () => Promise<UsageOfJournal>;
+  /** To be called when devices moved: another node may have written newer samples of them. */
+  readonly devicesMoved: () => void;
+  /** The same, and inserts all hours of it. */
+  readonly flushHours: () => Promise<void>;
   readonly figures: () => ShippingFigures;
+  /** See `JournalRelease.ask`. */
+  readonly askReplicas: () => Promise<void>;
 }
 
 export interface ShippingFigures {
@@ -55,6 +73,10 @@ export interface ShippingFigures {
   readonly oldestOpenAt: EpochMs | undefined;
   /** Why nothing is shipped now. */
   readonly failure: unknown;
+  /** How long the journal has kept shipped samples for replicas that may lack them. */
+  readonly waitingForReplicasMs: number;
+  /** Since when hours lack what was stored. */
+  readonly oldestInNoHourAt: EpochMs | undefined;
 }
 
 /** The ClickHouse stays open when the store is closed. */
@@ -70,28 +92,51 @@ export async function openClickHouseStore(
     shipped: 0,
     nextOrder: 0,
     blockTo: null,
+    hours: { to: 0, storedFrom: 0, blockTo: null },
     dropped: [],
   }));
-  const { shipped: from, blockTo, nextOrder } = file.state;
-  const openRows = createOpenRows({ from, blockTo, nextOrder });
+  const { shipped, released = shipped, blockTo, nextOrder } = file.state;
+  const openRows = createOpenRows({ from: released, shipped, blockTo, nextOrder });
   const visible = createVisibleRows(file, openRows);
-  const parts: StoreParts = { shards, openRows, visible, file, shapes: options.shapes };
+  const { now, shapes } = options;
+  const hours = createHours({ shards, file, openRows, visible, failed, now });
+  const otherHours = createOtherHours(shards, file.state.journal, now);
+  const parts: StoreParts = {
+    ...{ shards, openRows, visible, file, hours, otherHours },
+    shapes,
+    elsewhere: options.elsewhere,
+    reachShipped: createReplicaReach(shards),
+  };
   const counts = createSampleCounts(parts);
   const newShapes = createNewShapes();
   const newest = createNewestTimes(shards, openRows);
+  const release = createJournalRelease({
+    ...{ clickHouse: clickhouse, tables: shippedTables, from: released, failed },
+    async release(before) {
+      if (clickhouse.isReplicated) {
+        const gone = (file.state.gone ?? []).filter(([, position]) => position > before);
+        await file.update({ released: before, gone });
+      }
+      await options.committed(before);
+    },
+  });
   const shipper = createShipper({
     ...parts,
     newShapes,
     failed,
     shipped: (block) => {
       counts.shipped(block);
-      void options.committed(block.to);
+      hours.shipped(block);
+      release.shipped(block.to);
     },
   });
   const reads = createSampleReads(parts);
-  const deletion = createDeletion({ ...parts, shipper, counts, newShapes });
+  const { isReplicated } = clickhouse;
+  const deletion = createDeletion({ ...parts, shipper, counts, newShapes, isReplicated });
+  const goneBefore = new Map(file.state.gone);
+  const gone = (deviceId: string): number => goneBefore.get(deviceId) ?? 0;
   const comparisons = createTurnsByDevice();
-  const state = { closed: false };
+  const state = { closed: false, movedAt: Number.POSITIVE_INFINITY };
 
   function hasRoom(): boolean {
     return openRows.rows() < limits.openRowsMax && openRows.bytes() < limits.openBytesMax;
@@ -127,13 +172,14 @@ export async function openClickHouseStore(
   function add(entry: LoggedEntry | RowRange): void {
     // No device has a number.
     if (entry instanceof RowRange) throw new Error('The store takes no rows in ranges');
-    const isDropped = entry.position < (visible.dropped.get(entry.deviceId) ?? 0);
+    const isDropped =
+      entry.position < (visible.dropped.get(entry.deviceId) ?? gone(entry.deviceId));
     for (const { deviceId, timestamp } of openRows.add(entry, isDropped))
       newest.note(deviceId, timestamp);
   }
 
   return {
-    replayFrom: async () => file.state.shipped,
+    replayFrom: async () => released,
     async write(entries, origin) {
       for (const entry of entries) add(entry);
       shipper.wake();
@@ -182,21 +228,36 @@ export async function openClickHouseStore(
         return rows.length > 0;
       }),
     usage: () => answered(() => counts.usage()),
+    usageHere: () => answered(() => counts.here()),
     previewExpiry: (id, rules) => answered(() => deletion.previewExpiry(id, rules)),
     // The rules hold before the first turn ends.
     retain: (rules) => answered(() => deletion.retain(rules)),
     dropDevice: (deviceId, before) => answered(() => deletion.dropDevice(deviceId, before)),
     journal: file.state.journal,
     flush: shipper.flush,
+    openHere: (request) => openHere(request, state.movedAt, parts),
+    devicesMoved() {
+      newest.clear();
+      state.movedAt = openRows.position();
+    },
+    async flushHours() {
+      await shipper.flush();
+      await hours.flush();
+    },
     figures: () => ({
       openRows: openRows.rows(),
       oldestOpenAt: openRows.oldestStoredAt(),
       failure: shipper.failure(),
+      waitingForReplicasMs: release.waitingMs(),
+      oldestInNoHourAt: hours.storedFrom(),
     }),
+    askReplicas: release.ask,
     async close() {
       if (state.closed) return;
       state.closed = true;
+      release.close();
       await shipper.close(limits.closeMsMax);
+      await hours.close();
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Shard } from '../../clickhouse/shard.ts';
 import { dayMs } from '../../model/instant.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { DroppedSamples, RetentionTimes, SampleStore } from '../sample-store.ts';
+import { hourAtText } from './hour-times.ts';
 import { isOpenExpired } from './open-expiry.ts';
 import type { SampleCounts } from './sample-counts.ts';
 import { partitionMs } from './sample-tables.ts';
@@ -26,6 +27,8 @@ export interface DeletionParts extends StoreParts {
   readonly shipper: Pick<Shipper, 'flush'>;
   readonly counts: SampleCounts;
   readonly newShapes: NewShapes;
+  /** Whether the journal may give entries of deleted rows again. */
+  readonly isReplicated: boolean;
 }
 
 export type Deletion = Pick<SampleStore, 'retain' | 'dropDevice' | 'previewExpiry'>;
@@ -40,12 +43,15 @@ export function createDeletion(parts: DeletionParts): Deletion {
   async function deleteExpired(): Promise<DroppedSamples> {
     if (!visible.hasRules() || performance.now() - deletedAt < deleteEveryMs) return nothing;
     await parts.shipper.flush();
-    const found = await countRows(parts, visible.hiddenCondition());
+    // Values of deleted samples would come to the hours behind the deletion.
+    await parts.hours.flush();
+    const found = await countRows(parts, visible.hiddenCondition(hourAtText('ts')));
     deletedAt = performance.now();
     if (found === 0) return nothing;
     const bytes = Math.round(found * (await counts.rowBytes()));
     await dropPartitions(parts);
-    await deleteRows(parts, ['samples', 'points'], visible.hiddenCondition());
+    await deleteRows(parts, ['samples', 'points'], visible.hiddenCondition(hourAtText('ts')));
+    await deleteRows(parts, ['hours'], visible.hiddenCondition('hourAt'));
     counts.recount();
     return { samples: found, bytes };
   }
@@ -72,12 +78,13 @@ async function dropDevice(
   deviceId: string,
   before: number,
 ): Promise<DroppedSamples> {
-  const { visible, openRows, file, newShapes, shards, counts } = parts;
+  const { visible, openRows, hours, file, newShapes, shards, counts } = parts;
   const condition = visible.storedCondition([deviceId]);
   const { journal } = file.state;
   visible.dropped.set(deviceId, before);
   newShapes.forget(deviceId);
   const open = openRows.drop(deviceId, before);
+  hours.drop(deviceId);
   await file.update({ dropped: [...visible.dropped] });
   counts.recount();
   const sql = `select count() as n from samples where device = ${quoted(deviceId)}${condition} and (journal != ${journal} or position < ${before})`;
@@ -93,21 +100,24 @@ async function dropDevice(
 }
 
 async function deleteDropped(parts: DeletionParts): Promise<void> {
-  const { visible, file, shipper, counts } = parts;
+  const { visible, file, shipper, hours, counts } = parts;
   const some = new Map([...visible.dropped].slice(0, deletionLimits.devicesMax));
   if (some.size === 0) return;
   // Rows on their way would arrive behind the deletion.
   await shipper.flush();
+  await hours.settled();
   const { journal } = file.state;
   const rows = [...some].map(
     ([deviceId, before]) =>
       `(device = ${quoted(deviceId)} and (journal != ${journal} or position < ${before}))`,
   );
-  const isDone = await deleteRows(parts, ['samples', 'points', 'shapes'], rows.join(' or '));
+  const tables = ['samples', 'points', 'hours', 'shapes'];
+  const isDone = await deleteRows(parts, tables, rows.join(' or '));
   if (!isDone) return;
   for (const [deviceId, before] of some)
     if (visible.dropped.get(deviceId) === before) visible.dropped.delete(deviceId);
-  await file.update({ dropped: [...visible.dropped] });
+  const gone = parts.isReplicated ? [...(file.state.gone ?? []), ...some] : [];
+  await file.update({ dropped: [...visible.dropped], gone });
   counts.recount();
 }
 
@@ -128,10 +138,10 @@ async function dropPartitions(parts: DeletionParts): Promise<void> {
   const number = `intDiv(ts, ${partitionMs})`;
   for (const shard of shards) {
     const hidden = await shard.select<{ number: number }>(
-      `select ${number} as number from samples group by number having min(${visible.hiddenCondition()}) = 1`,
+      `select ${number} as number from samples group by number having min(${visible.hiddenCondition(hourAtText('ts'))}) = 1`,
     );
     for (const { number: partition } of hidden)
-      for (const table of ['points', 'samples'])
+      for (const table of ['hours', 'points', 'samples'])
         await shard.command(`alter table ${table} drop partition ${partition}`);
   }
 }

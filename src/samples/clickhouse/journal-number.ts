@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RowBinary } from '../../clickhouse/row-binary.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
-import { columnNames, journalsTable } from './sample-tables.ts';
+import { columnNames } from '../../clickhouse/table.ts';
+import { journalsTable } from './sample-tables.ts';
 
 const attemptsMax = 20;
 const retryMsMax = 200;

@@ -14,6 +14,8 @@ export interface NewestTimes {
   known(deviceId: string): EpochMs | undefined;
   /** Asks for those that are not known. */
   load(deviceIds: readonly string[]): Promise<void>;
+  /** Asks again for all devices. */
+  clear(): void;
   /** To be called for each row. */
   note(deviceId: string, timestamp: EpochMs): void;
 }
@@ -63,6 +65,7 @@ export function createNewestTimes(shards: readonly Shard[], openRows: OpenRows):
         if (newest.get(deviceId) === undefined) waiting.ids.add(deviceId);
       return waiting.done;
     },
+    clear: () => newest.clear(),
     note(deviceId, timestamp) {
       const known = newest.get(deviceId);
       if (known !== undefined && timestamp > known) newest.set(deviceId, timestamp);

@@ -3,12 +3,14 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { RetentionTimes } from '../sample-store.ts';
 import type { OpenRow } from './open-row.ts';
 
-export function isOpenExpired(row: OpenRow, rules: RetentionTimes): boolean {
+type RowOrigin = Pick<OpenRow, 'workspaceId' | 'dataFlowId' | 'timestamp'>;
+
+export function isOpenExpired(row: RowOrigin, rules: RetentionTimes): boolean {
   return row.timestamp < keepFromOf(row, rules);
 }
 
 function keepFromOf(
-  { workspaceId, dataFlowId }: OpenRow,
+  { workspaceId, dataFlowId }: RowOrigin,
   { workspaces, dataFlows }: RetentionTimes,
 ): EpochMs {
   const ofFlow = dataFlowId === null ? undefined : dataFlows.get(dataFlowId);

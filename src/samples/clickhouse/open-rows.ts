@@ -1,4 +1,5 @@
 // Open rows: by device for reads, and in blocks for shipping, in the order of positions.
+import type { BlockDoubt, ShippedBlock } from '../../clickhouse/block-shipper.ts';
 import type { LoggedEntry } from '../../log/logged-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { type OpenRow, openRowsOf } from './open-row.ts';
@@ -13,15 +14,13 @@ export const blockLimits = {
 } as const;
 
 /** Entries that are inserted together. */
-export interface Block {
+export interface Block extends ShippedBlock {
   readonly from: number;
   /** The position behind the last entry. */
   to: number;
   readonly rows: OpenRow[];
   /** See `Comparison.nextOrder`. */
   nextOrder: number;
-  /** Whether an attempt before may have inserted some of it. */
-  isDoubtful: boolean;
   points: number;
   /** What its entries take in the journal. */
   bytes: number;
@@ -59,6 +58,8 @@ export interface OpenRows {
 export interface OpenRowsStart {
   /** The position of the first entry. */
   readonly from: number;
+  /** An earlier run has inserted everything before; some of it may be lost with a replica. */
+  readonly shipped: number;
   /** The end of the first block, when an earlier run may have inserted it. */
   readonly blockTo: number | null;
   readonly nextOrder: number;
@@ -68,7 +69,7 @@ export interface OpenRowsStart {
  * A block ends where the time of storing passes into the next slot or where it is full, so that the
  * same journal gives the same blocks.
  */
-export function createOpenRows({ from, blockTo, nextOrder }: OpenRowsStart): OpenRows {
+export function createOpenRows({ from, shipped, blockTo, nextOrder }: OpenRowsStart): OpenRows {
   const byDevice = new Map<string, OpenRow[]>();
   const closed: Block[] = [];
   let current: Block | undefined;
@@ -80,9 +81,9 @@ export function createOpenRows({ from, blockTo, nextOrder }: OpenRowsStart): Ope
   function begin(at: number, slot: number): Block {
     const last = closed.at(-1);
     const order = last?.nextOrder ?? nextOrder;
-    const isDoubtful = forcedTo !== null;
+    const doubt = doubtAt(at);
     const sums = { points: 0, bytes: 0 };
-    return { from: at, to: at, rows: [], nextOrder: order, isDoubtful, slot, ...sums };
+    return { from: at, to: at, rows: [], nextOrder: order, doubt, slot, ...sums };
   }
 
   function close(): void {
@@ -91,15 +92,21 @@ export function createOpenRows({ from, blockTo, nextOrder }: OpenRowsStart): Ope
     nextOrder = current.nextOrder;
     closed.push(current);
     current = undefined;
-    forcedTo = null;
+    if (forcedTo !== null && end >= forcedTo) forcedTo = null;
+  }
+
+  function doubtAt(at: number): BlockDoubt {
+    if (at < shipped) return 'ended';
+    return forcedTo === null ? 'none' : 'running';
   }
 
   function isFull(block: Block, slot: number, position: number): boolean {
-    if (forcedTo !== null) return position >= forcedTo;
     const { rows, points } = block;
-    return (
-      block.slot !== slot || rows.length >= blockLimits.rowsMax || points >= blockLimits.pointsMax
-    );
+    const isLarge = rows.length >= blockLimits.rowsMax || points >= blockLimits.pointsMax;
+    // What was inserted before may be cut anywhere.
+    if (block.from < shipped) return isLarge || position >= shipped;
+    if (forcedTo !== null) return position >= forcedTo;
+    return isLarge || block.slot !== slot;
   }
 
   return {

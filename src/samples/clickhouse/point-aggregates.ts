@@ -1,5 +1,5 @@
 // Point aggregates: what ClickHouse computes of points for each facet, exactly as the facet would.
-import { type EpochMs, hourMs } from '../../model/instant.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { addTerm } from '../../summaries/compensated-sum.ts';
 import { addDistinct } from '../../summaries/distinct-set.ts';
 import type { Facet, Tally } from '../../summaries/facet.ts';
@@ -9,7 +9,8 @@ import { ends } from '../../summaries/facets/ends.ts';
 import { numbers } from '../../summaries/facets/numbers.ts';
 import { occupied } from '../../summaries/facets/occupied.ts';
 import { truths } from '../../summaries/facets/truths.ts';
-import { slotMs } from '../../summaries/occupied-slots.ts';
+import { hourNumberText } from './hour-times.ts';
+import { inStoringOrder, slotsText } from './point-expressions.ts';
 import { pointKinds } from './shape-points.ts';
 
 /** A row of the select; further columns are those of the aggregate. */
@@ -33,8 +34,11 @@ export interface Aggregate<T extends Tally> {
   readonly add: (tally: T, row: AggregateRow) => void;
 }
 
-/** The order of rows in ClickHouse: open rows were stored after them. */
+/** The order of rows that are read one by one, in the order of storing: open rows come after them. */
 export const beforeOpenRows = -1;
+/** Others are ordered by the time of storing. Of one time, hours in memory and open rows follow. */
+export const afterHours = 0.25;
+export const afterSealed = 0.5;
 
 /** With larger sums of amounts than this many times the sum, rounding may become visible. */
 const cancellationMax = 10_000;
@@ -71,21 +75,21 @@ interface EndsRow extends AggregateRow {
   readonly lastAt: EpochMs;
   readonly earliest: number | null;
   readonly latest: number | null;
+  readonly earliestStored: EpochMs;
+  readonly latestStored: EpochMs;
 }
 
-const inOrder = '(ts, storedAt, journal, position, idx)';
 const ofEnds: Aggregate<ReturnType<typeof ends.start>> = {
-  columns: `min(ts) as firstAt, max(ts) as lastAt, argMin(if(kind < 2, num, nan), ${inOrder}) as earliest, argMax(if(kind < 2, num, nan), ${inOrder}) as latest`,
+  columns: `min(ts) as firstAt, max(ts) as lastAt, argMin(if(kind < 2, num, nan), ${inStoringOrder}) as earliest, argMax(if(kind < 2, num, nan), ${inStoringOrder}) as latest, argMin(storedAt, ${inStoringOrder}) as earliestStored, argMax(storedAt, ${inStoringOrder}) as latestStored`,
   groupBy: '',
   isExact: () => true,
-  // Cells are merged in any order: their instants differ.
   add: (tally, row) => {
-    const { firstAt, lastAt, earliest, latest } = row as EndsRow;
+    const { firstAt, lastAt, earliest, latest, earliestStored, latestStored } = row as EndsRow;
     const value = (given: number | null): number => given ?? Number.NaN;
     ends.merge(tally, {
       count: 0,
-      ...{ first: value(earliest), firstAt, firstOrder: beforeOpenRows },
-      ...{ last: value(latest), lastAt, lastOrder: beforeOpenRows },
+      ...{ first: value(earliest), firstAt, firstOrder: earliestStored },
+      ...{ last: value(latest), lastAt, lastOrder: latestStored },
     });
   },
 };
@@ -131,18 +135,14 @@ interface OccupiedRow extends AggregateRow {
   readonly slots: number;
 }
 
-/** Far before every sample, so that whole numbers are divided that are not negative. */
-const hoursFrom = -600_000 * 24;
-const sinceFirst = `(ts - toInt64(${hoursFrom * hourMs}))`;
 const ofOccupied: Aggregate<ReturnType<typeof occupied.start>> = {
-  columns: `intDiv(${sinceFirst}, ${hourMs}) as hour, countIf(kind < 2) as numeric, groupBitOr(if(kind < 2 and num > 0, bitShiftLeft(toUInt16(1), toUInt8(intDiv(${sinceFirst} % ${hourMs}, ${slotMs}))), toUInt16(0))) as slots`,
+  columns: `${hourNumberText('ts')} as hour, countIf(kind < 2) as numeric, ${slotsText} as slots`,
   groupBy: ', hour',
   isExact: () => true,
   add: (tally, row) => {
     const { hour, numeric, slots } = row as OccupiedRow;
     if (numeric === 0) return;
-    const at = hour + hoursFrom;
-    tally.slots.set(at, (tally.slots.get(at) ?? 0) | slots);
+    tally.slots.set(hour, (tally.slots.get(hour) ?? 0) | slots);
   },
 };
 

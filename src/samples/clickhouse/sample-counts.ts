@@ -1,4 +1,5 @@
 // Sample counts: how many samples and bytes each workspace has, counted once and then kept up to date.
+import type { UsageOfJournal } from '../open-elsewhere.ts';
 import type { WorkspaceUsage } from '../sample-store.ts';
 import type { Block } from './open-rows.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -6,8 +7,14 @@ import type { StoreParts } from './store-parts.ts';
 /** What an open row is counted as. */
 const openRowBytes = 48;
 
+/** With other nodes, rows are counted again after this time: they delete some, and move in shipping. */
+const countEveryMs = 60_000;
+
 export interface SampleCounts {
+  /** With those of other nodes, whose deletions are counted a minute later at most. */
   usage(): Promise<ReadonlyMap<string, WorkspaceUsage>>;
+  /** Those of this journal. */
+  here(): Promise<UsageOfJournal>;
   /** Bytes of a sample in ClickHouse, on average. */
   rowBytes(): Promise<number>;
   /** To be called in the turn in which the block is open no more. */
@@ -16,59 +23,109 @@ export interface SampleCounts {
   recount(): void;
 }
 
+/** Rows by workspace, of each journal. */
+type SealedCounts = Map<number, Map<string, number>>;
+
 export function createSampleCounts(parts: StoreParts): SampleCounts {
-  const { shards, visible, openRows } = parts;
-  let sealed: Map<string, number> | undefined;
+  const { shards, openRows, file, elsewhere } = parts;
+  const { journal } = file.state;
+  let sealed: SealedCounts | undefined;
+  let countedAt = Number.NEGATIVE_INFINITY;
   /** Rows that were shipped while ClickHouse counts. */
-  let meanwhile: Map<string, number> | undefined;
+  let meanwhile: SealedCounts | undefined;
   let counting: Promise<void> | undefined;
 
   async function count(): Promise<void> {
-    const shippedNow = new Map<string, number>();
+    const shippedNow: SealedCounts = new Map();
     meanwhile = shippedNow;
-    const condition = visible.storedCondition([...visible.dropped.keys()]);
-    for (const shard of shards) {
-      const rows = await shard.select<{ workspace: string; n: number }>(
-        `select workspace, count() as n from samples where 1${condition} group by workspace`,
-      );
-      for (const { workspace, n } of rows) add(shippedNow, workspace, n);
-    }
+    const startedAt = performance.now();
+    await addStored(shippedNow, parts);
     // A deletion meanwhile makes the next call count again.
-    if (meanwhile === shippedNow) sealed = shippedNow;
+    if (meanwhile !== shippedNow) return;
+    sealed = shippedNow;
+    countedAt = startedAt;
+  }
+
+  async function counted(isShared: boolean): Promise<SealedCounts> {
+    const isOld = isShared && performance.now() - countedAt > countEveryMs;
+    if (sealed === undefined || isOld) {
+      counting ??= count().finally(() => {
+        counting = undefined;
+      });
+      await counting;
+    }
+    return sealed ?? new Map();
   }
 
   return {
     rowBytes: () => averageBytes(shards),
+    async here() {
+      const counts = new Map(countsOf(await counted(true), journal));
+      for (const [workspaceId, samples] of openCounts(openRows)) add(counts, workspaceId, samples);
+      return { journal, samples: [...counts] };
+    },
     async usage() {
-      if (sealed === undefined) {
-        counting ??= count().finally(() => {
-          counting = undefined;
-        });
-        await counting;
-      }
+      const others = (await elsewhere?.usage()) ?? [];
+      const stored = await counted(others.length > 0);
       const perRow = await averageBytes(shards);
-      const found = new Map<string, { samples: number; bytes: number }>();
-      const note = (workspaceId: string, samples: number, bytes: number): void => {
-        const sum = found.get(workspaceId) ?? { samples: 0, bytes: 0 };
-        found.set(workspaceId, sum);
-        sum.samples += samples;
-        sum.bytes += bytes;
-      };
-      for (const [workspaceId, samples] of sealed ?? [])
-        if (samples > 0) note(workspaceId, samples, Math.round(samples * perRow));
-      for (const deviceId of openRows.deviceIds())
-        for (const { workspaceId } of openRows.rowsOf(deviceId)) note(workspaceId, 1, openRowBytes);
+      const found: Usage = new Map();
+      const answered = new Set(others.map((other) => other.journal));
+      for (const [of, counts] of stored) if (!answered.has(of)) addUsage(found, counts, perRow);
+      for (const { samples } of others) addUsage(found, samples, perRow);
+      addUsage(found, openCounts(openRows), openRowBytes);
       return found;
     },
     shipped({ rows }) {
       for (const counts of new Set([sealed, meanwhile]))
-        if (counts !== undefined) for (const { workspaceId } of rows) add(counts, workspaceId, 1);
+        if (counts !== undefined)
+          for (const { workspaceId } of rows) add(countsOf(counts, journal), workspaceId, 1);
     },
     recount() {
       sealed = undefined;
       meanwhile = undefined;
     },
   };
+}
+
+/** Counts what ClickHouse has of each journal. */
+async function addStored(counts: SealedCounts, { shards, visible }: StoreParts): Promise<void> {
+  const condition = visible.storedCondition([...visible.dropped.keys()]);
+  for (const shard of shards) {
+    const rows = await shard.select<{ journal: number; workspace: string; n: number }>(
+      `select journal, workspace, count() as n from samples where 1${condition} group by journal, workspace`,
+    );
+    for (const { journal, workspace, n } of rows) add(countsOf(counts, journal), workspace, n);
+  }
+}
+
+/** Open rows of this node by workspace. */
+function openCounts(openRows: StoreParts['openRows']): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const deviceId of openRows.deviceIds())
+    for (const { workspaceId } of openRows.rowsOf(deviceId)) add(counts, workspaceId, 1);
+  return counts;
+}
+
+type Usage = Map<string, { samples: number; bytes: number }>;
+
+function addUsage(
+  usage: Usage,
+  counts: Iterable<readonly [string, number]>,
+  rowBytes: number,
+): void {
+  for (const [workspaceId, samples] of counts) {
+    if (samples <= 0) continue;
+    const sum = usage.get(workspaceId) ?? { samples: 0, bytes: 0 };
+    usage.set(workspaceId, sum);
+    sum.samples += samples;
+    sum.bytes += Math.round(samples * rowBytes);
+  }
+}
+
+function countsOf(counts: SealedCounts, journal: number): Map<string, number> {
+  const known = counts.get(journal) ?? new Map<string, number>();
+  counts.set(journal, known);
+  return known;
 }
 
 function add(counts: Map<string, number>, workspaceId: string, samples: number): void {
@@ -80,7 +137,7 @@ async function averageBytes(shards: StoreParts['shards']): Promise<number> {
   let [bytes, rows] = [0, 0];
   for (const shard of shards) {
     const [sums] = await shard.select<{ b: number; r: number }>(
-      "select sum(bytes_on_disk) as b, sumIf(rows, table = 'samples') as r from system.parts where active and database = currentDatabase() and table in ('samples', 'points', 'shapes')",
+      "select sum(bytes_on_disk) as b, sumIf(rows, table = 'samples') as r from system.parts where active and database = currentDatabase() and table in ('samples', 'points', 'hours', 'shapes')",
     );
     bytes += sums?.b ?? 0;
     rows += sums?.r ?? 0;

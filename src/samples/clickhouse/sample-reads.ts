@@ -11,7 +11,8 @@ import type {
   SampleScan,
   SampleStore,
 } from '../sample-store.ts';
-import { type OpenRow, sampleOfRow } from './open-row.ts';
+import { sampleOfRow } from './open-row.ts';
+import { type OpenPlace, openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
 import { partitionMs } from './sample-tables.ts';
 import {
   compareRows,
@@ -58,25 +59,14 @@ function rangeCondition({ deviceId, topic, from, to }: SampleRange): string {
   return `device = ${quoted(deviceId)}${ofTopic}${after}${before}`;
 }
 
-/** An open row among those of ClickHouse: of the newest journal, and stored after all of them. */
-interface OpenPlace extends PlacedRow {
-  readonly row: OpenRow;
-}
-
-/** Visible open rows of the range, in the order of reading. */
-function openRowsIn(
-  { deviceId, topic, from = -Infinity, to = Infinity }: SampleRange,
-  { openRows, visible, file }: StoreParts,
-): OpenPlace[] {
-  const { journal } = file.state;
-  const places: OpenPlace[] = [];
-  for (const row of openRows.rowsOf(deviceId)) {
-    const { timestamp: ts, storedAt, position, index: idx } = row;
-    const isWanted = (topic === undefined || row.topic === topic) && ts >= from && ts < to;
-    if (isWanted && visible.isVisible(row))
-      places.push({ ts, storedAt, journal, position, idx, row });
-  }
-  return places.sort(compareRows);
+/** The open rows of the range, and what is merged with them. */
+async function openIn(
+  { deviceId, topic, from, to }: SampleRange,
+  store: StoreParts,
+): Promise<{ readonly open: OpenPlace[]; readonly parts: ReadParts }> {
+  const range = { ...(topic !== undefined && { topics: [topic] }), from, to };
+  const parts = await readPartsOf(store, { deviceIds: [deviceId], ...range });
+  return { open: openPlacesIn(deviceId, range, parts), parts };
 }
 
 /**
@@ -84,12 +74,13 @@ function openRowsIn(
  * rows that are newer than its first row belong to what is skipped. The times are read first, so that
  * the data of older rows is not read.
  */
-async function findSamples(scan: SampleScan, parts: StoreParts): Promise<Sample[]> {
+async function findSamples(scan: SampleScan, store: StoreParts): Promise<Sample[]> {
   const { deviceId, from, limit, skip } = scan;
-  const open = openRowsIn(scan, parts).reverse();
+  const { open: oldestOpen, parts } = await openIn(scan, store);
+  const open = oldestOpen.reverse();
   const skipped = Math.max(0, skip - open.length);
   const wanted = limit + open.length;
-  const where = `${rangeCondition(scan)}${parts.visible.condition([deviceId], from)}`;
+  const where = `${rangeCondition(scan)}${parts.visible.condition([deviceId], from, parts.others.shipped)}`;
   const rows = await shardOf(deviceId, parts.shards).select<SealedRow>(
     `select ${sealedColumns} from samples where ${where} and ts >= (select min(ts) from (select ts from samples where ${where} order by ts desc limit ${skipped + wanted})) order by ${newestFirst} limit ${skipped}, ${wanted}`,
   );
@@ -109,9 +100,10 @@ async function findSamples(scan: SampleScan, parts: StoreParts): Promise<Sample[
 }
 
 /** Partition by partition, so that the server never sorts the whole history of a device. */
-async function* exportSamples(range: SampleRange, parts: StoreParts): AsyncGenerator<FoundSamples> {
-  const open = openRowsIn(range, parts);
-  const visible = parts.visible.condition([range.deviceId], range.from);
+async function* exportSamples(range: SampleRange, store: StoreParts): AsyncGenerator<FoundSamples> {
+  const { open, parts } = await openIn(range, store);
+  const { shipped } = parts.others;
+  const visible = parts.visible.condition([range.deviceId], range.from, shipped);
   const where = `${rangeCondition(range)}${visible}`;
   const shard = shardOf(range.deviceId, parts.shards);
   const partitions = await shard.select<{ number: number }>(
@@ -147,12 +139,22 @@ interface TopicTime {
   readonly newest: EpochMs;
 }
 
-async function topicsOf(deviceId: string, parts: StoreParts): Promise<readonly TopicTime[]> {
+async function topicsOf(deviceId: string, store: StoreParts): Promise<readonly TopicTime[]> {
+  const { open, parts } = await openIn({ deviceId }, store);
+  return topicsAmong(deviceId, open, parts);
+}
+
+async function topicsAmong(
+  deviceId: string,
+  open: readonly OpenPlace[],
+  { shards, visible, others }: ReadParts,
+): Promise<readonly TopicTime[]> {
   const newest = new Map<string, EpochMs>();
-  for (const { row } of openRowsIn({ deviceId }, parts))
+  for (const { row } of open)
     newest.set(row.topic, Math.max(row.timestamp, newest.get(row.topic) ?? -Infinity));
-  const stored = await shardOf(deviceId, parts.shards).select<TopicTime>(
-    `select topic, max(ts) as newest from samples where device = ${quoted(deviceId)}${parts.visible.condition([deviceId])} group by topic`,
+  const condition = visible.condition([deviceId], undefined, others.shipped);
+  const stored = await shardOf(deviceId, shards).select<TopicTime>(
+    `select topic, max(ts) as newest from samples where device = ${quoted(deviceId)}${condition} group by topic`,
   );
   for (const row of stored)
     newest.set(row.topic, Math.max(row.newest, newest.get(row.topic) ?? -Infinity));
@@ -167,9 +169,8 @@ interface Candidate extends PlacedRow {
 
 async function findLatest(
   { deviceIds, topics }: LatestRequest,
-  parts: StoreParts,
+  store: StoreParts,
 ): Promise<Sample[][]> {
-  const wanted = topics && new Set(topics);
   const newest = new Map<string, Map<string, Candidate>>();
   function offer(deviceId: string, topic: string, candidate: Candidate): void {
     const ofDevice = newest.get(deviceId) ?? new Map<string, Candidate>();
@@ -178,6 +179,7 @@ async function findLatest(
     if (known === undefined || compareRows(candidate, known) > 0) ofDevice.set(topic, candidate);
   }
   const ids = [...new Set(deviceIds)];
+  const parts = await readPartsOf(store, { deviceIds: ids, topics });
   const sealed = parts.shards.flatMap((shard) => {
     const ofShard = ids.filter((deviceId) => shardOf(deviceId, parts.shards) === shard);
     const groups = Array.from({ length: Math.ceil(ofShard.length / devicesPerQuery) }, (_, i) =>
@@ -188,9 +190,8 @@ async function findLatest(
       .map((sql) => ({ shard, sql }));
   });
   for (const deviceId of ids)
-    for (const place of openRowsIn({ deviceId }, parts))
-      if (wanted?.has(place.row.topic) !== false)
-        offer(deviceId, place.row.topic, { ...place, sample: () => sampleOfRow(place.row) });
+    for (const place of openPlacesIn(deviceId, { topics }, parts))
+      offer(deviceId, place.row.topic, { ...place, sample: () => sampleOfRow(place.row) });
   if (topics?.length !== 0)
     for (const { shard, sql } of sealed)
       for (const row of await shard.select<SealedRow>(sql))
@@ -206,26 +207,27 @@ async function findLatest(
 function latestStatement(
   deviceIds: readonly string[],
   topics: readonly string[] | undefined,
-  { visible }: StoreParts,
+  { visible, others }: ReadParts,
 ): string {
   const ofTopics = topics === undefined ? '' : ` and topic in ${listOf(topics)}`;
-  const where = `device in ${listOf(deviceIds)}${ofTopics}${visible.condition(deviceIds)}`;
+  const where = `device in ${listOf(deviceIds)}${ofTopics}${visible.condition(deviceIds, undefined, others.shipped)}`;
   return `select ${sealedColumns} from samples where ${where} and (device, topic, ts) in (select device, topic, max(ts) from samples where ${where} group by device, topic)`;
 }
 
 async function findKeys(
   deviceId: string,
   topicsMax = topicsStandard,
-  parts: StoreParts,
+  store: StoreParts,
 ): Promise<readonly MeasuredTopic[]> {
   const shapes = new Map<string, Set<string>>();
   const note = (topic: string, shape: string): void => {
     const known = shapes.get(topic) ?? new Set();
     shapes.set(topic, known.add(shape));
   };
-  for (const { row } of openRowsIn({ deviceId }, parts)) note(row.topic, row.shape.text);
-  const condition = parts.visible.storedCondition([deviceId]);
-  const topics = (await topicsOf(deviceId, parts)).slice(0, topicsMax);
+  const { open, parts } = await openIn({ deviceId }, store);
+  for (const { row } of open) note(row.topic, row.shape.text);
+  const condition = parts.visible.storedCondition([deviceId], parts.others.shipped);
+  const topics = (await topicsAmong(deviceId, open, parts)).slice(0, topicsMax);
   if (topics.length === 0) return [];
   const stored = await shardOf(deviceId, parts.shards).select<{ topic: string; shape: string }>(
     `select distinct topic, shape from shapes where device = ${quoted(deviceId)} and topic in ${listOf(topics.map(({ topic }) => topic))}${condition} limit ${shapesMax}`,

@@ -1,4 +1,4 @@
-// Sample tables in ClickHouse: samples, their points (one row a key), and the shapes of each device.
+// Sample tables in ClickHouse: samples, their points (one row a key), hours, and the shapes of each device.
 import type { TableColumn, TableDefinition } from '../../clickhouse/table.ts';
 
 /** Thirty days: the unit that retention can drop without rewriting anything. */
@@ -52,6 +52,58 @@ export const pointsTable: TableDefinition = {
   orderBy: ['device', 'topic', 'key', 'ts'],
 };
 
+const float = (name: string): TableColumn => ({ name, type: 'Float64', use: 'number' });
+
+/** The outermost value of an hour, with its place in the order of storing. */
+const end = (name: string): readonly TableColumn[] => [
+  time(`${name}Ts`),
+  float(`${name}Num`),
+  time(`${name}StoredAt`),
+  count(`${name}Position`, 'UInt64'),
+  count(`${name}Idx`, 'UInt32'),
+];
+
+/**
+ * Partials: a row for each key, hour and origin that one block of hours has values of. The position
+ * is that of the first entry. Rows that came late have other partials, by entry.
+ */
+export const hoursTable: TableDefinition = {
+  name: 'hours',
+  columns: [
+    ...place,
+    text('key'),
+    time('hourAt'),
+    count('journal', 'UInt32'),
+    count('position', 'UInt64'),
+    count('late', 'UInt8'),
+    text('workspace'),
+    text('flow'),
+    count('valueCount', 'UInt64'),
+    count('numericCount', 'UInt64'),
+    float('numSum'),
+    float('numAmounts'),
+    float('numMin'),
+    float('numMax'),
+    ...end('first'),
+    ...end('last'),
+    count('trueCount', 'UInt64'),
+    count('falseCount', 'UInt64'),
+    count('occupiedSlots', 'UInt16'),
+  ],
+  engine: 'MergeTree',
+  partitionBy: `intDiv(hourAt, ${partitionMs})`,
+  orderBy: ['topic', 'key', 'device', 'hourAt'],
+};
+
+/** Up to where hours contain each journal, and when the last of its entries was stored. */
+export const hourEndsTable: TableDefinition = {
+  name: 'hourEnds',
+  columns: [count('journal', 'UInt32'), count('upTo', 'UInt64'), time('storedTo')],
+  engine: 'ReplacingMergeTree',
+  engineArguments: ['upTo'],
+  orderBy: ['journal'],
+};
+
 /** Of equal rows, merges keep the one with the highest position. */
 export const shapesTable: TableDefinition = {
   name: 'shapes',
@@ -69,8 +121,19 @@ export const journalsTable: TableDefinition = {
   orderBy: ['journal', 'folder'],
 };
 
-export const sampleTables = [samplesTable, pointsTable, shapesTable, journalsTable] as const;
+export const sampleTables = [
+  samplesTable,
+  pointsTable,
+  hoursTable,
+  hourEndsTable,
+  shapesTable,
+  journalsTable,
+] as const;
 
-export function columnNames({ columns }: TableDefinition): readonly string[] {
-  return columns.map(({ name }) => name);
-}
+/** What the journal keeps until every replica has it. */
+export const shippedTables: readonly string[] = [
+  samplesTable,
+  pointsTable,
+  hoursTable,
+  shapesTable,
+].map(({ name }) => name);

@@ -1,28 +1,23 @@
-// Shipper: inserts blocks of open rows into ClickHouse, each exactly once, and saves how far it is.
+// Shipper of samples: cuts blocks of open rows in time, and says what of a block goes to which table.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RowBinary } from '../../clickhouse/row-binary.ts';
-import { mayHaveStored } from '../../clickhouse/clickhouse-error.ts';
+import { type BlockInsert, insertOfRows, type StoredRows } from '../../clickhouse/block-insert.ts';
+import { createBlockShipper } from '../../clickhouse/block-shipper.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
-import type { TableDefinition } from '../../clickhouse/table.ts';
 import { partitionOf } from '../../model/device-partition.ts';
-import { createRetryingWorker } from '../../structures/retrying-worker.ts';
 import { setTimer } from '../../structures/timers.ts';
 import { encodePoints, encodeSamples, encodeShapes } from './block-encoding.ts';
-import { findInserted } from './inserted-rows.ts';
+import { lateInsert } from './hour-inserts.ts';
 import type { NewShapes } from './new-shapes.ts';
 import type { OpenRow } from './open-row.ts';
 import { type Block, blockLimits, type OpenRows } from './open-rows.ts';
-import { columnNames, pointsTable, samplesTable, shapesTable } from './sample-tables.ts';
+import { pointsTable, samplesTable, shapesTable } from './sample-tables.ts';
 import type { StateFile } from './shipping-state.ts';
 
-const retryDelaysMs = [250, 1_000, 3_000] as const;
 /**
  * Longer than the slot of a block, so that usually an entry of the next slot ends it and not the
  * timer.
  */
 const cutAfterMs = blockLimits.slotMs + 50;
-/** Before a look: a server that hung reads what is in its sockets first. */
-const settleMs = 1_000;
 
 export interface Shipper {
   /** Call after entries were added. */
@@ -52,62 +47,50 @@ export function shardOf(deviceId: string, shards: readonly Shard[]): Shard {
 }
 
 export function createShipper(parts: ShipperParts): Shipper {
-  const { openRows, failed } = parts;
-  let failure: Error | undefined;
+  const { openRows, file, failed } = parts;
   let cancelCut: (() => void) | undefined;
-  let attempt = Promise.withResolvers<void>();
   let isClosed = false;
 
-  const worker = createRetryingWorker({
-    hasWork: () => openRows.first() !== undefined,
-    work: async (progressed) => {
-      for (let block = openRows.first(); block !== undefined; block = openRows.first()) {
-        await shipBlock(block, parts);
-        failure = undefined;
-        progressed();
-        ended();
-      }
+  const shipper = createBlockShipper<Block>(
+    {
+      first: openRows.first,
+      // A block without rows only moves the position, which is saved with the next one.
+      async begin({ rows, to }) {
+        if (rows.length > 0 && file.state.blockTo !== to) await file.update({ blockTo: to });
+      },
+      inserts: (block) => sampleInserts(block, parts),
+      async end(block) {
+        const { to, nextOrder } = block;
+        await file.update({ shipped: to, nextOrder, blockTo: null });
+        openRows.shipped();
+        parts.shipped(block);
+      },
     },
-    failed: (error) => {
-      failure = error instanceof Error ? error : new Error(String(error));
-      failed(error);
-      ended();
-    },
-    retryDelaysMs,
-    setTimer,
-  });
-
-  function ended(): void {
-    attempt.resolve();
-    attempt = Promise.withResolvers();
-  }
+    failed,
+  );
 
   function cut(): void {
     cancelCut?.();
     cancelCut = undefined;
     openRows.cut();
-    worker.wake();
+    shipper.wake();
   }
 
   async function flush(): Promise<void> {
     const to = openRows.position();
     cut();
-    worker.retryNow();
-    while (openRows.from() < to) {
-      await attempt.promise;
-      if (failure !== undefined) throw failure;
-    }
+    await shipper.until(() => openRows.from() >= to);
   }
 
   return {
     wake() {
       if (isClosed) return;
-      worker.wake();
+      shipper.wake();
       cancelCut ??= setTimer(cut, cutAfterMs);
     },
     flush,
-    failure: () => failure,
-    attempted: () => attempt.promise,
+    failure: shipper.failure,
+    attempted: shipper.attempted,
     async close(waitMsMax) {
       isClosed = true;
       cut();
@@ -116,77 +99,66 @@ export function createShipper(parts: ShipperParts): Shipper {
       await Promise.race([flush(), late]).catch(failed);
       waiting.abort();
       await late.catch(() => undefined);
-      await worker.close();
+      await shipper.close();
     },
   };
 }
 
-/** A block without rows only moves the position, which is saved with the next one. */
-async function shipBlock(block: Block, parts: ShipperParts): Promise<void> {
-  const { file, openRows, shipped } = parts;
-  const { to, nextOrder } = block;
-  if (block.rows.length > 0) {
-    if (file.state.blockTo !== to) await file.update({ blockTo: to });
-    try {
-      await insertBlock(block, parts);
-    } catch (error) {
-      block.isDoubtful ||= mayHaveStored(error);
-      throw error;
-    }
-  }
-  await file.update({ shipped: to, nextOrder, blockTo: null });
-  openRows.shipped();
-  shipped(block);
-}
-
-async function insertBlock(block: Block, { shards, file, newShapes }: ShipperParts): Promise<void> {
+function sampleInserts(
+  block: Block,
+  { shards, file, newShapes }: ShipperParts,
+): ReadonlyMap<Shard, readonly BlockInsert[]> {
   const { journal } = file.state;
-  if (block.isDoubtful) await delay(settleMs);
-  for (const shard of shards) {
-    const rows = block.rows.filter((row) => shardOf(row.deviceId, shards) === shard);
-    if (rows.length === 0) continue;
-    const into: IntoShard = { shard, block, rows, journal };
-    await insertOnce(into, samplesTable, encodeSamples);
-    await insertOnce(into, pointsTable, encodePoints);
-    // Rows of shapes may be there several times.
-    const shapes = newShapes.of(rows);
-    if (shapes.length > 0)
-      await insertRows(shard, shapesTable, encodeShapes(shapes, journal), undefined);
-    newShapes.stored(shapes);
+  const byShard = Map.groupBy(block.rows, ({ deviceId }) => shardOf(deviceId, shards));
+  return new Map(
+    [...byShard].map(([shard, rows]) => {
+      const stored = storedRows(rows, journal);
+      const idOf = (table: string): string => `heliograph-${journal}-${block.from}-${table}`;
+      const inserts = [samplesTable, pointsTable].map((table) =>
+        insertOfRows({
+          ...{ id: idOf(table.name), table, rows, stored },
+          encode: (some) =>
+            table === samplesTable ? encodeSamples(some, journal) : encodePoints(some, journal),
+        }),
+      );
+      const late = lateInsert(rows, journal, block);
+      const ofShapes = shapesInsert(idOf('shapes'), rows, { journal, newShapes });
+      return [shard, [...inserts, ...(late === undefined ? [] : [late]), ofShapes]];
+    }),
+  );
+}
+
+function storedRows(rows: readonly OpenRow[], journal: number): StoredRows<OpenRow> {
+  let [from, to] = [Infinity, -Infinity];
+  let [oldest, newest] = [Infinity, -Infinity];
+  for (const { position, timestamp } of rows) {
+    from = Math.min(from, position);
+    to = Math.max(to, position);
+    oldest = Math.min(oldest, timestamp);
+    newest = Math.max(newest, timestamp);
   }
+  return {
+    columns: 'position, idx',
+    where: `journal = ${journal} and position >= ${from} and position <= ${to} and ts >= ${oldest} and ts <= ${newest}`,
+    nameOf: ({ position, index }) => [position, index],
+  };
 }
 
-interface IntoShard {
-  readonly shard: Shard;
-  readonly block: Block;
-  /** Those of the shard. */
-  readonly rows: readonly OpenRow[];
-  readonly journal: number;
-}
-
-async function insertOnce(
-  { shard, block, rows, journal }: IntoShard,
-  table: TableDefinition,
-  encode: (rows: readonly OpenRow[], journal: number) => RowBinary,
-): Promise<void> {
-  const queryId = `heliograph-${journal}-${block.from}-${table.name}`;
-  const missing = block.isDoubtful
-    ? await findInserted({ shard, table: table.name, journal, rows, queryId })
-    : rows;
-  await insertRows(shard, table, encode(missing, journal), queryId);
-}
-
-async function insertRows(
-  shard: Shard,
-  table: TableDefinition,
-  encoded: RowBinary,
-  queryId: string | undefined,
-): Promise<void> {
-  if (encoded.rows === 0) return;
-  await shard.insert({
-    table: table.name,
-    columns: columnNames(table),
-    rows: encoded.bytes,
-    ...(queryId !== undefined && { queryId }),
+function shapesInsert(
+  id: string,
+  rows: readonly OpenRow[],
+  { journal, newShapes }: { readonly journal: number; readonly newShapes: NewShapes },
+): BlockInsert {
+  const shapes = newShapes.of(rows);
+  const insert = insertOfRows({
+    ...{ id, table: shapesTable, rows: shapes, stored: undefined },
+    encode: (some) => encodeShapes(some, journal),
   });
+  return {
+    id,
+    async run(shard, isDoubtful) {
+      await insert.run(shard, isDoubtful);
+      newShapes.stored(shapes);
+    },
+  };
 }

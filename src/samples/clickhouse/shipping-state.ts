@@ -1,4 +1,5 @@
 // Shipping state: how far the journal of the folder is in ClickHouse, kept in one small file.
+import type { EpochMs } from '../../model/instant.ts';
 import { readChecked, replaceChecked } from '../../log/durable-file.ts';
 
 /** In the folder of the samples. */
@@ -9,12 +10,27 @@ export interface ShippingState {
   readonly journal: number;
   /** Everything before this position is in ClickHouse. */
   readonly shipped: number;
+  /** Every replica has everything before; `shipped` when it is missing. */
+  readonly released?: number;
   /** See `Comparison.nextOrder`; of the entries before `shipped`. */
   readonly nextOrder: number;
   /** The end of the block that is being inserted: it must be cut there again. Null without one. */
   readonly blockTo: number | null;
+  /** Missing after a version without hours. */
+  readonly hours?: ShippedHours;
   /** Devices that were dropped, with the position before which their rows are deleted. */
   readonly dropped: readonly (readonly [deviceId: string, before: number])[];
+  /** Those whose rows are deleted, while the journal may have their entries and gives them again. */
+  readonly gone?: readonly (readonly [deviceId: string, before: number])[];
+}
+
+export interface ShippedHours {
+  /** Hours contain everything before this position. */
+  readonly to: number;
+  /** Everything behind was stored at or after this time. */
+  readonly storedFrom: EpochMs;
+  /** The end of the block that is being inserted; null without one. */
+  readonly blockTo: number | null;
 }
 
 export interface StateFile {

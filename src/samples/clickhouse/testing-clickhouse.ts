@@ -2,6 +2,7 @@
 import { type ClickHouse, openClickHouse } from '../../clickhouse/clickhouse.ts';
 import { serverAddresses } from '../../clickhouse/server-addresses.ts';
 import { missing } from '../../structures/missing.ts';
+import type { Elsewhere } from '../open-elsewhere.ts';
 import { type OpenSamples, openSamples } from '../samples.ts';
 import {
   type ClickHouseStore,
@@ -22,6 +23,7 @@ export interface TestClickHouseOptions {
   readonly now: () => number;
   readonly limits?: Partial<ClickHouseStoreLimits>;
   readonly journalSegmentBytes?: number;
+  readonly elsewhere?: Elsewhere;
 }
 
 /** Closing closes the ClickHouse too. */
@@ -30,6 +32,7 @@ export async function openClickHouseSamples({
   url,
   now,
   limits = {},
+  elsewhere,
   ...options
 }: TestClickHouseOptions): Promise<TestClickHouseSamples> {
   const shards = serverAddresses(url) ?? missing('addresses');
@@ -41,7 +44,7 @@ export async function openClickHouseSamples({
     now,
     failed: (error) => void failures.push(error),
     openStore: (surroundings) =>
-      openClickHouseStore({ directory, clickhouse, now, limits, ...surroundings }),
+      openClickHouseStore({ directory, clickhouse, now, limits, elsewhere, ...surroundings }),
   });
   return {
     ...samples,

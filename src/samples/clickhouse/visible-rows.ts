@@ -1,11 +1,14 @@
 // Visible rows: which rows in ClickHouse and among the open ones a read sees, as conditions for both.
 import { arrayOf, int64, quoted } from '../../clickhouse/sql-literals.ts';
-import type { EpochMs } from '../../model/instant.ts';
+import { type EpochMs, hourMs } from '../../model/instant.ts';
 import type { RetentionTimes } from '../sample-store.ts';
 import { isOpenExpired } from './open-expiry.ts';
 import type { OpenRow } from './open-row.ts';
 import type { OpenRows } from './open-rows.ts';
 import type { StateFile } from './shipping-state.ts';
+
+/** By journal. */
+export type JournalPositions = ReadonlyMap<number, number>;
 
 export interface VisibleRows {
   /** From now on hides what the rules do not keep. */
@@ -17,15 +20,28 @@ export interface VisibleRows {
   isVisible(row: OpenRow): boolean;
   /**
    * A condition for rows of the devices at or after the time, beginning with `and`. Rows that are
-   * not shipped do not meet it: the open rows of the same moment have them.
+   * not shipped do not meet it: the open rows of the same moment have them. `others` are positions
+   * of other journals, behind which their open rows are known.
    */
-  condition(deviceIds: readonly string[], from?: EpochMs): string;
+  condition(deviceIds: readonly string[], from?: EpochMs, others?: JournalPositions): string;
   /** The same without rules of retention. */
-  storedCondition(deviceIds: readonly string[]): string;
-  /** Whether a row is hidden by the rules. */
-  hiddenCondition(): string;
+  storedCondition(deviceIds: readonly string[], others?: JournalPositions): string;
+  /** A condition for rows of devices that were not deleted, beginning with `and`. */
+  droppedCondition(deviceIds: readonly string[]): string;
+  /** The time from which a row is kept, as an expression; undefined for times that are all kept. */
+  keepFrom(from: EpochMs): string | undefined;
+  /** Whether the rules keep all of the open rows of this origin and time. */
+  isKept(origin: Pick<OpenRow, 'workspaceId' | 'dataFlowId' | 'timestamp'>): boolean;
+  /** No rule hides what is newer. */
+  latestKeepFrom(): EpochMs;
+  /**
+   * Whether the rules hide the whole hour of a row, which begins at what the expression says. Rows are
+   * deleted by whole hours, so that hours and samples never differ.
+   */
+  hiddenCondition(hourAt: string): string;
 }
 
+const noPositions: JournalPositions = new Map();
 const noRules: RetentionTimes = { workspaces: new Map(), dataFlows: new Map() };
 
 export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleRows {
@@ -37,13 +53,24 @@ export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleR
     return latest !== Number.NEGATIVE_INFINITY;
   }
 
-  function storedCondition(deviceIds: readonly string[]): string {
-    const { journal } = file.state;
+  function storedCondition(deviceIds: readonly string[], others = noPositions): string {
+    const ends = [[file.state.journal, openRows.from()], ...others];
+    const isShipped = ends.map(
+      ([journal, to]) => ` and (journal != ${journal} or position < ${to})`,
+    );
+    return `${isShipped.join('')}${droppedCondition(deviceIds)}`;
+  }
+
+  function droppedCondition(deviceIds: readonly string[]): string {
     const gone = deviceIds.flatMap((deviceId) => {
       const before = dropped.get(deviceId);
       return before === undefined ? [] : [` and not ${droppedRows(deviceId, before)}`];
     });
-    return ` and (journal != ${journal} or position < ${openRows.from()})${gone.join('')}`;
+    return gone.join('');
+  }
+
+  function keepFrom(from: EpochMs): string | undefined {
+    return from >= latest ? undefined : keepFromText(rules);
   }
 
   /** Rows of earlier data folders went with the device too. */
@@ -65,10 +92,16 @@ export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleR
     },
     isVisible: (row) =>
       !isOpenExpired(row, rules) && row.position >= (dropped.get(row.deviceId) ?? 0),
-    condition: (deviceIds, from = Number.NEGATIVE_INFINITY) =>
-      `${storedCondition(deviceIds)}${from >= latest ? '' : ` and ts >= ${keepFromText(rules)}`}`,
+    condition(deviceIds, from = Number.NEGATIVE_INFINITY, others = noPositions) {
+      const keep = keepFrom(from);
+      return `${storedCondition(deviceIds, others)}${keep === undefined ? '' : ` and ts >= ${keep}`}`;
+    },
     storedCondition,
-    hiddenCondition: () => `ts < ${keepFromText(rules)}`,
+    droppedCondition,
+    keepFrom,
+    isKept: (origin) => !isOpenExpired(origin, rules),
+    latestKeepFrom: () => latest,
+    hiddenCondition: (hourAt) => `${hourAt} + ${hourMs} <= ${keepFromText(rules)}`,
   };
 }
 

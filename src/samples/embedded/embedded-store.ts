@@ -3,6 +3,7 @@ import { isDiskFull } from '../../log/disk.ts';
 import { makeFolder } from '../../log/durable-file.ts';
 import { problem } from '../../model/problem.ts';
 import { join } from 'node:path';
+import type { MovedBatch } from '../moved-samples.ts';
 import type { SampleStore } from '../sample-store.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import { createChunkSealer, type ChunkSealer } from './chunk-sealer.ts';
@@ -16,7 +17,7 @@ import { previewExpiry } from './retention/expiry-preview.ts';
 import { dropDevice, dropExpired, type RetentionParts } from './retention/retention.ts';
 import { usage } from './rows/key-statistics.ts';
 import type { Device } from './rows/series.ts';
-import { createSeriesRegistry } from './rows/series-registry.ts';
+import { createSeriesRegistry, type SeriesRegistry } from './rows/series-registry.ts';
 import { createLostSegments } from './segments/lost-segments.ts';
 import { createSegmentSet } from './segments/segment-set.ts';
 import { createStoreReads } from './store-reads.ts';
@@ -24,6 +25,7 @@ import { type StoreLimits, storeLimits } from './store-limits.ts';
 import { createInterners, openSegments, openTables } from './store-loader.ts';
 import { createTableMerger } from './memtables/table-merger.ts';
 import { createTableSealer, type TableSealer } from './memtables/table-sealer.ts';
+import type { DeviceNumbers } from './memtables/device-numbers.ts';
 import { deadRowsOf } from './memtables/table-runs.ts';
 import { createRunMakers } from './runs/run-makers.ts';
 
@@ -40,6 +42,10 @@ export interface EmbeddedStore extends SampleStore {
   readonly sealAll: () => Promise<void>;
   /** Resolves when the background work in progress has ended. */
   readonly idle: () => Promise<void>;
+  /** Of all devices that have rows, and maybe some others, sorted. */
+  readonly deviceIds: () => readonly string[];
+  /** All rows of the device with their origin, oldest first, those of one instant as they were stored. */
+  readonly exportMoved: (deviceId: string) => AsyncIterable<MovedBatch>;
 }
 
 const turns: Slices = {
@@ -164,6 +170,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   return {
     sealAll,
     idle,
+    deviceIds: () => deviceIdsOf(registry, tables.numbers),
     replayFrom: async () => opened.manifest.replayFrom,
     write: writer.write,
     compare: writer.compare,
@@ -190,6 +197,18 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       }
     },
   };
+}
+
+function deviceIdsOf(
+  { devices }: SeriesRegistry,
+  { count, idOf }: DeviceNumbers,
+): readonly string[] {
+  const ids = new Set(Array.from(devices.values(), ({ id }) => id));
+  for (let number = 0; number < count(); number++) {
+    const id = idOf(number);
+    if (id !== undefined) ids.add(id);
+  }
+  return [...ids].sort();
 }
 
 /**

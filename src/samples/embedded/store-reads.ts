@@ -1,5 +1,6 @@
 // Store reads: each sees the rows of its beginning, and long ones pause for other work.
 import type { Sample } from '../../model/sample.ts';
+import type { MovedBatch, MovedSample } from '../moved-samples.ts';
 import type {
   BucketRequest,
   FoundLatest,
@@ -18,11 +19,15 @@ import { latestSamples } from './queries/latest-samples.ts';
 import {
   matchingSeries,
   type RowReader,
+  type RowsToWalk,
+  type RowWalk,
   type SampleWalk,
+  walkRows,
   walkSamples,
 } from './queries/row-scan.ts';
 import type { ShapeTables } from './memtables/shape-tables.ts';
 import { measuredKeys, topicsOf } from './rows/key-statistics.ts';
+import type { Origin } from './rows/origin.ts';
 import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
 import type { LostSegments, ReportedRange } from './segments/lost-segments.ts';
 
@@ -33,7 +38,10 @@ const skippedPerSlice = 50_000;
 type StoreReads = Pick<
   SampleStore,
   'samples' | 'exportSamples' | 'topics' | 'latest' | 'buckets' | 'measuredKeys'
->;
+> & {
+  /** All rows of the device with their origin, oldest first, those of one instant as they were stored. */
+  readonly exportMoved: (deviceId: string) => AsyncIterable<MovedBatch>;
+};
 
 export interface StoreReadsParts {
   /** Throws when the store is closed. */
@@ -49,6 +57,10 @@ export function createStoreReads(parts: StoreReadsParts): StoreReads {
   const { deviceOf, tables } = parts;
   return {
     exportSamples: (range) => exportSamples(range, parts),
+    async *exportMoved(deviceId) {
+      for await (const { rows, unreadable } of exportRows({ deviceId, build: movedSample }, parts))
+        yield { samples: rows, unreadable };
+    },
     samples: async (scan) => {
       const unreadable: UnreadableSamples[] = [];
       const report = (samples: UnreadableSamples) => void unreadable.push(samples);
@@ -70,6 +82,29 @@ async function* exportSamples(
   range: SampleRange,
   parts: StoreReadsParts,
 ): AsyncGenerator<FoundSamples> {
+  for await (const { rows, unreadable } of exportRows({ ...range, build: asItIs }, parts))
+    yield { samples: rows, unreadable };
+}
+
+const movedSample = (sample: Sample, { workspaceId, dataFlowId }: Origin): MovedSample => ({
+  ...sample,
+  workspaceId,
+  dataFlowId,
+});
+
+const asItIs = (sample: Sample): Sample => sample;
+
+interface FoundRows<Built> extends Pick<FoundSamples, 'unreadable'> {
+  readonly rows: readonly Built[];
+}
+
+type RowsToExport<Built> = SampleRange & Pick<RowsToWalk<Built>, 'build'>;
+
+/** Oldest first, in batches. */
+async function* exportRows<Built>(
+  range: RowsToExport<Built>,
+  parts: StoreReadsParts,
+): AsyncGenerator<FoundRows<Built>> {
   const { lost, readers, slices } = parts;
   let unreadable: UnreadableSamples[] = [];
   const reported = {
@@ -81,11 +116,11 @@ async function* exportSamples(
     lost.report(reported);
     const reader = readerOf(reported, parts);
     reportDamaged(reported, reader);
-    const walk = walkSamples(range, 'oldest', reader);
+    const walk = walkRows({ ...range, direction: 'oldest', reader });
     for (;;) {
-      const samples = takeSamples(walk, samplesPerSlice);
-      if (samples.length > 0 || unreadable.length > 0) yield { samples, unreadable };
-      if (samples.length === 0) return;
+      const rows = takeRows(walk, samplesPerSlice);
+      if (rows.length > 0 || unreadable.length > 0) yield { rows, unreadable };
+      if (rows.length === 0) return;
       unreadable = [];
       await slices.pause();
     }
@@ -106,7 +141,7 @@ async function findSamples(
     await skip(walk, scan.skip, slices);
     for (;;) {
       const wanted = Math.min(samplesPerSlice, scan.limit - samples.length);
-      const taken = takeSamples(walk, wanted);
+      const taken = takeRows(walk, wanted);
       samples.push(...taken);
       if (taken.length < wanted || samples.length === scan.limit) break;
       await slices.pause();
@@ -204,12 +239,12 @@ async function skip(walk: SampleWalk, count: number, slices: Slices): Promise<vo
   }
 }
 
-function takeSamples(walk: SampleWalk, limit: number): Sample[] {
-  const samples: Sample[] = [];
-  while (samples.length < limit) {
-    const sample = walk.next();
-    if (sample === undefined) break;
-    samples.push(sample);
+function takeRows<Built>(walk: RowWalk<Built>, limit: number): Built[] {
+  const rows: Built[] = [];
+  while (rows.length < limit) {
+    const row = walk.next();
+    if (row === undefined) break;
+    rows.push(row);
   }
-  return samples;
+  return rows;
 }

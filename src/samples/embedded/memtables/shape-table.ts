@@ -31,9 +31,9 @@ export class ShapeTable implements TableName {
   readonly sealing: Memtable[] = [];
   runs: readonly TableRun[] = [];
   /** Every row of entries before this position of the journal is in a run or in a chunk. */
-  sealedTo = 0;
+  sealedTo = Number.NEGATIVE_INFINITY;
   /** Rows of entries before this position may be in a run. */
-  coveredTo = 0;
+  coveredTo = Number.NEGATIVE_INFINITY;
   #capacity: number | undefined;
 
   constructor({ shape, topic }: TableName, workspaceId: string) {

@@ -2,7 +2,16 @@
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Sample } from '../../../model/sample.ts';
 import type { SampleRange } from '../../sample-store.ts';
-import { dataAt, metaAt, placeOf, type RowGroup, rowAt, type SortedRows } from '../rows/rows.ts';
+import type { Origin } from '../rows/origin.ts';
+import {
+  dataAt,
+  metaAt,
+  originAt,
+  placeOf,
+  type RowGroup,
+  rowAt,
+  type SortedRows,
+} from '../rows/rows.ts';
 import type { TopicGroup } from '../memtables/shape-tables.ts';
 import type { Device, Series } from '../rows/series.ts';
 
@@ -25,21 +34,40 @@ interface Source extends TopicGroup {
   high: number;
 }
 
-/** The samples of a range one by one; `skip` leaves some out without building them. */
-export interface SampleWalk {
-  readonly next: () => Sample | undefined;
+/** The rows of a range one by one; `skip` leaves some out without building them. */
+export interface RowWalk<Built> {
+  readonly next: () => Built | undefined;
   readonly skip: (count: number) => void;
+}
+
+export type SampleWalk = RowWalk<Sample>;
+
+/** See `walkRows`. */
+export function walkSamples(
+  range: SampleRange,
+  direction: Direction,
+  reader: RowReader,
+): SampleWalk {
+  return walkRows({ ...range, direction, reader, build: (sample) => sample });
+}
+
+export interface RowsToWalk<Built> extends SampleRange {
+  readonly direction: Direction;
+  readonly reader: RowReader;
+  /** Called for each row. */
+  readonly build: (sample: Sample, origin: Origin) => Built;
 }
 
 /**
  * Newest first, those of one instant in reverse order of storing; or oldest first, the exact
  * reverse.
  */
-export function walkSamples(
-  range: SampleRange,
-  direction: Direction,
-  reader: RowReader,
-): SampleWalk {
+export function walkRows<Built>({
+  direction,
+  reader,
+  build,
+  ...range
+}: RowsToWalk<Built>): RowWalk<Built> {
   const from = range.from ?? Number.NEGATIVE_INFINITY;
   const to = range.to ?? Number.POSITIVE_INFINITY;
   const newestFirst = direction === 'newest';
@@ -90,13 +118,13 @@ export function walkSamples(
     }
   }
 
-  function sampleAt({ topic, sorted }: Source, place: number): Sample {
+  function builtAt({ topic, sorted }: Source, place: number): Built {
     const row = rowAt(sorted, place);
     const meta = metaAt(sorted.rows, row);
     const data = dataAt(sorted.rows, row);
     const { deviceId } = range;
     const sample = { deviceId, topic, timestamp: sorted.timestamps[place]!, data };
-    return meta === undefined ? sample : { ...sample, meta };
+    return build(meta === undefined ? sample : { ...sample, meta }, originAt(sorted.rows, row));
   }
 
   /**
@@ -123,7 +151,7 @@ export function walkSamples(
         const source = nextSource();
         if (source === undefined) return undefined;
         const place = newestFirst ? source.high - 1 : source.low;
-        const sample = guarded(source.group, () => sampleAt(source, place));
+        const sample = guarded(source.group, () => builtAt(source, place));
         if (newestFirst) source.high--;
         else source.low++;
         if (sample !== undefined) return sample;

@@ -71,9 +71,13 @@ export function rowValuesAt(
   return {
     shape: rows.shapes[shapeIdAt(rows, row)] ?? missing('shape of a row'),
     values,
-    origin: rows.origins[rows.originIds?.[row] ?? 0] ?? missing('origin of a row'),
+    origin: originAt(rows, row),
     meta: rows.metas?.[row],
   };
+}
+
+export function originAt({ origins, originIds }: Rows, row: number): Origin {
+  return origins[originIds?.[row] ?? 0] ?? missing('origin of a row');
 }
 
 export function metaAt(rows: Rows, row: number): JsonObject | undefined {

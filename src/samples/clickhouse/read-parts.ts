@@ -1,0 +1,77 @@
+// Read parts: what one read merges: open rows of this node and of others, and the positions where ClickHouse ends.
+import type { ShapeInterner } from '../../log/data-shape.ts';
+import { LeafValues } from '../../log/leaf-values.ts';
+import type { OpenOfJournal, OpenRange, OpenSample } from '../open-elsewhere.ts';
+import type { OpenRow } from './open-row.ts';
+import { compareRows, type PlacedRow } from './sealed-rows.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/** An open row with its place in the order of storing of all journals. */
+export interface OpenPlace extends PlacedRow {
+  readonly row: OpenRow;
+}
+
+/** Open rows of other nodes, of the moment in which each was asked. */
+export interface OtherOpenRows {
+  /** By journal, the position before which all is in ClickHouse; what is behind is among the rows. */
+  readonly shipped: ReadonlyMap<number, number>;
+  /** In no order. */
+  rowsOf(deviceId: string): readonly OpenPlace[];
+}
+
+export interface ReadParts extends StoreParts {
+  readonly others: OtherOpenRows;
+}
+
+/**
+ * Asks the other nodes. What the caller takes of `openRows` and `visible` belongs to the turn in
+ * which it continues, and ClickHouse must be asked in the same turn or later. Rejects as
+ * `ReadElsewhere` does.
+ */
+export async function readPartsOf(parts: StoreParts, range: OpenRange): Promise<ReadParts> {
+  const found = (await parts.elsewhere?.read(range)) ?? none;
+  if (found.length === 0) return { ...parts, others: noOthers };
+  await parts.reachShipped(found);
+  const wanted = new Set(range.deviceIds);
+  const byDevice = new Map<string, OpenPlace[]>();
+  for (const { journal, samples } of found)
+    for (const sample of samples) {
+      const { deviceId } = sample;
+      if (!wanted.has(deviceId)) continue;
+      const places = byDevice.get(deviceId) ?? [];
+      byDevice.set(deviceId, places);
+      places.push(placeOf(rowOfSample(sample, parts.shapes), journal));
+    }
+  const shipped = new Map(found.map((each: OpenOfJournal) => [each.journal, each.shipped]));
+  return { ...parts, others: { shipped, rowsOf: (deviceId) => byDevice.get(deviceId) ?? none } };
+}
+
+/** Visible open rows of the device, in the order of reading. */
+export function openPlacesIn(
+  deviceId: string,
+  { topics, from = -Infinity, to = Infinity }: Omit<OpenRange, 'deviceIds'>,
+  { openRows, others, visible, file }: ReadParts,
+): OpenPlace[] {
+  const { journal } = file.state;
+  const isWanted = ({ topic, timestamp }: OpenRow): boolean =>
+    topics?.includes(topic) !== false && timestamp >= from && timestamp < to;
+  const places: OpenPlace[] = [];
+  for (const row of openRows.rowsOf(deviceId))
+    if (isWanted(row) && visible.isVisible(row)) places.push(placeOf(row, journal));
+  for (const place of others.rowsOf(deviceId))
+    if (isWanted(place.row) && visible.isKept(place.row)) places.push(place);
+  return places.sort(compareRows);
+}
+
+function placeOf(row: OpenRow, journal: number): OpenPlace {
+  const { timestamp: ts, storedAt, position, index: idx } = row;
+  return { ts, storedAt, journal, position, idx, row };
+}
+
+function rowOfSample({ data, meta, ...rest }: OpenSample, shapes: ShapeInterner): OpenRow {
+  const values = new LeafValues();
+  return { ...rest, meta, shape: shapes.shapeOf(data, values, undefined), values, valuesAt: 0 };
+}
+
+const none: readonly never[] = [];
+const noOthers: OtherOpenRows = { shipped: new Map(), rowsOf: () => none };
