@@ -15,12 +15,12 @@
 import type { ReplyTo } from '../contract/live-messages.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { Problem } from '../model/problem.ts';
-import type { StoredSample } from '../model/sample.ts';
 import type { ReplayStart } from './coverage.ts';
 import type { FanOut, Interest } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
 import { refusal } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
+import { firstPlace, isPublished, shownCursor, shownFrame } from './replay-cursors.ts';
 import { mergedReplays } from './replay-merge.ts';
 import {
   createReplayPass,
@@ -31,6 +31,7 @@ import {
   wasRead,
   widenCoverages,
 } from './replay-pass.ts';
+import { advanced, earlier, later, type LiveSample, type StreamPlace } from './stream-place.ts';
 import { sampleFrame } from './text-frame.ts';
 
 /**
@@ -40,7 +41,7 @@ import { sampleFrame } from './text-frame.ts';
 export type Replay = (
   start: ReplayStart,
   deviceIds: ReadonlySet<string>,
-) => AsyncIterable<readonly StoredSample[]>;
+) => AsyncIterable<readonly LiveSample[]>;
 
 interface CatchUpOptions {
   readonly replay: Replay;
@@ -59,14 +60,14 @@ export interface CatchUp {
   /** Holds the devices of these open subscriptions and replays them. */
   request(requests: readonly ReplayRequest[]): void;
   /** Buffers a live sample of a held device. */
-  hold(sample: StoredSample, frame: Buffer, interest: Interest): void;
+  hold(sample: LiveSample, frame: Buffer, interest: Interest): void;
   /** Holds every device. Continues from the store after the last published sample. */
   spill(): void;
   tick(): void;
 }
 
 interface BufferedSample {
-  readonly sample: StoredSample;
+  readonly sample: LiveSample;
   readonly frame: Buffer;
   readonly interest: Interest;
 }
@@ -79,7 +80,9 @@ interface CatchUpState {
   buffer: BufferedSample[];
   bufferedBytes: number;
   isOverflowed: boolean;
-  resumeFrom: string | undefined;
+  /** Everything that was published up to here was sent or buffered; set with `isOverflowed`. */
+  bufferedTo: StreamPlace | undefined;
+  resumeFrom: StreamPlace | undefined;
   isRunning: boolean;
   ticksBehind: number;
 }
@@ -93,6 +96,7 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
     buffer: [],
     bufferedBytes: 0,
     isOverflowed: false,
+    bufferedTo: undefined,
     resumeFrom: undefined,
     isRunning: false,
     ticksBehind: 0,
@@ -109,17 +113,20 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
       void run(state);
     },
     hold(sample, frame, interest) {
-      state.isOverflowed ||=
-        state.buffer.length >= liveLimits.heldSamplesMax ||
-        state.bufferedBytes > liveLimits.heldBytesMax;
       if (state.isOverflowed) return;
+      const { length } = state.buffer;
+      if (length >= liveLimits.heldSamplesMax || state.bufferedBytes > liveLimits.heldBytesMax) {
+        state.isOverflowed = true;
+        state.bufferedTo = options.fanOut.lastCursor;
+        return;
+      }
       state.buffer.push({ sample, frame, interest });
       state.bufferedBytes += frame.length;
     },
     spill() {
       const { lastCursor } = options.fanOut;
       if (lastCursor === undefined) return options.end('slow reader');
-      state.resumeFrom = earliest(lastCursor, state.resumeFrom);
+      state.resumeFrom = earlier(lastCursor, state.resumeFrom);
       for (const interest of options.interests()) holdInterest(state, interest);
       void run(state);
     },
@@ -134,7 +141,7 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
 function holdInterest({ options, held }: CatchUpState, interest: Interest): void {
   if (interest.held) return;
   interest.held = true;
-  interest.deliveredTo = latest(interest.deliveredTo, options.fanOut.lastCursor);
+  interest.deliveredTo = later(interest.deliveredTo, options.fanOut.lastCursor);
   held.add(interest);
 }
 
@@ -161,6 +168,7 @@ async function runPass(state: CatchUpState): Promise<void> {
   state.resumeFrom = undefined;
   state.isOverflowed = false;
   await readStore(state.options, pass);
+  if (!(await isPublished(pass, state.options))) return;
   while (!outbox.writable) await outbox.whenWritable();
   if (!outbox.closed) finishPass(state, pass);
 }
@@ -182,12 +190,14 @@ async function sendOwed(options: CatchUpOptions, pass: ReplayPass): Promise<void
   // All topics, because one that the client adds meanwhile counts as read by this pass.
   const deviceIds = new Set([...pass.members].map(({ assetId }) => assetId));
   const replays = pass.starts.map((start) => options.replay(start, deviceIds));
+  pass.first = firstPlace(pass, options.fanOut);
   for await (const batch of mergedReplays(replays)) {
     for (const sample of batch) {
       while (!outbox.writable) await outbox.whenWritable();
       if (outbox.closed) return;
-      if (isOwedNow(options, pass, sample)) outbox.sendSample(sampleFrame(sample, now()));
-      pass.reached = sample.cursor;
+      const isSent = isOwedNow(options, pass, sample);
+      pass.reached = advanced(pass.reached ?? pass.first ?? '', sample);
+      if (isSent) outbox.sendSample(sampleFrame(sample, now(), shownCursor(pass.reached)));
     }
   }
 }
@@ -195,7 +205,7 @@ async function sendOwed(options: CatchUpOptions, pass: ReplayPass): Promise<void
 function isOwedNow(
   { interest, fanOut }: CatchUpOptions,
   pass: ReplayPass,
-  sample: StoredSample,
+  sample: LiveSample,
 ): boolean {
   return isOwed(pass, sample, interest(sample.deviceId), fanOut.firstCursor);
 }
@@ -203,12 +213,11 @@ function isOwedNow(
 function finishPass(state: CatchUpState, pass: ReplayPass): void {
   const last = sendBuffered(state, pass);
   widenCoverages(pass);
-  const lastBuffered = state.buffer.at(-1);
-  if (state.isOverflowed && lastBuffered !== undefined)
-    state.resumeFrom = earliest(lastBuffered.sample.cursor, state.resumeFrom);
+  if (state.isOverflowed && state.bufferedTo !== undefined)
+    state.resumeFrom = earlier(state.bufferedTo, state.resumeFrom);
   const waiting = new Set(state.pending.map(({ subscription }) => subscription.assetId));
   for (const interest of pass.members) {
-    interest.deliveredTo = latest(interest.deliveredTo, last);
+    interest.deliveredTo = later(interest.deliveredTo, last);
     if (state.isOverflowed || waiting.has(interest.assetId)) continue;
     interest.held = false;
     state.held.delete(interest);
@@ -218,16 +227,20 @@ function finishPass(state: CatchUpState, pass: ReplayPass): void {
 }
 
 /**
- * Sends the buffered samples of the pass's devices. Returns the last cursor that was read or
+ * Sends the buffered samples of the pass's devices. Returns the last place that was read or
  * buffered.
  */
-function sendBuffered({ options, buffer }: CatchUpState, pass: ReplayPass): string | undefined {
-  let last = pass.reached;
+function sendBuffered(
+  { options, buffer }: CatchUpState,
+  pass: ReplayPass,
+): StreamPlace | undefined {
+  let last = pass.reached ?? pass.first;
   for (const { sample, frame, interest } of buffer) {
     if (!pass.members.has(interest)) continue;
-    if (!wasRead(pass, sample) && isOwedNow(options, pass, sample))
-      options.outbox.sendSample(frame);
-    last = latest(sample.cursor, last);
+    const isSent = !wasRead(pass, sample) && isOwedNow(options, pass, sample);
+    last = advanced(last ?? '', sample);
+    if (isSent)
+      options.outbox.sendSample(shownFrame(frame, sample, { place: last, now: options.now() }));
   }
   return last;
 }
@@ -270,17 +283,12 @@ function refusedRequests(
   oldest: string | undefined,
 ): readonly ReplayRequest[] {
   const tooOld = requests.filter(
-    ({ start }) => oldest !== undefined && 'cursor' in start && start.cursor < oldest,
+    ({ start }) => oldest !== undefined && 'cursor' in start && isOlder(start.cursor, oldest),
   );
   return reached !== undefined || tooOld.length === 0 ? requests : tooOld;
 }
 
-function latest(a: string, b: string | undefined): string {
-  if (b === undefined || b <= a) return a;
-  return b;
-}
-
-function earliest(a: string, b: string | undefined): string {
-  if (b === undefined || b >= a) return a;
-  return b;
+/** With several journals the oldest cursor is of one of them, so any cursor may be too old. */
+function isOlder(place: StreamPlace, oldest: string): boolean {
+  return typeof place !== 'string' || place < oldest;
 }

@@ -30,6 +30,11 @@ export interface MessageContext {
   readonly assetsOfTag: AssetsOfTag;
   readonly followable: Followable;
   readonly access: AccessChanges;
+  /**
+   * Resolves when the other nodes send samples of the devices to this one, and of the workspaces that
+   * are open. The devices must be subscribed to before the function is called that it resolves with.
+   */
+  readonly follow?: ((assetIds: readonly string[]) => Promise<() => void>) | undefined;
   /** What a subscription that begins now covers. */
   readonly liveCoverage: (assetId: string) => Coverage;
 }

@@ -1,27 +1,27 @@
 // Coverage: the samples that a subscription has sent or will send, so that each is sent exactly once.
 import type { EpochMs } from '../model/instant.ts';
-import type { StoredSample } from '../model/sample.ts';
+import { earlier, type LiveSample, reaches, type StreamPlace } from './stream-place.ts';
 
-/** Start of a replay: after a cursor, or at a time of storage. */
-export type ReplayStart = { readonly cursor: string } | { readonly storedSince: EpochMs };
+/** Start of a replay: after a place, or at a time of storage. */
+export type ReplayStart = { readonly cursor: StreamPlace } | { readonly storedSince: EpochMs };
 
 /**
  * A sample is covered by either property. Without both, it is covered if it was published in this
  * process.
  */
 export interface Coverage {
-  readonly afterCursor?: string;
+  readonly afterCursor?: StreamPlace;
   readonly storedSince?: EpochMs;
 }
 
-export function startsBefore(start: ReplayStart, sample: StoredSample): boolean {
-  if ('cursor' in start) return sample.cursor > start.cursor;
+export function startsBefore(start: ReplayStart, sample: LiveSample): boolean {
+  if ('cursor' in start) return !reaches(start.cursor, sample);
   return sample.storedAt >= start.storedSince;
 }
 
 export function covers(
   coverage: Coverage,
-  sample: StoredSample,
+  sample: LiveSample,
   firstCursor: string | undefined,
 ): boolean {
   const { afterCursor, storedSince } = coverage;
@@ -29,7 +29,7 @@ export function covers(
     return firstCursor !== undefined && sample.cursor >= firstCursor;
   }
   return (
-    (afterCursor !== undefined && sample.cursor > afterCursor) ||
+    (afterCursor !== undefined && !reaches(afterCursor, sample)) ||
     (storedSince !== undefined && sample.storedAt >= storedSince)
   );
 }
@@ -37,9 +37,7 @@ export function covers(
 /** The coverage that also includes everything since the start. */
 export function widened(coverage: Coverage | undefined, start: ReplayStart): Coverage {
   if ('cursor' in start) {
-    const known = coverage?.afterCursor;
-    if (known !== undefined && known < start.cursor) return { ...coverage };
-    return { ...coverage, afterCursor: start.cursor };
+    return { ...coverage, afterCursor: earlier(start.cursor, coverage?.afterCursor) };
   }
   const known = coverage?.storedSince ?? Infinity;
   return { ...coverage, storedSince: Math.min(known, start.storedSince) };

@@ -1,9 +1,10 @@
 // Fan-out: sends a stored sample to the sessions that subscribed to it, serialized once, as one message per session.
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
-import type { StoredSample } from '../model/sample.ts';
 import { type Coverage, covers } from './coverage.ts';
+import type { JournalStream } from './journal-stream.ts';
 import type { Outbox } from './outbox.ts';
+import { type LiveSample, reaches, type StreamPlace } from './stream-place.ts';
 import { sampleFrame } from './text-frame.ts';
 import type { WorkspaceFanOut } from './workspace-fan-out.ts';
 
@@ -26,8 +27,8 @@ export interface Interest {
   readonly reader: Reader;
   readonly topics: Map<string, Subscription>;
   wildcard: Subscription | undefined;
-  /** Samples up to this cursor were sent, or are not wanted. */
-  deliveredTo: string;
+  /** Samples up to this place were sent, or are not wanted. */
+  deliveredTo: StreamPlace;
   /**
    * Time of the last `since`. The client may already have samples that were stored before and are
    * published later.
@@ -40,7 +41,7 @@ export interface Interest {
 export interface Reader {
   readonly outbox: Outbox;
   /** Takes a live sample of a held interest. */
-  hold(sample: StoredSample, frame: Buffer, interest: Interest): void;
+  hold(sample: LiveSample, frame: Buffer, interest: Interest): void;
   /** Ends subscriptions that are no longer permitted, and notifies the client. */
   withdraw(subscriptions: readonly Subscription[]): void;
   /** The outbox is full: this sample and all later ones must come from the store. */
@@ -54,7 +55,7 @@ export interface FanOut {
    * Work is done in the call: give long entries in slices of about a thousand samples, each in its
    * own turn of the event loop.
    */
-  publish(samples: readonly StoredSample[], now: EpochMs): void;
+  publish(samples: readonly LiveSample[], now: EpochMs): void;
   /** As `publish`, for stored samples of a device that no session has an interest in. */
   pass(firstCursor: string, lastCursor: string): void;
   add(interest: Interest, subscription: Subscription): void;
@@ -63,9 +64,14 @@ export interface FanOut {
   readonly workspaces: WorkspaceFanOut;
   /** The interests of all sessions in the device. */
   interestsIn(assetId: string): readonly Interest[];
-  /** The first and the last cursor published since the start of the process. */
+  /** The first cursor published since the start of the process; undefined with several journals. */
   readonly firstCursor: string | undefined;
-  readonly lastCursor: string | undefined;
+  /** The place up to which everything was published. */
+  readonly lastCursor: StreamPlace | undefined;
+  /** With several journals: see the journal stream. */
+  readonly whenReached?: JournalStream['whenReached'] | undefined;
+  /** The cursor of a sample that is published now. */
+  readonly cursorOf: (sample: LiveSample) => string;
   /** Devices with subscriptions. */
   readonly size: number;
 }
@@ -75,24 +81,32 @@ interface Audience {
   readonly wildcard: Set<Interest>;
 }
 
-/** An empty index; one per process. */
-export function createFanOut(workspaces: WorkspaceFanOut): FanOut {
+/** What several nodes need of the index. */
+export interface NodesOfFanOut {
+  readonly stream: JournalStream;
+  /** Called when a device gets its first subscription, and when it loses the last one. */
+  readonly followed: (assetId: string, isFollowed: boolean) => void;
+}
+
+/** An empty index; one per process. Samples have a journal if and only if there are several nodes. */
+export function createFanOut(workspaces: WorkspaceFanOut, nodes?: NodesOfFanOut): FanOut {
+  const cursorOf = nodes?.stream.cursorOf ?? ownCursor;
   const audiences = new Map<string, Audience>();
   let firstCursor: string | undefined;
   let lastCursor: string | undefined;
 
-  function publishOne(sample: StoredSample, now: EpochMs): void {
+  function publishOne(sample: LiveSample, now: EpochMs): void {
     const frame = publishToDevice(sample, now);
-    if (workspaces.size > 0) workspaces.publishSample(sample, frame);
+    if (workspaces.size > 0) workspaces.publishSample(sample, frame, cursorOf);
   }
 
   /** Returns the frame, if any session is interested. */
-  function publishToDevice(sample: StoredSample, now: EpochMs): Buffer | undefined {
+  function publishToDevice(sample: LiveSample, now: EpochMs): Buffer | undefined {
     const audience = audiences.get(sample.deviceId);
     if (audience === undefined) return undefined;
     const byTopic = audience.byTopic.get(sample.topic);
     if (byTopic === undefined && audience.wildcard.size === 0) return undefined;
-    const frame = sampleFrame(sample, now);
+    const frame = sampleFrame(sample, now, cursorOf(sample));
     for (const interest of audience.wildcard) deliver(interest, sample, frame, firstCursor);
     for (const interest of byTopic ?? [])
       if (interest.wildcard === undefined) deliver(interest, sample, frame, firstCursor);
@@ -104,11 +118,12 @@ export function createFanOut(workspaces: WorkspaceFanOut): FanOut {
     publish(samples, now) {
       for (const sample of samples) {
         if (!sample.stored) continue;
-        firstCursor ??= sample.cursor;
+        if (nodes === undefined) firstCursor ??= sample.cursor;
         publishOne(sample, now);
         // Set after publishing, so that a reader that spills continues from the sample before this
         // one.
-        if (lastCursor === undefined || sample.cursor > lastCursor) lastCursor = sample.cursor;
+        if (nodes !== undefined) nodes.stream.published(sample);
+        else if (lastCursor === undefined || sample.cursor > lastCursor) lastCursor = sample.cursor;
       }
     },
     pass(first, last) {
@@ -117,6 +132,7 @@ export function createFanOut(workspaces: WorkspaceFanOut): FanOut {
     },
     add(interest, { assetId, topic }) {
       const audience = audiences.get(assetId) ?? { byTopic: new Map(), wildcard: new Set() };
+      if (!audiences.has(assetId)) nodes?.followed(assetId, true);
       audiences.set(assetId, audience);
       addTo(audience, interest, topic);
     },
@@ -124,7 +140,9 @@ export function createFanOut(workspaces: WorkspaceFanOut): FanOut {
       const audience = audiences.get(assetId);
       if (audience === undefined) return;
       removeFrom(audience, interest, topic);
-      if (audience.byTopic.size === 0 && audience.wildcard.size === 0) audiences.delete(assetId);
+      if (audience.byTopic.size > 0 || audience.wildcard.size > 0) return;
+      audiences.delete(assetId);
+      nodes?.followed(assetId, false);
     },
     interestsIn(assetId) {
       const audience = audiences.get(assetId);
@@ -138,12 +156,18 @@ export function createFanOut(workspaces: WorkspaceFanOut): FanOut {
       return firstCursor;
     },
     get lastCursor() {
-      return lastCursor;
+      return nodes === undefined ? lastCursor : nodes.stream.place;
     },
+    cursorOf,
+    whenReached: nodes?.stream.whenReached,
     get size() {
       return audiences.size;
     },
   };
+}
+
+function ownCursor({ cursor }: LiveSample): string {
+  return cursor;
 }
 
 function addTo(
@@ -171,13 +195,13 @@ function removeFrom(
 
 function deliver(
   interest: Interest,
-  sample: StoredSample,
+  sample: LiveSample,
   frame: Buffer,
   firstCursor: string | undefined,
 ): void {
   const { reader } = interest;
   if (interest.held) reader.hold(sample, frame, interest);
-  else if (sample.cursor <= interest.deliveredTo) return;
+  else if (reaches(interest.deliveredTo, sample)) return;
   else if (sample.storedAt <= interest.settlingUntil && !isCovered(interest, sample, firstCursor))
     return;
   else if (!reader.outbox.sendSample(frame)) reader.spill();
@@ -185,7 +209,7 @@ function deliver(
 
 function isCovered(
   { topics, wildcard }: Interest,
-  sample: StoredSample,
+  sample: LiveSample,
   firstCursor: string | undefined,
 ): boolean {
   for (const subscription of [topics.get(sample.topic), wildcard]) {

@@ -1,16 +1,16 @@
 // Replay merge: joins replays with different starts into one, in order of storage and without repetition.
-import type { StoredSample } from '../model/sample.ts';
+import { compareStored, type LiveSample } from './stream-place.ts';
 
 interface Head {
-  readonly batches: AsyncIterator<readonly StoredSample[]>;
-  batch: readonly StoredSample[];
+  readonly batches: AsyncIterator<readonly LiveSample[]>;
+  batch: readonly LiveSample[];
   at: number;
 }
 
-/** Batches in ascending order of cursor. A sample of several replays occurs once. */
+/** Batches in the order of storing. A sample of several replays occurs once. */
 export async function* mergedReplays(
-  replays: readonly AsyncIterable<readonly StoredSample[]>[],
-): AsyncGenerator<readonly StoredSample[]> {
+  replays: readonly AsyncIterable<readonly LiveSample[]>[],
+): AsyncGenerator<readonly LiveSample[]> {
   let heads: Head[] = replays.map((replay) => ({
     batches: replay[Symbol.asyncIterator](),
     batch: [],
@@ -20,7 +20,7 @@ export async function* mergedReplays(
   try {
     while (heads.length > 0) {
       heads = (await Promise.all(heads.map(refilled))).filter((head) => head !== undefined);
-      const batch: StoredSample[] = [];
+      const batch: LiveSample[] = [];
       for (let sample = takeFirst(heads); sample !== undefined; sample = takeFirst(heads))
         batch.push(sample);
       yield batch;
@@ -41,13 +41,17 @@ async function refilled(head: Head): Promise<Head | undefined> {
 }
 
 /** Undefined when a head has no sample left: its next one may be the first. */
-function takeFirst(heads: readonly Head[]): StoredSample | undefined {
-  let first: StoredSample | undefined;
+function takeFirst(heads: readonly Head[]): LiveSample | undefined {
+  let first: LiveSample | undefined;
   for (const { batch, at } of heads) {
     const sample = batch[at];
     if (sample === undefined) return undefined;
-    if (first === undefined || sample.cursor < first.cursor) first = sample;
+    if (first === undefined || compareStored(sample, first) < 0) first = sample;
   }
-  for (const head of heads) if (head.batch[head.at]?.cursor === first?.cursor) head.at++;
+  if (first === undefined) return undefined;
+  for (const head of heads) {
+    const sample = head.batch[head.at];
+    if (sample !== undefined && compareStored(sample, first) === 0) head.at++;
+  }
   return first;
 }

@@ -1,8 +1,8 @@
 // Replay pass: one read of the store for the held devices of a session.
 import type { ReplyTo } from '../contract/live-messages.ts';
-import type { StoredSample } from '../model/sample.ts';
 import { type Coverage, covers, type ReplayStart, startsBefore, widened } from './coverage.ts';
 import type { Interest, Subscription } from './fan-out.ts';
+import { type LiveSample, reaches, type StreamPlace } from './stream-place.ts';
 
 export interface ReplayRequest {
   readonly subscription: Subscription;
@@ -16,17 +16,19 @@ export interface ReplayPass {
   requests: readonly ReplayRequest[];
   /** What the client requested, by subscription. */
   readonly wanted: Map<Subscription, Coverage>;
-  /** The cursor after which live samples were not buffered. */
-  readonly resumeFrom: string | undefined;
+  /** The place after which live samples were not buffered. */
+  readonly resumeFrom: StreamPlace | undefined;
   starts: readonly ReplayStart[];
-  /** The last cursor that was read. */
-  reached: string | undefined;
+  /** With several journals: the client has everything up to here. */
+  first: StreamPlace | undefined;
+  /** The last place that was read. */
+  reached: StreamPlace | undefined;
 }
 
 export function createReplayPass(
   members: ReadonlySet<Interest>,
   requests: readonly ReplayRequest[],
-  resumeFrom: string | undefined,
+  resumeFrom: StreamPlace | undefined,
 ): ReplayPass {
   const wanted = new Map<Subscription, Coverage>();
   for (const { subscription, start } of requests)
@@ -37,6 +39,7 @@ export function createReplayPass(
     wanted,
     resumeFrom,
     starts: [],
+    first: undefined,
     reached: undefined,
   };
 }
@@ -44,12 +47,12 @@ export function createReplayPass(
 /** True if the pass must send the sample: at most once, and only if a subscription covers it. */
 export function isOwed(
   { members, wanted }: ReplayPass,
-  sample: StoredSample,
+  sample: LiveSample,
   interest: Interest | undefined,
   firstCursor: string | undefined,
 ): boolean {
   if (interest === undefined || !members.has(interest) || !sample.stored) return false;
-  const isNew = sample.cursor > interest.deliveredTo;
+  const isNew = !reaches(interest.deliveredTo, sample);
   let isWanted = false;
   for (const subscription of [interest.topics.get(sample.topic), interest.wildcard]) {
     if (subscription === undefined) continue;
@@ -63,7 +66,7 @@ export function isOwed(
 
 function isRequested(
   request: Coverage | undefined,
-  sample: StoredSample,
+  sample: LiveSample,
   { settlingUntil }: Interest,
 ): boolean {
   if (request === undefined) return false;
@@ -72,8 +75,8 @@ function isRequested(
 }
 
 /** True if the pass read the sample from the store. */
-export function wasRead({ reached, starts }: ReplayPass, sample: StoredSample): boolean {
-  if (reached === undefined || sample.cursor > reached) return false;
+export function wasRead({ reached, starts }: ReplayPass, sample: LiveSample): boolean {
+  if (reached === undefined || !reaches(reached, sample)) return false;
   return starts.some((start) => startsBefore(start, sample));
 }
 

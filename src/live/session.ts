@@ -18,6 +18,7 @@ import { createIncoming, type IncomingMessage } from './incoming-messages.ts';
 import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
+import { later } from './stream-place.ts';
 import type { WorkspaceReader } from './workspace-interest.ts';
 import { createSubscriptions, itemOf } from './session-subscriptions.ts';
 import { createSessionWorkspaces, workspaceItemOf } from './session-workspaces.ts';
@@ -42,6 +43,8 @@ interface SessionOptions {
   readonly followable: Followable;
   readonly access: AccessChanges;
   readonly replay: Replay;
+  /** See the context of messages. Undefined without other nodes. */
+  readonly follow?: MessageContext['follow'];
   /** Ends the connection, because samples that are owed cannot be sent. */
   readonly end: (reason: string) => void;
   /** Every message is handled. The HTTP layer may read further ones. */
@@ -196,7 +199,8 @@ function contextOf(
   options: SessionOptions,
   parts: Pick<MessageContext, 'subscriptions' | 'workspaces' | 'catchUp' | 'reply'>,
 ): MessageContext {
-  const { authorize, findAssets, assetsOfTag, followable, access, outbox, now, fanOut } = options;
+  const { authorize, findAssets, assetsOfTag, followable, access, outbox, now, fanOut, follow } =
+    options;
   return {
     ...parts,
     now,
@@ -207,10 +211,10 @@ function contextOf(
     assetsOfTag,
     followable,
     access,
+    follow,
     liveCoverage(assetId) {
       const settled = parts.subscriptions.interest(assetId)?.deliveredTo ?? '';
-      const { lastCursor = '' } = fanOut;
-      const afterCursor = settled > lastCursor ? settled : lastCursor;
+      const afterCursor = later(settled, fanOut.lastCursor);
       return { ...(afterCursor !== '' && { afterCursor }) };
     },
   };

@@ -44,9 +44,12 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   openWorkspaces(verdict, principal, context);
   const sizeBefore = subscriptions.opened;
   let requests: readonly ReplayRequest[] | undefined;
+  let followed: (() => void) | undefined;
   try {
+    followed = await context.follow?.(allowed.flatMap(({ assetIds }) => assetIds ?? []));
     requests = await openAll(allowed, replyTo, context, principal);
   } finally {
+    followed?.();
     subscriptions.room.give(taken - (subscriptions.opened - sizeBefore));
   }
   if (requests === undefined) return;

@@ -4,6 +4,7 @@ import { readCursor } from '../model/cursor.ts';
 import { parseInstant } from '../model/instant.ts';
 import { defaultTopic } from '../model/sample.ts';
 import type { ReplayStart } from './coverage.ts';
+import { readPlaceText } from './place-text.ts';
 import { refusal } from './live-refusal.ts';
 import { inTableOrder, type WorkspaceTarget } from './session-workspaces.ts';
 
@@ -79,6 +80,8 @@ function workspaceTargetOf(
 function startOf(since: string | undefined, what: string): ReplayStart | undefined {
   if (since === undefined) return undefined;
   if (readCursor(since) !== undefined) return { cursor: since };
+  const place = readPlaceText(since);
+  if (place !== undefined) return { cursor: place };
   const storedSince = parseInstant(since);
   if (storedSince !== undefined) return { storedSince };
   throw refusal('INVALID_SUBSCRIPTION', {

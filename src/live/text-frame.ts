@@ -1,6 +1,6 @@
 // WebSocket text frames as the server sends them (RFC 6455: final, unmasked), made once and shared by all sockets.
-import type { StoredSample } from '../model/sample.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { StoredSample } from '../model/sample.ts';
 
 /** The complete frame of a text message. */
 export function textFrame(text: string): Buffer {
@@ -25,8 +25,12 @@ export function textFrame(text: string): Buffer {
  * The frame of the `sample_insert` message (interface 6) with its cursor (contract: live stream
  * resume).
  */
-export function sampleFrame(sample: StoredSample, now: EpochMs): Buffer {
-  const { cursor, deviceId, topic, timestamp, data } = sample;
+export function sampleFrame(
+  sample: StoredSample,
+  now: EpochMs,
+  cursor: string = sample.cursor,
+): Buffer {
+  const { deviceId, topic, timestamp, data } = sample;
   return textFrame(
     JSON.stringify({
       type: 'sample_insert',

@@ -34,7 +34,11 @@ export interface WorkspaceFanOut {
   /** Counts samples that are not created, because no session would be sent one. */
   readonly omitSamples: (workspaceId: string, samples: number) => void;
   /** Sends the sample; returns its frame, if there is one. */
-  readonly publishSample: (sample: StoredSample, frame: Buffer | undefined) => Buffer | undefined;
+  readonly publishSample: (
+    sample: StoredSample,
+    frame: Buffer | undefined,
+    cursorOf: (sample: StoredSample) => string,
+  ) => Buffer | undefined;
   readonly add: (interest: WorkspaceInterest) => void;
   /** Call when the kinds of the interest have changed. */
   readonly changed: (interest: WorkspaceInterest) => void;
@@ -98,9 +102,9 @@ export function createWorkspaceFanOut(now: () => EpochMs): WorkspaceFanOut {
       const audience = audiences.get(workspaceId);
       if (audience?.byKind.has('SAMPLE') === true) count(audience.unsent, 'SAMPLE', samples);
     },
-    publishSample(sample, known) {
+    publishSample(sample, known, cursorOf) {
       const to = sending(sample.workspaceId, 'SAMPLE');
-      return to === undefined ? known : sendSample(sample, known, to);
+      return to === undefined ? known : sendSample(sample, known, { ...to, cursorOf });
     },
     add(interest) {
       const { workspaceId, organizationId } = interest;
@@ -175,6 +179,10 @@ interface Sending {
   readonly now: EpochMs;
 }
 
+interface SendingSample extends Sending {
+  readonly cursorOf: (sample: StoredSample) => string;
+}
+
 function isFree({ audience, followers, budget, now }: Sending): boolean {
   if (!budget.take(audience.organizationId, now, followers.size * sendCosts.checked)) return false;
   return followers.values().some(({ pace }) => pace?.isFree(now) ?? true);
@@ -203,7 +211,7 @@ function sendEvent(
 function sendSample(
   sample: StoredSample,
   known: Buffer | undefined,
-  { audience, followers, budget, now }: Sending,
+  { audience, followers, budget, now, cursorOf }: SendingSample,
 ): Buffer | undefined {
   const { organizationId, unsent } = audience;
   if (!budget.take(organizationId, now, followers.size * sendCosts.checked)) {
@@ -218,7 +226,7 @@ function sendSample(
       count(omitted, 'SAMPLE', 1);
       continue;
     }
-    frame ??= sampleFrame(sample, now);
+    frame ??= sampleFrame(sample, now, cursorOf(sample));
     if (reader.outbox.sendSample(frame)) pace?.note(now);
     else count(omitted, 'SAMPLE', 1);
   }

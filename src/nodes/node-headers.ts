@@ -15,6 +15,7 @@ export const nodeHeaders = {
 } as const;
 
 export const callPath = '/node/calls/';
+export const linkPath = '/node/links';
 
 /** Headers of one connection, which another connection has for itself (RFC 9110, section 7.6.1). */
 const ofConnection = new Set([

@@ -48,6 +48,55 @@ export async function askOwner<T>(
   return 'own';
 }
 
+/**
+ * As `askOwner` for many: those of one node are asked together, and the nodes in parallel. `ask`
+ * returns those that the node does not hold or did not receive. Returns those that this node must do.
+ */
+export async function askOwners<Item>(
+  items: readonly Item[],
+  ownershipOf: (item: Item) => Pick<Ownership, 'isOwn' | 'owner'>,
+  { refresh, now, wait }: OwnerSearch,
+  ask: (owner: NodeAddress, items: readonly Item[]) => Promise<readonly Item[]>,
+): Promise<readonly Item[]> {
+  const until = now() + ownerSearchLimits.ownerMsMax;
+  const own: Item[] = [];
+  let left = items;
+  for (;;) {
+    own.push(...left.filter((item) => ownershipOf(item).isOwn()));
+    const others = left.filter((item) => !ownershipOf(item).isOwn());
+    left = await askNodes(others, ownershipOf, ask);
+    if (left.length === 0) return own;
+    if (now() >= until) throw problem('deviceWithoutOwner');
+    await wait(ownerSearchLimits.pollMs);
+    await refresh().catch(() => undefined);
+  }
+}
+
+/** Returns those without an owner, and those that their node does not hold. */
+async function askNodes<Item>(
+  items: readonly Item[],
+  ownershipOf: (item: Item) => Pick<Ownership, 'owner'>,
+  ask: (owner: NodeAddress, items: readonly Item[]) => Promise<readonly Item[]>,
+): Promise<readonly Item[]> {
+  const left: Item[] = [];
+  const nodes = new Map<string, { readonly node: NodeAddress; readonly items: Item[] }>();
+  for (const item of items) {
+    const node = ownershipOf(item).owner();
+    if (node === undefined) left.push(item);
+    else {
+      const known = nodes.get(node.id) ?? { node, items: [] };
+      nodes.set(node.id, known);
+      known.items.push(item);
+    }
+  }
+  const answers = [...nodes.values()].map(({ node, items: ofNode }) => ask(node, ofNode));
+  const results = await Promise.allSettled(answers);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return left.concat(
+    ...results.map((result) => (result.status === 'fulfilled' ? result.value : [])),
+  );
+}
+
 /** A node that cannot be reached is asked again while it is the owner and nothing was sent. */
 async function askNode<T>(
   node: NodeAddress,
@@ -59,5 +108,16 @@ async function askNode<T>(
     if (!(error instanceof NodeUnreachable)) throw error;
     if (error.wasSent) throw problem('nodeUnreachable');
     return 'notHeld';
+  }
+}
+
+/** The answer of a call; undefined when the node cannot be reached and has received nothing. */
+export async function unlessUnsent<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof NodeUnreachable)) throw error;
+    if (error.wasSent) throw problem('nodeUnreachable');
+    return undefined;
   }
 }

@@ -21,7 +21,8 @@ afterEach(async () => {
 
 function partsOf({ handlers, holds, serve }: OfferedNode): InternalPortParts {
   return {
-    ...{ secret, handlers, holds, refused: () => undefined, failed: () => undefined },
+    ...{ secret, handlers, holds, feeds: new Map() },
+    ...{ refused: () => undefined, failed: () => undefined },
     serve(request, response) {
       const { method = '', url = '', rawHeaders: headers, socket } = request;
       const remoteAddress = socket.remoteAddress ?? '';

@@ -38,14 +38,20 @@ export function createHttpNodes({ id, secret, ca }: HttpNodesOptions): Nodes {
     async call(to, name, request) {
       const sent = { ...{ name, identity, callId: randomUUID() }, body: JSON.stringify(request) };
       const { pool } = peerOf(to);
+      let wasSent = false;
+      const send = () =>
+        sendCall(pool, sent).catch((error: unknown) => {
+          wasSent ||= !isConnectError(error);
+          throw error;
+        });
       try {
-        return await sendCall(pool, sent).catch((error: unknown) => {
+        return await send().catch((error: unknown) => {
           if (error instanceof CallFailed) throw error;
-          return sendCall(pool, sent);
+          return send();
         });
       } catch (error) {
         if (error instanceof CallFailed) throw error;
-        throw new NodeUnreachable(to, true, error);
+        throw new NodeUnreachable(to, wasSent, error);
       }
     },
     forward(to, request) {
@@ -95,6 +101,16 @@ async function sendCall(pool: Pool, { name, identity, callId, body }: SentCall):
   const read = await answer.text();
   if (statusCode === 200) return JSON.parse(read) as Json;
   throw new CallFailed(statusCode, read);
+}
+
+const connectErrors: readonly unknown[] = [
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+
+/** Whether no connection was open, so that nothing was sent. */
+function isConnectError(error: unknown): boolean {
+  return error instanceof Error && connectErrors.includes((error as { code?: unknown }).code);
 }
 
 /** The node has handled the call, without success. */

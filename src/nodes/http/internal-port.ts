@@ -7,17 +7,22 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Json } from '../../model/json.ts';
 import { createCallTable, type HandleCall } from '../call-table.ts';
 import { tokenCheck } from '../cluster-secret.ts';
 import { type CallHandlers, nodeLimits } from '../nodes.ts';
-import { callPath, nodeHeaders, passedHeaders } from '../node-headers.ts';
+import type { FeedHandlers } from '../links/links.ts';
+import { callPath, linkPath, nodeHeaders, passedHeaders } from '../node-headers.ts';
+import { createLinkServer, type LinkServer } from './web-socket-links.ts';
 
 export interface InternalPortParts {
   readonly secret: string;
   /** Certificate and key as PEM; without both, the port is not encrypted. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly handlers: CallHandlers;
+  /** What other nodes can follow. */
+  readonly feeds: FeedHandlers;
   /** Whether this node holds the lease now. */
   readonly holds: (lease: string) => boolean;
   /** Serves a request of a client; its socket has the address of the client. */
@@ -49,6 +54,8 @@ export function createInternalPort(parts: InternalPortParts): InternalPort {
   });
   // The other node ends idle connections first, so that it never sends on one that just ended.
   server.keepAliveTimeout = 60_000;
+  const links = createLinkServer(parts);
+  acceptLinks(server, links, parts, isRight);
   return {
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
@@ -59,12 +66,27 @@ export function createInternalPort(parts: InternalPortParts): InternalPort {
           resolve(typeof address === 'object' && address !== null ? address.port : port);
         });
       }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      }),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await links.close();
+      server.closeIdleConnections();
+      await closed;
+    },
   };
+}
+
+function acceptLinks(
+  server: Server,
+  links: LinkServer,
+  { refused }: Pick<InternalPortParts, 'refused'>,
+  isRight: (sent: unknown) => boolean,
+): void {
+  server.on('upgrade', (request, socket: Socket, head) => {
+    if (isRight(request.headers[nodeHeaders.token]) && request.url === linkPath)
+      return links.upgrade(request, socket, head);
+    refused(socket.remoteAddress ?? '');
+    socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  });
 }
 
 function serverOf({ tls }: InternalPortParts, listener: RequestListener): Server {

@@ -1,0 +1,175 @@
+// Journal stream: how far this node has published the journals of all nodes, and the cursors of what it publishes.
+import type { EpochMs } from '../model/instant.ts';
+import type { StoredSample } from '../model/sample.ts';
+import { placeText } from './place-text.ts';
+import type { SetTimer } from '../structures/timers.ts';
+import {
+  type JournalPlace,
+  type JournalPlaces,
+  laterOf,
+  type LiveSample,
+  type StreamPlace,
+} from './stream-place.ts';
+
+interface FollowedJournal {
+  place: JournalPlace;
+  /** The newest sample that was published. */
+  published: JournalPlace | undefined;
+  /** Whether the node of the journal works, so that its time counts. */
+  isLive: boolean;
+}
+
+export interface JournalStream {
+  /** Everything up to here was published, as far as sessions want it. */
+  readonly place: JournalPlaces;
+  /** Call after each sample that was published, in the order of its journal. */
+  published(sample: LiveSample): void;
+  /** Everything of the journal up to the cursor was published, or is not wanted. */
+  passed(journal: string, cursor: string): void;
+  /** Everything of the journal up to the place was published. */
+  reached(journal: string, place: JournalPlace): void;
+  /** Says whether the node of the journal works; without that, cursors name the place in it. */
+  setLive(journal: string, isLive: boolean): void;
+  /**
+   * Resolves when all named journals were published up to the place; with false after a limit. Until
+   * then, cursors would not say that a session has what it has read further.
+   */
+  whenReached(place: StreamPlace): Promise<boolean>;
+  /** Whether the journals of all nodes that work are known. Without that, the time does not move. */
+  setComplete(isComplete: boolean): void;
+  /** The cursor for a client: everything that was published up to and with the sample. */
+  cursorOf(sample: LiveSample): string;
+}
+
+/** How long a replay waits for the journals of other nodes, which it has read further. */
+const reachedMsMax = 10_000;
+
+/** A node that began to store is known to this one after so long at the latest. */
+const unknownMs = 10_000;
+
+export interface JournalStreamParts {
+  /** What was stored earlier is not published. */
+  readonly from: EpochMs;
+  readonly setTimer: SetTimer;
+  readonly behindMs?: number;
+}
+
+export function createJournalStream(parts: JournalStreamParts): JournalStream {
+  const { from, setTimer, behindMs = unknownMs } = parts;
+  const journals = new Map<string, FollowedJournal>();
+  let before = from;
+  let isComplete = true;
+  const waiting = new Set<() => void>();
+  let place: JournalPlaces | undefined;
+
+  function journalOf(name: string): FollowedJournal {
+    const known = journals.get(name);
+    if (known !== undefined) return known;
+    const added = { place: { cursor: '', before }, published: undefined, isLive: true };
+    journals.set(name, added);
+    return added;
+  }
+
+  /** The time that all working journals have reached never goes back. */
+  function moveTime(): void {
+    place = undefined;
+    if (!isComplete) return;
+    before = Math.max(before, (commonTime(journals) ?? 0) - behindMs);
+  }
+
+  function moveTo(journal: FollowedJournal, to: JournalPlace): void {
+    journal.place = laterOf(journal.place, to);
+    place = undefined;
+    for (const look of waiting) look();
+  }
+
+  return {
+    get place() {
+      place ??= { before, journals: placesOf(journals) };
+      return place;
+    },
+    published({ journal = '', cursor, storedAt }) {
+      const known = journalOf(journal);
+      known.published = { cursor, before: storedAt };
+      moveTo(known, known.published);
+    },
+    passed: (name, cursor) => moveTo(journalOf(name), { cursor, before: 0 }),
+    reached(name, reached) {
+      moveTo(journalOf(name), reached);
+      moveTime();
+    },
+    whenReached: (wanted) => whenTrue(() => covers(journals, wanted), waiting, setTimer),
+    setComplete(complete) {
+      isComplete = complete;
+    },
+    setLive(name, isLive) {
+      journalOf(name).isLive = isLive;
+      moveTime();
+    },
+    cursorOf({ journal: own = '', cursor, storedAt }) {
+      const named = namedPlaces(journals, before);
+      named.set(own, { cursor, before: storedAt });
+      return placeText({ before, journals: named });
+    },
+  };
+}
+
+function placesOf(journals: ReadonlyMap<string, FollowedJournal>): Map<string, JournalPlace> {
+  return new Map([...journals].map(([name, { place }]) => [name, place]));
+}
+
+/** Resolves with true when the condition holds after a change, and with false after a limit. */
+function whenTrue(
+  isTrue: () => boolean,
+  waiting: Set<() => void>,
+  setTimer: SetTimer,
+): Promise<boolean> {
+  if (isTrue()) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const look = () => isTrue() && end(true);
+    const cancel = setTimer(() => end(false), reachedMsMax);
+    waiting.add(look);
+    function end(isReached: boolean): void {
+      cancel();
+      waiting.delete(look);
+      resolve(isReached);
+    }
+  });
+}
+
+/** What a client has of each journal, where the common time does not say it. */
+function namedPlaces(
+  journals: ReadonlyMap<string, FollowedJournal>,
+  before: EpochMs,
+): Map<string, JournalPlace> {
+  const named = new Map<string, JournalPlace>();
+  for (const [name, { published, isLive, place }] of journals)
+    if (!isLive) named.set(name, place);
+    else if (published !== undefined && published.before >= before) named.set(name, published);
+  return named;
+}
+
+/** The earliest time of the journals whose nodes work; undefined without any. */
+function commonTime(journals: ReadonlyMap<string, FollowedJournal>): EpochMs | undefined {
+  const times = journals.values().filter(({ isLive }) => isLive);
+  const earliest = times.reduce((time, { place }) => Math.min(time, place.before), Infinity);
+  return earliest === Infinity ? undefined : earliest;
+}
+
+function covers(journals: ReadonlyMap<string, FollowedJournal>, place: StreamPlace): boolean {
+  if (typeof place === 'string') return true;
+  for (const [name, { cursor }] of place.journals)
+    if (cursor > (journals.get(name)?.place.cursor ?? '')) return false;
+  return true;
+}
+
+/** The sample as one of the journal. Samples of columns have no own members. */
+export function inJournal(sample: StoredSample, journal: string): LiveSample {
+  const { deviceId, topic, timestamp, data, meta, organizationId, workspaceId } = sample;
+  const { dataFlowId, correlationId, storedAt, stored, cursor } = sample;
+  return {
+    ...{ deviceId, topic, timestamp, data, organizationId, workspaceId },
+    ...{ dataFlowId, correlationId, storedAt, stored, cursor, journal },
+    ...(meta !== undefined && { meta }),
+  };
+}

@@ -1,0 +1,77 @@
+// Links over WebSocket: the conformance suite through a proxy that cuts and stops, and connections without the secret.
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { linksMustBehave } from '../conformance/links.conformance.ts';
+import type { FeedHandlers } from '../links/links.ts';
+import { createInternalPort } from './internal-port.ts';
+import { createWebSocketLinks } from './web-socket-links.ts';
+
+const secret = 'a long and random secret of the tests 0123456789';
+const closers: (() => unknown)[] = [];
+const refusals: string[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+function portOf(feeds: FeedHandlers) {
+  const port = createInternalPort({
+    ...{ secret, feeds, handlers: new Map(), holds: () => true, failed: () => undefined },
+    serve: (_, response) => void response.end(),
+    refused: (address) => void refusals.push(address),
+  });
+  closers.push(() => port.close());
+  return port;
+}
+
+async function startProxy(target: number) {
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => sockets.delete(socket));
+    }
+    upstream.pipe(client).pipe(upstream);
+    upstream.on('close', () => client.destroy());
+    client.on('close', () => upstream.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  function cut() {
+    for (const socket of sockets) socket.destroy();
+  }
+  closers.push(() => {
+    cut();
+    proxy.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    cut,
+    stop() {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+  };
+}
+
+linksMustBehave(async (feeds) => {
+  const port = portOf(feeds);
+  const proxy = await startProxy(await port.listen({ host: '127.0.0.1', port: 0 }));
+  const links = createWebSocketLinks({ id: 'a', secret });
+  closers.push(() => links.close());
+  return { ...proxy, links, to: { id: 'b', url: proxy.url }, disconnect: () => port.close() };
+});
+
+test.each([
+  ['without a token', '/node/links', {}],
+  ['with the secret itself', '/node/links', { 'heliograph-node-token': secret }],
+  ['to another path', '/v3/data-streams', {}],
+])('a connection %s is refused and reported', async (_, path, headers) => {
+  const port = await portOf(new Map()).listen({ host: '127.0.0.1', port: 0 });
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });
+  const [error] = (await once(socket, 'error')) as [Error];
+  expect(error.message).toContain('401');
+  expect(refusals.pop()).toBe('127.0.0.1');
+});

@@ -1,0 +1,99 @@
+// Links over WebSocket: dialed at the internal ports of other nodes, with the token of the cluster.
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer } from 'ws';
+import type { NodeAddress } from '../../model/node-address.ts';
+import { setRepeatingTimer, setTimer } from '../../structures/timers.ts';
+import { clusterToken } from '../cluster-secret.ts';
+import { createDialedLinks } from '../links/dialed-links.ts';
+import { type LinkSender, openLinkSender } from '../links/link-sender.ts';
+import type { LinkSocket } from '../links/link-socket.ts';
+import { type FeedHandlers, linkLimits, type Links } from '../links/links.ts';
+import { linkPath, nodeHeaders } from '../node-headers.ts';
+
+export interface WebSocketLinksOptions {
+  /** Of this node. */
+  readonly id: string;
+  readonly secret: string;
+  /** Certificate authorities of the nodes, as PEM, in place of those of the system. */
+  readonly ca?: string | undefined;
+}
+
+const socketOptions = {
+  perMessageDeflate: false,
+  maxPayload: linkLimits.messageBytesMax,
+  // Messages are JSON that a node of the same cluster wrote.
+  skipUTF8Validation: true,
+} as const;
+
+export function createWebSocketLinks({ id, secret, ca }: WebSocketLinksOptions): Links {
+  const headers = { [nodeHeaders.token]: clusterToken(secret), [nodeHeaders.from]: id };
+  const options = {
+    ...{ ...socketOptions, headers, handshakeTimeout: linkLimits.connectMsMax },
+    ...(ca !== undefined && { ca }),
+  };
+  return createDialedLinks({
+    ...{ setTimer, setRepeatingTimer },
+    dial: (to) => dial(to, options),
+  });
+}
+
+function dial(to: NodeAddress, options: WebSocket.ClientOptions): Promise<LinkSocket> {
+  const webSocket = new WebSocket(`${to.url.replace(/^http/, 'ws')}${linkPath}`, options);
+  return new Promise((resolve, reject) => {
+    webSocket.once('error', reject);
+    webSocket.once('open', () => resolve(linkSocketOf(webSocket)));
+  });
+}
+
+function linkSocketOf(webSocket: WebSocket): LinkSocket {
+  // Messages may follow before the link listens.
+  webSocket.pause();
+  let reason = 'the connection was closed';
+  webSocket.on('error', (error) => {
+    reason = error.message;
+  });
+  return {
+    send(message) {
+      if (webSocket.readyState === WebSocket.OPEN) webSocket.send(message);
+    },
+    listen({ received, closed }) {
+      webSocket.on('message', (data: Buffer) => received(data.toString()));
+      webSocket.once('close', () => closed(reason));
+      webSocket.resume();
+      if (webSocket.readyState === WebSocket.CLOSED) closed(reason);
+    },
+    close: () => webSocket.terminate(),
+  };
+}
+
+export interface LinkServer {
+  /** Takes over the connection of a node whose token is right. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  close(): Promise<void>;
+}
+
+export function createLinkServer(parts: {
+  readonly feeds: FeedHandlers;
+  readonly failed: (feed: string, error: unknown) => void;
+}): LinkServer {
+  const senders = new Set<LinkSender>();
+  const server = new WebSocketServer({ noServer: true, clientTracking: false, ...socketOptions });
+  let isClosed = false;
+  return {
+    upgrade(request, socket, head) {
+      const from = String(request.headers[nodeHeaders.from] ?? '');
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        if (isClosed) return webSocket.terminate();
+        const linkSocket = linkSocketOf(webSocket);
+        const sender = openLinkSender({ ...parts, socket: linkSocket, from, setRepeatingTimer });
+        senders.add(sender);
+        webSocket.once('close', () => senders.delete(sender));
+      });
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all([...senders].map((sender) => sender.close()));
+    },
+  };
+}
