@@ -38,6 +38,8 @@ export interface DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
   add(pending: D, now: EpochMs): void;
   /** Yields the queues whose first delivery starts now. Each is in progress until `end`. */
   start(now: EpochMs): Generator<DeviceQueue<D>>;
+  /** Removes deliveries that are not in progress. */
+  remove(isRemoved: (pending: D) => boolean): void;
   /** The deliveries of the connector that wait or are in progress; of all without one. */
   waiting(connectorId?: string): Generator<D>;
   /**
@@ -88,6 +90,7 @@ export function createDeliveryQueues<
     nextRetryOf: (connectorId) => nextRetryIn(connectors.get(connectorId)),
     add: (pending, now) => add(state, pending, now),
     start: (now) => start(state, now),
+    remove: (isRemoved) => remove(state, isRemoved),
     waiting: (connectorId) => waitingIn(state, connectorId),
     end: (queue, result, isTargetWell, now) => end(state, queue, { result, isTargetWell, now }),
   };
@@ -202,6 +205,35 @@ function end<D extends PendingDelivery>(
   }
   if (queue.waiting.length > 0) place(state, queue, now);
   else removeQueue(state, connector, queue);
+}
+
+function remove<D extends PendingDelivery>(
+  state: State<D>,
+  isRemoved: (pending: D) => boolean,
+): void {
+  for (const connector of [...state.connectors.values()])
+    for (const queue of [...connector.devices.values()]) {
+      const first = queue.state === 'inProgress' ? queue.waiting.slice(0, 1) : [];
+      const others = queue.waiting.slice(first.length);
+      const left = others.filter((pending) => !isRemoved(pending));
+      if (left.length === others.length) continue;
+      connector.size -= others.length - left.length;
+      state.size -= others.length - left.length;
+      queue.waiting.splice(0, queue.waiting.length, ...first, ...left);
+      if (queue.waiting.length === 0) endQueue(state, connector, queue);
+    }
+}
+
+/** The time that it waited for passes without effect. */
+function endQueue<D extends PendingDelivery>(
+  state: State<D>,
+  connector: ConnectorQueue<D>,
+  queue: DeviceQueue<D>,
+): void {
+  queue.state = 'ready';
+  connector.fresh.delete(queue);
+  connector.retried.delete(queue);
+  removeQueue(state, connector, queue);
 }
 
 function removeQueue<D extends PendingDelivery>(

@@ -65,6 +65,11 @@ export interface Deliverer {
   readonly nextRetryOf: (connectorId: string) => EpochMs | undefined;
   readonly waiting: number;
   readonly brokenTargets: number;
+  /**
+   * Gives up deliveries that another node continues. Resolves when none of them is in progress;
+   * what was attempted meanwhile is recorded.
+   */
+  release(isReleased: (waiting: WaitingDelivery) => boolean): Promise<void>;
   /** Resolves when nothing is due now and all outcomes are saved. */
   settled(): Promise<void>;
   /**
@@ -82,6 +87,8 @@ interface Worker {
   readonly timer: WakeTimer;
   /** Queues with a delivery in progress. */
   readonly running: Set<DeviceQueue<WaitingDelivery>>;
+  /** Called when an attempt has ended. */
+  readonly attemptEnded: (() => void)[];
   /** Called when no delivery is in progress. */
   readonly idle: (() => void)[];
   isClosed: boolean;
@@ -107,6 +114,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     get brokenTargets() {
       return queues.brokenTargets;
     },
+    release: (isReleased) => release(worker, isReleased),
     settled: () => settled(worker),
     close: () => close(worker),
   };
@@ -123,6 +131,7 @@ function createWorker(parts: DelivererParts): Worker {
     attempts: createLimitedAttempts({ send, now, setTimer, attemptMsMax, failed }),
     timer: createWakeTimer({ wake, now, setTimer }),
     running: new Set(),
+    attemptEnded: [],
     idle: [],
     isClosed: false,
     isStarting: false,
@@ -178,8 +187,9 @@ async function deliver(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Pro
   }
 }
 
-function ended({ running, idle }: Worker, queue: DeviceQueue<WaitingDelivery>): void {
+function ended({ running, idle, attemptEnded }: Worker, queue: DeviceQueue<WaitingDelivery>): void {
   running.delete(queue);
+  for (const resolve of attemptEnded.splice(0)) resolve();
   if (running.size > 0) return;
   for (const resolve of idle.splice(0)) resolve();
 }
@@ -240,6 +250,18 @@ function exchanged({ sent, answer }: SendOutcome) {
     payload: sent?.slice(0, payloadCharactersMax) ?? null,
     answer: answer?.slice(0, answerCharactersMax) ?? null,
   };
+}
+
+async function release(
+  { queues, running, attemptEnded, isClosed }: Worker,
+  isReleased: (waiting: WaitingDelivery) => boolean,
+): Promise<void> {
+  for (;;) {
+    queues.remove(isReleased);
+    const isUnderWay = [...running].some((queue) => isReleased(firstOf(queue)));
+    if (!isUnderWay || isClosed) return;
+    await new Promise<void>((resolve) => void attemptEnded.push(resolve));
+  }
 }
 
 async function settled(worker: Worker): Promise<void> {

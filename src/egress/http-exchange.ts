@@ -39,6 +39,7 @@ export interface HttpAnswer {
   readonly status: number;
   readonly retryAfter?: string | undefined;
   readonly location?: string | undefined;
+  readonly contentType?: string | undefined;
   readonly text: string;
 }
 
@@ -126,7 +127,12 @@ function createAnswerReading(keptBytesMax: number, done: (result: HttpAnswer | E
     onResponseStart(_controller, status, headers) {
       if (status < 200) return;
       const header = (name: string) => [headers[name]].flat()[0];
-      head = { status, retryAfter: header('retry-after'), location: header('location') };
+      head = {
+        status,
+        retryAfter: header('retry-after'),
+        location: header('location'),
+        contentType: header('content-type'),
+      };
     },
     onResponseData(controller, chunk) {
       if (bytes < keptBytesMax) kept.push(chunk.subarray(0, keptBytesMax - bytes));

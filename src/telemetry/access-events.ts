@@ -1,4 +1,4 @@
-// Refused credentials: counted, and told by address and account, so that a program such as fail2ban can act on them.
+// Access events: renewed certificates, failed sign-ins, and refused credentials by address and account for programs such as fail2ban.
 import type { Log } from './log.ts';
 
 type MakeCounter = (
@@ -31,15 +31,29 @@ export function accessEvents(
   let second = Number.NEGATIVE_INFINITY;
   let lines = 0;
   let untold = 0;
+  const hasLine = (): boolean => {
+    const now = Math.floor(clock() / 1_000);
+    if (now !== second) {
+      second = now;
+      lines = 0;
+    }
+    return ++lines <= linesPerSecondMax;
+  };
+  const failures = counter('provider_sign_ins_failed_total', 'Failed sign-ins by the provider.', [
+    'failure',
+  ]);
   return {
+    certificateRenewed(port: string): void {
+      log.info({ port }, 'a certificate was read again: new connections get it');
+    },
+
+    providerSignInFailed(failure: string, error: unknown): void {
+      failures.inc({ failure });
+      if (hasLine()) log.warn({ failure, error }, 'sign-in by the provider failed');
+    },
     credentialRefused(refused: RefusedCredential): void {
       refusals.inc({ reason: refused.reason });
-      const now = Math.floor(clock() / 1_000);
-      if (now !== second) {
-        second = now;
-        lines = 0;
-      }
-      if (++lines > linesPerSecondMax) {
+      if (!hasLine()) {
         untold++;
         return;
       }

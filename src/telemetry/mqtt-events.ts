@@ -34,10 +34,6 @@ export function mqttEvents(counter: CounterOf, log: Log) {
       log.debug({ why, ...about }, 'MQTT connection ended');
     },
 
-    mqttCertificateRenewed(): void {
-      log.info('the certificate of MQTT was read again: new connections get it');
-    },
-
     mqttRepeated(): void {
       repetitions.inc({});
     },

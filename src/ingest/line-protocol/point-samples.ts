@@ -23,6 +23,8 @@ export interface PointSample {
   readonly data: Record<string, Json>;
   /** Tags that name neither device nor topic; undefined without any. */
   readonly tags: JsonObject | undefined;
+  /** Measurement and tags of its first point, as they were written. */
+  readonly series: string;
   /** The first line of the sample, from 1. */
   readonly line: number;
   /** Keys whose integers became strings, because a number does not hold them exactly. */
@@ -79,7 +81,8 @@ export function createPointSamples({
     const at = timestamp === '' ? receivedAt : readTime(timestamp);
     if (at === undefined) return timestampFault;
     const { deviceId, topic, tags } = lane;
-    const sample: PointSample = { deviceId, topic, timestamp: at, data: {}, tags, line, texts: [] };
+    const names = { deviceId, topic, tags, series };
+    const sample: PointSample = { ...names, timestamp: at, data: {}, line, texts: [] };
     samples.push(sample);
     keep(lane, { at: timestamp, sample, series });
     return sample;

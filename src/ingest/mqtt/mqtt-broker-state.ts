@@ -5,10 +5,13 @@ import type { FlowControl } from './mqtt-flow-control.ts';
 import type { Login, LoginOutcome } from './mqtt-login.ts';
 import type { LogIn } from './mqtt-login-limiter.ts';
 import type { Deliveries } from './mqtt-messages.ts';
+import type { MqttPeers } from './mqtt-peers.ts';
 import type { PublishHandler, PublishParts, WillHandler } from './mqtt-publish.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
 import type { DeviceSubscription, MqttSession } from './mqtt-session.ts';
 import type { SessionStore } from './mqtt-session-store.ts';
+import type { SparkplugIntake } from '../sparkplug/sparkplug-client.ts';
+import type { SparkplugClients } from './mqtt-sparkplug.ts';
 import type { MqttTransport } from './mqtt-transport.ts';
 
 export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
@@ -23,7 +26,10 @@ export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly ended: (reason: string, about: Readonly<Record<string, string>>) => void;
   /** Called for a publish whose acknowledgement the client perhaps did not receive. */
   readonly doubt: (duplicateKey: string) => void;
+  readonly sparkplug: SparkplugIntake;
   readonly setTimer: SetTimer;
+  /** Undefined in a single process. */
+  readonly peers?: MqttPeers | undefined;
 }
 
 /** What the handlers of one broker share. */
@@ -42,6 +48,7 @@ export interface BrokerState<R extends RoutedDevice> {
   readonly logIn: LogIn;
   readonly publish: PublishHandler;
   readonly will: WillHandler;
+  readonly sparkplug: SparkplugClients;
   /** Handles the packets of a session that may be read again. */
   readonly readOn: (session: MqttSession) => void;
   isStopping: boolean;

@@ -2,13 +2,21 @@
 import type { BrokerParts, BrokerState } from './mqtt-broker-state.ts';
 import { connect } from './mqtt-connect.ts';
 import { createDeadlines } from './mqtt-deadlines.ts';
-import { endByPlatform, endSession, fail, keepAliveTimeout, refusePacket } from './mqtt-endings.ts';
+import {
+  cutOff,
+  endByPlatform,
+  endSession,
+  fail,
+  keepAliveTimeout,
+  refusePacket,
+} from './mqtt-endings.ts';
 import { createFlowControl, type FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
 import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
 import { MqttOutput } from './mqtt-output.ts';
 import { MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
+import { reasonCodes } from './mqtt-packet-writer.ts';
 import { handlePacket } from './mqtt-packets.ts';
 import { createPublishHandler, createWillHandler } from './mqtt-publish.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
@@ -19,7 +27,13 @@ import {
   type MqttSession,
   releaseConfirmed,
 } from './mqtt-session.ts';
-import { createSessionStore, type SessionStore } from './mqtt-session-store.ts';
+import {
+  createSessionStore,
+  type KeptSession,
+  keptSessionOf,
+  type SessionStore,
+} from './mqtt-session-store.ts';
+import { createSparkplugClients } from './mqtt-sparkplug.ts';
 import type { MqttTransport } from './mqtt-transport.ts';
 
 const second = 1_000;
@@ -35,6 +49,11 @@ export interface MqttBroker {
   readonly store: Pick<SessionStore, 'size' | 'dropOld'>;
   /** Ends a connection from the side of the platform, without its will. */
   end(session: MqttSession, because: string): void;
+  /**
+   * Ends the connection that has this claim, because its client connected to another node. Returns
+   * what is kept of its session.
+   */
+  evict(key: string, claim: string): KeptSession | undefined;
   /** Ends every connection, once its publishes in progress are answered. */
   close(): Promise<void>;
 }
@@ -56,6 +75,7 @@ export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): M
     flowControl,
     store,
     end: (session, because) => endByPlatform(state, session, because),
+    evict: (key, claim) => evict(state, key, claim),
     async close() {
       state.isStopping = true;
       await flowControl.close();
@@ -66,9 +86,28 @@ export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): M
   };
 }
 
+function evict<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  key: string,
+  claim: string,
+): KeptSession | undefined {
+  const session = state.byKey.get(key);
+  if (session?.claim !== claim) return undefined;
+  const kept = session.state === 'open' ? keptSessionOf(session, state.parts.now()) : undefined;
+  // Its owner has given the client to another connection already.
+  session.claim = undefined;
+  cutOff(state, session, reasonCodes.takenOver);
+  return kept;
+}
+
 function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState<R> {
   const flowControl = createFlowControl<MqttSession>((session) => readOn(state, session));
   const deliveries = createDeliveries(parts);
+  const sparkplug = createSparkplugClients({
+    intake: parts.sparkplug,
+    write: deliveries.write,
+    end: (session, because) => endByPlatform(state, session, because),
+  });
   const state: BrokerState<R> = {
     parts,
     sessions: new Set(),
@@ -79,8 +118,9 @@ function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState
     deliveries,
     store: createSessionStore(parts.now),
     logIn: createLoginLimiter(parts),
-    publish: createPublishHandler(parts, deliveries, flowControl),
-    will: createWillHandler(parts),
+    publish: createPublishHandler(parts, deliveries, flowControl, sparkplug),
+    will: createWillHandler(parts, sparkplug),
+    sparkplug,
     readOn: (session) => readOn(state, session),
     isStopping: false,
   };

@@ -1,5 +1,6 @@
 // MQTT connect: a client logs in, takes over its client id and resumes its session (MQTT 3.1, 3.2).
 import { randomUUID } from 'node:crypto';
+import { errorMessage } from '../../model/error-message.ts';
 import { ownBytes } from '../../structures/own-bytes.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { cutOff, finish, refusePacket } from './mqtt-endings.ts';
@@ -14,6 +15,7 @@ import {
 } from './mqtt-packet-writer.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
 import { isClosed, type MqttSession, type Will } from './mqtt-session.ts';
+import type { KeptSession } from './mqtt-session-store.ts';
 import { restoreSubscriptions } from './mqtt-subscriptions.ts';
 
 /** MQTT-3.1.2-24: one and a half times the keep-alive. */
@@ -140,24 +142,42 @@ function refuse<R extends RoutedDevice>(
   finish(state, session);
 }
 
+/** What the client left; `unknown` while no node knows. Other nodes end its other connection. */
+function resume<R extends RoutedDevice>(
+  { parts, store }: BrokerState<R>,
+  session: MqttSession,
+): KeptSession | undefined | Promise<KeptSession | 'unknown' | undefined> {
+  const { key, isClean, clientId, address } = session;
+  if (parts.peers !== undefined)
+    return parts.peers.claim(session).catch((error: unknown) => {
+      parts.refused('clientWithoutOwner', { address, clientId, reason: errorMessage(error) });
+      return 'unknown';
+    });
+  const kept = isClean ? undefined : store.get(key);
+  store.delete(key);
+  return kept;
+}
+
 async function open<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
   answer: ConnackProperties | undefined,
 ): Promise<void> {
-  const { byKey, store, deadlines, parts } = state;
+  const { byKey, deadlines, parts } = state;
   const { key } = session;
   const other = byKey.get(key);
   // MQTT-3.1.4-2.
   if (other !== undefined) cutOff(state, other, reasonCodes.takenOver);
   byKey.set(key, session);
-  const kept = session.isClean ? undefined : store.get(key);
+  const resumed = resume(state, session);
+  const kept = resumed instanceof Promise ? await resumed : resumed;
+  if (isClosed(session)) return;
+  if (kept === 'unknown') return refuse(state, session, returnCodes.serverUnavailable);
   if (kept !== undefined) {
     await restoreSubscriptions(state, session, kept);
     if (isClosed(session)) return;
     session.halfReceived = new Map(kept.halfReceived.map((number) => [number, 'durable']));
   }
-  store.delete(key);
   session.state = 'open';
   session.heardAt = deadlines.now;
   deadlines.place(session, deadlines.now + session.silenceMax + 1);

@@ -12,6 +12,7 @@ import {
   type MqttSession,
   unconfirmedKeys,
 } from './mqtt-session.ts';
+import { keptSessionOf } from './mqtt-session-store.ts';
 
 /** Why a client that is silent for too long is disconnected. */
 export const keepAliveTimeout = 'keep alive timeout';
@@ -22,7 +23,7 @@ export function endSession<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
 ): void {
-  const { parts, byKey, deliveries, flowControl, store } = state;
+  const { parts, byKey, deliveries, flowControl } = state;
   const wasOpen = session.state === 'open';
   session.state = 'closed';
   state.sessions.delete(session);
@@ -30,14 +31,27 @@ export function endSession<R extends RoutedDevice>(
   session.framer.clear();
   flowControl.leave(session);
   if (byKey.get(session.key) === session) byKey.delete(session.key);
-  if (wasOpen && session.keptForMs > 0) store.keep(session);
+  leaveSession(state, session, wasOpen);
   deliveries.removeAll(session);
   discardMessages(session);
   for (const key of unconfirmedKeys(session, parts.now())) parts.doubt(key);
+  // Those that connect to a platform that stopped are born again.
+  if (wasOpen && !state.isStopping) state.sparkplug.left(session);
   const { will } = session;
   session.will = undefined;
   const isPublished = wasOpen && !session.isDisconnected && session.endedBecause === undefined;
   if (will !== undefined && isPublished) void state.will.publish(session, will);
+}
+
+/** Keeps what the client will find again, here or at the node that owns the client. */
+function leaveSession<R extends RoutedDevice>(
+  { parts, store }: BrokerState<R>,
+  session: MqttSession,
+  wasOpen: boolean,
+): void {
+  const kept = wasOpen ? keptSessionOf(session, parts.now()) : undefined;
+  if (parts.peers !== undefined) parts.peers.release(session, kept);
+  else if (kept !== undefined) store.set(session.key, kept);
 }
 
 /** Ends the session and closes the connection after everything written has been sent. */

@@ -5,13 +5,8 @@ import {
   type Server as TlsServer,
   type TLSSocket,
 } from 'node:tls';
+import type { Certificate } from '../../structures/certificate-watch.ts';
 import { mqttLimits } from './mqtt-limits.ts';
-
-export interface Certificate {
-  /** PEM. */
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
 
 export interface MqttListener {
   readonly port: number;

@@ -13,6 +13,8 @@ export type MqttIdentity =
       readonly connectorId: string;
       readonly organizationId: string;
       readonly secret: string;
+      /** Whether its devices are edge nodes of Sparkplug. */
+      readonly isSparkplug: boolean;
     }
   | {
       readonly mode: 'token';
@@ -59,7 +61,9 @@ async function bySecret({ userName, password }: Login, parts: LoginParts): Promi
   if (connectivity !== 'MQTT') return { refused: 'the device connector is not for MQTT' };
   if (uplinkSecret === null) return { refused: 'devices of this connector need a token' };
   if (!isSame(uplinkSecret, password)) return { refused: 'the password is not the uplink secret' };
-  return { identity: { mode: 'secret', connectorId: id, organizationId, secret: uplinkSecret } };
+  const isSparkplug = connector.sparkplug !== null;
+  const identity = { mode: 'secret', connectorId: id, secret: uplinkSecret } as const;
+  return { identity: { ...identity, organizationId, isSparkplug } };
 }
 
 async function byToken({ clientId, password }: Login, parts: LoginParts): Promise<LoginOutcome> {
@@ -95,8 +99,10 @@ export async function lapseOf(
 ): Promise<string | undefined> {
   if (identity.mode === 'secret') {
     const connector = await parts.findConnector(identity.connectorId);
-    if (connector?.uplinkSecret === identity.secret) return undefined;
-    return 'the device connector or its secret is gone';
+    if (connector?.uplinkSecret !== identity.secret)
+      return 'the device connector or its secret is gone';
+    const isSparkplug = connector.sparkplug !== null;
+    return isSparkplug === identity.isSparkplug ? undefined : 'the device connector was changed';
   }
   const device = await parts.findDevice(identity.id);
   if (device?.deviceId !== identity.deviceId) return 'the device is gone or has another id';

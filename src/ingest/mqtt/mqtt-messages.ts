@@ -1,9 +1,9 @@
 // MQTT messages: what the platform and other clients send to the subscribers of a device (contract 17).
 import type { SetTimer } from '../../structures/timers.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { createMessageWriter } from './mqtt-message-writer.ts';
+import { createMessageWriter, type WriteMessage } from './mqtt-message-writer.ts';
 import { expiryOf, type MessageProperties, remainingProperties } from './mqtt-properties.ts';
-import type { Retained } from './mqtt-retained.ts';
+import type { RetainedMessage, RetainedSource } from './mqtt-retained.ts';
 import type { DeliveryOutcome, DeviceSubscription, MqttSession } from './mqtt-session.ts';
 import {
   bestSubscription,
@@ -30,14 +30,19 @@ export interface Deliveries extends Pick<Subscribers, 'add' | 'remove' | 'remove
     id: string,
     message: OutboundMessage,
   ): Promise<DeliveryOutcome> | undefined;
+  readonly write: WriteMessage;
   /** Sends what the device published to the subscribers of that topic. */
-  echo(id: string, message: OutboundMessage, from: MqttSession): void;
+  echo(id: string, message: OutboundMessage, from?: MqttSession): void;
   /** Sends retained messages to a session that has just subscribed. */
   sendRetained(session: MqttSession, subscription: DeviceSubscription): void;
+  /** Whether a session here has subscribed for the device. */
+  hasSubscribers(id: string): boolean;
 }
 
 interface DeliveriesParts {
-  readonly retained: Retained;
+  readonly retained: RetainedSource;
+  /** Undefined in a single process. */
+  readonly peers?: { unwatch(id: string): void } | undefined;
   readonly setTimer: SetTimer;
   readonly now: () => EpochMs;
 }
@@ -45,14 +50,14 @@ interface DeliveriesParts {
 /** From the worst to the best. */
 const outcomesInOrder = ['offline', 'sent', 'acknowledged'] as const;
 
-export function createDeliveries({ retained, setTimer, now }: DeliveriesParts): Deliveries {
-  const subscribers = createSubscribers();
-  const write = createMessageWriter(setTimer);
+/** Of a message to several subscribers; `offline` without any. */
+export function bestOutcome(outcomes: readonly DeliveryOutcome[]): DeliveryOutcome {
+  return outcomesInOrder.findLast((outcome) => outcomes.includes(outcome)) ?? 'offline';
+}
 
-  const expiring = ({ properties }: OutboundMessage) => {
-    const expiresAt = expiryOf(properties, now());
-    return expiresAt === undefined ? {} : { expiresAt };
-  };
+export function createDeliveries({ retained, peers, setTimer, now }: DeliveriesParts): Deliveries {
+  const subscribers = createSubscribers((id) => peers?.unwatch(id));
+  const write = createMessageWriter(setTimer);
 
   function writeFor(
     session: MqttSession,
@@ -61,6 +66,15 @@ export function createDeliveries({ retained, setTimer, now }: DeliveriesParts): 
   ): Promise<DeliveryOutcome> {
     const granted = lowerOf(message.qos, qos);
     return write(session, topicText(filter, levels), { ...message, qos: granted });
+  }
+
+  function writeRetained(
+    session: MqttSession,
+    subscription: DeviceSubscription,
+    messages: readonly RetainedMessage[],
+  ): void {
+    for (const message of messages.flatMap((kept) => retainedNow(kept, now())))
+      void writeFor(session, subscription, message);
   }
 
   function sendTo(
@@ -74,17 +88,18 @@ export function createDeliveries({ retained, setTimer, now }: DeliveriesParts): 
 
   return {
     ...subscribers,
+    write,
     sendTo,
     async send(id, message) {
-      if (message.retain) retained.keep(id, 'down', { ...message, ...expiring(message) });
+      if (message.retain) retained.keep(id, 'down', { ...message, ...expiring(message, now()) });
       // To clients that are subscribed already it is a message like any other (MQTT-3.3.1-9).
       const live = { ...message, retain: false };
       const sent = [...subscribers.of(id)].flatMap((session) => sendTo(session, id, live) ?? []);
       const outcomes = await Promise.all(sent);
-      return outcomesInOrder.findLast((outcome) => outcomes.includes(outcome)) ?? 'offline';
+      return bestOutcome(outcomes);
     },
     echo(id, message, from) {
-      if (message.retain) retained.keep(id, 'up', { ...message, ...expiring(message) });
+      if (message.retain) retained.keep(id, 'up', { ...message, ...expiring(message, now()) });
       for (const session of subscribers.of(id)) {
         const subscription = upSubscription(session, id, message.levels);
         if (subscription === undefined || (subscription.noLocal && session === from)) continue;
@@ -93,17 +108,34 @@ export function createDeliveries({ retained, setTimer, now }: DeliveriesParts): 
       }
     },
     sendRetained(session, subscription) {
-      for (const message of retained.of(subscription.id, subscription.filter)) {
-        const { expiresAt, properties, ...kept } = message;
-        if (expiresAt !== undefined && expiresAt <= now()) continue;
-        const left = remainingProperties(properties, expiresAt, now());
-        void writeFor(session, subscription, { ...kept, properties: left, retain: true });
-      }
+      const found = retained.of(subscription.id, subscription.filter);
+      if (!(found instanceof Promise)) return writeRetained(session, subscription, found);
+      // A subscription does not fail because the owner does not answer.
+      found.then(
+        (messages) => writeRetained(session, subscription, messages),
+        () => undefined,
+      );
     },
+    hasSubscribers: (id) => subscribers.has(id),
   };
 }
 
 function lowerOf(a: 0 | 1, b: 0 | 1): 0 | 1 {
   if (a === 0) return 0;
   return b;
+}
+
+function expiring({ properties }: OutboundMessage, now: EpochMs) {
+  const expiresAt = expiryOf(properties, now);
+  return expiresAt === undefined ? {} : { expiresAt };
+}
+
+/** Nothing of a message that has expired. */
+function retainedNow(
+  { expiresAt, properties, ...kept }: RetainedMessage,
+  now: EpochMs,
+): readonly OutboundMessage[] {
+  if (expiresAt !== undefined && expiresAt <= now) return [];
+  const left = remainingProperties(properties, expiresAt, now);
+  return [{ ...kept, properties: left, retain: true }];
 }

@@ -4,11 +4,14 @@ import { errorMessage } from '../../model/error-message.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { Problem } from '../../model/problem.ts';
 import type { FlowControl } from './mqtt-flow-control.ts';
-import type { Deliveries } from './mqtt-messages.ts';
+import type { Deliveries, OutboundMessage } from './mqtt-messages.ts';
+import type { MqttPeers } from './mqtt-peers.ts';
 import type { PublishPacket } from './mqtt-packet-reader.ts';
 import { messageProperties } from './mqtt-properties.ts';
-import type { Retained } from './mqtt-retained.ts';
+import type { RetainedSource } from './mqtt-retained.ts';
 import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
+import type { SparkplugClients } from './mqtt-sparkplug.ts';
+import { isSparkplugTopic } from '../sparkplug/sparkplug-topic.ts';
 import { type MqttSession, recordAcknowledgement, takeTurn, type Will } from './mqtt-session.ts';
 import { type UpTopic, upTopicOf } from './mqtt-topic.ts';
 
@@ -27,9 +30,11 @@ export interface PublishParts<R extends RoutedDevice> {
   readonly findRoute: FindRoute<R>;
   /**
    * Resolves when the payload is durable; rejects when it is not, and then it is not acknowledged.
+   * The message is what subscribers get of it; absent for a will.
    */
-  readonly store: (route: R, payload: MqttPayload) => Promise<void>;
-  readonly retained: Retained;
+  readonly store: (route: R, payload: MqttPayload, message?: OutboundMessage) => Promise<void>;
+  readonly peers?: Pick<MqttPeers, 'published'> | undefined;
+  readonly retained: RetainedSource;
   readonly now: () => EpochMs;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
 }
@@ -48,6 +53,7 @@ export function createPublishHandler<R extends RoutedDevice>(
   parts: PublishParts<R>,
   deliveries: Deliveries,
   flowControl: Pick<FlowControl<MqttSession>, 'add' | 'remove'>,
+  sparkplug: Pick<SparkplugClients, 'take'>,
 ): PublishHandler {
   return (session, packet, answer) => {
     const payload = bufferOf(packet.payload);
@@ -60,6 +66,14 @@ export function createPublishHandler<R extends RoutedDevice>(
       settle(outcome);
     };
     const failed = (error: unknown) => over(refusalOf(session, packet.qos, error, parts));
+    if (isSparkplugTopic(packet.topic)) {
+      takeSparkplug(() => sparkplug.take(session, packet.topic, payload)).then(
+        () => over('done'),
+        // An internal error. Edge nodes send their births when they connect again.
+        (error: unknown) => over(refusalOf(session, 1, error, parts)),
+      );
+      return;
+    }
     const store = (route: R) => {
       const echo = {
         levels,
@@ -72,10 +86,11 @@ export function createPublishHandler<R extends RoutedDevice>(
       const isPayload = !(packet.retain && payload.length === 0);
       const handedOn = payloadOf(session, packet, levels, payload);
       recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'in progress');
-      const stored = isPayload ? parts.store(route, handedOn) : Promise.resolve();
+      const stored = isPayload ? parts.store(route, handedOn, echo) : Promise.resolve();
       stored.then(() => {
         recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
         deliveries.echo(route.device.id, echo, session);
+        parts.peers?.published(route.device.id, echo, isPayload);
         over('done');
       }, failed);
     };
@@ -111,6 +126,17 @@ function inOrder<R>(
       if (session.begun === begun) session.begun = undefined;
     });
   session.begun = begun;
+}
+
+/** Rejects with a ForeignTopic for a topic of another client. */
+async function takeSparkplug(take: () => Promise<void>): Promise<void> {
+  let stored: Promise<void>;
+  try {
+    stored = take();
+  } catch (error) {
+    throw new ForeignTopic(error);
+  }
+  await stored;
 }
 
 /** The answer to a publish on a topic that does not belong to the login. */
@@ -181,12 +207,17 @@ export interface WillHandler {
   publish(session: MqttSession, will: Will): Promise<void>;
 }
 
-export function createWillHandler<R extends RoutedDevice>(parts: PublishParts<R>): WillHandler {
+export function createWillHandler<R extends RoutedDevice>(
+  parts: PublishParts<R>,
+  sparkplug: Pick<SparkplugClients, 'checkWill'>,
+): WillHandler {
   return {
     async isPermitted(session: MqttSession): Promise<boolean> {
       if (session.will === undefined) return true;
       try {
-        await routeOf(session, upTopicOf(session.will.topic), parts.findRoute);
+        const { topic } = session.will;
+        if (isSparkplugTopic(topic)) sparkplug.checkWill(session, topic);
+        else await routeOf(session, upTopicOf(topic), parts.findRoute);
         return true;
       } catch (error) {
         parts.refused('foreignTopic', {
@@ -198,6 +229,8 @@ export function createWillHandler<R extends RoutedDevice>(parts: PublishParts<R>
       }
     },
     async publish(session: MqttSession, { topic, payload }: Will): Promise<void> {
+      // The end of the connection is the death of an edge node, with or without a will.
+      if (isSparkplugTopic(topic)) return;
       try {
         const up = upTopicOf(topic);
         const route = await routeOf(session, up, parts.findRoute);

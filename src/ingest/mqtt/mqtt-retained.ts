@@ -18,9 +18,24 @@ export interface RetainedMessage {
 export interface Retained {
   /** An empty payload forgets the topic's message. `id` is the service device id. */
   keep(id: string, direction: TopicFilter['direction'], message: RetainedMessage): void;
-  of(id: string, filter: TopicFilter): readonly RetainedMessage[];
+  of(id: string, filter: Pick<TopicFilter, 'direction' | 'levels'>): readonly RetainedMessage[];
   forget(id: string): void;
   readonly bytes: number;
+  all(): Iterable<RetainedOfDevice>;
+}
+
+export interface RetainedOfDevice {
+  readonly id: string;
+  readonly direction: TopicFilter['direction'];
+  readonly message: RetainedMessage;
+}
+
+/** Retained messages of all nodes. */
+export interface RetainedSource extends Pick<Retained, 'keep'> {
+  of(
+    id: string,
+    filter: Pick<TopicFilter, 'direction' | 'levels'>,
+  ): readonly RetainedMessage[] | Promise<readonly RetainedMessage[]>;
 }
 
 /** Memory of a message apart from its payload, roughly. */
@@ -82,6 +97,11 @@ export function createRetainedMessages(): Retained {
     forget,
     get bytes() {
       return bytes;
+    },
+    *all() {
+      for (const [id, messages] of devices)
+        for (const [topic, message] of messages)
+          yield { id, direction: topic.startsWith('up/') ? 'up' : 'down', message };
     },
   };
 }

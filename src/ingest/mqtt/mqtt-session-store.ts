@@ -23,11 +23,32 @@ export interface KeptSession {
 export interface SessionStore {
   readonly size: number;
   get(key: string): KeptSession | undefined;
-  /** Stores the session of a connection that has ended, if there is something to store. */
-  keep(session: MqttSession): void;
+  set(key: string, kept: KeptSession): void;
   delete(key: string): void;
+  all(): Iterable<readonly [key: string, session: KeptSession]>;
   /** Drops sessions whose client did not come back in time. */
   dropOld(): void;
+}
+
+/** What is kept of the session of a connection that has ended; undefined when it leaves nothing. */
+export function keptSessionOf(
+  { subscriptions, halfReceived, keptForMs }: MqttSession,
+  now: EpochMs,
+): KeptSession | undefined {
+  if (keptForMs === 0) return undefined;
+  const numbers = [...(halfReceived ?? [])]
+    .filter(([, state]) => state === 'durable')
+    .map(([number]) => number);
+  if (subscriptions.size + numbers.length === 0) return undefined;
+  return {
+    subscriptions: [...subscriptions].map(([topic, { filter: _, id: __, ...options }]) => ({
+      topic,
+      ...options,
+    })),
+    halfReceived: numbers,
+    keptAt: now,
+    until: now + keptForMs,
+  };
 }
 
 export function createSessionStore(now: () => EpochMs): SessionStore {
@@ -40,22 +61,9 @@ export function createSessionStore(now: () => EpochMs): SessionStore {
       const session = kept.get(key);
       return session !== undefined && session.until > now() ? session : undefined;
     },
-    keep({ key, subscriptions, halfReceived, keptForMs }) {
-      const numbers = [...(halfReceived ?? [])]
-        .filter(([, state]) => state === 'durable')
-        .map(([number]) => number);
-      if (subscriptions.size + numbers.length === 0) return;
-      kept.set(key, {
-        subscriptions: [...subscriptions].map(([topic, { filter: _, id: __, ...options }]) => ({
-          topic,
-          ...options,
-        })),
-        halfReceived: numbers,
-        keptAt: now(),
-        until: now() + keptForMs,
-      });
-    },
+    set: (key, session) => kept.set(key, session),
     delete: (key) => void kept.delete(key),
+    all: () => kept,
     dropOld() {
       const before = now() - mqttLimits.sessionKeptMs;
       for (const [key, { keptAt }] of kept) {

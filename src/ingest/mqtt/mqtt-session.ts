@@ -7,6 +7,7 @@ import type { MqttIdentity } from './mqtt-login.ts';
 import type { MqttOutput } from './mqtt-output.ts';
 import type { PacketFramer } from './mqtt-packet-framer.ts';
 import type { ProtocolLevel } from './mqtt-packet-reader.ts';
+import type { SparkplugClient } from '../sparkplug/sparkplug-client.ts';
 import type { TopicFilter } from './mqtt-topic.ts';
 import type { MqttTransport } from './mqtt-transport.ts';
 
@@ -63,6 +64,8 @@ export interface MqttSession extends Dated, Flowing {
   packetBytesMax: number;
   will: Will | undefined;
   identity: MqttIdentity | undefined;
+  /** With several nodes: names this connection among those of its client id. */
+  claim: string | undefined;
   /** Whether the client has sent a DISCONNECT. */
   isDisconnected: boolean;
   /** Why the platform ended the connection. Its will is not published then. */
@@ -79,6 +82,8 @@ export interface MqttSession extends Dated, Flowing {
   stalledAt: number | undefined;
   /** Subscriptions by topic filter. */
   readonly subscriptions: Map<string, DeviceSubscription>;
+  /** Of a connector for Sparkplug, when the client has named its edge node. */
+  sparkplug: SparkplugClient | undefined;
   /** Devices that were sent their configuration over this connection. */
   configured: Set<string> | undefined;
   /** Work that must have begun before the next publish may begin. */
@@ -112,6 +117,7 @@ export function createMqttSession(
     packetBytesMax: Number.POSITIVE_INFINITY,
     will: undefined,
     identity: undefined,
+    claim: undefined,
     isDisconnected: false,
     endedBecause: undefined,
     isBusy: false,
@@ -123,6 +129,7 @@ export function createMqttSession(
     inFlight: 0,
     heldBytes: 0,
     subscriptions: new Map(),
+    sparkplug: undefined,
     configured: undefined,
     begun: undefined,
     turns: undefined,

@@ -8,15 +8,19 @@ export interface Subscribers {
   removeAll(session: MqttSession): void;
   /** `id` is the service device id. */
   of(id: string): Iterable<MqttSession>;
+  has(id: string): boolean;
 }
 
-export function createSubscribers(): Subscribers {
+/** `left` is called with a device when its last subscriber is removed. */
+export function createSubscribers(left: (id: string) => void = () => undefined): Subscribers {
   const byDevice = new Map<string, Set<MqttSession>>();
 
   function unlist(session: MqttSession, id: string): void {
     const sessions = byDevice.get(id);
     sessions?.delete(session);
-    if (sessions?.size === 0) byDevice.delete(id);
+    if (sessions?.size !== 0) return;
+    byDevice.delete(id);
+    left(id);
   }
 
   return {
@@ -37,6 +41,7 @@ export function createSubscribers(): Subscribers {
       session.subscriptions.clear();
     },
     of: (id) => byDevice.get(id) ?? [],
+    has: (id) => byDevice.has(id),
   };
 }
 

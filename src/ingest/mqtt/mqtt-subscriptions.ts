@@ -12,6 +12,7 @@ import {
   type MqttSession,
 } from './mqtt-session.ts';
 import type { KeptSession } from './mqtt-session-store.ts';
+import { isSparkplugTopic, type SparkplugFilter } from '../sparkplug/sparkplug-topic.ts';
 import { topicFilterOf } from './mqtt-topic.ts';
 
 interface Wanted {
@@ -29,18 +30,49 @@ export async function subscribe<R extends RoutedDevice>(
   session: MqttSession,
   { messageId, subscriptions }: SubscribePacket,
 ): Promise<void> {
-  const granted: (DeviceSubscription | undefined)[] = [];
+  const granted: (Granted | undefined)[] = [];
   const before = new Set(session.subscriptions.keys());
   for (const wanted of subscriptions) granted.push(await grant(state, session, wanted));
+  if (state.parts.peers !== undefined) await watchAll(state, session, granted, subscriptions);
   if (isClosed(session)) return;
   const codes = granted.map((one, i) => one?.qos ?? refusedCode(session, subscriptions[i]?.topic));
   session.output.write(packetWriter(session.level).suback(messageId, codes));
   for (const [i, subscription] of granted.entries()) {
     const wanted = subscriptions[i];
     if (subscription === undefined || wanted === undefined) continue;
+    if ('sparkplug' in subscription) {
+      state.sparkplug.subscribed(session, subscription.sparkplug);
+      continue;
+    }
     if (wantsRetained(wanted, before)) state.deliveries.sendRetained(session, subscription);
     state.parts.reachable(session, subscription);
   }
+}
+
+/** The owners of the devices send their messages here from now on. Revokes what they refuse. */
+async function watchAll<R extends RoutedDevice>(
+  { parts, deliveries }: BrokerState<R>,
+  session: MqttSession,
+  granted: (Granted | undefined)[],
+  wanted: readonly Pick<Wanted, 'topic'>[],
+): Promise<void> {
+  const watch = async (place: number, id: string) => {
+    try {
+      await parts.peers?.watch(id);
+    } catch (error) {
+      const reason = errorMessage(error);
+      parts.refused('subscriptionWithoutOwner', { ...aboutSession(session), reason });
+      granted[place] = undefined;
+      if (!isClosed(session)) deliveries.remove(session, wanted[place]?.topic ?? '');
+    }
+  };
+  await Promise.all(
+    granted.flatMap((subscription, place) =>
+      subscription === undefined || 'sparkplug' in subscription
+        ? []
+        : [watch(place, subscription.id)],
+    ),
+  );
 }
 
 /** MQTT 3.1.1 has one code for all. */
@@ -63,6 +95,7 @@ export function unsubscribe<R extends RoutedDevice>(
   const reasons = unsubscriptions.map((topic) => {
     const isKnown = session.subscriptions.has(topic);
     deliveries.remove(session, topic);
+    if (session.sparkplug?.filters.delete(topic)) return 0;
     return isKnown ? 0 : reasonCodes.noSubscription;
   });
   session.output.write(packetWriter(session.level).unsuback(messageId, reasons));
@@ -77,17 +110,26 @@ export async function restoreSubscriptions<R extends RoutedDevice>(
   session: MqttSession,
   { subscriptions }: KeptSession,
 ): Promise<void> {
+  const granted: (Granted | undefined)[] = [];
   for (const { noLocal: nl, retainAsPublished: rap, ...wanted } of subscriptions)
-    await grant(state, session, { ...wanted, nl, rap });
+    granted.push(await grant(state, session, { ...wanted, nl, rap }));
+  if (state.parts.peers !== undefined) await watchAll(state, session, granted, subscriptions);
 }
+
+/** What a filter of Sparkplug is for is with the client: it is not of one device. */
+type Granted =
+  | DeviceSubscription
+  | { readonly sparkplug: SparkplugFilter; readonly qos: DeviceSubscription['qos'] };
 
 /** Undefined for a filter that is refused. */
 async function grant<R extends RoutedDevice>(
-  { parts, deliveries }: BrokerState<R>,
+  { parts, deliveries, sparkplug }: BrokerState<R>,
   session: MqttSession,
   wanted: Wanted,
-): Promise<DeviceSubscription | undefined> {
+): Promise<Granted | undefined> {
   try {
+    if (isSparkplugTopic(wanted.topic))
+      return { sparkplug: sparkplug.grant(session, wanted.topic), qos: 0 };
     const subscription = await subscriptionOf(session, wanted, parts.findRoute);
     if (!isClosed(session)) deliveries.add(session, wanted.topic, subscription);
     return subscription;

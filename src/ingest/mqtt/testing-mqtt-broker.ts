@@ -51,14 +51,19 @@ export async function startTestBroker(
     retained: createRetainedMessages(),
     logIn: async (_address, { userName, password }) => {
       if (password !== secret) return { refused: 'wrong' };
-      const identity = { mode: 'secret', connectorId, organizationId: userName, secret } as const;
-      return { identity };
+      const name = { connectorId, organizationId: userName };
+      return { identity: { mode: 'secret', ...name, secret, isSparkplug: false } };
     },
     countWebSocket: () => true,
     reachable: (_session, { id }) => void happened.push(['reachable', id]),
     refused: (reason) => void happened.push(['refused', reason]),
     ended: (reason) => void happened.push(['ended', reason]),
     doubt: () => undefined,
+    sparkplug: {
+      take: () => Promise.reject(new Error('no connector here is for Sparkplug')),
+      subscribed: () => undefined,
+      left: () => undefined,
+    },
     now: () => 0,
     setTimer: timers.setTimer,
     ...changed,

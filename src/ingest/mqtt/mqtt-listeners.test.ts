@@ -1,4 +1,4 @@
-// A renewed certificate of MQTT: new connections get it without a restart, open ones stay, and one that cannot be used changes nothing.
+// A renewed certificate of MQTT: new connections get it, open ones stay, and an invalid one changes nothing.
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, expect, test } from 'vitest';
 import { makeCertificate } from '../../../tests/servers/certificate.ts';
-import { createCertificateWatch } from './mqtt-certificate.ts';
+import { createCertificateWatch } from '../../structures/certificate-watch.ts';
 import { listenMqtt } from './mqtt-listeners.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-renewed-'));

@@ -1,0 +1,101 @@
+// Kinds of MQTT messages between nodes, with their requests as they cross.
+import type { EpochMs } from '../../../model/instant.ts';
+import type { Json } from '../../../model/json.ts';
+import type { NodeAddress } from '../../../model/node-address.ts';
+import type { KeptSession } from '../mqtt-session-store.ts';
+import type { TopicFilter } from '../mqtt-topic.ts';
+import type { Claim } from './client-claims.ts';
+
+/** The first group goes to owners of devices and clients, the second to nodes with their connections. */
+export const kinds = {
+  publish: 'mqttPublish',
+  published: 'mqttPublished',
+  send: 'mqttSend',
+  doubt: 'mqttDoubt',
+  retained: 'mqttRetained',
+  watch: 'mqttWatch',
+  unwatch: 'mqttUnwatch',
+  claim: 'mqttClaim',
+  reclaim: 'mqttReclaim',
+  release: 'mqttRelease',
+  handOver: 'mqttHandOver',
+  deliver: 'mqttDeliver',
+  evict: 'mqttEvict',
+  contact: 'mqttContact',
+} as const;
+
+/** A device is named by its service id. A message is in the form of message-form.ts. */
+export interface PublishRequest {
+  readonly id: string;
+  readonly message: Json;
+  /** Sub-topic, its levels joined with dots. */
+  readonly topic: string | null;
+  readonly key: string | null;
+  /** Whether subscribers get it. */
+  readonly isSpread: boolean;
+  readonly isRepeated: boolean;
+  readonly at: EpochMs;
+}
+
+export interface MessageRequest {
+  readonly id: string;
+  readonly message: Json;
+}
+
+export interface DeliverRequest extends MessageRequest {
+  readonly direction: TopicFilter['direction'];
+}
+
+export interface SendRequest {
+  readonly id: string;
+  readonly topic: string;
+  readonly payload: string;
+  readonly qos: 0 | 1;
+  readonly retain: boolean;
+}
+
+export interface RetainedRequest extends Pick<TopicFilter, 'direction' | 'levels'> {
+  readonly id: string;
+}
+
+export interface WatchRequest {
+  readonly node: NodeAddress;
+  readonly ids: readonly string[];
+  /** Whether the subscribers were there before. */
+  readonly isAgain: boolean;
+}
+
+export interface UnwatchRequest {
+  readonly id: string;
+  readonly nodeId: string;
+}
+
+export interface ClaimRequest {
+  readonly claim: Claim;
+  readonly isClean: boolean;
+}
+
+export interface ReclaimRequest {
+  readonly node: NodeAddress;
+  readonly claims: readonly Claim[];
+}
+
+export interface ReleaseRequest {
+  readonly key: string;
+  readonly claim: string;
+  readonly kept: KeptSession | null;
+}
+
+export interface HandOverRequest {
+  readonly retained: readonly DeliverRequest[];
+  readonly kept: readonly (readonly [key: string, kept: KeptSession])[];
+}
+
+/** Requests as JSON: their types say what they hold. */
+export function requestOf<T>(request: T): Json {
+  return request as unknown as Json;
+}
+
+export function requestAs<T>(request: Json): T {
+  return request as unknown as T;
+}

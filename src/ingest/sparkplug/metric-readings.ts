@@ -1,0 +1,111 @@
+// Metric readings: the values of a message by data key, with the times and types that their births gave.
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json } from '../../model/json.ts';
+import { type Birth, type BornMetric, dataKeyOf, isData } from './birth.ts';
+import { dataTypeNames, dataTypes } from './data-types.ts';
+import { jsonValue } from './metric-value.ts';
+import { propertiesOf } from './metric-properties.ts';
+import { epochMsOf } from './scalar-value.ts';
+import type { Metric, Payload, WireValue } from './sparkplug-payload.ts';
+
+export interface Reading {
+  readonly name: string;
+  /** Undefined for what is not data. */
+  readonly key: string | undefined;
+  /** Name of the data type. */
+  readonly type: string;
+  readonly timestamp: EpochMs;
+  readonly value: Json;
+  readonly unit: string | undefined;
+  readonly properties: Json | undefined;
+  readonly isHistorical: boolean;
+  readonly isTransient: boolean;
+}
+
+export interface MessageReadings {
+  readonly readings: readonly Reading[];
+  /** Why births are needed again; undefined when all metrics are known. */
+  readonly unknown: string | undefined;
+}
+
+interface ReadingParts {
+  readonly payload: Payload;
+  readonly birth: Birth;
+  /** The time of values without one. */
+  readonly receivedAt: EpochMs;
+  readonly fault: (fault: string) => void;
+}
+
+/** Values of unknown aliases are lost, until the births come again. */
+export function readingsOf(parts: ReadingParts): MessageReadings {
+  const { payload, birth, receivedAt, fault } = parts;
+  const sentAt = epochMsOf(payload.timestamp) ?? receivedAt;
+  const readings: Reading[] = [];
+  let unknown: string | undefined;
+
+  function add(born: BornMetric, metric: Metric, inherited: Inherited): void {
+    const { value } = metric;
+    const about = { ...inherited, ...flagsOf(metric) };
+    const timestamp = epochMsOf(metric.timestamp) ?? inherited.timestamp;
+    if (metric.timestamp !== undefined && epochMsOf(metric.timestamp) === undefined)
+      fault(`${born.name}: its time is out of range, so that it has that of the message`);
+    if (isTemplate(value)) {
+      if (!value.isDefinition) addMembers(born, value, { ...about, timestamp });
+      return;
+    }
+    const type = metric.datatype || born.dataType;
+    const isNull = metric.isNull === true || value === undefined;
+    readings.push({
+      ...about,
+      name: born.name,
+      key: born.key,
+      type: dataTypeNames[type] ?? String(type),
+      timestamp,
+      value: isNull ? null : jsonValue(value, type, (what) => fault(`${born.name}: ${what}`)),
+      unit: born.unit,
+      properties: propertiesOf(metric.properties),
+    });
+  }
+
+  function addMembers(born: BornMetric, { metrics }: Template, inherited: Inherited): void {
+    for (const member of metrics) {
+      const name = `${born.name}/${member.name ?? ''}`;
+      add(birth.byName.get(name) ?? unborn(name, member), member, inherited);
+    }
+  }
+
+  const inherited = { timestamp: sentAt, isHistorical: false, isTransient: false };
+  for (const metric of payload.metrics) {
+    const born = bornOf(metric, birth);
+    if (born !== undefined) add(born, metric, inherited);
+    else unknown ??= `a metric has alias ${metric.alias}, which no birth announced`;
+  }
+  return { readings, unknown };
+}
+
+type Template = Extract<WireValue, { metrics: Metric[] }>;
+type Inherited = Pick<Reading, 'timestamp' | 'isHistorical' | 'isTransient'>;
+
+function isTemplate(value: WireValue | undefined): value is Template {
+  return typeof value === 'object' && 'metrics' in value;
+}
+
+function flagsOf({ isHistorical, isTransient }: Metric) {
+  return {
+    ...(isHistorical === true && { isHistorical }),
+    ...(isTransient === true && { isTransient }),
+  };
+}
+
+/** Undefined for an alias that no birth announced. */
+function bornOf(metric: Metric, { byName, byAlias }: Birth): BornMetric | undefined {
+  const { name, alias } = metric;
+  if (name) return byName.get(name) ?? unborn(name, metric);
+  return alias === undefined ? undefined : byAlias.get(alias);
+}
+
+/** A metric that no birth announced: its name and type are enough to store it. */
+function unborn(name: string, { alias, datatype = dataTypes.unknown }: Metric): BornMetric {
+  const key = isData(name) ? dataKeyOf(name) : undefined;
+  return { name, alias, key, dataType: datatype, unit: undefined };
+}

@@ -1,0 +1,49 @@
+// Scalar values of Sparkplug B as JSON: integers of all sizes, numbers and times.
+import { formatInstant, isInstant } from '../../model/instant.ts';
+import type { Json } from '../../model/json.ts';
+import type { IntegerType } from './data-types.ts';
+
+/** Called for a value that is stored in another form, or as null. */
+export type NoteFault = (fault: string) => void;
+
+/** Negative integers come as those of 32 or 64 bits without a sign. */
+export function integerValue(
+  value: number | bigint,
+  { bits, isSigned }: IntegerType,
+  fault: NoteFault,
+): Json {
+  if (typeof value === 'number') {
+    if (bits === 64) return value;
+    const shift = 32 - bits;
+    return isSigned ? (value << shift) >> shift : (value << shift) >>> shift;
+  }
+  return exact(isSigned ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value), fault);
+}
+
+/** A string where a number would not be exact. */
+function exact(whole: bigint, fault: NoteFault): Json {
+  const number = Number(whole);
+  if (Number.isSafeInteger(number)) return number;
+  fault('the integer is stored as a string, because a number does not hold it exactly');
+  return String(whole);
+}
+
+export function finiteValue(value: number, fault: NoteFault): Json {
+  if (Number.isFinite(value)) return value;
+  fault(`the number is ${value}, which is stored as null`);
+  return null;
+}
+
+export function timeValue(value: number | bigint, fault: NoteFault): Json {
+  const at = epochMsOf(value);
+  if (at !== undefined) return formatInstant(at);
+  fault(`the time ${value} is out of range, and is stored as null`);
+  return null;
+}
+
+/** Undefined for a time that is out of range. */
+export function epochMsOf(value: number | bigint | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const at = typeof value === 'number' ? value : Number(BigInt.asIntN(64, value));
+  return isInstant(at) ? at : undefined;
+}
