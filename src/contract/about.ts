@@ -1,5 +1,6 @@
 // API schema of the facts about the installation that need no credential (contract 37).
 import Type from 'typebox';
+import { signInKinds } from '../model/user.ts';
 import { namedObject } from './named.ts';
 import { list, oneOf, orNull, text } from './record-fields.ts';
 
@@ -9,7 +10,10 @@ export const aboutSchema = namedObject('About', {
   name: text,
   version: Type.String({ description: 'Of the program' }),
   signedIn: isSet('Whether the request has a valid cookie, API key or token'),
-  signInKinds: list(oneOf(['PASSWORD'])),
+  signInKinds: list(oneOf(signInKinds)),
+  provider: orNull(
+    Type.Object({ label: text }, { description: 'Signs users in; see /v3/auth/oidc/start' }),
+  ),
   firstRun: isSet('Whether no device has been created yet'),
   features: Type.Object({
     mail: isSet('Whether mails are sent, which invitations and lost passwords use'),

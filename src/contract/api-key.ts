@@ -13,6 +13,12 @@ const fields = {
   secretPrefix: Type.String({ description: 'Beginning of the secret, to recognise the key by' }),
   created: time,
   lastUsed: orNull(time),
+  expiration: orNull(
+    Type.String({
+      format: 'date-time',
+      description: 'From when on the key is rejected; null: never',
+    }),
+  ),
 };
 
 export const apiKeySchema = namedObject('ApiKey', fields);
@@ -25,9 +31,15 @@ export const apiKeyDraft = namedObject('ApiKeyDraft', {
   name,
   description: optional(text),
   ...grantDraft,
+  expiration: optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Future ISO-8601 time from when on the key is rejected; without it, never',
+    }),
+  ),
 });
 
 export const apiKeyListQuery = Type.Object({
-  ...listParameters(['id', 'name', 'description', 'created', 'lastUsed']),
+  ...listParameters(['id', 'name', 'description', 'created', 'lastUsed', 'expiration']),
   organizationId: Type.Optional(Type.String()),
 });

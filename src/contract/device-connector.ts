@@ -14,6 +14,7 @@ import {
 } from './record-fields.ts';
 import { lineProtocolDraft, lineProtocolSchema } from './line-protocol.ts';
 import { namedObject } from './named.ts';
+import { sparkplugDraft, sparkplugSchema } from './sparkplug.ts';
 
 export const deviceConnectorSchema = namedObject('DeviceConnector', {
   id,
@@ -33,6 +34,7 @@ export const deviceConnectorSchema = namedObject('DeviceConnector', {
   decodingType: oneOf(decodingTypes),
   pushConfigurationAutomatically: Type.Boolean(),
   lineProtocol: orNull(lineProtocolSchema),
+  sparkplug: orNull(sparkplugSchema),
   yanziProperties: Type.Null(),
   spacetiProperties: Type.Null(),
 });
@@ -41,6 +43,7 @@ const draftFields = {
   description: optional(text),
   pushConfigurationAutomatically: optional(Type.Boolean()),
   lineProtocol: optional(lineProtocolDraft),
+  sparkplug: optional(sparkplugDraft),
 };
 
 export const deviceConnectorDraft = namedObject('DeviceConnectorDraft', {

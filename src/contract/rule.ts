@@ -24,6 +24,7 @@ import {
 } from './record-fields.ts';
 import { namedObject } from './named.ts';
 import { healthParameter, ruleHealth } from './record-health.ts';
+import { simulationRequest } from './rule-runs.ts';
 
 const anything = Type.Unsafe<Json>({});
 const valueType = oneOf(valueTypes);
@@ -216,6 +217,10 @@ export const ruleDraft = namedObject('RuleDraft', {
   inputs: list(inputDraft),
   logic: logicDraft,
   actions: optional(actionsDraft),
+});
+export const draftSimulationRequest = namedObject('DraftSimulationRequest', {
+  rule: ruleDraft,
+  ...simulationRequest.properties,
 });
 export const ruleUpdate = namedObject('RuleUpdate', {
   ...updateFields,

@@ -4,6 +4,7 @@ import { about } from './about.ts';
 import { alarms } from './alarms.ts';
 import { activity } from './activity.ts';
 import { apiKeys } from './api-keys.ts';
+import { assistants } from './assistants.ts';
 import { assets } from './assets.ts';
 import { auditLogs } from './audit-logs.ts';
 import { backfill } from './backfill.ts';
@@ -33,14 +34,18 @@ import { oauthClients } from './oauth-clients.ts';
 import { bulkWork, operations } from './operations.ts';
 import { organizations } from './organizations.ts';
 import { outputConnectors } from './output-connectors.ts';
+import { ownSessions } from './own-sessions.ts';
 import { passwordReset } from './password-reset.ts';
+import { providerSignIn } from './provider-sign-in.ts';
 import { rawUplinks } from './raw-uplinks.ts';
 import { ruleRuns } from './rule-runs.ts';
 import { rules } from './rules.ts';
 import { scripts } from './run-script.ts';
+import { sampleExports } from './sample-exports.ts';
 import { samples } from './sample-queries.ts';
 import { hourlySeries, metricSeries, olderSeries, sampleSeries } from './series-queries.ts';
 import { searching } from './search.ts';
+import { passkeys, secondFactor } from './second-factor.ts';
 import { signIn } from './sign-in.ts';
 import { tags } from './tags.ts';
 import { templates } from './template-preview.ts';
@@ -57,6 +62,7 @@ export const endpoints = {
   activity,
   apiKeys,
   assets,
+  assistants,
   auditLogs,
   backfill,
   blobs,
@@ -88,17 +94,22 @@ export const endpoints = {
   bulkWork,
   organizations,
   outputConnectors,
+  ownSessions,
   passwordReset,
+  providerSignIn,
   rawUplinks,
   ruleRuns,
   rules,
   scripts,
   samples,
+  sampleExports,
   sampleSeries,
   hourlySeries,
   olderSeries,
   metricSeries,
   searching,
+  passkeys,
+  secondFactor,
   signIn,
   tags,
   templates,

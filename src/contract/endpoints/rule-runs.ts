@@ -4,6 +4,7 @@ import { endpoint } from '../endpoint.ts';
 import { listParameters } from '../list-parameters.ts';
 import { pageSchema } from '../page-envelope.ts';
 import { idParams } from '../record-fields.ts';
+import { draftSimulationRequest } from '../rule.ts';
 import { ruleRunSchema, simulationRequest, simulationSchema } from '../rule-runs.ts';
 
 const tag = 'Rules';
@@ -30,6 +31,17 @@ export const ruleRuns = {
     access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], resource: 'path' },
     params: idParams,
     body: simulationRequest,
+    response: simulationSchema,
+  }),
+  simulateDraft: endpoint({
+    method: 'POST',
+    path: '/v3/rules/simulate',
+    summary:
+      'What a rule would have done that is not stored; nothing is sent and nothing is changed',
+    tag,
+    access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], resource: 'body' },
+    needsAlso: 'A rule with actions needs the permission to read data flows.',
+    body: draftSimulationRequest,
     response: simulationSchema,
   }),
 } as const;

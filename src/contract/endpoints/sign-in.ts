@@ -11,6 +11,8 @@ import {
   preferencesSchema,
   signedInSchema,
 } from '../member.ts';
+import { endSessionSchema } from '../provider-sign-in.ts';
+import { secondStepBody, secondStepSchema } from '../second-factor.ts';
 
 const tag = 'Sign-in';
 const ownAccount = {
@@ -24,18 +26,30 @@ export const signIn = {
   login: endpoint({
     method: 'POST',
     path: '/v3/auth/login',
-    summary: 'Sign in with e-mail and password; the answer sets the session cookie',
+    summary:
+      'Sign in with e-mail and password; the answer sets the session cookie, or is 202 with a ticket for the second step',
     tag,
     access: { open: 'e-mail and password in the body are checked by the handler' },
     body: loginBody,
+    response: signedInSchema,
+    otherAnswers: { 202: secondStepSchema },
+  }),
+  secondStep: endpoint({
+    method: 'POST',
+    path: '/v3/auth/login/second-factor',
+    summary: 'Complete a sign-in with the second factor; the answer sets the session cookie',
+    tag,
+    access: { open: 'the ticket of the first step and the second factor are checked' },
+    body: secondStepBody,
     response: signedInSchema,
   }),
   logout: endpoint({
     method: 'POST',
     path: '/v3/auth/logout',
-    summary: 'Sign out of this session',
+    summary: 'Sign out of this session; 200 with an address to open if a provider began it',
     tag,
     access: ownAccount,
+    otherAnswers: { 200: endSessionSchema },
   }),
   logoutEverywhere: endpoint({
     method: 'POST',

@@ -24,6 +24,9 @@ beforeAll(async () => {
   ])
     write(`assets/index-abc.js${ending}`, content ?? '');
   write('assets/font.woff2', 'font');
+  mkdirSync(join(folder, 'docs/guide'), { recursive: true });
+  write('docs/guide/index.html', 'first page');
+  write('docs/guide/start.html', 'start');
   app = Fastify();
   consoleOf(folder).addFiles(app);
   await app.ready();
@@ -100,4 +103,13 @@ test('a file that is missing when it is asked for is an error, and found when it
   write('assets/font.woff2', 'back');
   expect((await ask()).body).toBe('back');
   await again.close();
+});
+
+test('pages of the guide have addresses without an ending', async () => {
+  const answers = await Promise.all(
+    ['/docs/guide', '/docs/guide/', '/docs/guide/start', '/docs/guide/start.html'].map((url) =>
+      get(url),
+    ),
+  );
+  expect(answers.map(({ body }) => body.slice(0, 5))).toEqual(['first', 'first', 'start', '{"mes']);
 });

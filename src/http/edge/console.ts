@@ -96,14 +96,22 @@ export function consoleOf(folder: string, pictureOrigins: readonly string[] = []
           handler: sendPage,
         });
       for (const file of files.filter((one) => one !== page))
-        app.route({
-          method: ['GET', 'HEAD'],
-          url: `/${file.path}`,
-          handler: (request, reply) => send(request, reply, file),
-        });
+        for (const url of addressesOf(file.path))
+          app.route({
+            method: ['GET', 'HEAD'],
+            url,
+            handler: (request, reply) => send(request, reply, file),
+          });
     },
     serveScreen: (request, reply) => (isScreen(request) ? sendPage(request, reply) : undefined),
   };
+}
+
+/** Pages of the guide are named without the ending of their files. */
+function addressesOf(path: string): readonly string[] {
+  const name = `/${path}`.replace(/\.html$/, '');
+  const folder = name.replace(/\/index$/, '');
+  return folder === name ? [name] : [folder, `${folder}/`];
 }
 
 /** A browser that opens an address asks for HTML; a program does not. */

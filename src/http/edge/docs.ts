@@ -19,7 +19,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /**
- * Adds `/v3/openapi.json` and `/docs`; document, page and its script are made at the first request
+ * Adds `/v3/openapi.json` and `/docs`; document, page and its script are created at the first request
  * for them.
  */
 export function addDocs(

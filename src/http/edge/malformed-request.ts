@@ -19,6 +19,11 @@ export function refuseBrokenRequest(
   nowMs: number,
 ): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  // Nothing can be said over a connection whose encryption has not begun.
+  if (error.code?.startsWith('ERR_SSL_') === true || error.code?.startsWith('ERR_TLS_') === true) {
+    socket.destroy();
+    return;
+  }
   const refused =
     problemsByCode[error.code ?? '']?.() ??
     problem('invalidRequest', { reason: 'The request is not valid HTTP' });

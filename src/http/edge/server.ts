@@ -1,7 +1,9 @@
 // HTTP server: request id, credential, route, resource, body, handler, answer, in this order (docs: ARCHITECTURE.md).
 import type { Server } from 'node:http';
+import type { Server as TlsServer } from 'node:tls';
 import Fastify, { type FastifyInstance, type FastifyHttpOptions } from 'fastify';
 import { problem } from '../../model/problem.ts';
+import type { Certificate } from '../../structures/certificate-watch.ts';
 import type { Guard } from './admission.ts';
 import { allowedMethods } from './allowed-methods.ts';
 import { bodyBytesMaxDefault, sendFailure, setEdgeHeaders } from './answering.ts';
@@ -45,13 +47,15 @@ export interface ServerParts {
   readonly timeouts?: { readonly [K in keyof typeof standardTimeouts]: number };
   /** Serves addresses that are screens of the console and no route. */
   readonly serveScreen?: ServeScreen;
+  /** The server speaks HTTPS only. */
+  readonly certificate?: Certificate | undefined;
   /** With false, the framework serves everything, for tests that compare both ways. */
   readonly direct?: boolean;
 }
 
 /** Builds the server, which does not listen yet. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
-  const app = Fastify(optionsOf(parts));
+  const app = Fastify(overTls(optionsOf(parts), parts.certificate));
   addBodyParsers(app);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => sendFailure(parts, error, request, reply));
@@ -82,6 +86,24 @@ function serveDirectly(app: FastifyInstance, serve: ServeDirectly): void {
   app.server.on('request', (request, response) => {
     if (isClosing || !serve(request, response)) app.routing(request, response);
   });
+}
+
+const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: standardTimeouts.headersMs } as const;
+
+/** The framework has other types for both kinds of server; the same is used of both. */
+function overTls(
+  options: FastifyHttpOptions<Server>,
+  certificate: Certificate | undefined,
+): FastifyHttpOptions<Server> {
+  if (certificate === undefined) return options;
+  const https = { ...options.http, ...tlsOptions, ...certificate };
+  return { ...options, https } as FastifyHttpOptions<Server>;
+}
+
+/** New connections get this certificate. Throws, and changes nothing, when it cannot be used. */
+export function renewCertificate({ server }: FastifyInstance, certificate: Certificate): void {
+  // Options that are missing here are lost, so that all are repeated.
+  (server as unknown as TlsServer).setSecureContext({ ...tlsOptions, ...certificate });
 }
 
 function optionsOf(parts: ServerParts): FastifyHttpOptions<Server> {

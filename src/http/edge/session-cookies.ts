@@ -1,4 +1,5 @@
 // Session cookies of the console: one that scripts cannot read, and one that they must (contract 35).
+import { providerCookie, transactionSeconds } from '../../access/provider-transaction.ts';
 import {
   csrfCookie,
   csrfTokenOf,
@@ -21,6 +22,23 @@ export function clearedCookies(secure: boolean): string[] {
     cookie(sessionCookie, '', 0, `; HttpOnly${secureFlag(secure)}`),
     cookie(csrfCookie, '', 0, secureFlag(secure)),
   ];
+}
+
+/**
+ * Lax, because the browser comes back from another site. Sent nowhere but to the end of the
+ * sign-in.
+ */
+export function providerCookieOf(sealed: string, secure: boolean): string {
+  return providerCookieFor(sealed, transactionSeconds, secure);
+}
+
+export function clearedProviderCookie(secure: boolean): string {
+  return providerCookieFor('', 0, secure);
+}
+
+function providerCookieFor(value: string, seconds: number, secure: boolean): string {
+  const flags = `; HttpOnly${secureFlag(secure)}`;
+  return `${providerCookie}=${value}; Path=/v3/auth/oidc; Max-Age=${seconds}; SameSite=Lax${flags}`;
 }
 
 function cookie(name: string, value: string, seconds: number, flags: string): string {

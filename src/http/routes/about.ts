@@ -8,7 +8,10 @@ import { type Route, route } from '../edge/route.ts';
 type About = Static<typeof aboutSchema>;
 
 export interface AboutParts {
-  readonly installation: Pick<About, 'version' | 'features' | 'ports' | 'mapTiles'>;
+  readonly installation: Pick<
+    About,
+    'version' | 'features' | 'ports' | 'mapTiles' | 'signInKinds' | 'provider'
+  >;
   /** Whether a device was ever created, as far as the records know. */
   readonly hasDevices: () => Promise<boolean>;
   /** Whether the headers have a valid credential; never throws a Problem. */
@@ -25,7 +28,6 @@ export function aboutRoute({ installation, hasDevices, isSignedIn }: AboutParts)
       name: 'Heliograph',
       ...installation,
       signedIn,
-      signInKinds: ['PASSWORD' as const],
       firstRun: !hadDevices,
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     };

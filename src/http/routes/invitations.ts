@@ -16,10 +16,13 @@ import { type Route, route } from '../edge/route.ts';
 export interface InvitationRouteParts {
   readonly records: Inventory;
   readonly attempts: Attempts;
+  /** Whether passwords count. */
+  readonly localSignIn: boolean;
   readonly actAs: <T>(actor: Actor, work: () => T) => T;
 }
 
-export function invitationRoutes({ records, attempts, actAs }: InvitationRouteParts): Route[] {
+export function invitationRoutes(parts: InvitationRouteParts): Route[] {
+  const { records, attempts, actAs, localSignIn } = parts;
   return [
     route(invitations.read, async ({ params }) => {
       const open = await findOpenInvitation(records, params.token);
@@ -33,6 +36,7 @@ export function invitationRoutes({ records, attempts, actAs }: InvitationRoutePa
       };
     }),
     route(invitations.accept, async ({ params, body, ip, requestId }) => {
+      if (!localSignIn) throw problem('localSignInOff');
       const open = await findOpenInvitation(records, params.token);
       const chosen = await chosenBy(open, body, attempts, ip);
       const { id, email, name } = { ...open.user, ...chosen };
@@ -53,9 +57,10 @@ async function chosenBy(
   ip: string,
 ): Promise<{ readonly name: string; readonly passwordHash: string } | undefined> {
   const { passwordHash, email } = open.user;
-  if (passwordHash === null || choosesPassword(open)) {
+  if (choosesPassword(open)) {
     return { name: sent.name ?? email, passwordHash: await newPasswordHash(sent.password, email) };
   }
+  if (passwordHash === null) throw problem('providerOnly');
   const work = () => isPassword(sent.password, passwordHash);
   const right = await attempts.run({ ip, account: email }, work, (matched) => !matched);
   if (!right) throw problem('wrongPassword');

@@ -20,7 +20,8 @@ import { resourceRoute, type Route } from '../edge/route.ts';
 import { answeredOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
-type MemberParts = RecordParts & Pick<Inviter, 'sendMail'> & { readonly publicUrl: () => string };
+type MemberParts = RecordParts &
+  Pick<Inviter, 'sendMail' | 'localSignIn'> & { readonly publicUrl: () => string };
 
 export function memberRoutes(parts: MemberParts): Route[] {
   return [...organizationMemberRoutes(parts), ...workspaceMemberRoutes(parts)];
@@ -28,12 +29,12 @@ export function memberRoutes(parts: MemberParts): Route[] {
 
 /** Mails once the invitation is committed. */
 function inviterOf(
-  { publicUrl, sendMail }: MemberParts,
+  { publicUrl, sendMail, localSignIn }: MemberParts,
   principal: Principal,
   { afterCommit }: Pick<Inventory, 'afterCommit'>,
 ): Inviter {
   const send = sendMail && ((mail: InvitationMail) => afterCommit(() => sendMail(mail)));
-  return { principal, publicUrl: publicUrl(), sendMail: send };
+  return { principal, publicUrl: publicUrl(), localSignIn, sendMail: send };
 }
 
 function organizationMemberRoutes(parts: MemberParts): Route[] {

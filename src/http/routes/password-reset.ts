@@ -25,13 +25,15 @@ export interface PasswordResetParts {
   readonly records: Inventory;
   readonly now: () => number;
   readonly publicUrl: () => string;
+  /** Whether passwords count. */
+  readonly localSignIn: boolean;
   /** Mails without being waited for; undefined when the installation sends no mail. */
   readonly sendMail: ((mail: PasswordResetMail) => void) | undefined;
   readonly failed: (error: unknown) => void;
 }
 
 export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
-  const { records, now, publicUrl, sendMail, failed } = parts;
+  const { records, now, publicUrl, sendMail, failed, localSignIn } = parts;
   const networks = createTokenBuckets({ ...limits.network, keysMax, now });
   const addresses = createTokenBuckets({ ...limits.address, keysMax, now });
   const mail = async (email: string): Promise<void> => {
@@ -43,6 +45,7 @@ export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
   };
   return [
     route(passwordReset.request, ({ body: { email }, ip }) => {
+      if (!localSignIn) throw problem('localSignInOff');
       const network = networkOf(ip);
       if (!networks.take(network)) {
         throw problem('tooManyAttempts', { retryAfterSeconds: networks.secondsUntil(network) });
@@ -54,6 +57,7 @@ export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
       return new Answer(202);
     }),
     route(passwordReset.complete, async ({ params, body, ip, requestId }) => {
+      if (!localSignIn) throw problem('localSignInOff');
       const user = await resetPassword(records, params.token, body.password, now());
       const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
       for (const organizationId of await organizationsOf(records, user.id)) {

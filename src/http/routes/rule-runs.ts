@@ -1,14 +1,16 @@
 // Routes of rule runs and of the simulation of a rule.
 import type { Static } from 'typebox';
 import { ruleRuns, type runSortFields } from '../../contract/endpoints/rule-runs.ts';
+import type { ruleDraft } from '../../contract/rule.ts';
 import type { ruleRunSchema, simulationSchema } from '../../contract/rule-runs.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { pageOf } from '../../model/page.ts';
 import { inSortOrder } from '../../model/sort-order.ts';
 import { parseBound } from '../../model/time-bound.ts';
+import { alsoNeeds } from '../edge/further-permission.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 
 type Run = Static<typeof ruleRunSchema>;
 
@@ -26,10 +28,14 @@ export interface RuleRunParts extends RecordParts {
     ruleId: string,
     range: { readonly from: EpochMs; readonly to: EpochMs },
   ) => Promise<unknown>;
+  readonly simulateDraft: (
+    draft: Static<typeof ruleDraft>,
+    range: { readonly from: EpochMs; readonly to: EpochMs },
+  ) => Promise<unknown>;
 }
 
 export function ruleRunRoutes(parts: RuleRunParts): Route[] {
-  const { runsOf, simulate } = parts;
+  const { runsOf, simulate, simulateDraft } = parts;
   const place = byId(parts, 'rule');
   return [
     resourceRoute(ruleRuns.list, place, async ({ params, query }) => {
@@ -46,5 +52,16 @@ export function ruleRunRoutes(parts: RuleRunParts): Route[] {
       const range = { from: parseBound('from', body.from), to: parseBound('to', body.to) };
       return (await simulate(params.id, range)) as Static<typeof simulationSchema>;
     }),
+    resourceRoute(
+      ruleRuns.simulateDraft,
+      ({ rule }) => byWorkspace(parts)(rule),
+      async ({ body }, principal) => {
+        const { rule } = body;
+        if (rule.actions && rule.actions.length > 0)
+          alsoNeeds(principal, 'dataFlow', 'read', rule.workspaceId);
+        const range = { from: parseBound('from', body.from), to: parseBound('to', body.to) };
+        return (await simulateDraft(rule, range)) as Static<typeof simulationSchema>;
+      },
+    ),
   ];
 }

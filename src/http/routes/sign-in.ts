@@ -1,69 +1,49 @@
-// Routes of sign-in, sign-out and the own account (contract 35).
+// Routes of sign-out and the own account (contract 35).
 import { readAccount } from '../../access/account.ts';
 import { readCaller } from '../../access/caller.ts';
 import { readPreferences, replacePreferences } from '../../access/preferences.ts';
-import { csrfTokenOf } from '../../access/session-authenticator.ts';
-import type { Attempts } from '../../access/sign-in-throttle.ts';
+import type { ProviderClient } from '../../access/provider-client.ts';
+import { endSessionUrlOf, idTokenOf } from '../../access/provider-sessions.ts';
 import {
-  authenticateUser,
   changePassword,
   endSession,
   endSessions,
-  startSession,
   switchOrganization,
 } from '../../access/sign-in.ts';
 import { signIn } from '../../contract/endpoints/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, route, type RouteInput } from '../edge/route.ts';
-import { clearedCookies, sessionCookies } from '../edge/session-cookies.ts';
+import { clearedCookies } from '../edge/session-cookies.ts';
+import { type LoginParts, loginRoutes } from './login.ts';
 
-export interface SignInParts {
-  readonly records: Inventory;
-  readonly now: () => number;
-  readonly attempts: Attempts;
-  /** Whether the platform is reached by https, so that cookies travel by nothing else. */
-  readonly secure: boolean;
+export interface SignInParts extends LoginParts {
+  /** Undefined without a provider. */
+  readonly providerClient: Pick<ProviderClient, 'endSessionUrl'> | undefined;
   /** The present user of a session, in every organization of the user. */
   readonly userOf: (sessionId: string) => Promise<Principal | undefined>;
 }
 
 export function signInRoutes(parts: SignInParts): Route[] {
-  return [loginRoute(parts), ...endingRoutes(parts), ...ownRoutes(parts), ...accountRoutes(parts)];
+  return [
+    ...loginRoutes(parts),
+    ...endingRoutes(parts),
+    ...ownRoutes(parts),
+    ...accountRoutes(parts),
+  ];
 }
 
-function loginRoute({ records, now, attempts, secure }: SignInParts): Route {
-  return route(signIn.login, async ({ body, ip, requestId }) => {
-    const { email, password, organizationId } = body;
-    const account = email.trim().toLowerCase();
-    const work = () => authenticateUser(records, email, password);
-    const user = await attempts.run({ ip, account }, work, (found) => found === undefined);
-    if (user === undefined) throw problem('wrongPassword');
-    const { sessionToken, session } = await startSession(records, user, now(), organizationId);
-    const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
-    await auditAction(records, actor, {
-      organizationId: session.organizationId,
-      action: 'LOGIN',
-      user,
-    });
-    const seen = await readAccount(records.db, {
-      id: user.id,
-      organizationId: session.organizationId,
-    });
-    const answer = { ...seen, csrfToken: csrfTokenOf(sessionToken) };
-    return new Answer(200, answer, { 'set-cookie': sessionCookies(sessionToken, secure) });
-  });
-}
-
-function endingRoutes({ records, secure }: SignInParts): Route[] {
+function endingRoutes({ records, secure, providerClient }: SignInParts): Route[] {
   const cleared = { 'set-cookie': clearedCookies(secure) };
   return [
     route(signIn.logout, async (input, principal) => {
+      const idToken = await idTokenOf(records, principal.sessionId!);
       await endSession(records, principal.sessionId!);
       await auditLogout({ records }, input, principal);
-      return new Answer(204, undefined, cleared);
+      const endSessionUrl = await endSessionUrlOf(records, providerClient, idToken);
+      if (endSessionUrl === undefined) return new Answer(204, undefined, cleared);
+      return new Answer(200, { endSessionUrl }, cleared);
     }),
     route(signIn.logoutEverywhere, async (input, principal) => {
       const sessions = await endSessions(records, principal.id);
@@ -88,13 +68,14 @@ function ownRoutes({ records, userOf }: SignInParts): Route[] {
   ];
 }
 
-function accountRoutes({ records, now, attempts }: SignInParts): Route[] {
+function accountRoutes({ records, now, attempts, localSignIn }: SignInParts): Route[] {
   return [
     route(signIn.switchOrganization, async ({ body: { organizationId } }, principal) => {
       await switchOrganization(records, principal, organizationId);
       return readAccount(records.db, { id: principal.id, organizationId });
     }),
     route(signIn.changePassword, async ({ body, ip, requestId }, principal) => {
+      if (!localSignIn) throw problem('localSignInOff');
       const work = () => changePassword(records, principal, body, now());
       const changed = await attempts.run({ ip, account: principal.id }, work, (right) => !right);
       if (!changed) throw problem('wrongPassword');

@@ -8,6 +8,7 @@ import type {
   AssetsOfTag,
   FindAssets,
   Followable,
+  MessageContext,
 } from '../../live/client-message.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
@@ -33,6 +34,8 @@ export interface DataStreamsOptions {
   readonly assetsOfTag: AssetsOfTag;
   readonly followable: Followable;
   readonly access: AccessChanges;
+  /** With several nodes: see the context of messages. */
+  readonly follow?: MessageContext['follow'];
   /** The sample store's `replay`. */
   readonly replay: Replay;
   /**

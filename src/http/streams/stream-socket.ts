@@ -8,6 +8,7 @@ import type {
   AssetsOfTag,
   FindAssets,
   Followable,
+  MessageContext,
 } from '../../live/client-message.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
@@ -44,6 +45,7 @@ interface StreamSocketOptions {
   readonly followable: Followable;
   readonly access: AccessChanges;
   readonly counts: OpenCounts;
+  readonly follow?: MessageContext['follow'];
   readonly replay: Replay;
   readonly now: () => EpochMs;
   readonly failed: (errorId: string, error: unknown) => void;

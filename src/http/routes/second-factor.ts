@@ -1,0 +1,111 @@
+// Routes of the second factor of the own account.
+import {
+  beginAuthenticatorApp,
+  confirmApp,
+  readSecondFactor,
+  removeApp,
+  renewRecoveryCodes,
+  userWithPassword,
+} from '../../access/second-factor.ts';
+import { listPasskeys } from '../../access/passkeys.ts';
+import type { Attempts } from '../../access/sign-in-throttle.ts';
+import { secondFactor } from '../../contract/endpoints/second-factor.ts';
+import { auditAction } from '../../inventory/audit/audit.ts';
+import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { FieldChange } from '../../model/audit-entry.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import type { User } from '../../model/user.ts';
+import { type Route, route, type RouteInput } from '../edge/route.ts';
+
+export interface SecondFactorParts {
+  readonly records: Inventory;
+  readonly now: () => number;
+  /** Limits of passwords, and the stricter ones of codes. */
+  readonly attempts: Attempts;
+  readonly codeAttempts: Attempts;
+  /** Whether passwords count. */
+  readonly localSignIn: boolean;
+}
+
+type Input = RouteInput<unknown, unknown, unknown>;
+
+export function secondFactorRoutes(parts: SecondFactorParts): Route[] {
+  const { records, now, codeAttempts } = parts;
+  return [
+    route(secondFactor.read, async (_input, principal) => {
+      const seen = await readSecondFactor(records.db, principal);
+      const passkeys = await listPasskeys(records.db, principal);
+      return { ...seen, passkeys, available: seen.available && parts.localSignIn };
+    }),
+    route(secondFactor.beginApp, async ({ body, ip }, principal) => {
+      const user = await ownerOf(parts, { ip, principal, password: body.password });
+      return beginAuthenticatorApp(records, user, now());
+    }),
+    route(secondFactor.confirmApp, async (input, principal) => {
+      const { ip, body } = input;
+      const work = () => confirmApp(records, principal, body.code, now());
+      const account = principal.id;
+      const recoveryCodes = await codeAttempts.run(
+        { ip, account },
+        work,
+        (codes) => codes === undefined,
+      );
+      if (recoveryCodes === undefined) throw problem('wrongCode');
+      await auditFactor(parts, input, principal, { field: 'authenticatorApp', after: true });
+      return { recoveryCodes };
+    }),
+    route(secondFactor.removeApp, async (input, principal) => {
+      const { ip, body } = input;
+      const user = await ownerOf(parts, { ip, principal, password: body.password });
+      await removeApp(records, user);
+      await auditFactor(parts, input, principal, { field: 'authenticatorApp', before: true });
+    }),
+    route(secondFactor.renewRecoveryCodes, async (input, principal) => {
+      const { ip, body } = input;
+      const user = await ownerOf(parts, { ip, principal, password: body.password });
+      const recoveryCodes = await renewRecoveryCodes(records, user);
+      await auditFactor(parts, input, principal, { field: 'recoveryCodes', secret: true });
+      return { recoveryCodes };
+    }),
+  ];
+}
+
+export interface Asking {
+  readonly ip: string;
+  readonly principal: Principal;
+  readonly password: string;
+}
+
+/** The user who asks. Throws 401 for a wrong password: an open session is not enough. */
+export async function ownerOf(
+  { records, attempts, localSignIn }: Omit<SecondFactorParts, 'codeAttempts' | 'now'>,
+  { ip, principal, password }: Asking,
+): Promise<User> {
+  if (!localSignIn) throw problem('localSignInOff');
+  const work = () => userWithPassword(records.db, principal.id, password);
+  const user = await attempts.run(
+    { ip, account: principal.id },
+    work,
+    (found) => found === undefined,
+  );
+  if (user === undefined) throw problem('wrongPassword');
+  return user;
+}
+
+export async function auditFactor(
+  { records }: Pick<SecondFactorParts, 'records'>,
+  { ip, requestId }: Pick<Input, 'ip' | 'requestId'>,
+  principal: Principal,
+  changed: FieldChange,
+): Promise<void> {
+  const { id, name, organizationId } = principal;
+  const actor = { type: 'USER', id, name, requestId, ip } as const;
+  const action = 'UPDATE';
+  await auditAction(records, actor, {
+    organizationId,
+    action,
+    user: principal,
+    changes: [changed],
+  });
+}
