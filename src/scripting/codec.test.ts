@@ -1,4 +1,4 @@
-// LoRa Alliance TS013 payload codecs run unchanged, whatever their style (interface 2.10).
+// Payload codecs run unchanged, LoRa Alliance TS013 in any style and the older forms (interface 2.10).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
 import { runScript } from './run-script.ts';
@@ -81,7 +81,12 @@ test('the input has bytes, port and time of receipt', async () => {
     'function decodeUplink(i) { return { data: { bytes: i.bytes, fPort: i.fPort, at: i.recvTime.getTime(), keys: Object.keys(i) } }; }';
   const at = Date.parse(uplink.timestamp);
   expect(await run(source)).toEqual(
-    sample({ bytes: [0, 200, 255], fPort: 2, at, keys: ['bytes', 'fPort', 'recvTime'] }),
+    sample({
+      bytes: [0, 200, 255],
+      fPort: 2,
+      at,
+      keys: ['bytes', 'fPort', 'recvTime', 'variables'],
+    }),
   );
 });
 
@@ -154,4 +159,95 @@ test('a script with both is a script with consume', async () => {
   const source =
     'function decodeUplink(i) { return { data: { t: i } } }\nfunction consume() { emit("sample", decodeUplink(1)); }';
   expect(await run(source)).toEqual(sample({ t: 1 }));
+});
+
+const device = {
+  id: '1',
+  deviceId: 'd-1',
+  name: 'D',
+  customFields: { offset: '1.5', factor: 2, calibration: { a: 1 }, none: null, isOn: true },
+  tags: [],
+};
+
+test('variables are the custom fields of the device, as strings', async () => {
+  const variables = { offset: '1.5', factor: '2', calibration: '{"a":1}', isOn: 'true' };
+  const source = 'function decodeUplink(i) { return { data: i.variables }; }';
+  expect(await run(source, { ...uplink, device })).toEqual(sample(variables));
+  expect(await run(source)).toEqual(sample({}));
+  const encoder =
+    'function encodeDownlink(i) { return { bytes: [i.data.on, i.fPort, Number(i.variables.factor)], fPort: 3 }; }';
+  expect(await run(encoder, { payload: { on: 1 }, port: 9, device })).toEqual([
+    { type: 'DOWNLINK', event: { port: 3, payloadHex: '010902' } },
+  ]);
+});
+
+const decoder = 'function Decoder(bytes, port) { return { t: bytes[1], port: port }; }';
+const oldDecoders: [string, string, Json[]][] = [
+  ['The Things Network 2', decoder, sample({ t: 200, port: 2 })],
+  [
+    'The Things Network 2, with a converter',
+    `${decoder} function Converter(decoded, port) { decoded.t = decoded.t / 10 + port; return decoded; }`,
+    sample({ t: 22, port: 2 }),
+  ],
+  [
+    'The Things Network 2, with a validator that agrees',
+    `${decoder} function Validator(converted, port) { return port === 2; }`,
+    sample({ t: 200, port: 2 }),
+  ],
+  [
+    'The Things Network 2, with a validator that refuses',
+    `${decoder} function Validator(converted) { return converted.t < 100; }`,
+    [{ type: 'ERROR', event: { message: 'Validator refused the payload' } }],
+  ],
+  [
+    'ChirpStack 3',
+    'function Decode(fPort, bytes, variables) { return { t: bytes[1] + Number(variables.offset), port: fPort }; }',
+    sample({ t: 201.5, port: 2 }),
+  ],
+  [
+    'ChirpStack 3, as a variable and not strict',
+    'var Decode = function (fPort, bytes) { t = bytes[01]; return { t: t }; }',
+    sample({ t: 200 }),
+  ],
+  [
+    'all forms: the current one counts',
+    `${decoder} function Decode() { return { v3: 1 }; } function decodeUplink() { return { data: { v4: 1 } }; }`,
+    sample({ v4: 1 }),
+  ],
+  [
+    'both old forms: that of ChirpStack counts',
+    `${decoder} function Decode() { return { v3: 1 }; }`,
+    sample({ v3: 1 }),
+  ],
+  [
+    'a script with consume that uses an old name',
+    'function Decode(value) { return value + 1; } function consume() { emit("sample", { data: { a: Decode(1) } }); }',
+    sample({ a: 2 }),
+  ],
+];
+
+for (const [name, source, emits] of oldDecoders) {
+  test(`a decoder of ${name}`, async () =>
+    expect(await run(source, { ...uplink, device })).toEqual(emits));
+}
+
+const oldEncoders: [string, string][] = [
+  ['Encoder', 'function Encoder(obj, port) { return [obj.level, port]; }'],
+  [
+    'Encode',
+    'function Decode() {} function Encode(fPort, obj, variables) { return [obj.level, fPort]; }',
+  ],
+];
+
+for (const [name, source] of oldEncoders) {
+  test(`an old codec with ${name} makes a downlink`, async () =>
+    expect(await run(source, { payload: { level: 5 }, port: 9, confirmed: false })).toEqual([
+      { type: 'DOWNLINK', event: { port: 9, confirmed: false, payloadHex: '0509' } },
+    ]));
+}
+
+test('an old codec without a decoder says what is missing', async () => {
+  expect(await run('function Encoder() { return []; }')).toEqual([
+    { type: 'ERROR', event: { message: 'decodeUplink is not defined in this payload codec' } },
+  ]);
 });

@@ -10,6 +10,15 @@ export type Binding = readonly [module: ProvidedModuleName, exported?: string];
 export const codecEntries = ['decodeUplink', 'encodeDownlink', 'decodeDownlink'] as const;
 export type CodecEntry = (typeof codecEntries)[number];
 
+/**
+ * Functions of codecs that are older than TS013: those of ChirpStack 3 and of The Things Network 2.
+ * They count only when the top level of the source declares them.
+ */
+export const oldCodecFunctions = [
+  ...['Decode', 'Encode'],
+  ...['Decoder', 'Converter', 'Validator', 'Encoder'],
+] as const;
+
 export interface ModuleSyntax {
   readonly edits: readonly SourceEdit[];
   readonly locals: readonly string[];

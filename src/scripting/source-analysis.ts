@@ -7,13 +7,14 @@ import {
   codecEntries,
   moduleSyntax,
   type ModuleSyntax,
+  oldCodecFunctions,
 } from './module-syntax.ts';
 import type { ProvidedModuleName } from './provided-modules.ts';
 import { type AnalysisPoll, parseSource, type Token } from './source-parser.ts';
 import { type EditedSource, editSource, markStatements, type SourceEdit } from './source-edits.ts';
 
 export interface AnalyzedScript {
-  /** `consume` scripts emit; `codec` is a LoRa Alliance TS013 payload codec. */
+  /** `consume` scripts emit; `codec` is a payload codec: LoRa Alliance TS013 or older. */
   readonly dialect: 'consume' | 'codec';
   /**
    * The top level of the source gives `consume` a value. Without one, it can still get a value
@@ -43,19 +44,17 @@ export function analyzeSource(
     const { program, tokens } = asModule;
     const syntax = moduleSyntax(source, program);
     if ('error' in syntax) return syntax;
-    const declaresConsume = declares(program, 'consume');
+    const declared = namesDeclared(program);
+    const declaresConsume = declared.has('consume');
     const edited = edit(source, program, syntax.edits);
-    if (!declaresConsume && mentionsCodec(tokens)) return codecScript(source, edited);
+    if (!declaresConsume && isCodec(declared, tokens)) return codecScript(source, edited);
     return consumeScript(source, edited, syntax, declaresConsume);
   }
   // Codecs are classic scripts, often older than strict mode, and not always valid modules.
   const asScript = parseSource(source, 'script', poll);
-  if (
-    'error' in asScript ||
-    declares(asScript.program, 'consume') ||
-    !mentionsCodec(asScript.tokens)
-  )
-    return asModule;
+  if ('error' in asScript) return asModule;
+  const declared = namesDeclared(asScript.program);
+  if (declared.has('consume') || !isCodec(declared, asScript.tokens)) return asModule;
   return codecScript(source, edit(source, asScript.program, []));
 }
 
@@ -64,15 +63,25 @@ function edit(source: string, program: acorn.Program, edits: readonly SourceEdit
   return editSource(source, [...edits, ...marks.edits], marks.statements);
 }
 
+/** An old name is a common word too, so a mention of it says nothing. */
+function isCodec(declared: ReadonlySet<string>, tokens: readonly Token[]): boolean {
+  return mentionsCodec(tokens) || decodingNames.some((name) => declared.has(name));
+}
+
+const decodingNames = ['Decode', 'Decoder', 'Encode', 'Encoder'];
+
 function mentionsCodec(tokens: readonly Token[]): boolean {
   return tokens.some(
     (token) => token.type.label === 'name' && codecEntries.includes(token.value as CodecEntry),
   );
 }
 
-/** True if a declaration or assignment at the top level gives the name a value. */
-function declares(program: acorn.Program, name: string): boolean {
-  return program.body.some((statement) => declaredNames(exportedOf(statement)).includes(name));
+/** What declarations and assignments at the top level give a value. */
+function namesDeclared(program: acorn.Program): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const statement of program.body)
+    for (const name of declaredNames(exportedOf(statement))) names.add(name);
+  return names;
 }
 
 type Statement = acorn.Program['body'][number];
@@ -123,7 +132,7 @@ function consumeScript(
 // A codec runs as a classic script, with the module object that many codecs use.
 function codecScript(source: string, edited: EditedSource): AnalyzedScript {
   const before = '(function (module, console) { var exports = module.exports;\n';
-  const members = codecEntries.map(
+  const members = [...codecEntries, ...oldCodecFunctions].map(
     (name) => `${name}: typeof ${name} === "function" ? ${name} : module.exports.${name}`,
   );
   const code = `${before}${edited.text}\n;return { ${members.join(', ')} }; })`;

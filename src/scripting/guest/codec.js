@@ -1,4 +1,4 @@
-// LoRa Alliance TS013 payload codecs inside the guest: what a codec returns becomes what a script would have emitted.
+// Payload codecs inside the guest, LoRa Alliance TS013 and older: what they return becomes what a script would have emitted.
 // oxlint-disable no-unused-expressions -- The file is one function, which the host calls.
 (function (api) {
   'use strict';
@@ -38,12 +38,24 @@
     return errors.length === 0;
   }
 
+  // Network servers keep the variables of a device as strings, and codecs parse them.
+  function variablesOf(event) {
+    const fields = (event.device && event.device.customFields) || {};
+    const variables = {};
+    for (const name in fields) {
+      const value = fields[name];
+      if (value === null || value === undefined) continue;
+      variables[name] = typeof value === 'string' ? value : stringify(value);
+    }
+    return variables;
+  }
+
   const entries = {
     decodeUplink: {
       input(event) {
         const data = event.data || {};
         const recvTime = event.timestamp === undefined ? new Date() : new Date(event.timestamp);
-        return { bytes: bytesOf(data.payloadHex), fPort: data.port, recvTime };
+        return { bytes: bytesOf(data.payloadHex), fPort: data.port, recvTime, variables: variablesOf(event) };
       },
       output(output) {
         api.emitNamed('SAMPLE', { data: output.data });
@@ -51,7 +63,7 @@
     },
     encodeDownlink: {
       input(event) {
-        return { data: event.payload };
+        return { data: event.payload, fPort: event.port, variables: variablesOf(event) };
       },
       output(output, event) {
         const port = output.fPort === undefined ? event.port : output.fPort;
@@ -68,11 +80,35 @@
     },
   };
 
+  // Functions of ChirpStack 3 and of The Things Network 2, in the place of a TS013 function that the codec does not have.
+  const oldForms = {
+    decodeUplink(codec) {
+      if (typeof codec.Decode === 'function')
+        return ({ bytes, fPort, variables }) => ({ data: codec.Decode(fPort, bytes, variables) });
+      if (typeof codec.Decoder !== 'function') return undefined;
+      return function ({ bytes, fPort }) {
+        let data = codec.Decoder(bytes, fPort);
+        if (typeof codec.Converter === 'function') data = codec.Converter(data, fPort);
+        if (typeof codec.Validator === 'function' && codec.Validator(data, fPort) === false)
+          return { errors: ['Validator refused the payload'] };
+        return { data };
+      };
+    },
+    encodeDownlink(codec) {
+      if (typeof codec.Encode === 'function')
+        return ({ data, fPort, variables }) => ({ bytes: codec.Encode(fPort, data, variables) });
+      if (typeof codec.Encoder !== 'function') return undefined;
+      return ({ data, fPort }) => ({ bytes: codec.Encoder(data, fPort) });
+    },
+    decodeDownlink: () => undefined,
+  };
+
   const quiet = function () {};
   const quietConsole = { log: quiet, info: quiet, warn: quiet, error: quiet, debug: quiet, trace: quiet };
 
   api.runCodec = function (wrapper, entry, event) {
-    const codec = wrapper({ exports: {} }, quietConsole)[entry];
+    const functions = wrapper({ exports: {} }, quietConsole);
+    const codec = typeof functions[entry] === 'function' ? functions[entry] : oldForms[entry](functions);
     if (typeof codec !== 'function') {
       api.fail(entry + ' is not defined in this payload codec', '', 0);
       return undefined;
