@@ -1,10 +1,15 @@
 #!/usr/bin/env node
-// The command of the installed package: starts the built platform on the pinned Node.
+// The command of the installed package: the built platform, or a command for a running one, on the pinned Node.
 import { existsSync } from 'fs';
 import { join } from 'path';
 import { root, runPinned } from './pinned-node.js';
+import { isPlatformCommand } from './platform-words.js';
 
-const program = join(root, 'dist', 'src', 'main.js');
+const words = process.argv.slice(2);
+const parts = isPlatformCommand(words)
+  ? ['src', 'main.js']
+  : ['clients', 'command-line', 'command.js'];
+const program = join(root, 'dist', ...parts);
 
 if (!existsSync(program)) {
   console.error(
@@ -12,4 +17,4 @@ if (!existsSync(program)) {
   );
   process.exit(1);
 }
-runPinned(program, process.argv.slice(2), []);
+runPinned(program, words, []);

@@ -1,9 +1,11 @@
 // Values of settings: each reader takes the string of a variable, and refuses what the setting cannot be.
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { dayMs } from './model/instant.ts';
 import { parseIsoDuration } from './model/iso-duration.ts';
 import { isTileTemplate, type MapTiles } from './model/map-tiles.ts';
+import type { CertificateFiles } from './structures/certificate-watch.ts';
 
 /** An invalid setting. The message names the variable, the value and what is accepted. */
 export class ConfigError extends Error {
@@ -44,11 +46,34 @@ export function portOf(name: string, value: string | undefined, fallback: number
   return wholeNumberOf(name, value, { fallback, min: 0, max: 65_535 });
 }
 
-export function certificateOf(cert: string | undefined, key: string | undefined) {
-  const names = ['MQTT_TLS_CERT', 'MQTT_TLS_KEY'] as const;
-  const pair = pairOf(names, [cert, key], 'TLS needs the certificate and its key');
-  const [mqttTlsCert, mqttTlsKey] = pair?.map((path) => resolve(path)) ?? [];
-  return { mqttTlsCert, mqttTlsKey };
+/** Files of a certificate and its key, with the settings that name them. */
+export interface CertificateSetting extends CertificateFiles {
+  readonly names: { readonly cert: string; readonly key: string };
+}
+
+/** Absolute paths of a certificate and its key; undefined without both. */
+export function certificateOf(
+  names: CertificateSetting['names'],
+  read: (name: string) => string | undefined,
+): CertificateSetting | undefined {
+  const { cert, key } = names;
+  const pair = pairOf(
+    [cert, key],
+    [read(cert), read(key)],
+    'TLS needs the certificate and its key',
+  );
+  return pair && { names, cert: resolve(pair[0]), key: resolve(pair[1]) };
+}
+
+/** The contents of the file that a setting names. Throws ConfigError when it cannot be read. */
+export function fileOf(name: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new ConfigError(
+      `${name}=${path} cannot be used: the file cannot be read: ${(error as Error).message}`,
+    );
+  }
 }
 
 export function mapTilesOf(

@@ -24,6 +24,9 @@ test('an empty environment gives the documented defaults', () => {
     egressAllow: [],
     rawUplinkRetentionMs: 7 * 86_400_000,
     rawUplinkBytesMax: 2 ** 31,
+    mcp: true,
+    exportBytesMax: 10 * 2 ** 30,
+    exportRetentionMs: 3 * 86_400_000,
     demo: false,
   });
 });
@@ -48,10 +51,11 @@ for (const [name, value, accepted] of [
   ['LOG_LEVEL', 'loud', 'one of trace, debug, info, warn, error, silent'],
   ['VENDOR_ALIASES', 'maybe', 'one of header, always, off'],
   ['DEMO', 'yes', '1 or 0'],
+  ['MCP', '0', 'one of on, off'],
   ['ROLES', 'ingest,cook', 'one of ingest, query, live, rules, connectors, console'],
   ['ROLES', 'query', 'unset: this version runs all roles in one process'],
-  ['NODE_URL', 'http://10.0.0.1:7070', 'NODE_URL is set, but this version runs on one node'],
-  ['CLUSTER_SECRET', 'x'.repeat(40), 'CLUSTER_SECRET is set, but this version runs on one node'],
+  ['NODE_URL', 'http://10.0.0.1:7070', 'NODE_URL is set and RECORDS_URL is not'],
+  ['CLUSTER_SECRET', 'x'.repeat(40), 'CLUSTER_SECRET is set and NODE_URL is not'],
   ['RAW_UPLINK_RETENTION', 'P1M', 'such as P7D, or 0'],
   ['RAW_UPLINK_RETENTION', 'a week', 'such as P7D, or 0'],
   ['MAP_TILES_URL', 'https://tiles.example/{z}/{x}/{y}.png', 'MAP_TILES_ATTRIBUTION is not'],

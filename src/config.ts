@@ -1,11 +1,12 @@
 // Configuration: the environment, read once into a frozen Config. No other file reads process.env.
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import {
+  type CertificateSetting,
   certificateOf,
   ConfigError,
   durationOf,
+  fileOf,
   flagOf,
   listOf,
   mapTilesOf,
@@ -17,7 +18,10 @@ import {
   urlOf,
   wholeNumberOf,
 } from './config-values.ts';
+import { localSignInOf, providerOf } from './config-provider.ts';
+import { type ClusterConfig, readCluster } from './cluster-settings.ts';
 import type { MapTiles } from './model/map-tiles.ts';
+import type { SignInProvider } from './model/sign-in-provider.ts';
 import { type Quotas, quotasFrom } from './model/quota.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -25,27 +29,17 @@ const vendorAliasModes = ['header', 'always', 'off'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-export interface ClusterConfig {
-  /** Where the other nodes reach this one, with its port. */
-  readonly nodeUrl: string;
-  /** The address that the internal port listens on. */
-  readonly host: string;
-  readonly secret: string;
-  readonly leaseMs: number;
-  /** As PEM; the authority is that of the certificates of the other nodes. */
-  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
-}
-
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataDirectory: string;
   readonly publicUrl: string;
+  /** With it the port speaks HTTPS only. */
+  readonly tls: CertificateSetting | undefined;
   readonly mqttPort: number;
   readonly mqttTlsPort: number;
-  /** Files of the certificate and its key, as PEM; without both there is no MQTT over TLS. */
-  readonly mqttTlsCert: string | undefined;
-  readonly mqttTlsKey: string | undefined;
+  /** As PEM; without it there is no MQTT over TLS. */
+  readonly mqttTls: CertificateSetting | undefined;
   readonly coapPort: number;
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
@@ -63,8 +57,8 @@ export interface Config {
   readonly recordsUrl: string | undefined;
   readonly samplesUrl: string | undefined;
   readonly busUrl: string | undefined;
-  /** Several nodes with common records: no setting of this version sets it. */
-  readonly cluster?: ClusterConfig;
+  /** A node among several on common databases. */
+  readonly cluster?: ClusterConfig | undefined;
   readonly logLevel: LogLevel;
   readonly vendorAliases: 'header' | 'always' | 'off';
   readonly deviceAudience: string;
@@ -80,6 +74,12 @@ export interface Config {
   readonly rawUplinkRetentionMs: number;
   /** Samples that rules may make from one uplink, however many rules hand them on. */
   readonly rawUplinkBytesMax: number;
+  /** Whether assistants are served at `/mcp`. */
+  readonly mcp: boolean;
+  /** Of the files of all sample exports; 0 switches exports off. */
+  readonly exportBytesMax: number;
+  /** How long the file of an export is kept. */
+  readonly exportRetentionMs: number;
   readonly demo: boolean;
   /** Script worker threads. */
   readonly scriptWorkers: number;
@@ -88,6 +88,10 @@ export interface Config {
    * bin/pinned-node.js.
    */
   readonly wrapperPid: number | undefined;
+  /** Users sign in with it; undefined: only with passwords. */
+  readonly provider: SignInProvider | undefined;
+  /** Whether users sign in with passwords and passkeys of the platform. */
+  readonly localSignIn: boolean;
   /** Limits of one organization or uplink. */
   readonly quotas: Quotas;
 }
@@ -107,6 +111,7 @@ const secretNames = new Set([
   'SMTP_URL',
   'SMS_GATEWAY_URL',
   'GCP_SERVICE_ACCOUNT_KEY',
+  'OIDC_CLIENT_SECRET',
 ]);
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -115,18 +120,22 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfig(environment: Environment = process.env): Config {
   const text = (name: string) => textOf(environment, name);
   refuseSomeRoles(text('ROLES'));
-  for (const name of ['NODE_URL', 'CLUSTER_SECRET', 'LEASE_SECONDS'])
-    refuseSeveralNodes(name, text(name));
   const port = portOf('PORT', text('PORT'), 8080);
-  const publicUrl = publicUrlOf(text('PUBLIC_URL'), port);
+  const tls = certificateOf({ cert: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' }, text);
+  const mqttTls = certificateOf({ cert: 'MQTT_TLS_CERT', key: 'MQTT_TLS_KEY' }, text) ?? tls;
+  const publicUrl = publicUrlOf(text('PUBLIC_URL'), tls === undefined ? 'http' : 'https', port);
+  const provider = providerOf(text);
   return Object.freeze({
+    provider,
+    localSignIn: localSignInOf(text, provider),
     host: text('HOST') ?? '0.0.0.0',
     port,
     dataDirectory: resolve(text('DATA_DIR') ?? './data'),
     publicUrl,
     mqttPort: portOf('MQTT_PORT', text('MQTT_PORT'), 1883),
     mqttTlsPort: portOf('MQTT_TLS_PORT', text('MQTT_TLS_PORT'), 8883),
-    ...certificateOf(text('MQTT_TLS_CERT'), text('MQTT_TLS_KEY')),
+    tls,
+    mqttTls,
     coapPort: portOf('COAP_PORT', text('COAP_PORT'), 5683),
     adminEmail: text('ADMIN_EMAIL') ?? 'admin@localhost',
     adminPassword: text('ADMIN_PASSWORD'),
@@ -144,6 +153,7 @@ export function readConfig(environment: Environment = process.env): Config {
     // Several addresses; see `refuseUnsupported`.
     samplesUrl: text('SAMPLES_URL'),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
+    cluster: readCluster(text, Date.now()),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', logLevels),
     vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', vendorAliasModes),
     deviceAudience: text('DEVICE_AUDIENCE') ?? publicUrl,
@@ -160,6 +170,13 @@ export function readConfig(environment: Environment = process.env): Config {
       min: 64 * 2 ** 20,
       max: 2 ** 50,
     }),
+    mcp: oneOf('MCP', text('MCP'), 'on', ['on', 'off']) === 'on',
+    exportBytesMax: wholeNumberOf('EXPORT_BYTES', text('EXPORT_BYTES'), {
+      fallback: 10 * 2 ** 30,
+      min: 0,
+      max: 2 ** 50,
+    }),
+    exportRetentionMs: durationOf('EXPORT_RETENTION', text('EXPORT_RETENTION'), 'P3D'),
     demo: flagOf('DEMO', text('DEMO')),
     scriptWorkers: wholeNumberOf('SCRIPT_WORKERS', text('SCRIPT_WORKERS'), {
       fallback: Math.max(1, availableParallelism() - 1),
@@ -183,28 +200,18 @@ function textOf(environment: Environment, name: string): string | undefined {
   if (!file || !secretNames.has(name)) return value;
   if (value !== undefined)
     throw new ConfigError(`${name} and ${name}_FILE are both set: unset one of them`);
-  let contents: string;
-  try {
-    contents = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    throw new ConfigError(`${name}_FILE=${file} cannot be used: ${(error as Error).message}`);
-  }
+  const contents = fileOf(`${name}_FILE`, file)
+    .toString()
+    .replace(/\r?\n$/, '');
   if (contents === '')
     throw new ConfigError(`${name}_FILE=${file} cannot be used: the file is empty`);
   return contents;
 }
 
 /** Without a slash at its end. */
-function publicUrlOf(value: string | undefined, port: number): string {
-  const url = urlOf('PUBLIC_URL', value) ?? `http://localhost:${port}`;
+function publicUrlOf(value: string | undefined, scheme: string, port: number): string {
+  const url = urlOf('PUBLIC_URL', value) ?? `${scheme}://localhost:${port}`;
   return url.replace(/\/+$/, '');
-}
-
-function refuseSeveralNodes(name: string, value: string | undefined): void {
-  if (value === undefined) return;
-  throw new ConfigError(
-    `${name} is set, but this version runs on one node: unset it, and use one platform for one database`,
-  );
 }
 
 /**

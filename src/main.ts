@@ -1,8 +1,11 @@
 // Start and stop: starts the platform and stops it on a signal, or checks its data folder.
+import { constants } from 'node:os';
 import { ClickHouseStartError } from './clickhouse/clickhouse.ts';
 import { ConfigError } from './config-values.ts';
 import { type Config, readConfig } from './config.ts';
 import { startPlatform } from './composition/platform.ts';
+import type { RecordsMigration } from './composition/migrate-records.ts';
+import type { SamplesMigration } from './composition/migrate-samples.ts';
 import type { Platform } from './composition/platform-parts.ts';
 import { NewerFormatError } from './model/newer-format.ts';
 import { giveBackStartMemory } from './start-memory.ts';
@@ -15,8 +18,12 @@ const stopWithinMs = 9_000;
 /** Only the user of the process can read the files that it creates. */
 const ownerUmask = 0o077;
 const samePressMs = 1_000;
+/** Of a move of samples, which takes hours when there are many. */
+const progressEveryMs = 5_000;
+const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 async function start(): Promise<void> {
+  endOnSignal();
   // Files of the data folder hold secrets.
   process.umask(ownerUmask);
   const given = readConfig();
@@ -35,6 +42,15 @@ async function start(): Promise<void> {
 async function loadDemo({ demo }: Config) {
   if (!demo) return undefined;
   return import('./composition/demo.ts');
+}
+
+/**
+ * Ends the process on a signal while it starts. Process 1 of a container ignores a signal that it has
+ * no listener for, and would be killed after a time.
+ */
+function endOnSignal(): void {
+  for (const signal of stopSignals)
+    process.on(signal, () => process.exit(128 + constants.signals[signal]));
 }
 
 function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortController): void {
@@ -58,8 +74,10 @@ function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortCon
       },
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+  for (const signal of stopSignals) {
+    process.removeAllListeners(signal);
     process.on(signal, () => stop(signal));
+  }
   watchWrapper(wrapperPid, () => stop('the process that started it is gone'));
 }
 
@@ -75,6 +93,51 @@ async function verify(): Promise<void> {
   const findings = await verifyDataFolder(readConfig());
   process.stdout.write(verifyText(findings));
   process.exitCode = Number(!findings.sound);
+}
+
+/**
+ * Moves samples and records: exit code 0 when all is the same afterwards, 1 when not, 2 when it was
+ * not moved.
+ */
+async function migrate(words: readonly string[]): Promise<void> {
+  // The file with the records holds secrets.
+  process.umask(ownerUmask);
+  const { migrationOf } = await import('./migration-report.ts');
+  const config = readConfig();
+  const { samples, records } = migrationOf(words, config);
+  const isSame = samples === undefined || (await moveSamples(config, samples));
+  // Records of samples that are elsewhere would be of no use.
+  const areSame = isSame && (records === undefined || (await moveRecords(config, records)));
+  process.exitCode = Number(!areSame);
+}
+
+async function moveSamples(config: Config, migration: SamplesMigration): Promise<boolean> {
+  const [{ migrateSamples }, { progressText, samplesText }] = await Promise.all([
+    import('./composition/migrate-samples.ts'),
+    import('./migration-report.ts'),
+  ]);
+  let toldAt = performance.now();
+  const moved = await migrateSamples(config, migration, {
+    progress(progress) {
+      if (performance.now() - toldAt < progressEveryMs) return;
+      toldAt = performance.now();
+      process.stderr.write(progressText(progress));
+    },
+  });
+  process.stdout.write(samplesText(moved, migration));
+  return moved.differing.length === 0;
+}
+
+async function moveRecords(config: Config, migration: RecordsMigration): Promise<boolean> {
+  const [{ migrateRecords }, { migrationText }] = await Promise.all([
+    import('./composition/migrate-records.ts'),
+    import('./migration-report.ts'),
+  ]);
+  const result = await migrateRecords(config, migration, ({ table, rows }) =>
+    process.stderr.write(`${table}: ${rows} rows\n`),
+  );
+  process.stdout.write(migrationText(result, migration));
+  return result.differing.length === 0;
 }
 
 /**
@@ -115,9 +178,10 @@ function isListenError(error: unknown): error is Error {
 const words = process.argv.slice(2);
 if (words.length === 0) start().catch(failWith(1));
 else if (words.join(' ') === 'verify') verify().catch(failWith(2));
+else if (words[0] === 'migrate') migrate(words.slice(1)).catch(failWith(2));
 else {
   console.error(
-    `heliograph: there is no command "${words.join(' ')}": without one the platform starts, "verify" checks the data folder of a stopped one`,
+    `heliograph: there is no command "${words.join(' ')}": without one the platform starts, "verify" checks the data folder of a stopped one, "migrate" moves its records and samples`,
   );
   process.exitCode = 2;
 }

@@ -1,5 +1,5 @@
 // API key authenticator: finds keys by the SHA-256 of their secret, and caches them until they are deleted (interface 5).
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { ChangeFollower } from '../model/record.ts';
@@ -33,6 +33,9 @@ export function createApiKeyAuthenticator({
   const changes = createRecordChanges();
 
   function use(principal: Principal): Principal {
+    const { expiresAt } = principal;
+    if (expiresAt !== undefined && expiresAt <= now())
+      throw problem('apiKeyExpired', { expired: formatInstant(expiresAt) });
     uses.set(principal.id, now());
     return principal;
   }
@@ -41,7 +44,11 @@ export function createApiKeyAuthenticator({
     const { revision } = changes;
     const key = await findApiKeyBySecretHash(db, hash);
     if (key === undefined) throw problem('unauthorized');
-    const principal = grantedPrincipal('API_KEY', key);
+    const { expiration: expiresAt } = key;
+    const principal = {
+      ...grantedPrincipal('API_KEY', key),
+      ...(expiresAt !== null && { expiresAt }),
+    };
     const parts = [principal.id, principal.organizationId];
     // A key deleted while it was being read must not stay in memory.
     if (!parts.some((id) => changes.hasChanged(id, revision)))

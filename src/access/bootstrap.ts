@@ -138,5 +138,6 @@ async function insertAdminKey(
     secretHash: secretHash(secret),
     secretPrefix: secretPrefix(secret),
     lastUsed: null,
+    expiration: null,
   });
 }

@@ -42,7 +42,10 @@ beforeAll(async () => {
     ...{ secretHash: 'h', created: now },
   });
   const user = (await findUser(records.db, made.userId))!;
-  const { session, sessionToken } = await startSession(records, user, now);
+  const { session, sessionToken } = await startSession(records, user, {
+    now,
+    signInKind: 'PASSWORD',
+  });
   sessionId = session.id;
   credentials.session = `${sessionCookie}=${sessionToken}`;
   const parts = { db: records.db, now: () => now };

@@ -12,6 +12,7 @@ import {
   removeSessionsOf,
   replacePasswordReset,
 } from '../records/rows/sessions.ts';
+import { removeSecondFactorsOf } from '../records/rows/second-factors.ts';
 import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
 import { newPasswordHash } from './password.ts';
 
@@ -82,6 +83,8 @@ export async function resetPassword(
       version: user.version + 1,
     };
     await saveUser(db, saved);
+    // They may be those of a person who took the address first.
+    if (!user.proven) await removeSecondFactorsOf(db, user.id);
     await removePasswordResetsOf(db, user.id);
     const ended = await removeSessionsOf(db, user.id);
     await announceAfterCommit(step, records.announce, [

@@ -27,6 +27,7 @@ import {
 import { findUser } from '../records/rows/users.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
 import { createCacheByPart } from '../structures/cache-by-part.ts';
+import { cookieValue } from './cookie-value.ts';
 import { createRecordChanges } from '../structures/record-changes.ts';
 
 export const sessionCookie = 'session';
@@ -49,8 +50,10 @@ const changesThatCount = new Set<RecordChange['kind']>([
 export interface SessionAuthenticator extends Authenticator, ChangeFollower {
   /** The present user of a session; undefined when the session or the membership has ended. */
   readonly current: (sessionId: string) => Promise<Principal | undefined>;
-  /** Saves when sessions were last used; returns the ids of those that are over. */
-  readonly runMaintenance: () => Promise<string[]>;
+  /** Saves when sessions were last used. */
+  readonly saveUses: () => Promise<void>;
+  /** Ids of the sessions that are over, when all uses are saved after this time at most. */
+  readonly oldIds: (savedLaterMs: number) => Promise<string[]>;
 }
 
 /**
@@ -94,7 +97,7 @@ export function createSessionAuthenticator(parts: {
     header: 'cookie',
     ambient: true,
     authenticate(cookies, request) {
-      const token = cookieOf(cookies, sessionCookie);
+      const token = cookieValue(cookies, sessionCookie);
       if (token === undefined || token.length > tokenLengthMax) throw problem('unauthorized');
       const hash = secretHash(token);
       const found = known.use(hash);
@@ -120,11 +123,13 @@ export function createSessionAuthenticator(parts: {
       known.clear();
     },
     current: (sessionId) => presentUser(db, sessionId),
-    runMaintenance() {
+    async saveUses() {
+      if (seen.size === 0) return;
       const uses = new Map(seen);
       seen.clear();
-      return findOldSessions(db, uses, now());
+      await saveLastSeen(db, uses);
     },
+    oldIds: (savedLaterMs) => endedSessions(db, now(), now() - sessionIdleMs - savedLaterMs),
   };
 }
 
@@ -146,15 +151,6 @@ function recordsOf(sessionId: string, { id, inOrganizations }: Principal): reado
 
 function isOver({ expiresAt, lastSeen }: Session, now: EpochMs): boolean {
   return expiresAt <= now || lastSeen + sessionIdleMs <= now;
-}
-
-async function findOldSessions(
-  db: RecordsDb,
-  uses: ReadonlyMap<string, EpochMs>,
-  now: EpochMs,
-): Promise<string[]> {
-  if (uses.size > 0) await saveLastSeen(db, uses);
-  return endedSessions(db, now, now - sessionIdleMs);
 }
 
 /**
@@ -206,13 +202,4 @@ async function memberPrincipal(
     workspacePermissions,
     sessionId: session.id,
   };
-}
-
-/** The value of a cookie; of several with the name the first, which is the most specific. */
-function cookieOf(header: string, name: string): string | undefined {
-  for (const pair of header.split(';')) {
-    const at = pair.indexOf('=');
-    if (at !== -1 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
-  }
-  return undefined;
 }

@@ -20,13 +20,34 @@ const knownPairsMax = 100_000;
  * Consecutive failures, then one more per interval. The account counts per network, so that a
  * client cannot lock others out.
  */
-const attemptLimits = {
+const passwordLimits = {
   accountFromAddress: { failures: 10, secondsEach: 60 },
   // Passwords can be guessed from many addresses at once; this limit stays far above the typing
   // errors of a user.
   account: { failures: 100, secondsEach: 30 },
   address: { failures: 300, secondsEach: 1 },
-} as const;
+} as const satisfies AttemptLimits;
+
+/**
+ * Of one-time codes, of which three in a million are right: a holder of the password who
+ * guesses from many networks finds one within a day with a chance of 0.1 %.
+ */
+export const codeLimits: AttemptLimits = {
+  accountFromAddress: { failures: 5, secondsEach: 120 },
+  account: { failures: 20, secondsEach: 300 },
+  address: { failures: 300, secondsEach: 1 },
+};
+
+interface Allowance {
+  readonly failures: number;
+  readonly secondsEach: number;
+}
+
+interface AttemptLimits {
+  readonly accountFromAddress: Allowance;
+  readonly account: Allowance;
+  readonly address: Allowance;
+}
 
 export interface Attempts {
   /**
@@ -43,12 +64,16 @@ export interface Who {
   readonly account?: string | undefined;
 }
 
-export function createAttempts(now: () => EpochMs): Attempts {
-  const bucketsOf = ({ failures, secondsEach }: { failures: number; secondsEach: number }) =>
+/** `limits`: of passwords, unless others are given. */
+export function createAttempts(
+  now: () => EpochMs,
+  limits: AttemptLimits = passwordLimits,
+): Attempts {
+  const bucketsOf = ({ failures, secondsEach }: Allowance) =>
     createTokenBuckets({ capacity: failures, perSecond: 1 / secondsEach, keysMax, now });
-  const pairs = bucketsOf(attemptLimits.accountFromAddress);
-  const accounts = bucketsOf(attemptLimits.account);
-  const addresses = bucketsOf(attemptLimits.address);
+  const pairs = bucketsOf(limits.accountFromAddress);
+  const accounts = bucketsOf(limits.account);
+  const addresses = bucketsOf(limits.address);
 
   const turns = createFairTurns(turnLimits);
   const knownPairs = createBoundedMap<string, true>(knownPairsMax);
@@ -66,9 +91,8 @@ export function createAttempts(now: () => EpochMs): Attempts {
   return {
     async run(who, work, failed) {
       const network = networkOf(who.ip);
-      const limits = limitsOf(network, who.account);
       const taken: [TokenBuckets, string][] = [];
-      for (const [limit, key] of limits) {
+      for (const [limit, key] of limitsOf(network, who.account)) {
         if (limit.take(key)) {
           taken.push([limit, key]);
           continue;

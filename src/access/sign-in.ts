@@ -4,7 +4,7 @@ import { newId } from '../model/new-id.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { User } from '../model/user.ts';
+import type { Session, SignInKind, User } from '../model/user.ts';
 import type { Records } from '../records/records.ts';
 import { findOrganizationMember, organizationMembershipsOf } from '../records/rows/members.ts';
 import { secretHash } from '../records/secret-encryption.ts';
@@ -18,6 +18,18 @@ import { sessionLifetimeMs } from './session-authenticator.ts';
 const sessionTokenBytes = 32;
 /** Beyond this number the oldest session of a user ends. */
 const sessionsPerUserMax = 50;
+const userAgentLengthMax = 300;
+
+/** How a session begins. */
+export interface SessionStart {
+  readonly now: EpochMs;
+  readonly signInKind: SignInKind;
+  /** Of several, the organization to begin in. */
+  readonly organizationId?: string | null | undefined;
+  readonly provider?: Pick<Session, 'providerSession' | 'idToken'>;
+  /** What the owner recognizes the session by. */
+  readonly from?: { readonly ip: string; readonly userAgent: string | undefined };
+}
 
 export interface SignedIn {
   readonly user: User;
@@ -51,9 +63,9 @@ export async function authenticateUser(
 export async function startSession(
   records: Records,
   user: User,
-  now: EpochMs,
-  organizationId?: string | null,
+  start: SessionStart,
 ): Promise<SignedIn> {
+  const { now, organizationId, signInKind, from, provider } = start;
   const memberships = await organizationMembershipsOf(records.db, user.id);
   const accepted = memberships.filter((member) => member.acceptedAt !== null);
   const member = accepted.find((joined) => joined.organizationId === organizationId) ?? accepted[0];
@@ -73,6 +85,11 @@ export async function startSession(
       created: now,
       lastSeen: now,
       expiresAt: now + sessionLifetimeMs,
+      signInKind,
+      userAgent: from?.userAgent?.slice(0, userAgentLengthMax) ?? null,
+      ip: from?.ip ?? null,
+      providerSession: provider?.providerSession ?? null,
+      idToken: provider?.idToken ?? null,
     });
   });
   return { user, sessionToken, session };

@@ -4,7 +4,7 @@ import {
   type ApiKeyAuthenticator,
   createApiKeyAuthenticator,
 } from '../access/api-key-authenticator.ts';
-import { type Attempts, createAttempts } from '../access/sign-in-throttle.ts';
+import { type Attempts, codeLimits, createAttempts } from '../access/sign-in-throttle.ts';
 import { type Authenticator, identify } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
 import {
@@ -29,7 +29,9 @@ import {
 import type { Config } from '../config.ts';
 import type { Guard } from '../http/edge/admission.ts';
 import type { Actor } from '../model/actor.ts';
+import { minuteMs } from '../model/instant.ts';
 import type { ChangeFollower } from '../model/record.ts';
+import { nodeOf } from '../records/node-rows.ts';
 import { dropOldAuditEntries } from '../records/rows/audit-log.ts';
 import type { OpenRecords } from '../records/records.ts';
 
@@ -40,14 +42,21 @@ export interface Access extends ChangeFollower {
   readonly keys: SigningKeys;
   readonly tokens: TokenService;
   readonly attempts: Attempts;
+  /** Of one-time codes. */
+  readonly codeAttempts: Attempts;
   readonly authenticators: readonly Authenticator[];
   /** Tokens of shared dashboards count for requests, not for the live stream. */
   readonly shares: ShareAuthenticator;
   readonly actAs: <T>(actor: Actor, work: () => T) => T;
   readonly organizationOf: (named: NamedIds) => Promise<string | undefined>;
-  /** Runs once a minute, and before the records close. */
-  readonly runMaintenance: () => Promise<void>;
+  /** Writes when keys and sessions were used; once a minute, and before the records close. */
+  readonly saveUses: () => Promise<void>;
+  /** Ends old sessions, renews signing keys and removes old audit entries, for all nodes. */
+  readonly endOld: () => Promise<void>;
 }
+
+/** How long other nodes may keep to themselves that a session was used. */
+const othersSaveWithinMs = 2 * minuteMs;
 
 /**
  * `acting` contains the actor of the request in progress, which the records write to the audit log.
@@ -59,6 +68,7 @@ export function composeAccess(
   now: () => number,
 ): Access {
   const { db } = records;
+  const isShared = nodeOf(db) !== '';
   const tokenLifetimeMs = (tokenLifetimeSeconds + 2 * clockSkewSeconds) * 1_000;
   const keys = createSigningKeys({ records, now, tokenLifetimeMs });
   const tokens = createTokenService({ db, keys, now, publicUrl });
@@ -72,6 +82,7 @@ export function composeAccess(
     keys,
     tokens,
     attempts: createAttempts(now),
+    codeAttempts: createAttempts(now, codeLimits),
     authenticators: [apiKeys, bearer, sessions],
     shares: createShareAuthenticator({ db, now }),
     actAs: (actor, work) => acting.run(actor, work),
@@ -83,9 +94,16 @@ export function composeAccess(
       for (const { changesMissed } of [apiKeys, bearer, sessions]) changesMissed();
       keys.discard();
     },
-    async runMaintenance() {
+    async saveUses() {
       await apiKeys.saveUses();
-      await endSessionsById(records, await sessions.runMaintenance());
+      await sessions.saveUses();
+      // Another node may have renewed them.
+      if (isShared) keys.discard();
+    },
+    async endOld() {
+      await endSessionsById(records, await sessions.oldIds(isShared ? othersSaveWithinMs : 0));
+      // Of several nodes, the one that looks after the keys may have needed none.
+      if (isShared) await keys.current();
       await keys.runMaintenance();
       await dropOldAuditEntries(db, now());
     },

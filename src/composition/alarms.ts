@@ -1,7 +1,7 @@
 // Connects alarms: rules, people and time change them; outputs and live clients are notified.
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
-import { dropOldAlarms, runDueAlarms } from '../flows/alarm-clock.ts';
+import { dropOldAlarms, dropSurplusAlarms, runDueAlarms } from '../flows/alarm-clock.ts';
 import { type AlarmDesk, createAlarmDesk } from '../flows/alarm-desk.ts';
 import {
   type AlarmEffectParts,
@@ -12,7 +12,10 @@ import { createRuleTimers } from '../flows/rule-timers.ts';
 import type { EnqueueDeliveries } from '../flows/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';
 import { countAlarms, nextAlarmTime } from '../records/rows/alarms.ts';
-import { setTimer } from '../structures/timers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+
+/** How often the node that looks after time looks for alarms that others have changed. */
+const sharedLookEveryMs = 1_000;
 
 export interface Alarms {
   readonly applyAlarms: ApplyAlarms;
@@ -21,12 +24,15 @@ export interface Alarms {
   readonly countsOf: (workspaceId: string) => Promise<AlarmCounts>;
   /** Clears and escalates now what is due, as happens when it becomes due. */
   readonly runDue: () => Promise<void>;
-  readonly runMaintenance: () => Promise<void>;
+  /** Removes old alarms, for all nodes. */
+  readonly dropOld: () => Promise<void>;
+  /** Removes those beyond the limit in workspaces that this node has changed. */
+  readonly dropSurplus: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries): Alarms {
-  const { records, telemetry, now, alarmFeed } = parts;
+  const { records, telemetry, now, alarmFeed, sharedWork } = parts;
   const { db, sealer } = records;
   const counts = Object.fromEntries(
     [...alarmChanges, 'REFUSED'].map((change) => [change, 0]),
@@ -49,25 +55,35 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
       alarmFeed.publish(shown);
     },
   };
-  const runDue = () => runDueAlarms({ ...effectParts, db, now });
+  const holds = () => sharedWork?.holds('maintenance') ?? true;
+  const runDue = async () => {
+    if (holds()) await runDueAlarms({ ...effectParts, db, now });
+  };
   const timers = createRuleTimers({
-    nextTime: () => nextAlarmTime(db),
+    nextTime: async () => (holds() ? nextAlarmTime(db) : undefined),
     runDue,
     now,
     setTimer,
     failed: (error) => telemetry.backgroundFailed('clearing and escalating alarms', error),
   });
   timers.changed();
+  // Other nodes change alarms too.
+  const stopLooking =
+    sharedWork && setRepeatingTimer(() => holds() && timers.changed(), sharedLookEveryMs);
   return {
     applyAlarms: createApplyAlarms(effectParts),
     desk: createAlarmDesk({ ...effectParts, records }),
     countsOf: (workspaceId) => countAlarms(db, workspaceId),
     runDue,
-    async runMaintenance() {
+    dropOld: () => dropOldAlarms({ db, now, pause }),
+    async dropSurplus() {
       const workspaceIds = [...grown];
       grown.clear();
-      await dropOldAlarms({ db, now, pause }, workspaceIds);
+      await dropSurplusAlarms({ db, pause }, workspaceIds);
     },
-    close: () => timers.close(),
+    close() {
+      stopLooking?.();
+      return timers.close();
+    },
   };
 }

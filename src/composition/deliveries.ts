@@ -3,18 +3,15 @@ import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { withoutMemory } from '../model/record.ts';
 import type { Parts } from './platform-parts.ts';
+import { composeDeliverer, type KeptDeliveries, outputStagesOf } from './deliverer.ts';
 import type { Uplinks } from './uplinks.ts';
 import { type AvailableOutputs, createAvailableOutputs } from '../connectors/available-outputs.ts';
 import type { ConnectorServices } from '../connectors/connector-services.ts';
 import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
 import { createConfiguredMails, type MailSender } from '../connectors/mail/mail-sender.ts';
-import { type DeliveryLog, openDeliveryLog } from '../delivery-log/delivery-log.ts';
+import { openDeliveryLog } from '../delivery-log/delivery-log.ts';
 import { loadDelivery } from '../deliveries/delivery-records.ts';
-import {
-  createDeliverer,
-  type Deliverer,
-  type TriedDelivery,
-} from '../deliveries/delivery-worker.ts';
+import type { TriedDelivery } from '../deliveries/delivery-worker.ts';
 import { createOpenTargets, type OpenTargets } from '../deliveries/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { testConnector } from '../flows/connector-test.ts';
@@ -22,12 +19,11 @@ import { createDeliveryBook } from '../flows/delivery-book.ts';
 import { createDeliveryCounts } from '../flows/delivery-counts.ts';
 import { createDeliveryHandover } from '../flows/delivery-handover.ts';
 import { createDeliveryIntake, type DeliveryIntake } from '../flows/delivery-intake.ts';
-import { recordOutcome, saveFailureNotes } from '../flows/delivery-outcomes.ts';
+import { recordOutcome } from '../flows/delivery-outcomes.ts';
 import type { JournalFollower } from '../flows/journal-follower.ts';
 import { recoverDeliveries } from '../flows/delivery-recovery.ts';
 import { createDeliveryUpkeep } from '../flows/delivery-upkeep.ts';
-import { noteUnreadable } from '../flows/output-notes.ts';
-import { type OutputStages, queueOutputs, rowsForOutputs } from '../flows/outputs.ts';
+import { queueOutputs, rowsForOutputs } from '../flows/outputs.ts';
 import { createRuleBudget } from '../flows/rule-budget.ts';
 import { previewTemplate } from '../flows/template-preview.ts';
 import { storeWrittenSample } from '../flows/written-sample.ts';
@@ -35,11 +31,8 @@ import { deliveryRoutes } from '../http/routes/deliveries.ts';
 import { templatePreviewRoute } from '../http/routes/template-preview.ts';
 import type { Route } from '../http/edge/route.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';
-import type { DeliveryDraft } from '../model/delivery.ts';
-import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
-import type { TransactionStep } from '../records/transaction.ts';
 import {
   existingOutputConnectors,
   findOutputConnector,
@@ -49,7 +42,7 @@ import { deliveryLogMark } from '../records/rows/recorded-positions.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
-export interface Deliveries {
+export interface Deliveries extends Omit<KeptDeliveries, 'book'> {
   readonly availableOutputs: AvailableOutputs;
   /**
    * Sends one mail. Undefined without a mail server. A failure is logged, and the inviter has the
@@ -57,28 +50,6 @@ export interface Deliveries {
    */
   readonly sendInvitation: ((mail: InvitationMail) => void) | undefined;
   readonly routes: readonly Route[];
-  /**
-   * Resolves when the deliveries are in the log. Those with a known key are ignored. `step` is the
-   * transaction of the caller: the deliveries are committed or rolled back with it.
-   */
-  readonly enqueueDeliveries: (
-    drafts: readonly DeliveryDraft[],
-    step?: TransactionStep,
-  ) => Promise<void>;
-  /**
-   * Resolves when all durable samples have their deliveries, and those that are due were attempted.
-   */
-  readonly settled: () => Promise<void>;
-  /** Ends the waiting deliveries of deleted devices and removes the others. */
-  readonly dropDevices: (deviceIds: ReadonlySet<string>) => Promise<void>;
-  /** Deliveries of the output connector that wait. */
-  readonly waitingOf: (connectorId: string) => number;
-  /** When the output connector attempts a failed delivery again. */
-  readonly nextRetryOf: (connectorId: string) => EpochMs | undefined;
-  /** Resolves when the counts of deliveries can be read from the records. */
-  readonly counted: () => Promise<void>;
-  readonly runMaintenance: () => Promise<void>;
-  readonly close: () => Promise<void>;
 }
 
 /** Starts the delivery of what waits. */
@@ -103,14 +74,7 @@ export async function composeDeliveries(
     },
     changesMissed: targets.discardAll,
   });
-  const waiting = await composeWaiting(parts, targets);
-  const { log, deliverer, counts, intake, handover, upkeep, isKnown } = waiting;
-  parts.followChanges(
-    withoutMemory(({ kind, id, action }) => {
-      if (kind === 'outputConnector' && action === 'deleted') upkeep.forgetConnector(id);
-    }),
-  );
-  const outputs = composeOutputs(parts, intake);
+  const kept = await keptDeliveries(parts, targets);
   const recordParts = { records, now, once: uplinks.once };
   const findRoute = (id: string) => directory.byDevice(id);
   const previews = { db: records.db, store, findRoute, now, newId, targets };
@@ -120,7 +84,7 @@ export async function composeDeliveries(
     routes: [
       ...deliveryRoutes({
         ...recordParts,
-        book: createDeliveryBook({ log, deliverer, intake, isKnown, pause, now }),
+        book: kept.book,
         vendorNames,
         testConnector: (connectorId, deviceId, principal, signal) =>
           testConnector({ connectorId, deviceId, signal }, principal, previews),
@@ -130,6 +94,37 @@ export async function composeDeliveries(
         preview: (request, principal) => previewTemplate(request, principal, previews),
       }),
     ],
+    enqueueDeliveries: kept.enqueueDeliveries,
+    settled: kept.settled,
+    dropDevices: kept.dropDevices,
+    waitingOf: kept.waitingOf,
+    counted: kept.counted,
+    runMaintenance: kept.runMaintenance,
+    dropOld: kept.dropOld,
+    close: () => closeInOrder(kept.close, targets.close, () => mails?.close()),
+  };
+}
+
+/** Deliveries of several nodes are rows of the records; those of the only process are in its log. */
+async function keptDeliveries(parts: Parts, targets: OpenTargets): Promise<KeptDeliveries> {
+  const { sharedWork } = parts;
+  if (sharedWork === undefined) return loggedDeliveries(parts, targets);
+  const { composeSharedDeliveries } = await import('./shared-deliveries.ts');
+  return composeSharedDeliveries(parts, targets, sharedWork);
+}
+
+async function loggedDeliveries(parts: Parts, targets: OpenTargets): Promise<KeptDeliveries> {
+  const { now } = parts;
+  const waiting = await composeWaiting(parts, targets);
+  const { log, deliverer, counts, intake, handover, upkeep, isKnown } = waiting;
+  parts.followChanges(
+    withoutMemory(({ kind, id, action }) => {
+      if (kind === 'outputConnector' && action === 'deleted') upkeep.forgetConnector(id);
+    }),
+  );
+  const outputs = composeOutputs(parts, intake);
+  return {
+    book: createDeliveryBook({ log, deliverer, intake, isKnown, pause, now }),
     enqueueDeliveries: handover.enqueue,
     async settled() {
       await outputs.settled();
@@ -137,14 +132,19 @@ export async function composeDeliveries(
       await deliverer.settled();
     },
     dropDevices: upkeep.dropDevices,
-    waitingOf: deliverer.waitingOf,
-    nextRetryOf: deliverer.nextRetryOf,
+    waitingOf: async (connectorIds) =>
+      new Map(
+        connectorIds.map((id) => [
+          id,
+          { waiting: deliverer.waitingOf(id), nextRetry: deliverer.nextRetryOf(id) },
+        ]),
+      ),
     counted: counts.settled,
     runMaintenance: upkeep.compact,
+    dropOld: async () => undefined,
     close: () =>
       closeInOrder(
-        ...[outputs.close, handover.close, deliverer.close, upkeep.close, counts.close],
-        ...[log.close, targets.close, () => mails?.close()],
+        ...[outputs.close, handover.close, deliverer.close, upkeep.close, counts.close, log.close],
       ),
   };
 }
@@ -177,7 +177,11 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
     counts.tried(tried);
     parts.liveEvents.delivered(tried);
   };
-  const deliverer = composeDeliverer(parts, targets, log, recorded);
+  const deliverer = composeDeliverer(parts, targets, {
+    load: (waiting) => loadDelivery(waiting, log),
+    record: (tried) => recordOutcome(tried, { log, telemetry, recorded }),
+    isBlocked: () => log.isBehind,
+  });
   const { known } = recovered;
   const knownTo = journal.position;
   const intake = createDeliveryIntake({ log, deliverer, now, from, known, knownTo });
@@ -216,58 +220,15 @@ function connectorServices(
   };
 }
 
-function composeDeliverer(
-  { records, telemetry, now, newId }: Parts,
-  { send }: Pick<OpenTargets, 'send'>,
-  log: DeliveryLog,
-  recorded: (tried: TriedDelivery) => void,
-): Deliverer {
-  const { db } = records;
-  const deliverer = createDeliverer({
-    load: (waiting) => loadDelivery(waiting, log),
-    send,
-    saveNotes: (notes) => saveFailureNotes(notes, { db, telemetry }),
-    record: (tried) => recordOutcome(tried, { log, telemetry, recorded }),
-    newId,
-    failed: (error) => telemetry.backgroundFailed('delivering', error),
-    isBlocked: () => log.isBehind,
-    targetChanged: telemetry.targetChanged,
-    now,
-    random: Math.random,
-    setTimer,
-  });
-  telemetry.gauge(
-    'deliveries_waiting',
-    'Deliveries that wait or are under way.',
-    () => deliverer.waiting,
-  );
-  telemetry.gauge(
-    'delivery_targets_broken',
-    'Output connectors whose target keeps failing.',
-    () => deliverer.brokenTargets,
-  );
-  return deliverer;
-}
-
-function composeOutputs(
-  { records, directory, followers, telemetry, now }: Parts,
-  intake: DeliveryIntake,
-): JournalFollower {
-  const failed = (error: unknown) => telemetry.backgroundFailed('queueing outputs', error);
-  const stages: OutputStages = {
-    outputsOf: directory.cachedOutputs,
-    findRoute: (id) => directory.byDevice(id),
-    enqueue: intake.add,
-    unreadable: (notes) => noteUnreadable(notes, { db: records.db, telemetry }),
-    failed,
-    pause,
-    now,
-  };
+function composeOutputs(parts: Parts, intake: DeliveryIntake): JournalFollower {
+  const { directory, followers, telemetry } = parts;
+  const stages = outputStagesOf(parts, intake.add);
   const handle = async (entries: readonly DurableEntry[]) => {
     await queueOutputs(entries, stages);
     intake.followed((entries.at(-1)?.position ?? -1) + 1);
   };
   const keepRows = (rows: DurableRows) => rowsForOutputs(rows, directory.cachedFlowOutputs);
+  const failed = (error: unknown) => telemetry.backgroundFailed('queueing outputs', error);
   return followers.start('outputs', { handle, keepRows, failed });
 }
 

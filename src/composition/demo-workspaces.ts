@@ -1,7 +1,12 @@
 // Composes the demo workspaces: their devices are requests to the server of this process.
 import type { FastifyInstance } from 'fastify';
 import type { Parts } from './platform-parts.ts';
-import { createDemoWorkspaces, type DemoWorkspaces } from '../flows/demo-workspaces.ts';
+import {
+  createDemoWorkspaces,
+  type DemoWorkspaces,
+  type WantedDemo,
+} from '../flows/demo-workspaces.ts';
+import { answerOf, readAnswer } from '../flows/holder-answers.ts';
 import { activateNewRules } from '../inventory/workspaces/demo-workspace.ts';
 import { withoutMemory } from '../model/record.ts';
 import { listSimulatedWorkspaces } from '../records/rows/demo-workspaces.ts';
@@ -10,8 +15,8 @@ import { missing } from '../structures/missing.ts';
 export interface ComposedDemos extends DemoWorkspaces {
   /** Call with the server before the first request. */
   readonly useServer: (server: FastifyInstance) => void;
-  /** Continues the simulations of before the start. */
-  readonly resumeAll: () => Promise<void>;
+  /** Continues the simulations of before the start, or of another node. */
+  readonly begin: () => Promise<void>;
 }
 
 export function composeDemoWorkspaces(parts: Parts): ComposedDemos {
@@ -65,12 +70,45 @@ export function composeDemoWorkspaces(parts: Parts): ComposedDemos {
     };
   }
 
+  async function resumeAll(): Promise<void> {
+    const found = await listSimulatedWorkspaces(records);
+    for (const { workspaceId } of found) demos.resume(workspaceId);
+  }
+
   return {
     ...demos,
+    start: sharedStart(parts, demos, resumeAll),
     useServer: (composed) => void (server = composed),
-    async resumeAll() {
-      const found = await listSimulatedWorkspaces(records);
-      for (const { workspaceId } of found) demos.resume(workspaceId);
+    // With several nodes, they begin with the lease.
+    begin: async () => {
+      if (parts.sharedWork === undefined) await resumeAll();
     },
+  };
+}
+
+const startCall = 'startDemo';
+
+/** With several nodes, all demos are simulated by one of them. */
+function sharedStart(
+  { sharedWork, telemetry }: Parts,
+  demos: DemoWorkspaces,
+  resumeAll: () => Promise<void>,
+): DemoWorkspaces['start'] {
+  if (sharedWork === undefined) return demos.start;
+  const failed = (error: unknown) => telemetry.backgroundFailed('resuming demo workspaces', error);
+  sharedWork.follow({
+    family: 'demo',
+    gained: () => void resumeAll().catch(failed),
+    lost: demos.stopAll,
+  });
+  sharedWork.answer(startCall, (wanted) =>
+    answerOf(async () => [...(await demos.start(wanted as unknown as WantedDemo))]),
+  );
+  return async (wanted) => {
+    if (sharedWork.holds('demo')) return demos.start(wanted);
+    const { organizationId, workspaceId, headers } = wanted;
+    const request = { organizationId, workspaceId, headers: { ...headers } };
+    const answer = await sharedWork.askHolder('demo', startCall, request);
+    return readAnswer(answer) as string[];
   };
 }

@@ -37,7 +37,7 @@ export async function composeDemo(
   signal: AbortSignal,
 ): Promise<void> {
   const baseUrl = `http://127.0.0.1:${platform.port}`;
-  const apiKey = config.adminApiKey!;
+  const apiKey = config.adminApiKey ?? '';
   const answer = await fetch(`${baseUrl}/v3/organizations?size=1`, {
     headers: { 'x-api-key': apiKey },
     signal,

@@ -2,13 +2,15 @@
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { guardOf } from './access.ts';
+import { followCertificate, readCertificate } from './certificates.ts';
 import type { Parts } from './platform-parts.ts';
 import { consoleOf } from '../http/edge/console.ts';
 import { tileOrigin } from '../model/map-tiles.ts';
 import { addDocs } from '../http/edge/docs.ts';
 import { addDocsPolicy } from '../http/edge/docs-policy.ts';
 import type { Route } from '../http/edge/route.ts';
-import { createServer } from '../http/edge/server.ts';
+import type { Certificate } from '../structures/certificate-watch.ts';
+import { createServer, renewCertificate } from '../http/edge/server.ts';
 
 // The same place in the source tree and in the build.
 const consoleFolder = fileURLToPath(new URL('../../console/dist/', import.meta.url));
@@ -19,16 +21,26 @@ export async function composeHttpServer(
   routes: readonly Route[],
 ): Promise<FastifyInstance> {
   const { config, address, telemetry, access, now } = parts;
-  const { publicUrl, trustedProxies, corsOrigins, mapTiles } = config;
+  const { publicUrl, trustedProxies, corsOrigins, mapTiles, tls } = config;
   const guard = guardOf(access, config, now);
   const edge = { routes, guard, events: telemetry, now };
   const { addFiles, serveScreen } = consoleOf(
     consoleFolder,
     mapTiles === undefined ? [] : [tileOrigin(mapTiles.url)],
   );
-  const app = await createServer({ ...edge, publicUrl, trustedProxies, corsOrigins, serveScreen });
+  const certificate = tls && readCertificate(tls);
+  const app = await createServer({
+    ...edge,
+    ...{ publicUrl, trustedProxies, corsOrigins, serveScreen, certificate },
+  });
   addFiles(app);
   addDocs(app, routes, address.url);
   addDocsPolicy(app);
+  if (tls !== undefined && certificate !== undefined) {
+    const renew = (next: Certificate) => renewCertificate(app, next);
+    const followed = { what: 'HTTPS', files: tls, inUse: certificate, renew };
+    const stopFollowing = followCertificate(followed, telemetry);
+    app.addHook('onClose', async () => stopFollowing());
+  }
   return app;
 }

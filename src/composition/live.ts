@@ -4,10 +4,13 @@ import type { Server } from 'node:http';
 import { setImmediate as pause } from 'node:timers/promises';
 import { identify } from '../access/authenticator.ts';
 import { createStreamRevocation } from '../access/stream-revocation.ts';
+import { isWritten } from '../model/journal-entry.ts';
+import { problem } from '../model/problem.ts';
 import { withoutMemory } from '../model/record.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { createOfflineWatch, type OfflineWatch } from '../flows/offline-watch.ts';
+import type { LiveNodes } from '../flows/node-streams.ts';
 import { createStreamAccess } from '../flows/stream-access.ts';
 import {
   attachDataStreams,
@@ -17,26 +20,29 @@ import {
 import { mqttSocketPath } from '../http/streams/mqtt-socket.ts';
 import { createAccessWatch } from '../live/access-watch.ts';
 import { publishEntry, publishRows } from '../live/entry-publishing.ts';
+import type { Replay } from '../live/catch-up.ts';
 import { createFanOut } from '../live/fan-out.ts';
 import { createWorkspaceWatch } from '../live/workspace-watch.ts';
 import { devicesGoneOffline } from '../records/rows/offline-devices.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 
+export interface Live extends Pick<DataStreams, 'close'> {
+  /** Ends connections of API keys that expired; returns how many. */
+  readonly endExpired: () => number;
+}
+
 /** Serves the data stream on the server's upgrades. */
 export function composeLive(
   server: Server,
   parts: Parts,
   { settled }: Pick<Uplinks, 'settled'>,
-): Pick<DataStreams, 'close'> {
+): Live {
   const { log, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
   const { workspaceFanOut, liveEvents, alarmFeed } = parts;
-  const fanOut = createFanOut(workspaceFanOut);
-  parts.followers.listen(
-    'live',
-    (entry) => publishEntry(fanOut, entry, now),
-    (rows) => publishRows(fanOut, rows, now),
-  );
+  const nodes = parts.openLiveNodes?.();
+  const fanOut = nodes?.fanOut ?? createFanOut(workspaceFanOut);
+  publishEntries(parts, nodes ?? { own: fanOut });
   const {
     isReadable: readable,
     readableOf,
@@ -54,7 +60,8 @@ export function composeLive(
     followable,
     counts: openCounts,
     isElsewhere: (path) => path === mqttSocketPath,
-    replay: (start, deviceIds) => log.replay(start, deviceIds),
+    follow: nodes?.follow,
+    replay: nodes?.replay ?? replayOf(log),
     now,
     trustedProxies: parts.config.trustedProxies,
     refused: telemetry.credentialRefused,
@@ -77,7 +84,43 @@ export function composeLive(
     () => workspaceFanOut.size,
   );
   const offline = composeOfflineWatch(parts, settled);
-  return { close: () => closeInOrder(offline.close, () => streams.close()) };
+  nodes?.start(streams.restart);
+  const closeNodes = async () => nodes?.close();
+  return {
+    endExpired: () =>
+      streams.endSessions(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now()),
+    close: () => closeInOrder(offline.close, streams.close, closeNodes),
+  };
+}
+
+/** Publishes what becomes durable on this node. */
+function publishEntries(
+  { followers, now }: Parts,
+  { own, announced }: Pick<LiveNodes, 'own'> & Partial<LiveNodes>,
+): void {
+  followers.listen(
+    'live',
+    (entry) => {
+      publishEntry(own, entry, now);
+      if (isWritten(entry)) announced?.(entry.position + 1);
+    },
+    (rows) => {
+      publishRows(own, rows, now);
+      announced?.(rows.position + rows.length);
+    },
+  );
+}
+
+/** Cursors of several journals are not of this process. */
+function replayOf(log: Parts['log']): Replay {
+  return (start, deviceIds) => {
+    if (!('cursor' in start)) return log.replay(start, deviceIds);
+    const { cursor } = start;
+    if (typeof cursor === 'string') return log.replay({ cursor }, deviceIds);
+    throw problem('invalidRequest', {
+      reason: 'the cursor is of several nodes, which this is not',
+    });
+  };
 }
 
 /** Reports devices that went offline to those who follow their states. */

@@ -42,11 +42,14 @@ export interface Lora {
 export interface LoraSources {
   readonly uplinks: Uplinks;
   readonly duplicates: DuplicateFilter;
-  readonly mqtt: Pick<Mqtt, 'publishToDevice' | 'onDeviceConnected'>;
+  readonly mqtt: Pick<
+    Mqtt,
+    'publishToDevice' | 'onDeviceConnected' | 'onSubscribersKnown' | 'commandEdgeNode'
+  >;
   readonly egress: EgressGuard;
 }
 
-export function composeLora(parts: Parts, sources: LoraSources): Lora {
+export async function composeLora(parts: Parts, sources: LoraSources): Promise<Lora> {
   const { records, directory, now, newId } = parts;
   const { uplinks, duplicates, mqtt, egress } = sources;
   const stopping = new AbortController();
@@ -57,7 +60,7 @@ export function composeLora(parts: Parts, sources: LoraSources): Lora {
     now,
   };
   parts.useNetworkServers(createLoraRegistration(server, stopping.signal));
-  const downlinks = composeDownlinks(parts, uplinks, mqtt, createLoraTransport(server));
+  const downlinks = await composeDownlinks(parts, uplinks, mqtt, createLoraTransport(server));
   const { queue, send: sendDownlink } = downlinks;
   const webhookStages = webhookStagesOf(parts, uplinks, duplicates, downlinks);
   const takeWebhook = (webhook: Webhook) => captureWebhook(webhook, webhookStages);

@@ -9,37 +9,70 @@ import { createMaintenance, type Maintenance } from '../flows/maintenance.ts';
 import { refreshStatistics } from '../records/statistics.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 
-/** `others` contains further tasks by the name under which a failure is reported. */
+/** Further tasks by the name under which a failure is reported. */
+export interface FurtherTasks {
+  /** About what this node has in memory or on its disk. */
+  readonly ofNode: Readonly<Record<string, () => Promise<unknown>>>;
+  /** About the records, which one node does for all. */
+  readonly ofAll: Readonly<Record<string, () => Promise<unknown>>>;
+}
+
 export function composeMaintenance(
   parts: Parts,
   { uplinks, deliveries }: { readonly uplinks: Uplinks; readonly deliveries: Deliveries },
-  others: Readonly<Record<string, () => Promise<unknown>>>,
+  further: FurtherTasks,
 ): Maintenance {
-  const { access, telemetry, operations, records, store, now, node } = parts;
+  const { access, telemetry, operations, records, store, now, node, sharedWork } = parts;
   const { db } = records;
-  const { raw, settled } = uplinks;
-  const dropStored = async (deviceIds: ReadonlySet<string>): Promise<void> => {
-    await raw.dropDevices(deviceIds);
-    await deliveries.dropDevices(deviceIds);
-  };
+  const isForAll = () => sharedWork?.holds('maintenance') ?? true;
   return createMaintenance({
     tasks: {
-      'ending sessions and renewing keys': () => access.runMaintenance(),
+      'saving uses of sessions and keys': () => access.saveUses(),
       'resuming operations': () => operations.resume(),
-      'counting for the query planner': () => refreshStatistics(db),
-      'dropping outdated records': () => uplinks.runMaintenance(),
-      'dropping outdated raw uplinks': () => raw.runMaintenance(),
-      'dropping samples of deleted devices': () =>
-        purgeDeletedDevices({
-          ...{ db, store, telemetry, now, settled, pause },
-          dropRawUplinks: dropStored,
-        }),
+      'dropping outdated raw uplinks': () => uplinks.raw.runMaintenance(),
+      'dropping samples of deleted devices': () => purgeOwnDevices(parts, uplinks, deliveries),
       'dropping samples past their retention': () => dropExpired({ db, store, telemetry, now }),
-      'dropping old record changes': async () => node?.runMaintenance(),
-      ...others,
+      ...further.ofNode,
+      ...tasksIf(isForAll, {
+        'ending sessions and renewing keys': () => access.endOld(),
+        'counting for the query planner': () => refreshStatistics(db),
+        'dropping outdated records': () => uplinks.runMaintenance(),
+        'dropping old record changes': async () => node?.runMaintenance(),
+        ...further.ofAll,
+      }),
     },
     failed: telemetry.backgroundFailed,
     pause,
     setRepeatingTimer,
   });
+}
+
+/** With several nodes, each looks after the devices that it owns, because it has their open rows. */
+async function purgeOwnDevices(
+  { records, store, telemetry, now, ownership }: Parts,
+  { raw, settled }: Uplinks,
+  deliveries: Deliveries,
+): Promise<void> {
+  await purgeDeletedDevices({
+    ...{ db: records.db, store, telemetry, now, settled, pause },
+    isOwn: (deviceId) => ownership === undefined || ownership.heldFor(deviceId) !== undefined,
+    async dropRawUplinks(deviceIds) {
+      await raw.dropDevices(deviceIds);
+      await deliveries.dropDevices(deviceIds);
+    },
+  });
+}
+
+function tasksIf(
+  isTurn: () => boolean,
+  tasks: Readonly<Record<string, () => Promise<unknown>>>,
+): Record<string, () => Promise<unknown>> {
+  return Object.fromEntries(
+    Object.entries(tasks).map(([name, task]) => [
+      name,
+      async () => {
+        if (isTurn()) await task();
+      },
+    ]),
+  );
 }

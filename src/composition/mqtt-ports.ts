@@ -1,12 +1,9 @@
 // Connects the ports of MQTT: TCP, TLS with a certificate that is read again when it changes, and WebSockets.
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { followCertificate, readCertificate } from './certificates.ts';
 import type { Parts } from './platform-parts.ts';
-import { ConfigError } from '../config-values.ts';
-import type { Config } from '../config.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
 import type { MqttBrokerOnDemand } from '../ingest/mqtt/mqtt-broker-on-demand.ts';
-import { type CertificateFiles, createCertificateWatch } from '../ingest/mqtt/mqtt-certificate.ts';
 import { listenMqtt } from '../ingest/mqtt/mqtt-listeners.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
@@ -52,35 +49,11 @@ async function listenTls(
   accept: MqttBrokerOnDemand['accept'],
   closers: (() => unknown)[],
 ): Promise<void> {
-  const { host, mqttTlsPort: port } = config;
-  const files = certificateFilesOf(config);
+  const { host, mqttTlsPort: port, mqttTls: files } = config;
   if (files === undefined) return;
-  const certificate = {
-    cert: fileOf('MQTT_TLS_CERT', files.cert),
-    key: fileOf('MQTT_TLS_KEY', files.key),
-  };
+  const certificate = readCertificate(files);
   if (port === 0) return;
-  const listener = await listenMqtt({ host, port }, certificate, accept);
-  const look = createCertificateWatch(files, certificate, {
-    renew: listener.renew,
-    renewed: telemetry.mqttCertificateRenewed,
-    failed: (error) => telemetry.backgroundFailed('renewing the certificate of MQTT', error),
-  });
-  closers.push(
-    listener.close,
-    setRepeatingTimer(() => void look(), tickEveryMs),
-  );
-}
-
-function certificateFilesOf({ mqttTlsCert, mqttTlsKey }: Config): CertificateFiles | undefined {
-  if (mqttTlsCert === undefined || mqttTlsKey === undefined) return undefined;
-  return { cert: mqttTlsCert, key: mqttTlsKey };
-}
-
-function fileOf(name: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch {
-    throw new ConfigError(`${name}=${path} cannot be used: the file cannot be read`);
-  }
+  const { close, renew } = await listenMqtt({ host, port }, certificate, accept);
+  const followed = { what: 'MQTT', files, inUse: certificate, renew };
+  closers.push(close, followCertificate(followed, telemetry));
 }

@@ -1,11 +1,13 @@
 // Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
 import type { Server } from 'node:http';
 import { createAttempts } from '../access/sign-in-throttle.ts';
+import type { MqttNodes, MqttNodesSources } from './mqtt-nodes.ts';
 import { composeMqttPorts } from './mqtt-ports.ts';
+import { composeSparkplug, type Sparkplug } from './sparkplug.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { createConfigurationPush, pushOnConnect } from '../flows/configuration-push.ts';
-import { handleMqttPayload } from '../flows/mqtt-uplink.ts';
+import { handleMqttPayload, type MqttUplinkStages } from '../flows/mqtt-uplink.ts';
 import { parseJsonBody } from '../http/edge/json-body.ts';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import { tokenAudiences } from '../ingest/mqtt/device-token.ts';
@@ -36,35 +38,45 @@ export interface Mqtt {
    * the device.
    */
   readonly onDeviceConnected: (listener: (serviceDeviceId: string) => void) => void;
+  /**
+   * Adds a listener, which is called when subscribers of devices that came from another node are
+   * known.
+   */
+  readonly onSubscribersKnown: (listener: () => void) => void;
+  /** Sends a command to a device of an edge node; undefined when none has it. */
+  readonly commandEdgeNode: Sparkplug['command'];
   readonly pushConfiguration: PushConfiguration;
   /** Opens the ports, and `/mqtt` of the server. */
   readonly listen: (server: Server) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: DuplicateFilter): Mqtt {
+export async function composeMqtt(
+  parts: Parts,
+  uplinks: Uplinks,
+  duplicates: DuplicateFilter,
+): Promise<Mqtt> {
   const { telemetry, now } = parts;
   const connected: ((serviceDeviceId: string) => void)[] = [];
   const retained = createRetainedMessages();
   const login = loginPartsOf(parts);
   const findRoute = findRouteIn(parts);
-  const reachable: BrokerParts<UplinkRoute>['reachable'] = (session, subscription) => {
-    for (const tell of connected) tell(subscription.id);
-    pushOnConnect(session, subscription, {
-      findRoute: (id) => parts.directory.byDevice(id),
-      findLatest: (id) => findDeviceConfiguration(parts.records.db, id, 'latest'),
-      sendTo: (...message) => broker.opened()?.deliveries.sendTo(...message),
-    }).catch((error: unknown) => telemetry.backgroundFailed('pushing a configuration', error));
+  const reachable = reachableOf(parts, connected, () => broker.opened());
+  const stages = uplinkStagesOf(parts, uplinks, duplicates);
+  const { takeOwnUplink } = uplinks;
+  const opened = () => broker.opened();
+  const nodes = await nodesOf(parts, { stages, takeOwnUplink, retained, opened });
+  const sparkplug = composeSparkplug(parts, uplinks, (id) => {
+    for (const tell of connected) tell(id);
+  });
+  const { intake } = sparkplug;
+  const brokerParts = {
+    ...brokerPartsOf(parts, { stages, retained, login, reachable, sparkplug: intake }),
+    ...nodes?.broker,
   };
-  const brokerParts = brokerPartsOf(parts, { uplinks, duplicates, retained, login, reachable });
-  const broker = createBrokerOnDemand(
-    async () => {
-      const { openMqttBroker } = await import('../ingest/mqtt/mqtt-broker.ts');
-      return openMqttBroker(brokerParts);
-    },
-    (error) => telemetry.backgroundFailed('starting MQTT', error),
-  );
-  const publishToDevice = createMqttPublisher(broker.opened, retained);
+  const broker = brokerOnDemand(parts, brokerParts);
+  const publishHere = createMqttPublisher(broker.opened, retained, nodes?.sendElsewhere);
+  const publishToDevice = nodes?.publishAtOwner(publishHere) ?? publishHere;
   const revocation = createMqttRevocation({
     broker: broker.opened,
     login,
@@ -83,35 +95,84 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
     revocation.endExpired(now());
     broker.opened()?.store.dropOld();
   };
+  const ports = composeMqttPorts(parts, broker, tick);
   return {
     publishToDevice,
+    onSubscribersKnown: (listener) => nodes?.onKnownAgain(listener),
+    commandEdgeNode: sparkplug.command,
     onDeviceConnected: (listener) => void connected.push(listener),
     pushConfiguration: createConfigurationPush(publishToDevice),
-    ...composeMqttPorts(parts, broker, tick),
+    listen: ports.listen,
+    async close() {
+      await ports.close();
+      await nodes?.close();
+    },
   };
 }
 
+function brokerOnDemand({ telemetry }: Parts, brokerParts: BrokerParts<UplinkRoute>) {
+  return createBrokerOnDemand(
+    async () => {
+      const { openMqttBroker } = await import('../ingest/mqtt/mqtt-broker.ts');
+      return openMqttBroker(brokerParts);
+    },
+    (error) => telemetry.backgroundFailed('starting MQTT', error),
+  );
+}
+
+function reachableOf(
+  { directory, records, telemetry }: Parts,
+  connected: readonly ((serviceDeviceId: string) => void)[],
+  opened: () => MqttBroker | undefined,
+): BrokerParts<UplinkRoute>['reachable'] {
+  return (session, subscription) => {
+    for (const tell of connected) tell(subscription.id);
+    pushOnConnect(session, subscription, {
+      findRoute: (id) => directory.byDevice(id),
+      findLatest: (id) => findDeviceConfiguration(records.db, id, 'latest'),
+      sendTo: (...message) => opened()?.deliveries.sendTo(...message),
+    }).catch((error: unknown) => telemetry.backgroundFailed('pushing a configuration', error));
+  };
+}
+
+/** Loaded only with several nodes. */
+async function nodesOf(
+  parts: Parts,
+  sources: Omit<MqttNodesSources, 'messages'>,
+): Promise<MqttNodes | undefined> {
+  const { messages } = parts;
+  if (messages === undefined) return undefined;
+  const { composeMqttNodes } = await import('./mqtt-nodes.ts');
+  return composeMqttNodes(parts, { messages, ...sources });
+}
+
+function uplinkStagesOf(
+  { telemetry, now, newId }: Parts,
+  { handleUplink, appendEntry }: Uplinks,
+  duplicates: DuplicateFilter,
+): MqttUplinkStages {
+  const { mqttRepeated: repeated } = telemetry;
+  const parseJson = parseJsonBody;
+  return { handleUplink, appendEntry, duplicates, repeated, newId, now, parseJson };
+}
+
 interface BrokerSources {
-  readonly uplinks: Uplinks;
-  readonly duplicates: DuplicateFilter;
+  readonly stages: MqttUplinkStages;
   readonly retained: Retained;
   readonly login: LoginParts;
   readonly reachable: BrokerParts<UplinkRoute>['reachable'];
+  readonly sparkplug: Sparkplug['intake'];
 }
 
 function brokerPartsOf(
   parts: Parts,
-  { uplinks, duplicates, retained, login, reachable }: BrokerSources,
+  { stages, retained, login, reachable, sparkplug }: BrokerSources,
 ): BrokerParts<UplinkRoute> {
-  const { telemetry, now, newId, openCounts } = parts;
-  const { mqttRepeated: repeated } = telemetry;
-  const { handleUplink, appendEntry } = uplinks;
-  const from = { handleUplink, appendEntry, duplicates, repeated, newId, now };
+  const { telemetry, now, openCounts } = parts;
   const guesses = createAttempts(now);
   return {
     findRoute: findRouteIn(parts),
-    store: (route, payload) =>
-      handleMqttPayload(route, payload, { ...from, parseJson: parseJsonBody }),
+    store: (route, payload) => handleMqttPayload(route, payload, stages),
     retained,
     logIn: (address, credential) =>
       guesses.run(
@@ -122,7 +183,8 @@ function brokerPartsOf(
     countWebSocket: (organizationId, conn) =>
       takeUntilClose(openCounts.webSockets, organizationId, conn),
     reachable,
-    doubt: duplicates.doubt,
+    sparkplug,
+    doubt: stages.duplicates.doubt,
     refused: telemetry.mqttRefused,
     ended: telemetry.mqttEnded,
     now,

@@ -1,17 +1,34 @@
 // Connects the nodes of a cluster: leases of devices, the internal port, and the router of requests.
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { offerEntries } from './entry-feeds.ts';
+import { offerReplay, openLiveNodes } from './live-nodes.ts';
+import { readElsewhere } from './read-elsewhere.ts';
+import { reportSuperseded, watchClock } from './node-health.ts';
+import { composeNodeMessages } from './node-messages.ts';
 import type { Parts } from './platform-parts.ts';
-import type { ClusterConfig } from '../config.ts';
+import { composeSharedWork } from './shared-work.ts';
+import type { ClusterConfig } from '../cluster-settings.ts';
 import { nodeIdOf } from '../data-folder/node-id.ts';
 import { createCaptureSenders } from '../flows/capture-senders.ts';
+import { entryFeed } from '../flows/entry-feed.ts';
+import { replayFeed } from '../flows/journal-replay.ts';
 import type { DeviceOwnership } from '../flows/owned-devices.ts';
-import { sendUplink, uplinkCall, uplinkReceiver } from '../flows/remote-uplinks.ts';
+import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
+import { createOwnedWork, type OwnedWork } from '../flows/owned-work.ts';
 import type { Route } from '../http/edge/route.ts';
 import { refusalWith } from '../http/router/refusal.ts';
 import { deviceFinder } from '../http/router/routed-requests.ts';
 import { createRouter } from '../http/router/router.ts';
-import { leaseOfDevice, type LeaseName, type Leases, partitionLeases } from '../leases/leases.ts';
+import { createEpochs } from '../leases/lease-epochs.ts';
+import type { SharedWork } from '../leases/held-work.ts';
+import {
+  type Lease,
+  leaseOfDevice,
+  type LeaseName,
+  type Leases,
+  partitionLeases,
+} from '../leases/leases.ts';
 import { postgresLeaseTable } from '../leases/postgres/postgres-lease-table.ts';
 import { createSharedLeases, type SharedLeases } from '../leases/shared-leases.ts';
 import { createHttpNodes } from '../nodes/http/http-nodes.ts';
@@ -20,30 +37,47 @@ import {
   type InternalPort,
   type InternalPortParts,
 } from '../nodes/http/internal-port.ts';
-import type { Nodes } from '../nodes/nodes.ts';
-import { askOwner, type Ownership, type OwnerSearch } from '../nodes/owner-search.ts';
-import type { Uplink } from '../model/uplink.ts';
+import { createWebSocketLinks } from '../nodes/http/web-socket-links.ts';
+import type { FeedHandlers } from '../nodes/links/links.ts';
+import type { NodeAddress } from '../model/node-address.ts';
+import { problem } from '../model/problem.ts';
+import type { CallHandlers, Nodes } from '../nodes/nodes.ts';
+import {
+  askOwners,
+  type Ownership,
+  type OwnerSearch,
+  unlessUnsent,
+} from '../nodes/owner-search.ts';
+import { leasesOfNode } from '../records/rows/node-leases.ts';
 import { openOwnSession } from '../records/postgres/own-session.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
 export interface Cluster {
-  readonly ownership: DeviceOwnership;
+  /** What other parts need of it. */
+  readonly parts: Required<Pick<Parts, 'ownership' | 'openLiveNodes' | 'messages'>>;
+  readonly work: SharedWork;
   /**
    * Takes a share of the devices, and serves them to other nodes. The server does not listen yet;
    * from now on it forwards requests for other devices.
    */
   join(served: ServedNode): Promise<void>;
+  /** Gives all devices to the other nodes; requests for them are forwarded from then on. */
+  drain(): Promise<void>;
 }
 
 export interface ServedNode {
   readonly server: Server;
   readonly routes: readonly Route[];
+  readonly raw: Pick<RawUplinks, 'share'>;
+  /** Further calls of other nodes. */
+  readonly storingCalls: CallHandlers | undefined;
   /** Writes the status of devices that move, and drops what is known of them. */
-  /** Takes an uplink of a device of this node. */
-  readonly takeOwnUplink: (uplink: Uplink) => Promise<unknown>;
   readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
 }
+
+/** A supervisor gives ten seconds for the whole stop. */
+const drainMsMax = 4_000;
 
 export async function openCluster(
   parts: Parts,
@@ -53,31 +87,53 @@ export async function openCluster(
   const id = await nodeIdOf(parts.config.dataDirectory);
   const nodes = createHttpNodes({ id, secret: cluster.secret, ca: cluster.tls?.ca });
   closers.push('connections to other nodes', () => nodes.close());
+  const links = createWebSocketLinks({ id, secret: cluster.secret, ca: cluster.tls?.ca });
+  closers.push('links to other nodes', () => links.close());
   const leases = leasesOf(parts, cluster, id);
-  const ownershipOf = ownershipBy(leases);
-  const search = searchBy(leases);
+  const messages = openMessages(parts, leases, nodes, closers);
+  const work = composeSharedWork(parts, leases, nodes);
+  const nodeOfLive = { ...{ parts, id, links }, nodes: () => otherNodes(leases) };
+  const feeds: FeedHandlers = new Map([
+    [entryFeed, offerEntries(parts, id)],
+    [replayFeed, offerReplay(nodeOfLive)],
+  ]);
+  const underWay = createOwnedWork();
+  const leaving = new AbortController();
+  const failed = (what: string) => (error: unknown) =>
+    parts.telemetry.backgroundFailed(what, error);
+  const epochs = createEpochs(await leasesOfNode(parts.records.db, id));
   return {
-    ownership: {
-      heldFor: (deviceId) => leases.held(leaseOfDevice(deviceId)),
-      send: (uplink) =>
-        askOwner(ownershipOf(uplink.device.id), search, (owner) =>
-          sendUplink(uplink, (name, request) => nodes.call(owner, name, request)),
-        ),
+    work,
+    parts: {
+      openLiveNodes: () => openLiveNodes(nodeOfLive),
+      messages,
+      ownership: ownershipOver({ leases, nodes, underWay, leaving, epochOf: epochs.of }),
     },
+    drain: () => drained(leases, failed('giving devices to other nodes')),
     async join(served) {
-      leases.onChange((gained, lost) => {
-        const changed = new Set<LeaseName>([...gained, ...lost].map(({ name }) => name));
-        return served.dropDevices((deviceId) => changed.has(leaseOfDevice(deviceId)));
+      const reads = readElsewhere(parts, leases, nodes);
+      leases.onChange(async (gained, lost) => {
+        if (gained.length > 0) reads.gained();
+        // What was accepted for devices that leave belongs to their state.
+        if (lost.length > 0) await underWay.ended();
+        await leaveDevices(served, gained, lost);
+        await parts.sharedSamples?.moveDevices().catch(failed('shipping samples of moved devices'));
+        const sharing = failed('shipping raw uplinks of moved devices');
+        if (lost.length > 0) await served.raw.share().catch(sharing);
+        // What was written until now belongs to the time before.
+        epochs.add(gained);
       });
       leases.want(partitionLeases);
       const serve = requestListenerOf(served.server);
-      const findRoute = (deviceId: string) => parts.directory.byDevice(deviceId);
-      const receive = uplinkReceiver({ findRoute, handleUplink: served.takeOwnUplink });
-      const handlers = new Map([[uplinkCall, receive]]);
-      const internal = internalPortOf(parts, cluster, leases, { serve, handlers });
+      const calls = [work.handlers, messages.calls, served.storingCalls ?? [], reads.handlers];
+      const handlers = new Map(calls.flatMap((some) => [...some]));
+      const internal = internalPortOf(parts, cluster, leases, { serve, handlers, feeds });
       await internal.listen({ host: cluster.host, port: Number(new URL(cluster.nodeUrl).port) });
       closers.push('the internal port', () => internal.close());
-      closers.push('leases', () => leases.close());
+      closers.push('leases', () => leave(leases, leaving));
+      closers.push('the watch on the clock', watchClock(parts));
+      // What an earlier run has not shipped is of devices that may be of other nodes now; they ask for it.
+      void parts.sharedSamples?.moveDevices().catch(failed('shipping samples of the last run'));
       await leases.start();
       served.server.removeAllListeners('request');
       served.server.on('request', routerOf(parts, served.routes, { leases, nodes, serve }));
@@ -85,7 +141,85 @@ export async function openCluster(
   };
 }
 
-function leasesOf({ config, telemetry }: Parts, cluster: ClusterConfig, id: string): SharedLeases {
+async function leaveDevices(
+  { dropDevices }: ServedNode,
+  gained: readonly Lease[],
+  lost: readonly Lease[],
+): Promise<void> {
+  const changed = new Set<LeaseName>([...gained, ...lost].map(({ name }) => name));
+  await dropDevices((deviceId) => changed.has(leaseOfDevice(deviceId)));
+}
+
+function openMessages({ telemetry }: Parts, leases: Leases, nodes: Nodes, closers: Closers) {
+  const messages = composeNodeMessages(leases, nodes);
+  const about = 'Messages to other nodes without an answer.';
+  telemetry.gauge('node_messages_waiting', about, messages.waiting);
+  closers.push('messages to other nodes', async () => messages.close());
+  return messages;
+}
+
+/** A database that does not answer must not keep the node from stopping. */
+async function drained(leases: Leases, failed: (error: unknown) => void): Promise<void> {
+  const late = new AbortController();
+  const given = leases.drain().catch(failed);
+  await Promise.race([given, wait(drainMsMax, undefined, { signal: late.signal })]);
+  late.abort();
+}
+
+/** From now on, work for devices of others waits for no owner. */
+function leave(leases: Leases, leaving: AbortController): Promise<void> {
+  leaving.abort(problem('deviceWithoutOwner'));
+  return leases.close();
+}
+
+interface OwnershipParts extends Pick<DeviceOwnership, 'epochOf'> {
+  readonly leases: Leases;
+  readonly nodes: Nodes;
+  readonly underWay: OwnedWork;
+  readonly leaving: AbortController;
+}
+
+function ownershipOver({
+  leases,
+  nodes,
+  underWay,
+  leaving: { signal },
+  epochOf,
+}: OwnershipParts): DeviceOwnership {
+  const ownershipOf = ownershipBy(leases);
+  const search: OwnerSearch = {
+    ...searchBy(leases),
+    async wait(ms) {
+      signal.throwIfAborted();
+      await wait(ms);
+    },
+  };
+  return {
+    heldFor(deviceId) {
+      const lease = leases.held(leaseOfDevice(deviceId));
+      return lease && underWay.heldBy(lease);
+    },
+    epochOf,
+    askOwners: (items, ask) =>
+      askOwners(
+        items,
+        ({ deviceId }) => ownershipOf(deviceId),
+        search,
+        (owner, ofNode) =>
+          ask(ofNode, (name, request) => unlessUnsent(nodes.call(owner, name, request))),
+      ),
+  };
+}
+
+/** Those that hold leases, as they were read last. */
+function otherNodes(leases: Leases): readonly NodeAddress[] {
+  const byId = new Map([...leases.owners().values()].map(({ node }) => [node.id, node]));
+  byId.delete(leases.node.id);
+  return [...byId.values()];
+}
+
+function leasesOf(parts: Parts, cluster: ClusterConfig, id: string): SharedLeases {
+  const { config, telemetry } = parts;
   const { leaseMs, nodeUrl: url } = cluster;
   const leases = createSharedLeases({
     node: { id, url },
@@ -96,7 +230,7 @@ function leasesOf({ config, telemetry }: Parts, cluster: ClusterConfig, id: stri
     ...{ leaseMs, now: () => performance.now(), setTimer, setRepeatingTimer },
     events: {
       failed: telemetry.backgroundFailed,
-      superseded: () => telemetry.backgroundFailed('holding leases', supersededError(id)),
+      superseded: reportSuperseded(parts, id),
       changed: () => undefined,
     },
   });
@@ -105,17 +239,11 @@ function leasesOf({ config, telemetry }: Parts, cluster: ClusterConfig, id: stri
   return leases;
 }
 
-function supersededError(id: string): Error {
-  return new Error(
-    `Another process runs with the node id ${id}: this one serves no devices; stop it, and give each node a data folder that is not a copy`,
-  );
-}
-
 function internalPortOf(
   { telemetry }: Parts,
   { secret, tls }: ClusterConfig,
   leases: Leases,
-  offered: Pick<InternalPortParts, 'serve' | 'handlers'>,
+  offered: Pick<InternalPortParts, 'serve' | 'handlers' | 'feeds'>,
 ): InternalPort {
   return createInternalPort({
     ...{ secret, tls, ...offered },

@@ -22,6 +22,8 @@ export interface OperationsParts {
   readonly liveEvents: Pick<LiveEvents, 'operationMoved'>;
   /** Whether operations are followed anywhere. */
   readonly isFollowed: () => boolean;
+  /** Whether this node runs the operation. */
+  readonly isOwn: (id: string) => boolean;
 }
 
 export interface Operations extends OperationRunner {
@@ -47,7 +49,8 @@ export function composeOperations(parts: OperationsParts): Operations {
       await show(id).catch(failed);
       return isDone;
     },
-    unfinished: () => unfinishedOperations(records.db),
+    unfinished: () => unfinishedOperations(records.db, 'others'),
+    isOwn: parts.isOwn,
     organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
     failed: (error) => telemetry.backgroundFailed('running an operation', error),
     clock: () => performance.now(),

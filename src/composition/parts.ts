@@ -21,6 +21,8 @@ import { createAlarmFeed } from '../flows/alarm-feed.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
 import { createLiveEvents } from '../flows/live-events.ts';
+import type { LeaseName } from '../leases/leases.ts';
+import { leaseOfOperation } from '../leases/work-leases.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
@@ -69,14 +71,17 @@ export async function openParts(start: Start): Promise<Parts> {
   const directory = createUplinkRouteCache(records);
   const address = createPublicAddress(config);
   const access = composeAccess(address.url, records, acting, now);
-  closers.push('access', () => access.runMaintenance());
+  closers.push('access', () => access.saveUses());
   changes.follow(directory, access);
   const network: { servers?: TellNetworkServer } = {};
+  const work: { isOwn?: (lease: LeaseName) => boolean } = {};
+  const isOwn = (id: string) => work.isOwn?.(leaseOfOperation(id)) ?? true;
   const networkServers = () => network.servers;
   const workspaceFanOut = createWorkspaceFanOut(now);
   const liveEvents = createLiveEvents(workspaceFanOut);
   const live = { liveEvents, isFollowed: () => workspaceFanOut.wanting('OPERATION').length > 0 };
-  const operations = composeOperations({ records, acting, telemetry, networkServers, ...live });
+  const running = { networkServers, isOwn, ...live };
+  const operations = composeOperations({ records, acting, telemetry, ...running });
   changes.follow(withoutMemory(liveEvents.recordChanged), withoutMemory(operations.recordChanged));
   closers.push('operations', () => operations.close());
   return {
@@ -100,6 +105,7 @@ export async function openParts(start: Start): Promise<Parts> {
     liveEvents,
     followChanges: changes.follow,
     useNetworkServers: (tell) => void (network.servers = tell),
+    divideOperations: (holds) => void (work.isOwn = holds),
     alarmFeed: createAlarmFeed(),
     quotaUse: createQuotaUse(records, config.quotas),
     openCounts: openCounts(config.quotas),

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import type { AlarmFeed } from '../flows/alarm-feed.ts';
 import type { LiveEvents } from '../flows/live-events.ts';
 import type { Followers } from '../flows/followers.ts';
+import type { LiveNodes } from '../flows/node-streams.ts';
 import type { DeviceOwnership } from '../flows/owned-devices.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
@@ -14,9 +15,12 @@ import type { OpenCounts } from '../model/quota-count.ts';
 import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import type { Route } from '../http/edge/route.ts';
+import type { NodeMessages } from '../model/node-messages.ts';
 import type { ChangeFollower } from '../model/record.ts';
 import type { OpenRecords } from '../records/records.ts';
 import type { WorkspaceFanOut } from '../live/workspace-fan-out.ts';
+import type { SharedWork } from '../leases/held-work.ts';
+import type { LeaseName } from '../leases/leases.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { Samples } from '../samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
@@ -82,6 +86,12 @@ export interface Parts {
   readonly openCounts: OpenCounts;
   /** With several nodes: the right to a device. Without it, all devices are of this process. */
   readonly ownership?: DeviceOwnership;
+  /** With several nodes: what the live stream needs of the others. Call once. */
+  readonly openLiveNodes?: () => LiveNodes;
+  /** With several nodes: messages to the owners of devices, and to other nodes. */
+  readonly messages?: NodeMessages;
+  /** With several nodes: the work that one of them does for all. Without it, this process does all. */
+  readonly sharedWork?: SharedWork;
   readonly now: () => number;
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */
@@ -91,4 +101,6 @@ export interface Parts {
    * one, nobody is told.
    */
   readonly useNetworkServers: (tell: TellNetworkServer) => void;
+  /** Sets which operations this node runs, by their leases; without it, all. */
+  readonly divideOperations: (holds: (lease: LeaseName) => boolean) => void;
 }

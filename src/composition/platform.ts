@@ -5,13 +5,16 @@ import { composeAlarms } from './alarms.ts';
 import { composeCoap } from './coap.ts';
 import { composeDeliveries } from './deliveries.ts';
 import { composeDemoWorkspaces } from './demo-workspaces.ts';
+import { composeExports } from './exports.ts';
 import { composeDuplicates } from './duplicate-filter.ts';
 import { composeHttpServer } from './http-server.ts';
 import { composeLive } from './live.ts';
 import { composeLora } from './lorawan.ts';
 import { composeMaintenance } from './maintenance.ts';
+import { composeMcp } from './mcp.ts';
 import { composeMqtt } from './mqtt.ts';
 import { openParts } from './parts.ts';
+import { answerUplinks } from './owned-uplinks.ts';
 import type { Parts, Platform, Tenant } from './platform-parts.ts';
 import type { Cluster } from './nodes.ts';
 import { composeRoutes } from './routes.ts';
@@ -56,7 +59,7 @@ export async function startPlatform(
 
 async function open(opened: Parts, closers: Closers): Promise<Platform> {
   const cluster = await clusterOf(opened, closers);
-  const parts = cluster === undefined ? opened : { ...opened, ownership: cluster.ownership };
+  const parts = cluster === undefined ? opened : await inCluster(opened, cluster, closers);
   const { config, readiness, records, store, telemetry, now } = parts;
   const hidden = await hideExpired({ db: records.db, store, telemetry, now });
   closers.push('the retention of samples', hidden);
@@ -64,15 +67,25 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
   let notReady: string | undefined = 'starting';
   readiness.add('lifecycle', () => notReady);
   const flows = await openFlows(parts, closers, () => notReady === 'stopping');
-  const { port, routes } = await listen(parts, flows, closers, cluster);
+  const { port, routes, streams } = await listen(parts, flows, closers, cluster);
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
+  await flows.exports.resume();
   await flows.lora.start();
   const maintenance = composeMaintenance(parts, flows, {
-    'ending downlinks': () => flows.lora.runMaintenance(),
-    'dropping old deliveries': () => flows.deliveries.runMaintenance(),
-    'dropping old alarms': () => flows.alarms.runMaintenance(),
+    ofNode: {
+      'ending connections of expired keys': async () => streams.endExpired(),
+      'ending downlinks': () => flows.lora.runMaintenance(),
+      'dropping old deliveries': () => flows.deliveries.runMaintenance(),
+      'dropping surplus alarms': () => flows.alarms.dropSurplus(),
+      'resuming exports': () => flows.exports.resume(),
+      'dropping old exports': () => flows.exports.runMaintenance(),
+    },
+    ofAll: {
+      'dropping old alarms': () => flows.alarms.dropOld(),
+      'dropping deliveries that ended': () => flows.deliveries.dropOld(),
+    },
   });
   closers.push('maintenance', () => maintenance.close());
   await loadSchemaCompiler();
@@ -85,6 +98,9 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
     async close(reason) {
       const startedAt = performance.now();
       telemetry.stopping(reason);
+      // Requests are served, or forwarded, until the other nodes have the devices.
+      notReady = 'draining';
+      await cluster?.drain();
       notReady = 'stopping';
       records.hurry();
       try {
@@ -105,6 +121,18 @@ async function clusterOf(parts: Parts, closers: Closers): Promise<Cluster | unde
   return openCluster(parts, cluster, closers);
 }
 
+/** The parts as those of one of several nodes. */
+async function inCluster(
+  parts: Parts,
+  { parts: added, work: sharedWork }: Cluster,
+  closers: Closers,
+): Promise<Parts> {
+  const { shareOperations } = await import('./shared-work.ts');
+  const operations = shareOperations(parts, sharedWork);
+  closers.push('operations of this node', () => operations.close());
+  return { ...parts, ...added, sharedWork, operations };
+}
+
 type Flows = Awaited<ReturnType<typeof openFlows>>;
 
 /** Opens everything that uplinks go through and that follows from them, without any port. */
@@ -112,12 +140,13 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const uplinks = await composeUplinks(parts, stopping);
   closers.push('uplinks', () => uplinks.close());
   const duplicates = await composeDuplicates(parts);
-  const mqtt = composeMqtt(parts, uplinks, duplicates);
+  await answerUplinks(parts, uplinks, duplicates);
+  const mqtt = await composeMqtt(parts, uplinks, duplicates);
   const allow = parts.config.egressAllow;
   const failed = (error: Error) => parts.telemetry.backgroundFailed('sending HTTP requests', error);
   const egress = createEgressGuard({ allow }, createHttpThread({ allow, failed }));
   closers.push('the egress guard', () => egress.close());
-  const lora = composeLora(parts, { uplinks, duplicates, mqtt, egress });
+  const lora = await composeLora(parts, { uplinks, duplicates, mqtt, egress });
   closers.push('network servers', () => lora.close());
   const deliveries = await composeDeliveries(parts, uplinks, egress, lora.orderDownlink);
   closers.push('deliveries', () => deliveries.close());
@@ -127,22 +156,28 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const { applyAlarms } = alarms;
   const rules = await composeRules(parts, uplinks, { enqueueDeliveries, applyAlarms });
   closers.push('rules', () => rules.close());
-  return { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules };
+  const exports = composeExports(parts, uplinks.once);
+  closers.push('exports', () => exports.close());
+  return { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules, egress, exports };
 }
 
 /** Opens the ports, HTTP first, because its port tells the caller that the platform started. */
 async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Cluster | undefined) {
   const { config, log, telemetry } = parts;
-  const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules } = flows;
+  const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules, egress, exports } = flows;
   const { pushConfiguration } = mqtt;
   const demos = composeDemoWorkspaces(parts);
   const publicHolidays = openPublicHolidays();
-  const extras = { publicHolidays, pushConfiguration, deliveries, alarms, rules, demos };
-  const routes = composeRoutes(parts, uplinks, lora, extras);
+  const extras = {
+    ...{ publicHolidays, pushConfiguration, deliveries, alarms, rules, demos, egress, exports },
+  };
+  const assistants = composeMcp(parts);
+  const routes = [...composeRoutes(parts, uplinks, lora, extras), ...assistants.routes];
   const app = await composeHttpServer(parts, routes);
+  assistants.useServer(app);
   demos.useServer(app);
   closers.push('the HTTP server', () => stopServer(app));
-  closers.push('the demo workspaces', () => demos.close());
+  closers.push('the demo workspaces', () => demos.stopAll());
   const streams = composeLive(app.server, parts, uplinks);
   closers.push('live connections', () => streams.close());
   // On a full disk nothing is acknowledged before there is room, and the positions of the last run
@@ -151,16 +186,15 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
   });
-  const { dropDevices, takeOwnUplink } = uplinks;
-  await cluster?.join({ server: app.server, routes, dropDevices, takeOwnUplink });
+  await cluster?.join({ ...uplinks, server: app.server, routes });
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as AddressInfo;
   parts.address.bound(port);
-  await demos.resumeAll();
+  await demos.begin();
   closers.push('MQTT', () => mqtt.close());
   await mqtt.listen(app.server);
   closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
-  return { port, routes };
+  return { port, routes, streams };
 }
 
 /**

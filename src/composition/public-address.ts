@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts';
 
 /** The URL of the settings while the system has not chosen the port. */
-const unboundUrl = 'http://localhost:0';
+const unbound = /^(https?):\/\/localhost:0$/;
 
 export interface PublicAddress {
   /** Without a slash at its end. */
@@ -17,11 +17,12 @@ export function createPublicAddress({
   publicUrl,
   deviceAudience,
 }: Pick<Config, 'publicUrl' | 'deviceAudience'>): PublicAddress {
-  let boundUrl = unboundUrl;
-  const known = (url: string): string => (url === unboundUrl ? boundUrl : url);
+  let bound: number | undefined;
+  const known = (url: string): string =>
+    bound === undefined ? url : url.replace(unbound, `$1://localhost:${bound}`);
   return {
     url: () => known(publicUrl),
     deviceAudience: () => known(deviceAudience),
-    bound: (port) => void (boundUrl = `http://localhost:${port}`),
+    bound: (port) => void (bound = port),
   };
 }

@@ -56,7 +56,7 @@ function embeddedUplinks(parts: Parts, directory: string): OpenRawUplinkStore {
 }
 
 function clickHouseUplinks(parts: Parts, shared: SharedSamples): OpenRawUplinkStore {
-  const { config, now } = parts;
+  const { config, now, telemetry } = parts;
   const { clickHouse, journal } = shared;
   return ({ position }) =>
     openClickHouseUplinks({
@@ -67,5 +67,6 @@ function clickHouseUplinks(parts: Parts, shared: SharedSamples): OpenRawUplinkSt
       now,
       retentionMs: config.rawUplinkRetentionMs,
       bytesMax: config.rawUplinkBytesMax,
+      failed: (error) => telemetry.backgroundFailed('keeping raw uplinks on all replicas', error),
     });
 }

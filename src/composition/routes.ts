@@ -1,6 +1,7 @@
 // Connects the routes: each gets only the functions that it uses.
 import { isIdentified } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
+import { relyingPartyOf } from '../access/relying-party.ts';
 import type { Alarms } from './alarms.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Rules } from './rules.ts';
@@ -9,6 +10,7 @@ import type { Lora } from './lorawan.ts';
 import type { Uplinks } from './uplinks.ts';
 import { dropSamplesOf } from '../flows/deleted-devices.ts';
 import type { DemoWorkspaces } from '../flows/demo-workspaces.ts';
+import type { EgressGuard } from '../egress/guard.ts';
 import { createDevicePlaces } from '../flows/device-places.ts';
 import { alarmRoutes } from '../http/routes/alarms.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
@@ -24,16 +26,7 @@ import { runScriptRoute } from '../http/routes/run-script.ts';
 import { rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
-import { activityRoute } from '../http/routes/activity.ts';
-import { apiKeyRoutes } from '../http/routes/api-keys.ts';
-import { auditLogRoutes } from '../http/routes/audit-logs.ts';
-import { passwordResetRoutes } from '../http/routes/password-reset.ts';
-import { invitationRoutes } from '../http/routes/invitations.ts';
-import { memberRoutes } from '../http/routes/members.ts';
-import { oauthClientRoutes } from '../http/routes/oauth-clients.ts';
 import { searchRoute } from '../http/routes/search.ts';
-import { signInRoutes } from '../http/routes/sign-in.ts';
-import { tokenRoutes } from '../http/routes/tokens.ts';
 import { assetRoutes } from '../http/routes/assets.ts';
 import { blobRoutes } from '../http/routes/blobs.ts';
 import { customFieldRoutes } from '../http/routes/custom-fields.ts';
@@ -61,20 +54,24 @@ import { viewRoutes } from '../http/routes/views.ts';
 import { workspaceConfigurationRoutes } from '../http/routes/workspace-configuration.ts';
 import { workspaceOverviewRoute } from '../http/routes/workspace-overview.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
+import type { Config } from '../config.ts';
 import type { Route } from '../http/edge/route.ts';
 import { settledRoute } from '../http/edge/settled-route.ts';
 import { wantsVendorNames } from '../http/edge/vendor-names.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
-import { tokenPaths } from '../model/token-paths.ts';
+import type { SignInKind } from '../model/user.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
 import { hasDevices } from '../records/rows/devices.ts';
 import { programVersion } from '../telemetry/build-info.ts';
+import { accessRoutes } from './access-routes.ts';
 
 export interface RouteExtras {
   readonly publicHolidays: PublicHolidays;
   readonly deliveries: Deliveries;
+  readonly egress: EgressGuard;
+  readonly exports: { readonly routes: readonly Route[] };
   readonly alarms: Alarms;
   readonly rules: Rules;
   readonly pushConfiguration: PushConfiguration;
@@ -142,19 +139,20 @@ export function composeRoutes(
       settled: extras.rules.settledFor,
     }),
     aboutRoute(aboutParts(parts)),
-    ...accessRoutes(parts, uplinks, extras.deliveries.sendInvitation),
+    ...accessRoutes(parts, uplinks, extras),
     ...sampleQueryRoutes({
       ...queries,
       declaredSchemas: async (deviceId) => (await directory.byDevice(deviceId)).type?.schemas ?? {},
     }),
+    ...extras.exports.routes,
     latestSamplesRoute({ ...queries, records: parts.records }),
     ...kpiQueryRoutes(queries),
     ...seriesQueryRoutes(queries),
   ];
 }
 
-function aboutParts({ config, records, access }: Parts): AboutParts {
-  const { smtpUrl, smsGatewayUrl, mqttPort, coapPort, mapTiles } = config;
+function aboutParts({ config, records, access, address }: Parts): AboutParts {
+  const { smtpUrl, smsGatewayUrl, mqttPort, coapPort, mapTiles, provider } = config;
   const features = {
     mail: smtpUrl !== undefined,
     sms: smsGatewayUrl !== undefined,
@@ -168,53 +166,19 @@ function aboutParts({ config, records, access }: Parts): AboutParts {
       features,
       ports: { mqtt: mqttPort || null, coap: coapPort || null },
       mapTiles: mapTiles ?? null,
+      signInKinds: signInKindsOf(config, address.url()),
+      provider: provider === undefined ? null : { label: provider.label },
     },
     hasDevices: () => hasDevices(records),
     isSignedIn: (headers) => isIdentified(access.authenticators, headers),
   };
 }
 
-/** Credentials, sessions and members. */
-function accessRoutes(
-  { config, address, records, now, access, telemetry }: Parts,
-  { once }: Uplinks,
-  sendMail: Deliveries['sendInvitation'],
-): Route[] {
-  const publicUrl = address.url;
-  const { tokens, keys, attempts, actAs } = access;
-  const parts = {
-    records,
-    now,
-    once,
-    publicUrl,
-    attempts,
-    actAs,
-    tokenUrl: () => publicUrl() + tokenPaths.token,
-  };
-  return [
-    ...apiKeyRoutes(parts),
-    ...oauthClientRoutes(parts),
-    ...tokenRoutes({
-      tokens,
-      keys,
-      publicUrl,
-      attempt: (who, work, failed) => attempts.run(who, work, failed),
-    }),
-    ...signInRoutes({
-      ...parts,
-      secure: config.publicUrl.startsWith('https:'),
-      userOf: access.sessions.current,
-    }),
-    ...passwordResetRoutes({
-      ...parts,
-      sendMail,
-      failed: (error) => telemetry.backgroundFailed('resetting a password', error),
-    }),
-    ...invitationRoutes(parts),
-    ...memberRoutes({ ...parts, sendMail }),
-    ...auditLogRoutes(parts),
-    activityRoute(parts),
-  ];
+function signInKindsOf({ provider, localSignIn }: Config, publicUrl: string): SignInKind[] {
+  const kinds: SignInKind[] = localSignIn ? ['PASSWORD'] : [];
+  if (localSignIn && relyingPartyOf(publicUrl) !== undefined) kinds.push('PASSKEY');
+  if (provider !== undefined) kinds.push('PROVIDER');
+  return kinds;
 }
 
 function recordRoutes(
@@ -223,7 +187,7 @@ function recordRoutes(
   aliased: DeviceAccess['aliased'],
   {
     pushConfiguration: push,
-    deliveries: { availableOutputs, waitingOf, nextRetryOf, counted },
+    deliveries: { availableOutputs, waitingOf, counted },
     rules: { lastRunsOf, settledFor },
     demos: { start: startDemo },
   }: RouteExtras,
@@ -255,7 +219,7 @@ function recordRoutes(
     deviceTypeImportRoute(parts),
     ...deviceTypeRoutes({ ...parts, settled }),
     ...deviceConnectorRoutes(parts),
-    ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, nextRetryOf, counted }),
+    ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted }),
     ...dataFlowRoutes({ ...showing, settled }),
     ...customLogicRoutes(parts),
     ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),

@@ -15,7 +15,10 @@ import { createRuleScripts, type RuleScripts } from '../flows/rule-scripts.ts';
 import type { SimulatedRuns } from '../flows/rule-simulation.ts';
 import { createRuleTimers } from '../flows/rule-timers.ts';
 import type { RuleOutlets } from '../flows/rule-writes.ts';
-import { simulateStoredRule } from '../flows/stored-rule-simulation.ts';
+import type { SharedRules } from '../flows/shared-rules.ts';
+import { simulateStoredRule, simulateUnstoredRule } from '../flows/stored-rule-simulation.ts';
+import type { RuleDraft } from '../inventory/rules/rule-draft.ts';
+import { draftedRule } from '../inventory/rules/rules.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { rulesFollower } from '../records/rows/recorded-positions.ts';
 import {
@@ -36,6 +39,10 @@ const scriptsWaitMs = 1_500;
 export interface Rules extends Pick<RuleRuns, 'lastRunsOf' | 'runsOf'> {
   readonly simulate: (
     ruleId: string,
+    range: { readonly from: EpochMs; readonly to: EpochMs },
+  ) => Promise<SimulatedRuns>;
+  readonly simulateDraft: (
+    draft: RuleDraft,
     range: { readonly from: EpochMs; readonly to: EpochMs },
   ) => Promise<SimulatedRuns>;
   /**
@@ -59,17 +66,33 @@ export async function composeRules(
 ): Promise<Rules> {
   const { records, store, now, followers } = parts;
   const { db } = records;
-  const state = composeRuleState(parts);
+  const { sharedWork } = parts;
+  const sharing = sharedWork && (await import('./shared-rules.ts'));
+  const searched =
+    sharedWork && sharing ? sharing.searchedByOwner(parts, sharedWork) : searchedStore(parts);
+  const state = composeRuleState(parts, searched);
   const { registry, log, lookUp, failed } = state;
   const waiting: RuleFollowerParts['waiting'] = {
     count: (id) => scripts.count(id),
     added: (ids) => scripts.added(ids),
   };
   const evaluated = () => entries.tell();
-  const follower = await composeRuleFollower(parts, state, { outlets, waiting, evaluated });
+  const shared: SharedRules | undefined =
+    sharedWork &&
+    sharing?.composeSharedRules(parts, sharedWork, { registry, follower: () => follower }, () => ({
+      async begin() {
+        await follower.alone(() => scripts.start());
+        timers.changed();
+      },
+      end: () => runs.saveAll(),
+    }));
+  const follower: RuleFollower = await composeRuleFollower(parts, state, {
+    ...{ outlets, waiting, evaluated },
+    ...(shared !== undefined && { shared }),
+  });
   const { runDue, handle } = follower;
   const timers = createRuleTimers({
-    nextTime: () => nextRuleTime(db),
+    nextTime: () => nextRuleTime(db, shared?.workspaces()),
     runDue,
     now,
     setTimer,
@@ -86,6 +109,7 @@ export async function composeRules(
     failed: failed('running scripts of rules'),
     setTimer,
     timersSet: () => timers.changed(),
+    ...(shared !== undefined && { isOwn: shared.isOwn, fence: shared.fence }),
   });
   parts.followChanges({
     recordChanged({ kind }) {
@@ -94,20 +118,24 @@ export async function composeRules(
     changesMissed: () => timers.changed(),
   });
   const entries = followers.start('rules', {
-    handle,
-    neededFrom: follower.neededFrom,
+    ...(shared === undefined
+      ? { handle, neededFrom: follower.neededFrom }
+      : { handle: shared.handle }),
     failed: failed('judging samples by rules'),
   });
-  await scripts.start();
+  // With several nodes, they start with the leases of their rules.
+  if (shared === undefined) await scripts.start();
   follower.start();
   timers.changed();
   const saving = { db, log, setRepeatingTimer, failed: failed('saving runs of rules') };
-  const runs = createRuleRuns(saving);
+  const runs = createRuleRuns({ ...saving, ...(shared !== undefined && { isOwn: shared.isOwn }) });
   const simulation = { db, store, scripts: uplinks.scriptTrials, lookUp, pause: () => pause() };
   return {
     runsOf: runs.runsOf,
     lastRunsOf: runs.lastRunsOf,
     simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
+    simulateDraft: async (draft, range) =>
+      simulateUnstoredRule(await draftedRule(records, draft), range, simulation),
     settled: () => settleInOrder(entries.settled, () => follower.caughtUp(all), scripts.settled),
     async settledFor(organizationId) {
       const own = workspacesWithRules(registry.rules(), organizationId);
@@ -133,10 +161,10 @@ function searchedStore({ store, log }: Parts): SearchedStore {
 }
 
 /** What evaluation, scripts and simulation share. */
-function composeRuleState(parts: Parts) {
+function composeRuleState(parts: Parts, searched: SearchedStore) {
   const { records, telemetry, directory, followChanges, workspaceFanOut, liveEvents } = parts;
   const { backgroundFailed } = telemetry;
-  const registry = createRuleRegistry(records, searchedStore(parts), (ruleId, error) =>
+  const registry = createRuleRegistry(records, searched, (ruleId, error) =>
     backgroundFailed(`reading rule ${ruleId}`, error),
   );
   followChanges(registry);
@@ -157,10 +185,11 @@ async function composeRuleFollower(
   {
     evaluated,
     ...effects
-  }: Pick<RuleFollowerParts, 'outlets' | 'waiting'> & Pick<RuleLaneParts, 'evaluated'>,
+  }: Pick<RuleFollowerParts, 'outlets' | 'waiting' | 'shared'> & Pick<RuleLaneParts, 'evaluated'>,
 ): Promise<RuleFollower> {
   const { records, now, newId } = parts;
   const saved = await evaluatedPositions(parts);
+  const hasLanes = effects.shared === undefined;
   return createRuleFollower({
     db: records.db,
     registry,
@@ -171,14 +200,16 @@ async function composeRuleFollower(
     newId,
     clock: () => performance.now(),
     pause: (ms) => pauseFor(ms),
-    position: saved.evaluated,
-    lanes: {
-      saved,
-      log: parts.log,
-      evaluated,
-      failed: failed('evaluating rules of a workspace'),
-      setTimer,
-    },
+    position: hasLanes ? saved.evaluated : -1,
+    ...(hasLanes && {
+      lanes: {
+        saved,
+        log: parts.log,
+        evaluated,
+        failed: failed('evaluating rules of a workspace'),
+        setTimer,
+      },
+    }),
     failed: failed('evaluating a rule'),
   });
 }

@@ -12,12 +12,15 @@ import {
 } from '../samples/clickhouse/clickhouse-store.ts';
 import { shippingFile } from '../samples/clickhouse/shipping-state.ts';
 import { verifyShippedSamples } from '../samples/clickhouse/verify-samples.ts';
+import type { Elsewhere } from '../samples/open-elsewhere.ts';
 import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
 import { verifyStore } from '../samples/embedded/verify-chunks.ts';
 import type { SampleStore } from '../samples/sample-store.ts';
+import { refuseUnfinishedMove } from './samples-move.ts';
 import type { StoreSurroundings } from '../samples/samples.ts';
 import type { StoreFindings } from '../samples/verify-journal.ts';
 import type { Closers } from '../structures/closers.ts';
+import { problem } from '../model/problem.ts';
 import { missing } from '../structures/missing.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
@@ -32,10 +35,22 @@ export interface SampleStoreParts {
 }
 
 /** ClickHouse, for what is kept there together with samples. */
-export interface SharedSamples {
+export interface SharedSamples extends SamplesOfNodes {
   readonly clickHouse: ClickHouse;
   /** The number of the folder's journal. Throws before the sample store is open. */
   readonly journal: () => number;
+  /** Ships what was written, so that the next owners of devices find it; then asks again for all. */
+  readonly moveDevices: () => Promise<void>;
+}
+
+/** What several nodes read of each other. */
+export interface SamplesOfNodes {
+  /** See `ClickHouseStore.openHere`. Throws Problem `stopping` before the sample store is open. */
+  readonly openHere: ClickHouseStore['openHere'];
+  /** From now on, reads merge what the other nodes have. */
+  readonly useElsewhere: (elsewhere: Elsewhere) => void;
+  /** See `ClickHouseStore.usageHere`. */
+  readonly usageHere: ClickHouseStore['usageHere'];
 }
 
 export interface SamplePlace {
@@ -62,15 +77,36 @@ export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlac
   const clickhouse = await openClickHouse({ shards });
   closers.push('the connections to ClickHouse', () => clickhouse.close());
   let opened: ClickHouseStore | undefined;
+  let others: Elsewhere | undefined;
+  const elsewhere: Elsewhere = {
+    read: async (range) => (await others?.read(range)) ?? [],
+    usage: async () => (await others?.usage()) ?? [],
+  };
   return {
     async openStore(surroundings) {
-      opened = await openClickHouseStore({ directory, clickhouse, now, ...surroundings });
+      opened = await openClickHouseStore({
+        ...{ directory, clickhouse, now, elsewhere },
+        ...surroundings,
+      });
       addShippingFigures(telemetry, opened, now);
       return opened;
     },
     shared: {
       clickHouse: clickhouse,
       journal: () => (opened ?? missing('sample store')).journal,
+      openHere(request) {
+        if (opened === undefined) throw problem('stopping');
+        return opened.openHere(request);
+      },
+      async usageHere() {
+        if (opened === undefined) throw problem('stopping');
+        return opened.usageHere();
+      },
+      useElsewhere: (given) => void (others = given),
+      async moveDevices() {
+        opened?.devicesMoved();
+        await opened?.flush();
+      },
     },
   };
 }
@@ -91,6 +127,19 @@ function addShippingFigures(
     () => {
       const { oldestOpenAt = now() } = figures();
       return Math.max(0, (now() - oldestOpenAt) / 1_000);
+    },
+  );
+  telemetry.gauge(
+    'shipping_replica_wait_seconds',
+    'How long the journal has kept samples for ClickHouse replicas that may lack them.',
+    () => figures().waitingForReplicasMs / 1_000,
+  );
+  telemetry.gauge(
+    'hours_lag_seconds',
+    'Age of the oldest sample that hours in ClickHouse do not contain yet.',
+    () => {
+      const { oldestInNoHourAt = now() } = figures();
+      return Math.max(0, (now() - oldestInNoHourAt) / 1_000);
     },
   );
 }
@@ -114,13 +163,14 @@ export async function verifySamples(
 
 /** A start in the wrong place would find no samples, and release the journal of the other one. */
 function refuseOtherPlace(directory: string, samplesUrl: string | undefined): void {
+  refuseUnfinishedMove(directory);
   const isInFolder = existsSync(join(directory, 'segments'));
   if (samplesUrl !== undefined && isInFolder)
     throw new DataFolderError(
-      `SAMPLES_URL is set, but the samples of this data folder are in ${join(directory, 'segments')}: unset it, or set DATA_DIR to a new folder`,
+      `SAMPLES_URL is set, but the samples of this data folder are in ${join(directory, 'segments')}: unset it, or move them first with "heliograph migrate samples --to clickhouse"`,
     );
   if (samplesUrl === undefined && existsSync(join(directory, shippingFile)))
     throw new DataFolderError(
-      `The samples of the data folder ${directory} are in ClickHouse: set SAMPLES_URL to its address`,
+      `The samples of the data folder ${directory} are in ClickHouse: set SAMPLES_URL to its address, or move them back first with "heliograph migrate samples --to embedded"`,
     );
 }

@@ -3,6 +3,7 @@ import { authorize } from '../access/authorize.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
 import { composeIdempotency } from './idempotency.ts';
+import { uplinksOfAll, whileOwnedIn } from './owned-uplinks.ts';
 import type { Parts } from './platform-parts.ts';
 import { composeRawUplinks } from './raw-uplinks.ts';
 import { composeScripts, type Scripts } from './scripts.ts';
@@ -27,6 +28,7 @@ import {
   type CaptureStages,
   uplinkDeviceOf,
 } from '../flows/capture.ts';
+import { appendOwned } from '../flows/backfill-batches.ts';
 import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
 import { createKnownDevices } from '../flows/known-devices.ts';
 import {
@@ -36,7 +38,6 @@ import {
   type WriteStages,
 } from '../flows/line-protocol-write.ts';
 import type { NamedDeviceStages } from '../flows/named-devices.ts';
-import { whileOwned } from '../flows/owned-devices.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
 import {
   type ReplayReport,
@@ -54,6 +55,7 @@ import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Principal } from '../model/principal.ts';
+import type { CallHandlers } from '../nodes/nodes.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { storedNames } from '../query/measured-properties.ts';
 import { runScript } from '../scripting/run-script.ts';
@@ -73,6 +75,8 @@ export interface Uplinks {
   readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
   /** The same for a device of this node. Throws Problem `deviceMoved` for another one. */
   readonly takeOwnUplink: (uplink: Uplink) => Promise<unknown>;
+  /** What other nodes ask this one to store; undefined without other nodes. */
+  readonly storingCalls: CallHandlers | undefined;
   /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Removes from samples what exceeds the limits of their device. */
@@ -118,8 +122,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     changed: liveEvents.deviceChanged,
   };
   const takesTurns = parts.node !== undefined;
-  const status = await openStatusFollower({ db, log, followers, telemetry, online, takesTurns });
-  const raw = await composeRawUplinks(parts);
+  const epochOf = parts.ownership?.epochOf;
+  const following = { db, log, followers, telemetry, online, takesTurns, epochOf };
+  const status = await openStatusFollower(following);
+  const ownRaw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
   const stages = uplinkStagesOf(parts, scripts, status, intake);
@@ -127,10 +133,15 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const owned = whileOwnedIn(parts);
   const takeOwnUplink = (uplink: Uplink) =>
     countUplink(telemetry, () => owned(uplink.device.id, () => handleUplink(uplink, stages)));
-  const takeUplink = uplinksOfAll(parts, intake, takeOwnUplink);
+  const takeUplink = await uplinksOfAll(parts, takeOwnUplink);
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
-  const backfillStages = backfillStagesOf(parts, stages, stopping);
+  const remote = await remoteStoringOf(parts, stages, ownRaw);
+  const raw = { ...ownRaw, list: remote?.listRawUplinks ?? ownRaw.list };
+  const backfillStages = {
+    ...backfillStagesOf(parts, stages, stopping),
+    ...{ heldFor: parts.ownership?.heldFor, storeElsewhere: remote?.storeElsewhere },
+  };
   const replayStages = replayStagesOf(parts, stages, scripts, raw);
   const takeCapture = (input: Capture) => capture(input, captureStages);
   const { byConnector } = parts.directory;
@@ -139,16 +150,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     captureSenml: createSenmlCapture({ ...captureStages, capture: takeCapture, byConnector }),
     handleUplink: takeUplink,
     takeOwnUplink,
-    async appendEntry(entry) {
-      const durable = await append(entry);
-      announce(durable);
-      return durable;
-    },
+    storingCalls: remote?.handlers,
+    appendEntry: remote?.appendEntry ?? ((entry) => appendOwned(entry, { append, announce })),
     admit,
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
-    backfill: (input) =>
-      countBackfill(telemetry, () => owned(input.deviceId, () => backfill(input, backfillStages))),
+    backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
     backfillNamed: (input) => countBackfill(telemetry, () => backfillNamed(input, backfillStages)),
     writePoints: createPointWriter(parts, backfillStages),
     runScript: (source, event, principal, signal) =>
@@ -173,33 +180,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   };
 }
 
-/** Without other nodes, the work itself. */
-function whileOwnedIn({ ownership }: Parts) {
-  return <T>(deviceId: string, work: () => Promise<T>): Promise<T> => {
-    if (ownership === undefined) return work();
-    return whileOwned(ownership.heldFor, deviceId, work);
-  };
-}
-
-/** Takes uplinks of own devices here, and sends others to the owner in the order of their device. */
-function uplinksOfAll(
-  { ownership }: Parts,
-  intake: Intake,
-  takeOwn: Uplinks['takeOwnUplink'],
-): Uplinks['handleUplink'] {
-  if (ownership === undefined) return takeOwn;
-  const { heldFor, send } = ownership;
-  return async (uplink) => {
-    const { device, bodyBytes } = uplink;
-    if (heldFor(device.id) !== undefined) return takeOwn(uplink);
-    const sent = await intake.run(
-      device.id,
-      bodyBytes,
-      () => send(uplink),
-      (outcome) => Promise.resolve(outcome),
-    );
-    return sent === 'own' ? takeOwn(uplink) : undefined;
-  };
+/** Loaded only with several nodes. */
+async function remoteStoringOf(parts: Parts, stages: UplinkStages, raw: RawUplinks) {
+  const { ownership } = parts;
+  if (ownership === undefined) return undefined;
+  const { composeRemoteStoring } = await import('./remote-storing.ts');
+  return composeRemoteStoring(parts, ownership, { ...stages, list: raw.list });
 }
 
 function uplinkStagesOf(

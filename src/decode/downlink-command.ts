@@ -12,6 +12,8 @@ export interface CommandedDevice {
     readonly organizationId: string;
     readonly connectivity: Connectivity;
   };
+  /** Whether it is an edge node of Sparkplug, or a device of one. */
+  readonly isSparkplug: boolean;
   /** The downlink encoder of the device type; null without one. */
   readonly encoder: string | null;
 }
@@ -99,6 +101,7 @@ async function mqttDownlinks(
 ): Promise<PlannedDownlinks> {
   if (!mqttDownlink) return refuse('mqttDownlink', 'is needed for a device of connectivity MQTT');
   const { encoder } = target;
+  const contentOf = target.isSparkplug ? sparkplugContent : mqttContent;
   const { contentType } = mqttDownlink;
   if (
     contentType &&
@@ -115,7 +118,7 @@ async function mqttDownlinks(
   if (raw === true || encoder === null) {
     const sent = hexPayload(hex) ?? { payload };
     return {
-      contents: [mqttContent({ ...sent, ...(topic !== undefined && { topic }) })],
+      contents: [contentOf({ ...sent, ...(topic !== undefined && { topic }) })],
       notes: [],
       replaces: false,
     };
@@ -125,7 +128,7 @@ async function mqttDownlinks(
     { ...target, encoder },
     on,
   );
-  return contentsOf(encoded, false, mqttContent);
+  return contentsOf(encoded, false, contentOf);
 }
 
 function hexPayload(payloadHex: string | undefined): { payloadHex: string } | undefined {
@@ -217,6 +220,17 @@ function mqttContent({ topic, payloadHex, payload }: EncodedDownlink): DownlinkC
   }
   return { port: null, confirmed: null, payloadHex: null, topic: at, payload };
 }
+
+/** A command has no topic: it goes to where the edge node listens, with its metrics. */
+function sparkplugContent(encoded: EncodedDownlink): DownlinkContent {
+  const { payload, payloadHex } = encoded;
+  if (payloadHex === undefined && (!isJsonObject(payload) || Object.keys(payload).length === 0))
+    return refuse('mqttDownlink.payload', 'must be an object of metrics and their values');
+  return mqttContent({ ...encoded, topic: sparkplugCommandTopic });
+}
+
+/** What lists of downlinks show. */
+const sparkplugCommandTopic = 'command';
 
 /** Below the device's own topic; slashes at its beginning are what some clients write. */
 function topicFrom(topic: string | undefined): string {

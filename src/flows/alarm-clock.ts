@@ -56,14 +56,21 @@ function dueEvent(alarm: Alarm, at: EpochMs): AlarmEvent {
   return { change: 'CLEARED', alarm: cleared, at, hops: 0 };
 }
 
-/** Removes cleared alarms past their retention, and those of the workspaces beyond the limit. */
-export async function dropOldAlarms(
-  { db, now, pause }: Pick<AlarmClockParts, 'db' | 'now' | 'pause'>,
+/** Removes cleared alarms past their retention. */
+export async function dropOldAlarms({ db, now, pause }: AlarmRemovalParts): Promise<void> {
+  const before = now() - alarmLimits.clearedKeptMs;
+  while ((await removeAlarmsClearedBefore(db, before, alarmsPerStep)) === alarmsPerStep)
+    await pause();
+}
+
+/** Removes cleared alarms of the workspaces beyond the limit. */
+export async function dropSurplusAlarms(
+  { db, pause }: Pick<AlarmRemovalParts, 'db' | 'pause'>,
   workspaceIds: readonly string[],
 ): Promise<void> {
-  const { clearedKeptMs, clearedPerWorkspaceMax: kept } = alarmLimits;
-  const max = alarmsPerStep;
-  while ((await removeAlarmsClearedBefore(db, now() - clearedKeptMs, max)) === max) await pause();
+  const limits = { kept: alarmLimits.clearedPerWorkspaceMax, max: alarmsPerStep };
   for (const id of workspaceIds)
-    while ((await removeSurplusAlarms(db, id, { kept, max })) === max) await pause();
+    while ((await removeSurplusAlarms(db, id, limits)) === alarmsPerStep) await pause();
 }
+
+type AlarmRemovalParts = Pick<AlarmClockParts, 'db' | 'now' | 'pause'>;

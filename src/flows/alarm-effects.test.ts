@@ -19,7 +19,7 @@ import { type OpenRecords, openRecords } from '../records/records.ts';
 import { testEngine } from '../records/testing-engine.ts';
 import { transaction } from '../records/transaction.ts';
 import { countAlarms, saveAlarms } from '../records/rows/alarms.ts';
-import { dropOldAlarms } from './alarm-clock.ts';
+import { dropOldAlarms, dropSurplusAlarms } from './alarm-clock.ts';
 import { createApplyAlarms } from './alarm-effects.ts';
 
 let records: OpenRecords;
@@ -258,10 +258,11 @@ describe('limits', () => {
   test('cleared alarms are removed after 90 days, or beyond their number; open ones stay', async () => {
     await filled(500, 'CLEARED');
     await apply([trigger({ key: 'open' })]);
-    const drop = (now: number) =>
-      dropOldAlarms({ db: records.db, now: () => now, pause: async () => undefined }, [
-        place.workspaceId,
-      ]);
+    const drop = async (now: number) => {
+      const parts = { db: records.db, now: () => now, pause: async () => undefined };
+      await dropOldAlarms(parts);
+      await dropSurplusAlarms(parts, [place.workspaceId]);
+    };
     const count = async () => (await stored()).length;
     await drop(alarmLimits.clearedKeptMs + 250);
     expect(await count()).toBe(251);

@@ -10,15 +10,13 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';
 import type { DeviceNames } from '../validate/device-names.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';
+import { entryOf } from './backfill-entry.ts';
 import { storedTopicsOf } from './capture.ts';
 import type { Attempt } from './idempotency.ts';
-
-/** Notes of one request in the processing log of a device, which keeps no more. */
-export const backfillNotesMax = 1_000;
+import { type HeldFor, whileOwned } from './owned-devices.ts';
 
 export interface RejectedSample extends SampleRefusal {
   /** Its place in the request, from 0. */
@@ -44,7 +42,22 @@ export interface BatchStages {
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
   readonly newId: () => string;
+  /** With several nodes: which devices are of this one. Without it, all are. */
+  readonly heldFor?: HeldFor | undefined;
+  /** Has samples of other devices stored by their owners; their results are counted. */
+  readonly storeElsewhere?: StoreElsewhere | undefined;
 }
+
+/** Samples of a request that the owner of their device stores as one entry. */
+export interface SamplesOfOwner extends Pick<DeviceSamples, 'device' | 'checked'> {
+  readonly indices: readonly number[];
+  readonly part: Part | undefined;
+}
+
+export type StoreElsewhere = (
+  samples: readonly SamplesOfOwner[],
+  request: { readonly receivedAt: EpochMs; readonly progress: BackfillProgress },
+) => Promise<void>;
 
 type Origin = Pick<
   JournalEntry['samples'][number],
@@ -91,6 +104,13 @@ interface Batch {
   readonly part: Part | undefined;
 }
 
+/** What a group of samples stores. */
+export interface Batches {
+  readonly own: readonly Batch[];
+  readonly elsewhere: readonly SamplesOfOwner[];
+  readonly receivedAt: EpochMs;
+}
+
 /** The samples of one device in a group that are not rejected. */
 interface DeviceSamples {
   readonly device: BackfillDevice;
@@ -107,18 +127,25 @@ export async function batchesOf(
   group: Group,
   progress: BackfillProgress,
   on: BatchStages,
-): Promise<Batch[]> {
+): Promise<Batches> {
   const { groupStart, receivedAt, attempt } = group;
-  const byDevice = readGroup(group, progress, on);
-  return Promise.all(
-    [...byDevice.values()].map(async (samples): Promise<Batch> => {
-      const { device, elements, checked } = samples;
-      const admitted = await on.admit(device.id, checked);
-      const entry = entryOf(admitted, samples, { receivedAt, progress, on });
-      const part = attempt && partOf(elements, { groupStart, deviceId: device.id, attempt });
-      return { entry, part };
-    }),
-  );
+  const samplesOf = [...readGroup(group, progress, on).values()];
+  const partOfDevice = ({ elements, device }: DeviceSamples) =>
+    attempt && partOf(elements, { groupStart, deviceId: device.id, attempt });
+  const isOwn = ({ device }: DeviceSamples) => on.heldFor?.(device.id) !== undefined;
+  const own = on.heldFor === undefined ? samplesOf : samplesOf.filter(isOwn);
+  const elsewhere = on.heldFor === undefined ? [] : samplesOf.filter((one) => !isOwn(one));
+  const batches = own.map(async (samples): Promise<Batch> => {
+    const { device, checked } = samples;
+    const admitted = await on.admit(device.id, checked);
+    const entry = entryOf(admitted, samples, { receivedAt, progress, on });
+    return { entry, part: partOfDevice(samples) };
+  });
+  return {
+    own: await Promise.all(batches),
+    elsewhere: elsewhere.map((samples) => ({ ...samples, part: partOfDevice(samples) })),
+    receivedAt,
+  };
 }
 
 function readGroup(
@@ -153,56 +180,6 @@ function sampleOf({ topic, timestamp, data, meta }: BackfillSample, deviceId: st
   return { ...sample, meta };
 }
 
-interface EntryContext {
-  readonly receivedAt: EpochMs;
-  readonly progress: BackfillProgress;
-  readonly on: BatchStages;
-}
-
-function entryOf(
-  admitted: readonly ValidatedSample<Sample>[],
-  { device, indices }: DeviceSamples,
-  context: EntryContext,
-): JournalEntry {
-  const { id: deviceId, origin, storedTopics } = device;
-  const { correlationId } = context.progress;
-  const samples: JournalEntry['samples'][number][] = [];
-  const notes: ProcessingLogEntry[] = [];
-  for (const [i, validated] of admitted.entries()) {
-    const { topic, timestamp, data, meta } = validated.sample;
-    const stored = storedTopics === '*' || storedTopics.has(topic);
-    // All entries get the same shape, because the store reads them often.
-    const entry = { deviceId, topic, timestamp, data, ...origin, correlationId, stored };
-    samples.push(meta === undefined ? entry : { ...entry, meta });
-    const index = indices[i];
-    if (index !== undefined && validated.notes.length > 0)
-      addNotes(notes, validated, index, { device, ...context });
-  }
-  return { deviceId, receivedAt: context.receivedAt, samples, notes };
-}
-
-function addNotes(
-  to: ProcessingLogEntry[],
-  { notes }: ValidatedSample<Sample>,
-  index: number,
-  { device, receivedAt, progress, on }: EntryContext & { readonly device: BackfillDevice },
-): void {
-  let count = progress.notes.get(device.id) ?? 0;
-  for (const note of notes) {
-    if (count >= backfillNotesMax) break;
-    count++;
-    to.push({
-      id: on.newId(),
-      deviceId: device.id,
-      timestamp: receivedAt,
-      correlationId: progress.correlationId,
-      ...note,
-      details: { ...note.details, index },
-    });
-  }
-  progress.notes.set(device.id, count);
-}
-
 /** The part of a request that the elements of one device in a group are. */
 export interface PartPlace extends Pick<Group, 'groupStart'> {
   readonly deviceId: string;
@@ -224,11 +201,15 @@ export function partOf(elements: readonly Json[], place: PartPlace): Part {
  * after all of them have ended.
  */
 export async function storeBatches(
-  batches: readonly Batch[],
+  { own, elsewhere, receivedAt }: Batches,
   progress: BackfillProgress,
   on: BatchStages,
 ): Promise<void> {
-  const results = await Promise.allSettled(batches.map((batch) => storeBatch(batch, progress, on)));
+  const stored = own.map((batch) => storeBatch(batch, progress, on));
+  const unknown = elsewhere.filter((samples) => !countStored(samples, progress));
+  if (unknown.length > 0 && on.storeElsewhere !== undefined)
+    stored.push(on.storeElsewhere(unknown, { receivedAt, progress }));
+  const results = await Promise.allSettled(stored);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
@@ -237,29 +218,57 @@ async function storeBatch(
   progress: BackfillProgress,
   on: BatchStages,
 ): Promise<void> {
-  const before = part?.attempt.stored(part.name, part.contentHash);
-  if (before !== undefined) {
-    progress.accepted += before.samples;
-    progress.duplicates += entry.samples.length - before.samples;
-    return;
-  }
+  if (countStored({ checked: entry.samples, part }, progress)) return;
   const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
-  const durable = await on.append({
-    ...entry,
-    ...(duplicateKey !== undefined && { trace: { duplicateKey } }),
-  });
-  if (part !== undefined) {
-    const { attempt, name, contentHash } = part;
-    const { receivedAt, samples } = durable;
-    attempt.done({
-      part: name,
-      contentHash,
-      receivedAt,
-      correlationId: null,
-      samples: samples.length,
-    });
-  }
-  on.announce(durable);
-  progress.accepted += durable.samples.length;
-  progress.duplicates += durable.duplicates;
+  const durable = await appendOwned(
+    { ...entry, ...(duplicateKey !== undefined && { trace: { duplicateKey } }) },
+    on,
+  );
+  const { receivedAt, samples, duplicates } = durable;
+  countDurable({ receivedAt, samples: samples.length, duplicates }, part, progress);
+}
+
+/** Throws Problem `deviceMoved` when the device is of another node before or after the sync. */
+export function appendOwned(
+  entry: JournalEntry,
+  { append, announce, heldFor }: Pick<BatchStages, 'append' | 'announce' | 'heldFor'>,
+): Promise<DurableEntry> {
+  const store = async (): Promise<DurableEntry> => {
+    const durable = await append(entry);
+    announce(durable);
+    return durable;
+  };
+  return heldFor === undefined ? store() : whileOwned(heldFor, entry.deviceId, store);
+}
+
+/** Counts the samples that an earlier try of the request stored; false when it did not. */
+function countStored(
+  { checked, part }: { readonly checked: readonly unknown[]; readonly part: Part | undefined },
+  progress: BackfillProgress,
+): boolean {
+  const before = part?.attempt.stored(part.name, part.contentHash);
+  if (before === undefined) return false;
+  progress.accepted += before.samples;
+  progress.duplicates += checked.length - before.samples;
+  return true;
+}
+
+export interface StoredSamples {
+  readonly receivedAt: EpochMs;
+  /** How many of them were not stored before. */
+  readonly samples: number;
+  readonly duplicates: number;
+}
+
+/** Counts samples that are durable now. */
+export function countDurable(
+  { receivedAt, samples, duplicates }: StoredSamples,
+  part: Part | undefined,
+  progress: BackfillProgress,
+): void {
+  progress.accepted += samples;
+  progress.duplicates += duplicates;
+  if (part === undefined) return;
+  const { attempt, name, contentHash } = part;
+  attempt.done({ part: name, contentHash, receivedAt, correlationId: null, samples });
 }

@@ -9,6 +9,7 @@ import {
   sampleCountOf,
 } from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
 import { durablePart } from '../model/request-part.ts';
 import { missing } from '../structures/missing.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
@@ -22,6 +23,7 @@ import {
   partOf,
 } from './backfill-batches.ts';
 import type { Attempt } from './idempotency.ts';
+import type { HeldFor } from './owned-devices.ts';
 import {
   type DeviceRows,
   type RowDevices,
@@ -29,7 +31,8 @@ import {
   rowsByDevice,
 } from './device-rows.ts';
 
-export interface ColumnStages extends Pick<BatchStages, 'validate' | 'admit' | 'announce'> {
+export interface ColumnStages
+  extends Pick<BatchStages, 'validate' | 'admit' | 'announce' | 'heldFor'> {
   readonly announceRows: (rows: DurableRows) => void;
   /** Undefined, and nothing is stored, when columns do not take the data. */
   readonly appendColumns: (entries: ColumnsToStore) => Promise<PlacedParts | undefined>;
@@ -83,8 +86,8 @@ interface ColumnsOfDevices extends Pick<PartPlace, 'groupStart'> {
 
 /**
  * Begins to store the samples. Those of a device are left when one of them is not later than the one
- * before or than all that is stored, when the device does not take their topic and keys, or when an
- * earlier try of the request stored them. Undefined, and nothing is stored, when one of the samples would be changed or noted.
+ * before or than all that is stored, when the device does not take their topic and keys, when it is
+ * of another node, or when an earlier try of the request stored them. Undefined, and nothing is stored, when one of the samples would be changed or noted.
  */
 export async function storeColumns(
   { samples, devices, receivedAt, groupStart, attempt }: ColumnsOfDevices,
@@ -115,8 +118,21 @@ export async function storeColumns(
   const placed = await on.appendColumns(entries);
   if (placed === undefined) return undefined;
   for (const part of placed.left) left.push(...taken.slice(part, part + 1));
-  const done = announced(placed.outcome, { progress, attempt }, on);
+  const stored = () => announced(placed.outcome, { progress, attempt }, on);
+  const done = on.heldFor === undefined ? stored() : whileAllOwned(on.heldFor, taken, stored);
   return { done, left: rowsOf(left, place) };
+}
+
+/** Also for parts that were not taken: the request has ended when their devices moved meanwhile. */
+async function whileAllOwned(
+  heldFor: HeldFor,
+  parts: readonly DeviceRows[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const held = parts.map(({ device }) => heldFor(device.id));
+  const done = work();
+  await (held[0]?.during(done) ?? done);
+  if (!held.every((one) => one?.isValid())) throw problem('deviceMoved');
 }
 
 /** What rows have in common: one object for all devices with the same origin. */
@@ -156,7 +172,7 @@ async function takenParts(
   parts: RowsByDevice['parts'],
   validated: ValidatedSample<Sample>,
   left: DeviceRows[],
-  { admit }: Pick<ColumnStages, 'admit'>,
+  { admit, heldFor }: Pick<ColumnStages, 'admit' | 'heldFor'>,
 ): Promise<DeviceRows[]> {
   const taken: DeviceRows[] = [];
   const { topic } = validated.sample;
@@ -164,7 +180,8 @@ async function takenParts(
   for (const part of parts) {
     const { device, isAscending } = part;
     const isStored = device.storedTopics === '*' || device.storedTopics.has(topic);
-    if (!isAscending || !isStored) {
+    const isElsewhere = heldFor !== undefined && heldFor(device.id) === undefined;
+    if (!isAscending || !isStored || isElsewhere) {
       left.push(part);
       continue;
     }

@@ -218,7 +218,8 @@ async function storeElements(
   on: BackfillStages,
 ): Promise<void> {
   const batches = await batchesOf(group, progress, on);
-  if (batches.length > 0) begin(storeBatches(batches, progress, on));
+  const { own, elsewhere } = batches;
+  if (own.length + elsewhere.length > 0) begin(storeBatches(batches, progress, on));
 }
 
 function outcomeOf({ accepted, duplicates, rejected }: BackfillProgress): BackfillReceipt {

@@ -79,7 +79,10 @@ export async function captureOnce(
 
 /** Returns the uplink of a payload of any transport. */
 export function uplinkOf(
-  payload: Pick<Uplink, 'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey' | 'metrics'>,
+  payload: Pick<
+    Uplink,
+    'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey' | 'isRepeated' | 'metrics'
+  >,
   route: UplinkRoute,
   correlationId: string,
   receivedAt: EpochMs,

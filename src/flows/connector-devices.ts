@@ -2,7 +2,7 @@
 import { deviceNameOf, type SampleRefusal } from '../ingest/http/backfill-sample.ts';
 import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import type { DeviceConnector } from '../model/connector.ts';
+import { type DeviceConnector, deviceCreationOf } from '../model/connector.ts';
 import type { Json } from '../model/json.ts';
 import { Problem } from '../model/problem.ts';
 import { missing } from '../structures/missing.ts';
@@ -41,7 +41,7 @@ export function createConnectorDevices(
     const unknown = [...new Set(names)].filter((name) => !known.has(name));
     if (unknown.length === 0) return;
     const absent = await search(unknown);
-    if (absent.length === 0 || !connector.lineProtocol?.createDevices) return;
+    if (absent.length === 0 || !deviceCreationOf(connector)) return;
     const refused = await on.createDevices(connector, absent);
     await search(absent.filter((name) => !refused.has(name)));
     for (const [name, refusal] of refused) known.set(name, refusal);

@@ -33,6 +33,7 @@ function recorded(db: DeletedDevicesParts['db'], now: number) {
     },
     now: () => now,
     settled: async () => void calls.push('settled'),
+    isOwn: (deviceId) => deviceId !== 'elsewhere',
     dropRawUplinks: async (ids) => void calls.push(`raw uplinks of ${[...ids].join(' ')}`),
     pause: async () => undefined,
   };
@@ -41,7 +42,7 @@ function recorded(db: DeletedDevicesParts['db'], now: number) {
 
 test('devices are purged when their last uplinks have ended, and later ones wait', async () => {
   const { db } = opened.records;
-  for (const id of ['stored', 'empty']) await noteDeletedDevice(db, id, 1_000);
+  for (const id of ['stored', 'empty', 'elsewhere']) await noteDeletedDevice(db, id, 1_000);
   await noteDeletedDevice(db, 'recent', 1_001);
   const ids = ['stored', 'empty', 'recent'];
   await saveDeviceStates(db, new Map(ids.map((id) => [id, { id }])));
@@ -53,7 +54,8 @@ test('devices are purged when their last uplinks have ended, and later ones wait
     'samples of stored',
     'deviceDeleted 1',
   ]);
-  expect((await listDeletedDevices(db)).map(({ deviceId }) => deviceId)).toEqual(['recent']);
+  const left = (await listDeletedDevices(db)).map(({ deviceId }) => deviceId);
+  expect(left.toSorted()).toEqual(['elsewhere', 'recent']);
   expect([...(await findDeviceStates(db, ['stored', 'recent']))]).toEqual([
     ['recent', { id: 'recent' }],
   ]);

@@ -30,7 +30,8 @@ export interface DemoWorkspaces {
   resume(workspaceId: string): void;
   /** Call for every record change. */
   readonly recordChanged: (change: RecordChange) => void;
-  close(): Promise<void>;
+  /** Ends all simulations, which this node or another one can resume. */
+  stopAll(): Promise<void>;
 }
 
 interface Running {
@@ -91,7 +92,7 @@ export function createDemoWorkspaces({ open, resume, failed }: DemoParts): DemoW
     recordChanged({ kind, id, action }) {
       if (kind === 'workspace' && action === 'deleted') running.get(id)?.stop.abort();
     },
-    async close() {
+    async stopAll() {
       const all = [...running.values()];
       for (const { stop } of all) stop.abort();
       await Promise.all(all.map(({ ended }) => ended));

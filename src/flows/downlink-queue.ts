@@ -40,14 +40,25 @@ interface QueueParts {
   readonly now: () => EpochMs;
   /** Calls back once, later; returns how to cancel. */
   readonly setTimer: SetTimer;
+  /** Undefined in a single process. */
+  readonly owners?: DownlinkOwners | undefined;
+}
+
+/** With several nodes, the owner of a device works on its downlinks. */
+export interface DownlinkOwners {
+  readonly isOwn: (deviceId: string) => boolean;
+  /** Runs the queue of another owner. */
+  readonly wake: DownlinkQueue['wake'];
 }
 
 export interface DownlinkQueue {
   /** Works on the device's downlinks; `atOnce` also on one whose next try is later. */
   readonly wake: (deviceId: string, atOnce?: boolean) => void;
-  /** Takes up everything that waits, as after a start. */
+  /** The same for a device of this node, and nothing for others. */
+  readonly wakeOwn: DownlinkQueue['wake'];
+  /** Resumes everything that waits for devices of this node, as after a start. */
   readonly wakeAll: () => Promise<void>;
-  /** Works on the downlinks of the integration's devices immediately. */
+  /** Works on the downlinks of the integration's devices of this node immediately. */
   readonly wakeIntegration: (integrationId: string) => Promise<void>;
   readonly reported: (deviceId: string, report: ServerDownlinkReport) => Promise<void>;
   /** Ends those whose time is over. */
@@ -60,7 +71,8 @@ export interface DownlinkQueue {
 
 export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
   const stopping = new AbortController();
-  const { failed, setTimer, records } = parts;
+  const { failed, setTimer, records, owners } = parts;
+  const isOwn = owners?.isOwn ?? (() => true);
   const queue = createKeyedQueue({
     failed,
     setTimer,
@@ -72,6 +84,8 @@ export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
   async function serve(deviceId: string, atOnce: boolean): Promise<void> {
     let isFirst = true;
     for (let goesOn = true; goesOn && !stopping.signal.aborted; isFirst = false) {
+      // The next owner resumes what waits.
+      if (!isOwn(deviceId)) return;
       const downlink = await records.next(deviceId);
       if (downlink === undefined) return;
       const now = parts.now();
@@ -91,31 +105,55 @@ export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
     }
   }
 
+  const wake = wakeWith(isOwn, queue.schedule, owners?.wake);
+  const wakeOwn = wakeWith(isOwn, queue.schedule);
   return {
-    wake: queue.schedule,
-    wakeAll: () => wakeAll(records, queue.schedule),
+    wake,
+    wakeOwn,
+    wakeAll: () => wakeAll(records, wakeOwn),
     async wakeIntegration(integrationId) {
       for (const deviceId of await records.devicesOfIntegration(integrationId))
-        queue.schedule(deviceId, true);
+        wakeOwn(deviceId, true);
     },
     async reported(deviceId, report) {
-      const downlink = await records.reported(deviceId, report);
-      const settled = downlink && reportConclusionOf(downlink, report.state, report.reason ?? null);
-      if (settled === undefined || downlink === undefined) return;
-      await settle(downlink, settled, parts);
-      queue.schedule(deviceId);
+      if (await settleReported(deviceId, report, parts)) wake(deviceId);
     },
-    async expire() {
-      for (const downlink of await records.expired(parts.now(), queueLimits.expiredAtOnceMax)) {
-        await settle(downlink, expiryOf(downlink), parts);
-      }
-    },
+    expire: () => expireAll(parts),
     idle: queue.idle,
     async close() {
       stopping.abort();
       await queue.close();
     },
   };
+}
+
+function wakeWith(
+  isOwn: DownlinkOwners['isOwn'],
+  schedule: DownlinkQueue['wake'],
+  wakeElsewhere?: DownlinkQueue['wake'],
+): DownlinkQueue['wake'] {
+  return (deviceId, atOnce) => {
+    if (isOwn(deviceId)) schedule(deviceId, atOnce);
+    else wakeElsewhere?.(deviceId, atOnce);
+  };
+}
+
+/** Whether the report changed a downlink. */
+async function settleReported(
+  deviceId: string,
+  report: ServerDownlinkReport,
+  parts: QueueParts,
+): Promise<boolean> {
+  const downlink = await parts.records.reported(deviceId, report);
+  const settled = downlink && reportConclusionOf(downlink, report.state, report.reason ?? null);
+  if (settled === undefined || downlink === undefined) return false;
+  await settle(downlink, settled, parts);
+  return true;
+}
+
+async function expireAll(parts: QueueParts): Promise<void> {
+  for (const downlink of await parts.records.expired(parts.now(), queueLimits.expiredAtOnceMax))
+    await settle(downlink, expiryOf(downlink), parts);
 }
 
 async function send(

@@ -67,6 +67,7 @@ function commandedDevice(route: UplinkRoute): CommandedDevice {
   const code = route.type?.downlinkScript?.code;
   return {
     device: { ...uplinkDeviceOf(route), connectivity: route.device.connectivity },
+    isSparkplug: route.connector.sparkplug !== null,
     encoder: code?.trim() ? code : null,
   };
 }

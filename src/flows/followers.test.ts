@@ -40,6 +40,11 @@ test('entries are announced in the order of the table', async () => {
     () => heard.push('live'),
     () => heard.push('rows'),
   );
+  followers.listen(
+    'feeds',
+    () => heard.push('feeds'),
+    () => undefined,
+  );
   const started = followersOfLog
     .toReversed()
     .map((name) => followers.start(name, { ...parts, announced: () => heard.push(name) }));

@@ -29,6 +29,8 @@ export const followerTable = {
   /** Raw uplinks are synced with their own files. */
   'raw-uplinks': 'ownTransaction',
   live: 'none',
+  /** What other nodes follow. Without other nodes, nothing listens. */
+  feeds: 'none',
 } as const satisfies Readonly<Record<string, JournalFollowerParts['durability'] | 'none'>>;
 
 export type FollowerName = keyof typeof followerTable;

@@ -23,7 +23,10 @@ export function createIdempotencyRecords(parts: IdempotencyRecordsParts): Idempo
   const { db } = records;
   return {
     find: (id, seenAfter) => findKeptAnswer(db, id, seenAfter),
-    reserve: (record) => insertKeptAnswer(db, { ...record, journalPosition: log.position }),
+    async reserve(record) {
+      await insertKeptAnswer(db, { ...record, journalPosition: log.position });
+      return undefined;
+    },
     complete: (id, answer, bodyHash) => saveKeptAnswer(db, id, answer, bodyHash),
     interrupt: (id, durable) => saveDurableParts(db, id, durable),
     release: (id) => removeKeptAnswer(db, id),

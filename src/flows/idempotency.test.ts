@@ -18,7 +18,10 @@ function bench() {
         const row = rows.get(id);
         return row !== undefined && row.firstSeenAt > seenAfter ? row : undefined;
       },
-      reserve: async (record) => void rows.set(record.id, { ...record, durable: [] }),
+      async reserve(record) {
+        rows.set(record.id, { ...record, durable: [] });
+        return undefined;
+      },
       complete: async (id, answer) => void rows.set(id, { ...rows.get(id)!, answer }),
       interrupt: async (id, durable) => void rows.set(id, { ...rows.get(id)!, durable }),
       release: async (id) => void rows.delete(id),

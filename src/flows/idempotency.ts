@@ -32,7 +32,13 @@ export interface IdempotencyRecord {
 
 export interface IdempotencyRecords {
   readonly find: (id: string, seenAfter: EpochMs) => Promise<IdempotencyRecord | undefined>;
-  readonly reserve: (record: Omit<IdempotencyRecord, 'durable'>) => Promise<void>;
+  /**
+   * Reserves the key. Returns the record of it when another node was first: that one has an answer,
+   * or broke off and is of this process now.
+   */
+  readonly reserve: (
+    record: Omit<IdempotencyRecord, 'durable'>,
+  ) => Promise<IdempotencyRecord | undefined>;
   /** `bodyHash` is given when it was not known at first. */
   readonly complete: (id: string, answer: FirstAnswer, bodyHash?: string) => Promise<void>;
   /** Keeps the reservation of a request that broke off, with what of it is durable. */
@@ -121,19 +127,17 @@ export function createOnce(records: IdempotencyRecords, now: () => EpochMs): Onc
 
   /** Throws Problem 422 for a key that was used with another body. */
   async function known(id: string, bodyHash: string): Promise<IdempotencyRecord | undefined> {
-    const record = await attempts.find(id, now() - idempotencyKeptMs);
-    if (record !== undefined && record.bodyHash !== bodyHash) throw problem('idempotencyKeyReused');
-    return record;
+    return sameBody(await attempts.find(id, now() - idempotencyKeptMs), bodyHash);
   }
 
   return {
     stored: (call, work) =>
       once(call, async (id, bodyHash) => {
-        const record = await known(id, bodyHash);
+        const seenAt = now();
+        const reserve = () => records.reserve({ id, bodyHash, firstSeenAt: seenAt, answer: null });
+        const record = (await known(id, bodyHash)) ?? sameBody(await reserve(), bodyHash);
         if (record?.answer) return record.answer;
-        const firstSeenAt = record?.firstSeenAt ?? now();
-        if (record === undefined)
-          await records.reserve({ id, bodyHash, firstSeenAt, answer: null });
+        const firstSeenAt = record?.firstSeenAt ?? seenAt;
         return (
           await attempts.run({ id, bodyHash, firstSeenAt, durable: record?.durable ?? [] }, work)
         ).answer;
@@ -147,6 +151,14 @@ export function createOnce(records: IdempotencyRecords, now: () => EpochMs): Onc
         );
       }),
   };
+}
+
+function sameBody(
+  record: IdempotencyRecord | undefined,
+  bodyHash: string,
+): IdempotencyRecord | undefined {
+  if (record !== undefined && record.bodyHash !== bodyHash) throw problem('idempotencyKeyReused');
+  return record;
 }
 
 export interface Attempts {

@@ -46,7 +46,7 @@ export async function handleMqttPayload(
 
 function store(
   route: UplinkRoute,
-  { topic, payload, duplicateKey }: MqttPayload,
+  { topic, payload, duplicateKey, isRepeated }: MqttPayload,
   on: MqttUplinkStages,
 ) {
   const body = bodyOf(payload, on.parseJson);
@@ -55,7 +55,7 @@ function store(
     const entry = unreadableEntryOf(route, payload, body, on);
     return on.appendEntry({ ...entry, trace: key });
   }
-  const input = { topic, timestamp: null, body, bodyBytes: payload.length, ...key };
+  const input = { topic, timestamp: null, body, bodyBytes: payload.length, isRepeated, ...key };
   return on.handleUplink(uplinkOf(input, route, on.newId(), on.now()));
 }
 

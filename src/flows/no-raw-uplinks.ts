@@ -13,6 +13,7 @@ export function removeRawUplinks(
   const nothing = async () => undefined;
   return {
     list: async () => ({ uplinks: [], total: 0 }),
+    share: async () => undefined,
     dropDevices: nothing,
     runMaintenance: nothing,
     close: nothing,

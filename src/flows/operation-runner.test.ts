@@ -8,7 +8,11 @@ const chunkTookMs = 12;
  * Runs operations named by organization and number, of so many chunks each; the chunks in their
  * order, and the pauses.
  */
-async function run(chunks: Record<string, number>, fails: (id: string) => boolean = () => false) {
+async function run(
+  chunks: Record<string, number>,
+  fails: (id: string) => boolean = () => false,
+  isOwn: (id: string) => boolean = () => true,
+) {
   let clock = 0;
   const order: string[] = [];
   const pauses: number[] = [];
@@ -23,6 +27,7 @@ async function run(chunks: Record<string, number>, fails: (id: string) => boolea
       return left[id] === 0;
     },
     unfinished: async () => Object.keys(chunks),
+    isOwn,
     organizationOf: async (id) => id.slice(0, 1),
     failed: (error) => void failures.push(error),
     clock: () => clock,
@@ -47,4 +52,14 @@ test('an operation that fails leaves the others of its organization to run', asy
   const { order, failures } = await run({ a1: 2, a2: 1 }, (id) => id === 'a1');
   expect(order).toEqual(['a2']);
   expect(failures).toHaveLength(1);
+});
+
+test('an operation of another node is not run, nor continued when it moves there', async () => {
+  let chunks = 0;
+  const moves = (id: string) => id !== 'b1' && (id !== 'a1' || chunks++ < 3);
+  const { order, failures } = await run({ a1: 5, b1: 1, c1: 1 }, () => false, moves);
+  expect(order.filter((id) => id === 'a1').length).toBeLessThan(5);
+  expect(order).not.toContain('b1');
+  expect(order).toContain('c1');
+  expect(failures).toEqual([]);
 });

@@ -5,6 +5,8 @@ export interface OperationRunner {
   readonly start: (id: string) => void;
   /** Starts every operation that is not completed. */
   readonly resume: () => Promise<void>;
+  /** Resolves when the chunk in progress, if any, has ended. */
+  readonly chunkEnded: () => Promise<void>;
   /** Resolves when no operation is left to run. */
   readonly idle: () => Promise<void>;
   /** Ends the chunk in progress and starts no other; `resume` continues at the next start. */
@@ -15,6 +17,8 @@ interface RunnerParts {
   /** Processes the next items until the time is up. Resolves with true when none is left. */
   readonly runChunk: (id: string, isTimeUp: () => boolean) => Promise<boolean>;
   readonly unfinished: () => Promise<readonly string[]>;
+  /** Whether this node runs the operation; with one node, all. */
+  readonly isOwn?: (id: string) => boolean;
   /** The organization of the operation. */
   readonly organizationOf: (id: string) => Promise<string>;
   readonly failed: (error: unknown) => void;
@@ -37,7 +41,10 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
   // the end.
   const lines = new Map<string, Line>();
   let running: Promise<void> | undefined;
+  let chunk: Promise<boolean> | undefined;
   let closed = false;
+  const closing = Promise.withResolvers<void>();
+  const { isOwn = () => true } = parts;
 
   const sortIn = async (): Promise<void> => {
     for (let id = arrived.shift(); id !== undefined; id = arrived.shift()) {
@@ -58,20 +65,22 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
       if (next === undefined) break;
       const [organization, ids] = next;
       const startedAt = parts.clock();
-      if (await isEnded(ids[0], parts)) {
+      // Another node continues what is no longer run here.
+      chunk = isOwn(ids[0]) ? isEnded(ids[0], parts) : Promise.resolve(true);
+      if (await chunk) {
         known.delete(ids[0]);
         ids.shift();
       }
       lines.delete(organization);
       if (ids.length > 0) lines.set(organization, ids);
       // As long as the chunk took, so that requests have half of the time.
-      if (!closed) await parts.pause(parts.clock() - startedAt);
+      if (!closed) await Promise.race([parts.pause(parts.clock() - startedAt), closing.promise]);
     }
     running = undefined;
   };
 
   const start = (id: string): void => {
-    if (closed || known.has(id)) return;
+    if (closed || known.has(id) || !isOwn(id)) return;
     known.add(id);
     arrived.push(id);
     running ??= runAll();
@@ -82,11 +91,15 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
     async resume() {
       for (const id of await parts.unfinished()) start(id);
     },
+    async chunkEnded() {
+      await chunk;
+    },
     async idle() {
       while (running !== undefined) await running;
     },
     async close() {
       closed = true;
+      closing.resolve();
       await running;
     },
   };

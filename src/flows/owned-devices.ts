@@ -1,22 +1,38 @@
 // Owned devices: entries are accepted for devices that this node owns, before the script and after the sync.
+import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import type { Uplink } from '../model/uplink.ts';
 
 /** A right that can end while work is done. */
 export interface Held {
   isValid(): boolean;
+  /** The right moves when the work has ended, or after a limit. */
+  during<T>(work: Promise<T>): Promise<T>;
 }
 
 /** The right to a device; undefined when this node does not have it. */
 export type HeldFor = (deviceId: string) => Held | undefined;
 
+/**
+ * Calls a node. Undefined when it cannot be reached and has received nothing. Throws when it may
+ * have received the call, and its answer is lost.
+ */
+export type CallOwner = (name: string, request: Json) => Promise<Json | undefined>;
+
+/**
+ * Asks the owners of devices, those of one node together. `ask` returns the items of devices that
+ * the node does not hold; they are asked of the next owner. Returns those that are of this node.
+ * Throws the first Problem when all were asked.
+ */
+export type AskOwners = <Item extends { readonly deviceId: string }>(
+  items: readonly Item[],
+  ask: (items: readonly Item[], call: CallOwner) => Promise<readonly Item[]>,
+) => Promise<readonly Item[]>;
+
 export interface DeviceOwnership {
   readonly heldFor: HeldFor;
-  /**
-   * Resolves with `stored` when the owner has the uplink, or with `own` when that is this node.
-   * Throws Problems.
-   */
-  readonly send: (uplink: Uplink) => Promise<'stored' | 'own'>;
+  /** The epoch in which this node has the device, or had it last; 0 for never. */
+  readonly epochOf: (deviceId: string) => number;
+  readonly askOwners: AskOwners;
 }
 
 /** Does the work while the device is owned. Throws `deviceMoved`, also when the work was done. */
@@ -27,7 +43,7 @@ export async function whileOwned<T>(
 ): Promise<T> {
   const held = heldFor(deviceId);
   if (held === undefined) throw problem('deviceMoved');
-  const done = await work();
+  const done = await held.during(work());
   // What another node may know nothing of must not be acknowledged.
   if (!held.isValid()) throw problem('deviceMoved');
   return done;

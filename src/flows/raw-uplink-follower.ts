@@ -18,6 +18,8 @@ const syncEveryMs = 5_000;
 export interface RawUplinks {
   /** Newest first, with all that was acknowledged before the call. */
   readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
+  /** Gives other nodes what was acknowledged before the call, because devices move to them. */
+  readonly share: () => Promise<void>;
   readonly dropDevices: (deviceIds: ReadonlySet<string>) => Promise<void>;
   /** Drops what is past its retention or beyond the limit of bytes. */
   readonly runMaintenance: () => Promise<void>;
@@ -72,6 +74,7 @@ export async function openRawUplinks(parts: RawUplinkFollowerParts): Promise<Raw
       await follower.settled().catch(() => undefined);
       return store.list(range);
     },
+    share: () => follower.settled().then(store.share),
     async dropDevices(deviceIds) {
       if (deviceIds.size === 0) return;
       await follower.settled();

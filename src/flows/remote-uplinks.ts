@@ -1,64 +1,87 @@
 // Remote uplinks: uplinks of every transport reach the owner of their device as values, and its answer comes back.
+import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
-import { Problem, type ProblemName } from '../model/problem.ts';
+import type { MessageHandler, NodeMessages } from '../model/node-messages.ts';
+import { durablePart } from '../model/request-part.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { uplinkOf } from './capture.ts';
 
-/** The call between nodes. */
-export const uplinkCall = 'uplink';
+/** The kind of message between nodes. */
+export const uplinkMessage = 'uplink';
+/** Bytes of an uplink apart from its body, roughly. */
+const overheadBytes = 400;
 
 /** What the owner cannot read from the records. */
-type UplinkMessage = Parameters<typeof uplinkOf>[0] &
-  Pick<Uplink, 'correlationId' | 'receivedAt'> & {
+type SentUplink = Parameters<typeof uplinkOf>[0] &
+  Pick<Uplink, 'correlationId' | 'receivedAt' | 'samples'> & {
     /** Service device id. */
     readonly deviceId: string;
+    /** Whether an owner may have received it before. */
+    readonly isRepeated?: boolean;
   };
 
-/** The outcome of an uplink; a refusal is a problem of the catalog. */
-type UplinkOutcome =
-  | { readonly stored: true }
-  | {
-      readonly problem: ProblemName;
-      readonly details: Problem['details'];
-      readonly message: string;
-    };
+/**
+ * Resolves when the uplink is durable, here or at its owner. Uplinks of a device begin in the order
+ * of the calls. Throws Problems.
+ */
+export function sendUplink(
+  uplink: Uplink,
+  messages: Pick<NodeMessages, 'toOwner'>,
+  takeOwn: (uplink: Uplink) => Promise<unknown>,
+): Promise<unknown> {
+  const sent = sentUplinkOf(uplink);
+  return messages.toOwner(uplink.device.id, {
+    kind: uplinkMessage,
+    request: sent as unknown as Json,
+    bytes: uplink.bodyBytes + overheadBytes,
+    // Without a key, a repetition would not be recognized.
+    ...(uplink.duplicateKey !== undefined && {
+      again: { ...sent, isRepeated: true } as unknown as Json,
+    }),
+    own: async () => {
+      await takeOwn(uplink);
+      return null;
+    },
+  });
+}
 
-/** Sends the uplink. Throws the Problem of the owner; `notHeld` when it is not the owner. */
-export async function sendUplink(
-  { correlationId, receivedAt, device, ...uplink }: Uplink,
-  call: (name: string, request: Json) => Promise<Json>,
-): Promise<'stored' | 'notHeld'> {
-  const { topic, timestamp, body, bodyBytes, metrics, duplicateKey } = uplink;
-  const sent: UplinkMessage = {
+function sentUplinkOf({ correlationId, receivedAt, device, ...uplink }: Uplink): SentUplink {
+  const { topic, timestamp, body, bodyBytes, metrics, duplicateKey, samples, isRepeated } = uplink;
+  return {
     ...{ correlationId, receivedAt, deviceId: device.id, topic, timestamp, body, bodyBytes },
     ...(metrics !== undefined && { metrics }),
     ...(duplicateKey !== undefined && { duplicateKey }),
+    ...(samples !== undefined && { samples }),
+    ...(isRepeated !== undefined && { isRepeated }),
   };
-  const outcome = (await call(uplinkCall, sent)) as unknown as UplinkOutcome;
-  if ('stored' in outcome) return 'stored';
-  if (outcome.problem === 'deviceMoved') return 'notHeld';
-  throw new Problem(outcome.problem, outcome.details, outcome.message);
 }
 
 export interface UplinkReceiverParts {
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   /** Takes an uplink of an own device. Throws Problem `deviceMoved` for another one. */
-  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
+  readonly takeOwnUplink: (uplink: Uplink) => Promise<unknown>;
+  /** The owner knows repetitions that reach the cluster at different nodes. */
+  readonly duplicates: Pick<DuplicateFilter, 'once'>;
 }
 
-/** Answers the call of another node. */
-export function uplinkReceiver({ findRoute, handleUplink }: UplinkReceiverParts) {
-  return async (request: Json): Promise<Json> => {
-    const { deviceId, correlationId, receivedAt, ...payload } = request as unknown as UplinkMessage;
-    try {
-      const route = await findRoute(deviceId);
-      await handleUplink(uplinkOf(payload, route, correlationId, receivedAt));
-      return { stored: true };
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      const { problem, details, message } = error;
-      return { problem, details, message } as unknown as Json;
-    }
+/** Answers the message of another node. */
+export function uplinkReceiver(parts: UplinkReceiverParts): MessageHandler {
+  const { findRoute, takeOwnUplink, duplicates } = parts;
+  return async (request) => {
+    const sent = request as unknown as SentUplink;
+    const { deviceId, correlationId, receivedAt, isRepeated = false, ...message } = sent;
+    const { samples, ...payload } = message;
+    const route = await findRoute(deviceId);
+    const uplink = {
+      ...uplinkOf(payload, route, correlationId, receivedAt),
+      ...(samples !== undefined && { samples }),
+    };
+    const { duplicateKey: key } = payload;
+    // Parts of requests have their own records.
+    if (key === undefined || durablePart.fromDuplicateKey(key) !== undefined)
+      await takeOwnUplink(uplink);
+    else await duplicates.once(key, () => takeOwnUplink(uplink), !isRepeated);
+    return null;
   };
 }

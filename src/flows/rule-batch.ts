@@ -1,6 +1,7 @@
 // Rule batch: the triggered rules of one transaction and their effects.
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { StoredSample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
 import type { RuleRegistry } from '../rules/rule-registry.ts';
@@ -37,6 +38,8 @@ export interface RuleBatchParts {
 
 export interface RuleBatch {
   readonly write: CollectedWrite;
+  /** Identifies a trigger by the sample permanently. */
+  readonly keyOf: (sample: Pick<StoredSample, 'cursor'>) => string;
   readonly failures: RunFailures;
   /** Keeps a triggered rule until `addEffects` builds its effects. */
   addTriggered(triggered: Triggered, origin: Origin): void;
@@ -63,10 +66,10 @@ export interface TimedScript {
 /** `turn` is what the batch is of; undefined for timers. */
 export function createRuleBatch(
   parts: RuleBatchParts,
-  turn?: Pick<RuleTurn, 'positions' | 'upTo'>,
+  turn?: Pick<RuleTurn, 'save' | 'upTo' | 'journal'>,
 ): RuleBatch {
   const write = emptyWrite();
-  if (turn !== undefined) Object.assign(write, { positions: turn.positions, upTo: turn.upTo });
+  if (turn !== undefined) Object.assign(write, { savePositions: turn.save, upTo: turn.upTo });
   const failures = createRunFailures(write, parts);
   const { alarmSources } = parts.registry;
   const triggers = createTriggerList();
@@ -114,6 +117,7 @@ export function createRuleBatch(
 
   return {
     write,
+    keyOf: ({ cursor }) => (turn?.journal === undefined ? cursor : `${turn.journal} ${cursor}`),
     failures,
     addTriggered: triggers.add,
     async addEffects() {

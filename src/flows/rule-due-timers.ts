@@ -25,6 +25,8 @@ export interface DueTimersParts {
   readonly newBatch: () => RuleBatch;
   /** Resolves when the effects of the batch are durable. */
   readonly write: (batch: RuleBatch) => Promise<void>;
+  /** The workspaces whose timers run here; all without it. */
+  readonly workspaces: (() => readonly string[]) | undefined;
   /** Position of the next journal entry of the workspace to evaluate. */
   readonly nextPosition: (workspaceId: string) => number;
 }
@@ -89,7 +91,7 @@ export function createDueTimers(parts: DueTimersParts): DueTimers {
   return {
     async runRules(at) {
       const batch = newBatch();
-      for (const { id, due } of await findDueRules(db, at, dueMax)) {
+      for (const { id, due } of await findDueRules(db, at, dueMax, parts.workspaces?.())) {
         const compiled = registry.rule(id);
         // A rule that is not active, or has no schedule, does not become due again.
         if (compiled?.schedule === undefined) await saveNextExecution(db, id, null);
@@ -101,7 +103,7 @@ export function createDueTimers(parts: DueTimersParts): DueTimers {
     },
     async runScriptTimers(at) {
       const batch = newBatch();
-      const timers = await findDueScriptTimers(db, at, dueMax);
+      const timers = await findDueScriptTimers(db, at, dueMax, parts.workspaces?.());
       for (const timer of timers) await runScriptTimer(timer, at, batch);
       await parts.write(batch);
       return timers.length === dueMax;

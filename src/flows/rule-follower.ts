@@ -35,11 +35,20 @@ export interface RuleFollowerParts {
   readonly position: number;
   /** For workspaces with so much to evaluate that the others do not wait; without it all wait. */
   readonly lanes?: RuleLaneParts;
+  /** With several journals: what this node evaluates of them. */
+  readonly shared?: SharedRuleParts;
   /**
    * Called for a rule that failed, once per batch. The failure is noted and the other rules
    * continue.
    */
   readonly failed: (error: Error) => void;
+}
+
+export interface SharedRuleParts {
+  /** Saves how far all journals are evaluated. */
+  readonly savePositions: (db: RecordsDb) => Promise<void>;
+  /** The workspaces whose rules this node evaluates. */
+  readonly workspaces: () => readonly string[];
 }
 
 export interface RuleFollower extends Pick<LaneWorker, 'caughtUp' | 'close'> {
@@ -48,6 +57,8 @@ export interface RuleFollower extends Pick<LaneWorker, 'caughtUp' | 'close'> {
    * change nothing.
    */
   handle(entries: readonly DurableEntry[]): Promise<void>;
+  /** Evaluates entries of any journal. Resolves when the effects are durable. */
+  evaluate(turnOf: () => RuleTurn | undefined): Promise<void>;
   /** Runs what is due. Resolves when its effects are durable. */
   runDue(): Promise<void>;
   /** Runs the work while nothing else is evaluated, with the current rules. */
@@ -74,6 +85,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     newId: parts.newId,
     newBatch: () => createRuleBatch(parts),
     write: (batch) => writeBatch(parts, batch),
+    workspaces: parts.shared?.workspaces,
     nextPosition: (workspaceId) => lanes.evaluatedOf(workspaceId) + 1,
   });
 
@@ -82,6 +94,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       // Samples without effect left no record: after a crash, a new rule must not evaluate them.
       const hasChanged = await registry.refresh();
       const positions = lanes.positions();
+      if (hasChanged) await parts.shared?.savePositions(db);
       if (hasChanged && positions.evaluated >= 0) await saveRulePositions(db, positions);
       return work();
     });
@@ -110,6 +123,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       await run(() => lanes.turnOfBatch(entries));
       laneWorker.wake();
     },
+    evaluate: run,
     async runDue() {
       const at = now();
       while (await alone(() => dueTimers.runRules(at)));
@@ -149,7 +163,7 @@ async function evaluateEntries(
 
 function evaluateStoredSample(
   { registry, log, now }: RuleFollowerParts,
-  { failures, addTriggered }: RuleBatch,
+  { failures, addTriggered, keyOf }: RuleBatch,
   entry: DurableEntry,
   stored: StoredSample,
 ): void {
@@ -158,7 +172,7 @@ function evaluateStoredSample(
   const sample = ruleSampleOf(stored);
   const origin: Origin = {
     cause: 'UPLINK',
-    key: stored.cursor,
+    key: keyOf(stored),
     deviceId: stored.deviceId,
     correlationId: stored.correlationId,
     hops: entry.trace?.ruleHops ?? 0,

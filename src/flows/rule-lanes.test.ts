@@ -85,7 +85,7 @@ test('property: every entry is evaluated once and in the order of its workspace,
           // Without effect nothing is written, and a crash evaluates the entries again.
           seen = [...seen, ...turn.entries.map(({ position }) => position)];
           if (happens !== 'silent') {
-            await saveRulePositions(records.db, turn.positions);
+            await turn.save(records.db);
             durable = seen;
           }
           turn.done();

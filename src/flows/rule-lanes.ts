@@ -1,6 +1,11 @@
 // Rule lanes: workspaces with many entries to evaluate, each behind the others at a separate position.
 import { type DurableEntry, sampleCountOf, summaryOf } from '../model/journal-entry.ts';
-import { evaluatedByAll, type RulePositions } from '../records/rows/rule-positions.ts';
+import type { RecordsDb } from '../records/records.ts';
+import {
+  evaluatedByAll,
+  type RulePositions,
+  saveRulePositions,
+} from '../records/rows/rule-positions.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 
@@ -34,7 +39,10 @@ export interface RuleTurn {
   readonly entries: readonly DurableEntry[];
   /** Position of the last entry, or of a later one of another workspace. */
   readonly upTo: number;
-  readonly positions: RulePositions;
+  /** Saves, with the effects, how far the journal is evaluated. */
+  readonly save: (step: RecordsDb) => Promise<void>;
+  /** The journal of the entries, where there are several. */
+  readonly journal?: string;
   /** Call it when the effects are durable. */
   readonly done: () => void;
 }
@@ -113,7 +121,7 @@ export function createRuleLanes(parts: RuleLanesParts): RuleLanes {
       return {
         entries: left.size === 0 ? fresh : fresh.filter((entry) => !left.has(workspaceOf(entry))),
         upTo: last,
-        positions: positionsOf(last, [...lanes.values(), ...started]),
+        save: saving(positionsOf(last, [...lanes.values(), ...started])),
         done: () => {
           for (const lane of lanes.values()) follow(lane, fresh, last);
           for (const lane of started) lanes.set(lane.workspaceId, lane);
@@ -134,7 +142,7 @@ export function createRuleLanes(parts: RuleLanesParts): RuleLanes {
       return {
         entries,
         upTo: to,
-        positions: positionsOf(evaluated, isLast ? others : [...others, { ...lane, done: to }]),
+        save: saving(positionsOf(evaluated, isLast ? others : [...others, { ...lane, done: to }])),
         done: () => {
           lane.entries.splice(0, entries.length);
           lane.done = to;
@@ -150,6 +158,9 @@ export function createRuleLanes(parts: RuleLanesParts): RuleLanes {
     },
   };
 }
+
+const saving = (positions: RulePositions) => (step: RecordsDb) =>
+  saveRulePositions(step, positions);
 
 /** Entries before the position are still needed. */
 export function neededFrom(lanes: RuleLanes): number {

@@ -27,18 +27,23 @@ export interface RuleRuns {
   /** Time and outcome of the newest run of each rule that has one. */
   readonly lastRunsOf: (db: RecordsDb, ruleIds: readonly string[]) => Promise<LastRuns>;
   /** Saves all runs. */
+  readonly saveAll: () => Promise<void>;
+  /** The same, for the last time. */
   readonly close: () => Promise<void>;
 }
 
 export interface RuleRunsParts {
   readonly db: RecordsDb;
   readonly log: Pick<RunLog, 'has' | 'lastOf' | 'load' | 'runsOf' | 'takeChanged'>;
+  /** Whether the rule runs here; the runs of others are read from the records. */
+  readonly isOwn?: (ruleId: string) => boolean;
   readonly setRepeatingTimer: SetTimer;
   readonly failed: (error: unknown) => void;
 }
 
 /** Starts saving. */
-export function createRuleRuns({ db, log, setRepeatingTimer, failed }: RuleRunsParts): RuleRuns {
+export function createRuleRuns(parts: RuleRunsParts): RuleRuns {
+  const { db, log, setRepeatingTimer, failed, isOwn = () => true } = parts;
   /** Returns how many rules had unsaved runs, at most `max`. */
   async function save(max: number): Promise<number> {
     const ids = log.takeChanged(max);
@@ -50,16 +55,21 @@ export function createRuleRuns({ db, log, setRepeatingTimer, failed }: RuleRunsP
     return ids.length;
   }
 
+  async function saveAll(): Promise<void> {
+    while ((await save(rulesPerSaveAtStop)) > 0);
+  }
+
   const stop = setRepeatingTimer(() => void save(rulesPerSave).catch(failed), saveEveryMs);
   return {
     async runsOf(ruleId) {
+      if (!isOwn(ruleId)) return findRuns(db, ruleId);
       if (!log.has(ruleId)) log.load(ruleId, await findRuns(db, ruleId));
       return log.runsOf(ruleId) ?? [];
     },
     async lastRunsOf(readDb, ruleIds) {
       const found = new Map(
         ruleIds.flatMap((id) => {
-          const last = log.lastOf(id);
+          const last = isOwn(id) ? log.lastOf(id) : undefined;
           const timestamp = last && formatInstant(last.at);
           return last && timestamp ? [[id, { timestamp, outcome: last.outcome }] as const] : [];
         }),
@@ -69,9 +79,10 @@ export function createRuleRuns({ db, log, setRepeatingTimer, failed }: RuleRunsP
         found.set(ruleId, { timestamp, outcome: outcome as RunOutcome });
       return found;
     },
+    saveAll,
     async close() {
       stop();
-      while ((await save(rulesPerSaveAtStop)) > 0);
+      await saveAll();
     },
   };
 }

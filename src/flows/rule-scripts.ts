@@ -5,6 +5,7 @@ import { countTriggers, findTriggers, type WaitingTrigger } from '../records/row
 import { type RuleOutlets, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
 import { keepAlarmSources } from './rule-alarms.ts';
 import { createCollector, runScript, type ScriptRunParts, writeOf } from './rule-script-runs.ts';
+import type { RecordsDb } from '../records/records.ts';
 import { createKeyedQueue } from '../structures/keyed-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
@@ -18,6 +19,10 @@ export interface RuleScriptsParts extends ScriptRunParts {
   readonly outlets: RuleOutlets;
   readonly failed: (error: unknown) => void;
   readonly setTimer: SetTimer;
+  /** Whether the scripts of the rule run here; with one node, all. */
+  readonly isOwn?: (ruleId: string) => boolean;
+  /** Rejects when another node runs the scripts of the rule; in the transaction of the effects. */
+  readonly fence?: (step: RecordsDb, ruleId: string) => Promise<void>;
   /** Called when a script set timers. */
   readonly timersSet: () => void;
 }
@@ -27,7 +32,7 @@ export interface RuleScripts {
   /** Rules with waiting runs. */
   waitingRules(): readonly string[];
   added(ruleIds: readonly string[]): void;
-  /** Resumes the runs that waited when the platform stopped. */
+  /** Resumes the runs that waited when the platform, or another node, stopped. */
   start(): Promise<void>;
   /** Resolves when no run waits or is in progress. */
   settled(): Promise<void>;
@@ -79,6 +84,7 @@ export function createRuleScripts(parts: RuleScriptsParts): RuleScripts {
     },
     async start() {
       for (const [ruleId, count] of await countTriggers(parts.db)) {
+        if (parts.isOwn?.(ruleId) === false) continue;
         waiting.set(ruleId, count);
         schedule(ruleId);
       }
@@ -105,6 +111,7 @@ async function runWaiting(state: ScriptsState, ruleId: string): Promise<void> {
   const { parts, waiting, unread } = state;
   while (!state.closed) {
     unread.delete(ruleId);
+    if (parts.isOwn?.(ruleId) === false) return void waiting.delete(ruleId);
     const found = await findTriggers(parts.db, ruleId, runsPerWrite);
     if (found.length === 0) {
       if (!unread.has(ruleId)) waiting.delete(ruleId);
@@ -112,7 +119,12 @@ async function runWaiting(state: ScriptsState, ruleId: string): Promise<void> {
     }
     const compiled = await parts.ruleOf(ruleId);
     const { taken, write } = await runAll(state, compiled, found);
-    await writeRuleEffects(parts.db, write, parts.outlets);
+    const { fence } = parts;
+    const fenced =
+      fence === undefined
+        ? write
+        : { ...write, savePositions: (step: RecordsDb) => fence(step, ruleId) };
+    await writeRuleEffects(parts.db, fenced, parts.outlets);
     keepAlarmSources(
       write.alarms.map(({ effect }) => effect),
       parts.alarmSources,

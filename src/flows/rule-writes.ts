@@ -20,7 +20,6 @@ import {
   saveScriptState,
   type ScriptTimer,
 } from '../records/rows/rule-state.ts';
-import { type RulePositions, saveRulePositions } from '../records/rows/rule-positions.ts';
 import { insertTriggers, removeTriggers } from '../records/rows/rule-queue.ts';
 import { saveNextExecution } from '../records/rows/rules.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
@@ -47,8 +46,8 @@ export interface RuleWrite {
   readonly done: readonly { readonly ruleId: string; readonly upTo: CommitPlace }[];
   /** Position of the last entry that was evaluated for this write. */
   readonly upTo?: number;
-  /** How far the journal is evaluated with this write. */
-  readonly positions?: RulePositions;
+  /** Saves how far the journal is evaluated with this write. */
+  readonly savePositions?: (step: RecordsDb) => Promise<void>;
 }
 
 const nothingToWrite: RuleWrite = {
@@ -149,7 +148,7 @@ async function writeAll(
   );
   await addPeriodCounts(db, firedCounts(fired.filter(counts)));
   await appendProcessingLog(db, [...write.notes, ...alarmNotes]);
-  if (write.positions !== undefined) await saveRulePositions(db, write.positions);
+  await write.savePositions?.(db);
 }
 
 function firedCounts(fired: RuleWrite['fired']): readonly PeriodCount[] {

@@ -42,6 +42,8 @@ export interface StatusFollowerParts {
   readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
   /** Whether other nodes wait while a batch is written. */
   readonly takesTurns?: boolean;
+  /** With several nodes: the epoch in which this one has or had the device; 0 for never. */
+  readonly epochOf?: ((deviceId: string) => number) | undefined;
   /** Whether the states of devices are followed in a workspace, and who is notified of them. */
   readonly online?: {
     readonly isWatched: (workspaceId: string) => boolean;
@@ -87,13 +89,15 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
   };
 }
 
-function statusRecords({ db, online }: StatusFollowerParts): StatusRecords {
+function statusRecords({ db, online, epochOf }: StatusFollowerParts): StatusRecords {
   return {
     async write(batch) {
+      const { position } = batch;
+      const fence = epochOf && ((deviceId: string) => ({ epoch: epochOf(deviceId), position }));
       const work = async ({ db: own, afterCommit }: TransactionStep) => {
         const metrics = [...batch.metrics.values()];
-        const cameOnline = await saveUplinkMetrics(own, metrics, online?.isWatched);
-        await saveDeviceStates(own, batch.states);
+        const changes = await saveUplinkMetrics(own, metrics, online?.isWatched, fence);
+        await saveDeviceStates(own, batch.states, fence);
         await appendProcessingLog(own, batch.notes);
         await addPeriodCounts(own, [
           ...batch.counts,
@@ -102,7 +106,7 @@ function statusRecords({ db, online }: StatusFollowerParts): StatusRecords {
         await saveLastSamples(own, batch.lastSamples);
         await saveFollowerPosition(own, name, batch.position);
         afterCommit(() => {
-          for (const change of cameOnline) online?.changed({ ...change, state: 'ONLINE' });
+          for (const change of changes) online?.changed(change);
         });
       };
       await transaction(db, work, 'lazy');

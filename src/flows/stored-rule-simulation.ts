@@ -1,6 +1,7 @@
-// Simulation of a stored rule: reads the rule and everything that it uses, then simulates it (contract 35).
+// Simulation of a stored or drafted rule: reads everything that it uses, then simulates it (contract 35).
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
+import type { Rule } from '../model/rule.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { findCustomLogics } from '../records/rows/custom-logic.ts';
 import { findOpenOutputConnectors } from '../records/rows/output-connectors.ts';
@@ -21,17 +22,26 @@ export async function simulateStoredRule(
   range: { readonly from: EpochMs; readonly to: EpochMs },
   parts: StoredRuleSimulationParts,
 ): Promise<SimulatedRuns> {
+  const rule = await findRule(parts.db, ruleId);
+  if (rule === undefined) throw problem('notFound', { what: 'rule', id: ruleId });
+  return simulateUnstoredRule(rule, range, parts);
+}
+
+/** The same for a rule that need not be stored. */
+export async function simulateUnstoredRule(
+  rule: Rule,
+  range: { readonly from: EpochMs; readonly to: EpochMs },
+  parts: StoredRuleSimulationParts,
+): Promise<SimulatedRuns> {
   const { db, ...stages } = parts;
-  return simulateRule(await compiledRule(db, ruleId), range, {
+  return simulateRule(await compiledRule(db, rule), range, {
     ...stages,
     tagsOf: (deviceIds) => tagIdsOf(db, deviceIds),
     devicesOfTag: (tagId) => deviceIdsOfTag(db, tagId),
   });
 }
 
-async function compiledRule(db: RecordsDb, ruleId: string): Promise<CompiledRule> {
-  const rule = await findRule(db, ruleId);
-  if (rule === undefined) throw problem('notFound', { what: 'rule', id: ruleId });
+async function compiledRule(db: RecordsDb, rule: Rule): Promise<CompiledRule> {
   const actions = rule.actions.map(({ id }) => id);
   const connectors = await findOpenOutputConnectors(db, actions);
   const blocks = await findCustomLogics(db, [rule.logic.customLogic?.customLogicId ?? '']);
@@ -40,7 +50,7 @@ async function compiledRule(db: RecordsDb, ruleId: string): Promise<CompiledRule
     customLogic: new Map(blocks.map((block) => [block.id, block])),
     isInWorkspace: await inputsInWorkspace(db, [rule]),
   });
-  if (compiled === undefined) throw new Error(`Rule ${ruleId} cannot be compiled`);
+  if (compiled === undefined) throw new Error(`Rule ${rule.id} cannot be compiled`);
   return compiled;
 }
 

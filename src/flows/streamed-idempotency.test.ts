@@ -16,7 +16,10 @@ function bench() {
   const once = createOnceStreamed(
     {
       find: async (id) => rows.get(id),
-      reserve: async (record) => void rows.set(record.id, { ...record, durable: [] }),
+      async reserve(record) {
+        rows.set(record.id, { ...record, durable: [] });
+        return undefined;
+      },
       complete: async (id, answer, bodyHash) =>
         void rows.set(id, {
           ...rows.get(id)!,

@@ -42,12 +42,13 @@ export function createOnceStreamed(records: IdempotencyRecords, now: () => Epoch
     body: Bytes,
     work: (body: Bytes, attempt: Attempt) => Promise<FirstAnswer>,
   ): Promise<Done> {
-    const known = await attempts.find(id, now() - idempotencyKeptMs);
+    const seenAt = now();
+    const reserve = () =>
+      records.reserve({ id, bodyHash: noHash, firstSeenAt: seenAt, answer: null });
+    const known = (await attempts.find(id, seenAt - idempotencyKeptMs)) ?? (await reserve());
     if (known?.answer)
       return sameBody({ answer: known.answer, bodyHash: known.bodyHash }, await hashOf(body));
-    const firstSeenAt = known?.firstSeenAt ?? now();
-    if (known === undefined)
-      await records.reserve({ id, bodyHash: noHash, firstSeenAt, answer: null });
+    const firstSeenAt = known?.firstSeenAt ?? seenAt;
     const hash = createHash('sha256');
     const kept = { id, bodyHash: noHash, firstSeenAt, durable: known?.durable ?? [] };
     return attempts.run(

@@ -134,10 +134,11 @@ interface ValidatedSamples {
 }
 
 function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
-  const { duplicateKey, topic, timestamp, body, bodyBytes, metrics } = uplink;
+  const { duplicateKey, topic, timestamp, body, bodyBytes, metrics, rulesSkipped } = uplink;
   const payload = { topic, timestamp, body, bodyBytes };
   const raw = metrics === undefined ? payload : { ...payload, metrics };
-  return duplicateKey === undefined ? { raw, times } : { duplicateKey, raw, times };
+  const trace = { raw, times, ...(rulesSkipped && { rulesSkipped }) };
+  return duplicateKey === undefined ? trace : { duplicateKey, ...trace };
 }
 
 async function storeEntry(entry: JournalEntry, on: UplinkStages): Promise<DurableEntry> {

@@ -105,6 +105,7 @@ export interface IdMap<Value> {
   readonly get: (id: string) => Value | undefined;
   readonly set: (id: string, value: Value) => void;
   readonly delete: (id: string) => void;
+  readonly values: () => Iterable<Value>;
 }
 
 export function createIdMap<Value>(): IdMap<Value> {
@@ -131,5 +132,6 @@ export function createIdMap<Value>(): IdMap<Value> {
       values[number] = undefined;
       unused.push(number);
     },
+    values: () => values.filter((value) => value !== undefined),
   };
 }

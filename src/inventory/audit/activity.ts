@@ -39,6 +39,7 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   operationAction: null,
   downlink: null,
   invitation: null,
+  passkey: null,
   session: null,
   user: null,
   view: null,

@@ -1,5 +1,5 @@
 // Created devices: those that a device connector creates for senders that name them first.
-import type { DeviceConnector } from '../../model/connector.ts';
+import { type DeviceConnector, deviceCreationOf } from '../../model/connector.ts';
 import { Problem, type ProblemName, problem } from '../../model/problem.ts';
 import { devicesOfDataFlow, oldestFlowOf } from '../../records/rows/data-flows.ts';
 import { placesByName } from '../../records/rows/named-devices.ts';
@@ -42,10 +42,11 @@ export function createDeviceCreation(records: Records): CreateDevices {
 
 async function createAll(
   records: Records,
-  { id, organizationId, workspaceId, lineProtocol }: DeviceConnector,
+  connector: DeviceConnector,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, CreationRefusal>> {
-  const devicesMax = lineProtocol?.createDevices?.devicesMax ?? 0;
+  const { id, organizationId, workspaceId } = connector;
+  const devicesMax = deviceCreationOf(connector)?.devicesMax ?? 0;
   const flow = await oldestFlowOf(records.db, id);
   if (flow === undefined) return refusedAll(names, problem('createdDevicesWithoutFlow'));
   let room = devicesMax - (await devicesOfDataFlow(records.db, flow.id));

@@ -3,7 +3,7 @@ import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'no
 import type { Device } from '../../model/device.ts';
 import type { CredentialAlgorithm, DeviceCredential } from '../../model/device-credential.ts';
 import { newId } from '../../model/new-id.ts';
-import { formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
+import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { unpagedOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
@@ -13,6 +13,7 @@ import {
   removeDeviceCredential,
 } from '../../records/rows/device-credentials.ts';
 import { findDevice } from '../../records/rows/devices.ts';
+import { expirationFrom } from '../expiration.ts';
 import { change, found } from '../record-change.ts';
 
 const credentialsPerDeviceMax = 20;
@@ -101,14 +102,6 @@ function publicKeyFrom(
   }
   const der = key.export({ type: 'spki', format: 'der' });
   return { pem, fingerprint: createHash('sha1').update(der).digest('hex') };
-}
-
-function expirationFrom(sent: string | null | undefined): number | null {
-  if (sent === undefined || sent === null) return null;
-  const ms = parseInstant(sent);
-  if (ms === undefined)
-    throw problem('invalidRequest', { reason: 'body expiration: is not an ISO-8601 date-time' });
-  return ms;
 }
 
 export async function createDeviceCredential(

@@ -84,12 +84,7 @@ function view(device: Device, context: DeviceContext, keysShown: boolean, now: n
     type: 'DEVICE' as const,
     workspaceId: device.workspaceId,
     organizationId: device.organizationId,
-    ...onlineStateOf(
-      device.registered,
-      context.metrics?.timestamp ?? null,
-      device.onlineTimeoutSeconds,
-      now,
-    ),
+    ...onlineStateOf(device.registered, context.metrics ?? null, device.onlineTimeoutSeconds, now),
     registered: device.registered,
     // Not in the contract, so it is present only for LoRa devices.
     ...(device.active !== null && { active: device.active }),

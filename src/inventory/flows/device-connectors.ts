@@ -2,10 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../model/connector.ts';
 import type { DecodingType } from '../../model/integration.ts';
-import {
-  type LineProtocolMapping,
-  lineProtocolDefaults,
-} from '../../model/line-protocol-mapping.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -21,6 +17,12 @@ import {
 import { createCrud, placeIn } from '../record-crud.ts';
 import { auditView, type RecordUpdate, usersNamedMax } from '../record-change.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
+import {
+  lineProtocolFrom,
+  type LineProtocolDraft,
+  sparkplugFrom,
+  type SparkplugDraft,
+} from './connector-mappings.ts';
 
 const crud = createCrud<DeviceConnector>({
   kind: 'deviceConnector',
@@ -38,13 +40,10 @@ export function newUplinkSecret(): string {
   return randomBytes(uplinkSecretBytes).toString('hex');
 }
 
-type LineProtocolDraft = {
-  readonly [K in keyof LineProtocolMapping]?: LineProtocolMapping[K] | null | undefined;
-};
-
 export interface DeviceConnectorUpdate extends RecordUpdate {
   readonly pushConfigurationAutomatically?: boolean | null | undefined;
   readonly lineProtocol?: LineProtocolDraft | null | undefined;
+  readonly sparkplug?: SparkplugDraft | null | undefined;
 }
 
 export interface DeviceConnectorDraft extends DeviceConnectorUpdate {
@@ -75,32 +74,6 @@ export function deviceConnectorView(record: DeviceConnector, principal: Principa
   };
 }
 
-type Receiver = Pick<DeviceConnector, 'connectivity' | 'decodingType' | 'workspaceId'>;
-
-/**
- * What is absent of the mapping has its default. Throws 400 for a connector that cannot receive
- * points, 403 when the caller cannot create the devices that points would create.
- */
-function mappingFrom(
-  sent: LineProtocolDraft | null,
-  { connectivity, decodingType, workspaceId }: Receiver,
-  principal: Principal,
-): LineProtocolMapping | null {
-  if (sent === null) return null;
-  if (connectivity !== 'HTTP' || decodingType !== 'NONE') {
-    throw problem('invalidRequest', {
-      reason: 'body lineProtocol: it is for connectors for HTTP without a network server',
-    });
-  }
-  if (sent.createDevices && !holds(principal, 'asset', 'create', workspaceId))
-    throw problem('permissionDenied');
-  return {
-    device: sent.device ?? lineProtocolDefaults.device,
-    topic: sent.topic ?? lineProtocolDefaults.topic,
-    createDevices: sent.createDevices ?? null,
-  };
-}
-
 export async function createDeviceConnector(
   records: Records,
   principal: Principal,
@@ -119,7 +92,7 @@ export async function createDeviceConnector(
   }
   const { connectivity, workspaceId } = draft;
   const decodingType = draft.decodingType ?? 'NONE';
-  const receiver = { connectivity, decodingType, workspaceId };
+  const receiver = { connectivity, decodingType, workspaceId, authType };
   const record = await crud.create(records, async (step, fields) => ({
     ...fields,
     ...(await placeIn(step, workspaceId)),
@@ -129,7 +102,8 @@ export async function createDeviceConnector(
     authType,
     uplinkSecret: authType === 'BASIC' ? newUplinkSecret() : null,
     decodingType,
-    lineProtocol: mappingFrom(draft.lineProtocol ?? null, receiver, principal),
+    lineProtocol: lineProtocolFrom(draft.lineProtocol ?? null, receiver, principal),
+    sparkplug: sparkplugFrom(draft.sparkplug ?? null, receiver, principal),
     pushConfigurationAutomatically: draft.pushConfigurationAutomatically ?? false,
     integrationId: null,
     carrier: null,
@@ -168,7 +142,10 @@ export async function updateDeviceConnector(
     pushConfigurationAutomatically:
       sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
     ...(sent.lineProtocol !== undefined && {
-      lineProtocol: mappingFrom(sent.lineProtocol, current, principal),
+      lineProtocol: lineProtocolFrom(sent.lineProtocol, current, principal),
+    }),
+    ...(sent.sparkplug !== undefined && {
+      sparkplug: sparkplugFrom(sent.sparkplug, current, principal),
     }),
   }));
   return deviceConnectorView(saved, principal);

@@ -189,6 +189,7 @@ function connectorOf(integration: Integration): DeviceConnector {
     decodingType: 'NONE',
     pushConfigurationAutomatically: false,
     lineProtocol: null,
+    sparkplug: null,
     integrationId: integration.id,
     carrier: carrierOf(type),
     provider,

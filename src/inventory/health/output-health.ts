@@ -5,11 +5,20 @@ import type { Principal } from '../../model/principal.ts';
 import type { Records } from '../../records/records.ts';
 import { hourlyPeriodCounts, periodKinds, periodOf } from '../../records/rows/period-counts.ts';
 
+export type WaitingOf = (connectorIds: readonly string[]) => Promise<
+  ReadonlyMap<
+    string,
+    {
+      readonly waiting: number;
+      /** When a failed delivery is attempted again. */
+      readonly nextRetry: EpochMs | undefined;
+    }
+  >
+>;
+
 export interface OutputHealthParts {
-  /** Deliveries of the output connector that wait. */
-  readonly waitingOf: (connectorId: string) => number;
-  /** When it attempts a failed delivery again. */
-  readonly nextRetryOf: (connectorId: string) => EpochMs | undefined;
+  /** What waits, of output connectors with such deliveries. */
+  readonly waitingOf: WaitingOf;
   /** Resolves when the counts of deliveries can be read from the records. */
   readonly counted: () => Promise<void>;
 }
@@ -32,7 +41,7 @@ export async function healthOfOutputs(
   records: Records,
   { organizationId }: Principal,
   connectorIds: readonly string[],
-  { waitingOf, nextRetryOf, counted }: OutputHealthParts,
+  { waitingOf, counted }: OutputHealthParts,
 ): Promise<ReadonlyMap<string, OutputHealth>> {
   // What was counted so far can be read although the rest could not be written.
   await counted().catch(() => undefined);
@@ -45,15 +54,16 @@ export async function healthOfOutputs(
     ['delivered', 'failed'],
     { from, hours },
   );
+  const waitingById = await waitingOf(ids);
   return new Map(ids.map((id) => [id, { deliveries: deliveriesOf(id) }]));
 
   function deliveriesOf(id: string): OutputHealth['deliveries'] {
     const okPerHour = countsOf(id, 'delivered');
     const failedPerHour = countsOf(id, 'failed');
-    const nextRetry = nextRetryOf(id);
+    const { waiting, nextRetry } = waitingById.get(id) ?? { waiting: 0, nextRetry: undefined };
     return {
       ok: sum(okPerHour),
-      waiting: waitingOf(id),
+      waiting,
       failed: sum(failedPerHour),
       nextTry: nextRetry === undefined ? null : (formatInstant(Math.max(nextRetry, now)) ?? null),
       okPerHour,

@@ -159,6 +159,7 @@ export async function knownSections(
       decodingType: connector.decodingType,
       pushConfigurationAutomatically: connector.pushConfigurationAutomatically,
       lineProtocol: connector.lineProtocol,
+      sparkplug: connector.sparkplug,
     })),
     outputConnectors: section(
       (await configuredTargets(records, outputs)).map((item) => withConnectors(item, outputName)),

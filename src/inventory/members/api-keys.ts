@@ -2,9 +2,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ApiKey } from '../../model/credential.ts';
 import { newId } from '../../model/new-id.ts';
-import { formatInstant } from '../../model/instant.ts';
+import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
 import {
   findApiKey,
   insertApiKey,
@@ -14,27 +15,40 @@ import {
 import type { Records } from '../../records/records.ts';
 import { secretHash, secretPrefix } from '../../records/secret-encryption.ts';
 import { change, found } from '../record-change.ts';
+import { expirationFrom } from '../expiration.ts';
 import { type GrantDraft, grantFrom } from './grant.ts';
 import { ownOrganization } from '../list-scope.ts';
 
 export interface ApiKeyDraft extends GrantDraft {
   readonly name: string;
   readonly description?: string | null | undefined;
+  /** ISO-8601. */
+  readonly expiration?: string | null | undefined;
 }
 
 function view(record: ApiKey) {
-  const { workspaceIds, secretHash: _, created, lastUsed, ...key } = record;
+  const { workspaceIds, secretHash: _, created, lastUsed, expiration, ...key } = record;
   return {
     ...key,
     workspaces: workspaceIds.map((id) => ({ id })),
     created: formatInstant(created),
-    lastUsed: lastUsed === null ? null : formatInstant(lastUsed),
+    lastUsed: formatInstantOrNull(lastUsed),
+    expiration: formatInstantOrNull(expiration),
   };
 }
 
 /** `<16 hex>.<uuid>` (contract 0). */
 function newSecret(): string {
   return `${randomBytes(8).toString('hex')}.${randomUUID()}`;
+}
+
+/** Throws 400 for a time that is over: the key would be rejected from the start. */
+function futureExpiration(sent: string | null | undefined, now: EpochMs): EpochMs | null {
+  const expiration = expirationFrom(sent);
+  if (expiration === null || expiration > now) return expiration;
+  throw problem('invalidRequest', {
+    reason: `body expiration: must be in the future, after ${formatInstant(now)}`,
+  });
 }
 
 /** The record with its `secret`, which is not stored and cannot be read again. */
@@ -50,6 +64,7 @@ export async function createApiKey(records: Records, principal: Principal, draft
       secretPrefix: secretPrefix(secret),
       created: step.now(),
       lastUsed: null,
+      expiration: futureExpiration(draft.expiration, step.now()),
     };
     await insertApiKey(step.db, key);
     step.announce({ kind: 'apiKey', id: key.id, action: 'created' });

@@ -6,6 +6,7 @@ import type { Invitation, User } from '../../model/user.ts';
 import type { Records } from '../../records/records.ts';
 import { findOrganizationMember, saveOrganizationMember } from '../../records/rows/members.ts';
 import { findOrganization } from '../../records/rows/organizations.ts';
+import { removeSecondFactorsOf } from '../../records/rows/second-factors.ts';
 import { secretHash } from '../../records/secret-encryption.ts';
 import {
   findInvitation,
@@ -122,13 +123,14 @@ function unknownInvitation() {
 
 /**
  * Whether the user chooses a name and a password. An account with an unproven address may be that
- * of another person, so the owner of the address takes it over.
+ * of another person, so the owner of the address takes it over. One with a proven address that has
+ * no password signs in with the provider: a forwarded link must not give it a password.
  */
 export function choosesPassword({
   user,
   proves,
 }: Pick<OpenInvitation, 'user' | 'proves'>): boolean {
-  return user.passwordHash === null || (proves && !user.proven);
+  return !user.proven && (user.passwordHash === null || proves);
 }
 
 /**
@@ -155,6 +157,8 @@ export async function acceptInvitation(
     await removeInvitation(step.db, invitation.id);
     step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'updated' });
     if (chosen === undefined) return;
+    // They may be those of a person who took the address first.
+    await removeSecondFactorsOf(step.db, user.id);
     for (const id of await removeSessionsOf(step.db, user.id))
       step.announce({ kind: 'session', id, action: 'deleted' });
   });

@@ -24,6 +24,8 @@ import type { MemberView } from './member-view.ts';
 export interface Inviter {
   readonly principal: Principal;
   readonly publicUrl: string;
+  /** Whether passwords count, which an invitation is accepted with. */
+  readonly localSignIn: boolean;
   /** Sends the mail in the background; undefined when the answer is the only place of the link. */
   readonly sendMail?: ((mail: InvitationMail) => void) | undefined;
 }
@@ -104,10 +106,11 @@ async function insertPendingMember(
  */
 export async function renewedLink(
   step: Step,
-  { principal, publicUrl, sendMail }: Inviter,
+  { principal, publicUrl, sendMail, localSignIn }: Inviter,
   member: OrganizationMember,
 ): Promise<InvitationLinks | undefined> {
   if (member.acceptedAt !== null) return undefined;
+  if (!localSignIn) throw problem('invitationsOff');
   await refuseHigherInvitation(step, principal, member);
   return invite(step, member, { publicUrl, byMail: sendMail !== undefined });
 }

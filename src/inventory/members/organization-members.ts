@@ -108,7 +108,7 @@ async function memberOf(
  * The organization names the owner who stayed longest after its owner has left. Throws 409 when no
  * owner remains.
  */
-async function passOnOwnership(
+export async function passOnOwnership(
   step: Step,
   organizationId: string,
   leavingUserId: string,

@@ -47,38 +47,41 @@ export async function createRule(
   draft: RuleDraft,
 ): Promise<RuleView> {
   const record = await change(records, async (step) => {
-    const { organizationId } = found(
-      await findWorkspace(step.db, draft.workspaceId),
-      'workspace',
-      draft.workspaceId,
-    );
-    const now = step.now();
-    const active = draft.active ?? true;
-    const inputs = inputsFrom(draft.inputs);
-    const actions = actionsFrom(draft.actions);
-    const timer = timerFrom(draft.timer);
-    const rule: Rule = {
-      id: newId('rule'),
-      organizationId,
-      workspaceId: draft.workspaceId,
-      name: draft.name,
-      description: draft.description ?? null,
-      active,
-      inputs,
-      timer,
-      logic: logicFrom(draft.logic, inputs, actions, timer.enabled),
-      actions,
-      activation: 0,
-      nextExecution: nextExecutionOf(active, timer, now),
-      ...firstVersion(now),
-    };
-    await checkRuleReferences(step, rule);
-    await checkRecordQuota(step, organizationId, 'rules');
+    const rule = await draftedRule(step, draft);
+    await checkRecordQuota(step, rule.organizationId, 'rules');
     await insertRule(step.db, rule);
     step.announce({ kind: 'rule', id: rule.id, action: 'created' });
     return rule;
   });
   return view(records, viewOptions, record);
+}
+
+/** The rule of a draft, checked and not stored. Throws 400 naming the field. */
+export async function draftedRule(records: Records, draft: RuleDraft): Promise<Rule> {
+  const { workspaceId } = draft;
+  const workspace = found(await findWorkspace(records.db, workspaceId), 'workspace', workspaceId);
+  const now = records.now();
+  const active = draft.active ?? true;
+  const inputs = inputsFrom(draft.inputs);
+  const actions = actionsFrom(draft.actions);
+  const timer = timerFrom(draft.timer);
+  const rule: Rule = {
+    id: newId('rule'),
+    organizationId: workspace.organizationId,
+    workspaceId,
+    name: draft.name,
+    description: draft.description ?? null,
+    active,
+    inputs,
+    timer,
+    logic: logicFrom(draft.logic, inputs, actions, timer.enabled),
+    actions,
+    activation: 0,
+    nextExecution: nextExecutionOf(active, timer, now),
+    ...firstVersion(now),
+  };
+  await checkRuleReferences(records, rule);
+  return rule;
 }
 
 export async function readRule(

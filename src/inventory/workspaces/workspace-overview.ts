@@ -7,13 +7,14 @@ import { lowBatteries, silentDevices } from '../../records/rows/device-attention
 import { stateCounts } from '../../records/rows/device-totals.ts';
 import { connectorIdsOf } from '../../records/rows/output-connectors.ts';
 import { periodCountsOf, periodOf, sumPeriodCounts } from '../../records/rows/period-counts.ts';
+import type { WaitingOf } from '../health/output-health.ts';
 import type { WorkspaceUsage } from '../../samples/sample-store.ts';
 
 export interface OverviewSources {
   /** By workspace. */
   readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
-  /** Deliveries of the output connector that wait. */
-  readonly waitingOf: (connectorId: string) => number;
+  /** What waits, of output connectors with such deliveries. */
+  readonly waitingOf: WaitingOf;
 }
 
 /** Devices in each list. */
@@ -38,7 +39,7 @@ export async function readOverview(
   const { samples = 0, bytes = 0 } = (await usage()).get(workspaceId) ?? {};
   const low = await lowBatteries(db, workspaceId, max);
   const silent = await silentDevices(db, workspaceId, max);
-  const connectorIds = await connectorIdsOf(db, workspaceId);
+  const waiting = await waitingOf(await connectorIdsOf(db, workspaceId));
   return {
     devices: await stateCounts(db, workspaceId, now),
     samplesPerMinute: await samplesPerMinute(db, workspaceId, now),
@@ -46,7 +47,7 @@ export async function readOverview(
     bytes,
     deliveries: {
       delivered: sum(workspaceId, 'delivered'),
-      waiting: connectorIds.reduce((waiting, id) => waiting + waitingOf(id), 0),
+      waiting: [...waiting.values()].reduce((total, one) => total + one.waiting, 0),
       failed: sum(workspaceId, 'failed'),
     },
     alarms: await countAlarms(db, workspaceId),

@@ -1,0 +1,69 @@
+// One-time codes: the vectors of RFC 6238, drift, use, and base32 of any bytes.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  codeAddress,
+  codeOfStep,
+  fromBase32,
+  newCodeSecret,
+  stepOfCode,
+  toBase32,
+} from './one-time-code.ts';
+
+const rfcSecret = Buffer.from('12345678901234567890');
+
+test.each([
+  [59, '94287082'],
+  [1_111_111_109, '07081804'],
+  [1_111_111_111, '14050471'],
+  [1_234_567_890, '89005924'],
+  [2_000_000_000, '69279037'],
+  [20_000_000_000, '65353130'],
+])('appendix B of RFC 6238: at %d s the code is %s', (seconds, code) => {
+  const step = Math.floor(seconds / 30);
+  expect(codeOfStep(rfcSecret, step, 8)).toBe(code);
+  expect(codeOfStep(rfcSecret, step)).toBe(code.slice(2));
+});
+
+describe('a code', () => {
+  const secret = newCodeSecret();
+  const step = 50_000_000;
+  const now = step * 30_000 + 12_345;
+  const code = (of: number) => codeOfStep(fromBase32(secret), of);
+  const found = (given: string, lastStep = 0) => stepOfCode(secret, given, { now, lastStep });
+
+  test.each([
+    ['the present one', code(step), step],
+    ['that of a clock 30 s behind', code(step - 1), step - 1],
+    ['that of a clock 30 s ahead', code(step + 1), step + 1],
+    ['with a space, as apps show it', `${code(step).slice(0, 3)} ${code(step).slice(3)}`, step],
+    ['too old', code(step - 2), undefined],
+    ['too early', code(step + 2), undefined],
+    ['too short', code(step).slice(1), undefined],
+    ['nothing', '', undefined],
+    ['letters', 'abcdef', undefined],
+  ])('%s', (_, given, expected) => {
+    expect(found(given)).toBe(expected);
+  });
+
+  test('one that was used, and those before it, are refused', () => {
+    expect(found(code(step), step)).toBeUndefined();
+    expect(found(code(step - 1), step)).toBeUndefined();
+    expect(found(code(step + 1), step)).toBe(step + 1);
+  });
+});
+
+test('base32 returns any bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+      expect(new Uint8Array(fromBase32(toBase32(bytes)))).toEqual(bytes);
+    }),
+  );
+  expect(toBase32(Buffer.from('foobar'))).toBe('MZXW6YTBOI');
+  expect(newCodeSecret()).toMatch(/^[A-Z2-7]{32}$/);
+});
+
+test('the address names the platform, the account and the secret', () => {
+  const address = new URL(codeAddress('ABC', 'a b@x.org'));
+  expect(address.href).toBe('otpauth://totp/Heliograph:a%20b%40x.org?secret=ABC&issuer=Heliograph');
+});

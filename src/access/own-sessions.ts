@@ -1,0 +1,42 @@
+// Own sessions: where a user is signed in, and how to end each session (contract 35).
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
+import type { Session } from '../model/user.ts';
+import type { Records } from '../records/records.ts';
+import { findSession, sessionsOf } from '../records/rows/sessions.ts';
+import { endSessionsById } from './ended-sessions.ts';
+
+/** The newest first. `current` is the session that asks; it is in use now. */
+export async function listOwnSessions(
+  { db }: Pick<Records, 'db'>,
+  { id, sessionId }: Principal,
+  now: EpochMs,
+) {
+  const sessions = await sessionsOf(db, id);
+  const open = sessions.filter(({ expiresAt }) => expiresAt > now);
+  return open.toReversed().map((session) => view(session, session.id === sessionId, now));
+}
+
+function view(session: Session, current: boolean, now: EpochMs) {
+  const { id, signInKind, userAgent, ip, created, lastSeen, expiresAt } = session;
+  return {
+    ...{ id, current, signInKind, userAgent, ip },
+    created: formatInstant(created),
+    // Stored once a minute, so that the row of the session that asks is behind.
+    lastSeen: formatInstant(current ? now : lastSeen),
+    expires: formatInstant(expiresAt),
+  };
+}
+
+/** Returns the ended session. Throws 404 for one that is over or belongs to another user. */
+export async function endOwnSession(
+  records: Records,
+  principal: Principal,
+  id: string,
+): Promise<Session> {
+  const session = await findSession(records.db, id);
+  if (session?.userId !== principal.id) throw problem('notFound', { what: 'session', id });
+  await endSessionsById(records, [id]);
+  return session;
+}

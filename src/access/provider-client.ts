@@ -1,0 +1,179 @@
+// Provider client: the authorization code flow of OpenID Connect with PKCE, and both ways of signing out.
+import type * as OpenId from 'openid-client';
+import { customFetch, createRemoteJWKSet, jwtVerify } from 'jose';
+import type { EpochMs } from '../model/instant.ts';
+import type { ProvenPerson, SignInProvider } from '../model/sign-in-provider.ts';
+import { personOf } from './provider-claims.ts';
+import type { ProviderTransaction } from './provider-transaction.ts';
+
+export interface ProviderClient {
+  /** Where the browser goes to prove who its user is. */
+  readonly begin: (transaction: ProviderTransaction) => Promise<URL>;
+  /** Exchanges the code in the address that the browser came back to. */
+  readonly finish: (came: URL, transaction: ProviderTransaction) => Promise<ProviderAnswer>;
+  /** Where the browser ends the session at the provider; undefined when it has no such page. */
+  readonly endSessionUrl: (idToken: string) => Promise<string | undefined>;
+  /** Throws for a token that is not a valid notification of the provider. */
+  readonly readLogoutToken: (token: string) => Promise<EndedAtProvider>;
+}
+
+export interface ProviderAnswer {
+  readonly person: ProvenPerson;
+  readonly providerSession: string | null;
+  readonly idToken: string;
+}
+
+export interface EndedAtProvider {
+  readonly issuer: string;
+  readonly subject: string | undefined;
+  readonly providerSession: string | undefined;
+}
+
+export interface ProviderClientParts {
+  readonly provider: SignInProvider;
+  readonly fetch: (url: string, init: OpenId.CustomFetchOptions) => Promise<Response>;
+  readonly publicUrl: () => string;
+  readonly now: () => EpochMs;
+}
+
+interface Known {
+  readonly openId: typeof OpenId;
+  readonly configuration: OpenId.Configuration;
+  readonly keys: ReturnType<typeof createRemoteJWKSet>;
+  readonly readAt: EpochMs;
+}
+
+/** Metadata and keys of a provider change rarely; after this time they are read again. */
+const knownForMs = 3_600_000;
+const logoutTokenAge = '10 minutes';
+const clockSkewSeconds = 60;
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
+
+/**
+ * Asks the provider for its metadata with the first use, so that the platform starts without it. A
+ * failure is not kept.
+ */
+export function createProviderClient(parts: ProviderClientParts): ProviderClient {
+  const { provider, publicUrl, now } = parts;
+  let known: Promise<Known> | undefined;
+  let readAt = 0;
+
+  function discovered(): Promise<Known> {
+    if (known !== undefined && now() - readAt < knownForMs) return known;
+    readAt = now();
+    const reading = discover(parts);
+    known = reading;
+    reading.catch(() => {
+      if (known === reading) known = undefined;
+    });
+    return reading;
+  }
+
+  return {
+    async begin({ state, nonce, verifier }) {
+      const { openId, configuration } = await discovered();
+      return openId.buildAuthorizationUrl(configuration, {
+        redirect_uri: `${publicUrl()}${callbackPath}`,
+        scope: provider.scopes,
+        state,
+        nonce,
+        code_challenge: await openId.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+    },
+    async finish(came, { state, nonce, verifier }) {
+      const { openId, configuration } = await discovered();
+      const tokens = await openId.authorizationCodeGrant(configuration, came, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined || tokens.id_token === undefined)
+        throw new Error('The provider answered without an ID token');
+      const info = await userInfoOf({ openId, configuration }, tokens.access_token, claims.sub);
+      const providerSession = typeof claims['sid'] === 'string' ? claims['sid'] : null;
+      const person = personOf(provider, { ...claims, ...info, sub: claims.sub, iss: claims.iss });
+      return { person, providerSession, idToken: tokens.id_token };
+    },
+    async endSessionUrl(idToken) {
+      const { openId, configuration } = await discovered();
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+      const back = `${publicUrl()}/sign-in`;
+      const parameters = { id_token_hint: idToken, post_logout_redirect_uri: back };
+      return openId.buildEndSessionUrl(configuration, parameters).href;
+    },
+    readLogoutToken: async (token) => readLogoutToken(await discovered(), token, parts),
+  };
+}
+
+const callbackPath = '/v3/auth/oidc/callback';
+
+async function readLogoutToken(
+  { configuration, keys }: Known,
+  token: string,
+  { provider, now }: ProviderClientParts,
+): Promise<EndedAtProvider> {
+  const { issuer } = configuration.serverMetadata();
+  const { payload } = await jwtVerify(token, keys, {
+    issuer,
+    audience: provider.clientId,
+    maxTokenAge: logoutTokenAge,
+    clockTolerance: clockSkewSeconds,
+    currentDate: new Date(now()),
+  });
+  const events = payload['events'] as Readonly<Record<string, unknown>> | undefined;
+  if (typeof events?.[logoutEvent] !== 'object')
+    throw new Error('The token is not a notification of a logout');
+  // An ID token has one: it must not end sessions.
+  if (payload['nonce'] !== undefined) throw new Error('A logout token has no nonce');
+  const providerSession = typeof payload['sid'] === 'string' ? payload['sid'] : undefined;
+  if (providerSession === undefined && payload.sub === undefined)
+    throw new Error('The token names neither a session nor a person');
+  return { issuer, subject: payload.sub, providerSession };
+}
+
+async function discover({ provider, fetch, now }: ProviderClientParts): Promise<Known> {
+  const openId = await import('openid-client');
+  const { issuer, clientId, clientSecret } = provider;
+  const isLocal = issuer.startsWith('http:');
+  const execute = [openId.enableNonRepudiationChecks];
+  if (isLocal) execute.push(openId.allowInsecureRequests);
+  const options = { execute, [openId.customFetch]: fetch };
+  const found = await openId.discovery(new URL(issuer), clientId, {}, openId.None(), options);
+  const metadata = found.serverMetadata();
+  const configuration = new openId.Configuration(
+    metadata,
+    clientId,
+    clientSecret,
+    authenticationOf(openId, clientSecret, metadata.token_endpoint_auth_methods_supported),
+  );
+  configuration[openId.customFetch] = fetch;
+  for (const apply of execute) apply(configuration);
+  if (metadata.jwks_uri === undefined) throw new Error('The provider publishes no keys');
+  const keys = createRemoteJWKSet(new URL(metadata.jwks_uri), { [customFetch]: fetch as never });
+  return { openId, configuration, keys, readAt: now() };
+}
+
+/** By the standard, a provider that names no method takes HTTP Basic. */
+function authenticationOf(
+  openId: typeof OpenId,
+  clientSecret: string | undefined,
+  methods: readonly string[] | undefined,
+): OpenId.ClientAuth {
+  if (clientSecret === undefined) return openId.None();
+  if (methods?.includes('client_secret_post') === true)
+    return openId.ClientSecretPost(clientSecret);
+  return openId.ClientSecretBasic(clientSecret);
+}
+
+/** E-mail and groups are often here only. */
+async function userInfoOf(
+  { openId, configuration }: Pick<Known, 'openId' | 'configuration'>,
+  accessToken: string,
+  subject: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+  return openId.fetchUserInfo(configuration, accessToken, subject);
+}

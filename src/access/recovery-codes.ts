@@ -1,0 +1,21 @@
+// Recovery codes: replace the second factor once each, for a user who lost the phone.
+import { randomBytes } from 'node:crypto';
+import { secretHash } from '../records/secret-encryption.ts';
+import { toBase32 } from './one-time-code.ts';
+
+const codeCount = 10;
+/** 80 bits, so that a fast hash hides them well enough. */
+const codeBytes = 10;
+
+/** Ten codes such as `ABCD-EFGH-IJKL-MNOP`. */
+export function newRecoveryCodes(): string[] {
+  return Array.from({ length: codeCount }, () => {
+    const code = toBase32(randomBytes(codeBytes));
+    return (code.match(/.{4}/g) ?? []).join('-');
+  });
+}
+
+/** How a code is stored. Users copy them from paper: case, spaces and hyphens do not matter. */
+export function recoveryCodeHash(code: string): string {
+  return secretHash(code.toUpperCase().replaceAll(/[^A-Z2-7]/g, ''));
+}

@@ -1,0 +1,103 @@
+// Cluster settings: each value that is missing, weak or contradicts another one is refused with a clear sentence.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeCertificate } from '../tests/servers/certificate.ts';
+import { readCluster } from './cluster-settings.ts';
+import { ConfigError } from './config-values.ts';
+
+type Settings = Record<string, string | undefined>;
+
+const secret = '9f2c51c8a0d34e7b8a6f0e1d2c3b4a59';
+const plain: Settings = {
+  NODE_URL: 'http://10.0.0.5:7070',
+  CLUSTER_SECRET: secret,
+  RECORDS_URL: 'postgres://host/heliograph',
+  SAMPLES_URL: 'http://host:8123/heliograph',
+  SECRETS_KEY: 'a key',
+};
+let folder: string;
+let tls: Settings;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cluster-settings-'));
+  const files = makeCertificate(folder);
+  writeFileSync(join(folder, 'text'), 'no certificate');
+  tls = {
+    ...{ ...plain, NODE_URL: 'https://localhost:7070', NODE_TLS_CERT: files.certPath },
+    ...{ NODE_TLS_KEY: files.keyPath, NODE_TLS_CA: files.certPath },
+  };
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const read = (settings: Settings, now = Date.now()) => readCluster((name) => settings[name], now);
+const refusalOf = (settings: Settings, now?: number) => {
+  try {
+    read(settings, now);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  return undefined;
+};
+
+test('without NODE_URL it is a platform of one node', () => {
+  expect(read({ RECORDS_URL: plain['RECORDS_URL'] })).toBeUndefined();
+});
+
+test('a node without TLS', () => {
+  expect(read({ ...plain, HOST: '10.0.0.5', LEASE_SECONDS: '5' })).toEqual({
+    ...{ nodeUrl: 'http://10.0.0.5:7070', host: '10.0.0.5', secret, leaseMs: 5_000 },
+  });
+  expect(read(plain)).toMatchObject({ host: '0.0.0.0', leaseMs: 10_000 });
+});
+
+test('a node with TLS has the contents of its files', () => {
+  const pem = (name: string) => readFileSync(tls[name] ?? '', 'utf8');
+  expect(read(tls)?.tls).toEqual({
+    ...{ cert: pem('NODE_TLS_CERT'), key: pem('NODE_TLS_KEY'), ca: pem('NODE_TLS_CA') },
+  });
+});
+
+describe('is refused', () => {
+  test.each<[string, Settings, string]>([
+    ['an address that cannot be read', { NODE_URL: 'node-1' }, 'it must be the address at which'],
+    ['another protocol', { NODE_URL: 'ws://10.0.0.5:7070' }, 'it must be the address at which'],
+    ['no port', { NODE_URL: 'http://10.0.0.5' }, 'with its port'],
+    ['a path', { NODE_URL: 'http://10.0.0.5:7070/node' }, 'without a path'],
+    ['a password', { NODE_URL: 'http://a:hidden@10.0.0.5:7070' }, 'without a user'],
+    ['every address', { NODE_URL: 'http://0.0.0.0:7070' }, 'is not the address of one machine'],
+    ['no records', { RECORDS_URL: undefined }, 'RECORDS_URL is not'],
+    ['no samples', { SAMPLES_URL: undefined }, 'SAMPLES_URL is not'],
+    ['no key', { SECRETS_KEY: undefined }, 'SECRETS_KEY is not'],
+    ['no secret', { CLUSTER_SECRET: undefined }, 'CLUSTER_SECRET is not'],
+    ['a short secret', { CLUSTER_SECRET: 'short' }, 'it has 5 characters'],
+    ['a simple secret', { CLUSTER_SECRET: 'x'.repeat(40) }, 'it repeats few characters'],
+    ['a short lease', { LEASE_SECONDS: '1' }, 'a whole number from 3 to 60'],
+    ['TLS files without TLS', { NODE_TLS_CA: 'ca.pem' }, 'begin NODE_URL with https'],
+    ['TLS without files', { NODE_URL: 'https://10.0.0.5:7070' }, 'NODE_TLS_CERT is not set'],
+  ])('%s', (_, changes, message) => {
+    const refusal = refusalOf({ ...plain, ...changes });
+    expect(refusal).toContain(message);
+    expect(refusal).not.toMatch(/hidden|9f2c51/);
+  });
+
+  test.each(['CLUSTER_SECRET', 'LEASE_SECONDS', 'NODE_TLS_CERT'])('%s without a node', (name) => {
+    expect(refusalOf({ [name]: '5' })).toContain(`${name} is set and NODE_URL is not`);
+  });
+
+  test.each<[string, () => Settings, string]>([
+    ['no key', () => ({ NODE_TLS_KEY: undefined }), 'NODE_TLS_KEY is not set'],
+    ['no file', () => ({ NODE_TLS_CERT: join(folder, 'none') }), 'ENOENT'],
+    ['no certificate', () => ({ NODE_TLS_CERT: join(folder, 'text') }), 'a certificate as PEM'],
+    ['no authority', () => ({ NODE_TLS_CA: join(folder, 'text') }), 'NODE_TLS_CA'],
+    ['another key', () => ({ NODE_TLS_KEY: join(folder, 'text') }), 'the private key of'],
+    ['another host', () => ({ NODE_URL: 'https://10.9.9.9:7070' }), 'it is not for 10.9.9.9'],
+  ])('TLS with %s', (_, changes, message) => {
+    expect(refusalOf({ ...tls, ...changes() })).toContain(message);
+  });
+
+  test('a certificate that has ended', () => {
+    expect(refusalOf(tls, Date.UTC(2999, 0))).toContain('renew it, or correct the clock');
+  });
+});

@@ -1,0 +1,164 @@
+// Cluster settings: what several nodes on common databases need, and a clear sentence for each value that they cannot use.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { ConfigError, fileOf, refuse, wholeNumberOf } from './config-values.ts';
+import { clusterSecretWeakness } from './nodes/cluster-secret.ts';
+
+export interface ClusterConfig {
+  /** Where the other nodes reach this one, with its port. */
+  readonly nodeUrl: string;
+  /** The address that the internal port listens on. */
+  readonly host: string;
+  readonly secret: string;
+  readonly leaseMs: number;
+  /** As PEM; the authority is that of the certificates of the other nodes. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
+}
+
+/** The value of a variable; undefined when it is not set. */
+type Read = (name: string) => string | undefined;
+
+const ofNodes = [
+  'CLUSTER_SECRET',
+  'LEASE_SECONDS',
+  'NODE_TLS_CERT',
+  'NODE_TLS_KEY',
+  'NODE_TLS_CA',
+] as const;
+/** What all nodes must reach, and why. */
+const required = {
+  RECORDS_URL: 'several nodes share their records in PostgreSQL',
+  SAMPLES_URL: 'several nodes share their samples in ClickHouse',
+  SECRETS_KEY: 'all nodes read the secrets in the records with the same key',
+  CLUSTER_SECRET: 'the nodes prove with it that they belong together',
+} as const;
+
+/**
+ * The settings of a node among several; undefined without NODE_URL. `now` is the time at which
+ * certificates must be valid. Throws ConfigError for the first value that cannot be used.
+ */
+export function readCluster(read: Read, now: number): ClusterConfig | undefined {
+  const given = read('NODE_URL');
+  if (given === undefined) return refuseWithoutNode(read);
+  const url = nodeUrlOf(given);
+  for (const [name, reason] of Object.entries(required))
+    if (read(name) === undefined)
+      throw new ConfigError(`NODE_URL is set and ${name} is not: ${reason}`);
+  const tls = tlsOf(url, read, now);
+  return {
+    nodeUrl: url.origin,
+    host: read('HOST') ?? '0.0.0.0',
+    secret: secretOf(read('CLUSTER_SECRET') ?? ''),
+    leaseMs:
+      wholeNumberOf('LEASE_SECONDS', read('LEASE_SECONDS'), { fallback: 10, min: 3, max: 60 }) *
+      1_000,
+    ...(tls !== undefined && { tls }),
+  };
+}
+
+function refuseWithoutNode(read: Read): undefined {
+  const name = ofNodes.find((one) => read(one) !== undefined);
+  if (name !== undefined)
+    throw new ConfigError(
+      `${name} is set and NODE_URL is not: set NODE_URL to the address at which the other nodes reach this one, or unset ${name} for a platform of one node`,
+    );
+}
+
+/** Others reach the node there, so that it must name a host and a port, and nothing else. */
+function nodeUrlOf(value: string): URL {
+  const accepted =
+    'the address at which the other nodes reach this one, such as http://10.0.0.5:7070';
+  const url = URL.canParse(value) ? new URL(value) : refuse('NODE_URL', value, accepted);
+  if (url.username !== '' || url.password !== '')
+    return refuse('NODE_URL', '…', `${accepted}, without a user and a password`);
+  if (!/^https?:$/.test(url.protocol)) return refuse('NODE_URL', value, accepted);
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    return refuse('NODE_URL', value, `${accepted}, without a path`);
+  // A URL omits the usual port of its protocol.
+  if (!/:\d+\/?$/.test(value)) return refuse('NODE_URL', value, `${accepted}, with its port`);
+  if (isEverywhere(url.hostname))
+    return refuse(
+      'NODE_URL',
+      value,
+      `${accepted}: ${url.hostname} is not the address of one machine`,
+    );
+  return url;
+}
+
+function isEverywhere(host: string): boolean {
+  return host === '0.0.0.0' || host === '[::]';
+}
+
+function secretOf(secret: string): string {
+  const weakness = clusterSecretWeakness(secret);
+  if (weakness !== undefined) throw new ConfigError(`CLUSTER_SECRET=… cannot be used: ${weakness}`);
+  return secret;
+}
+
+function tlsOf(url: URL, read: Read, now: number): ClusterConfig['tls'] {
+  const [cert, key, ca] = ['NODE_TLS_CERT', 'NODE_TLS_KEY', 'NODE_TLS_CA'].map(read);
+  if (url.protocol === 'http:') {
+    const name = ['NODE_TLS_CERT', 'NODE_TLS_KEY', 'NODE_TLS_CA'].find((one) => read(one));
+    if (name === undefined) return undefined;
+    throw new ConfigError(
+      `${name} is set, but NODE_URL=${url.origin} is not encrypted: begin NODE_URL with https, or unset ${name}`,
+    );
+  }
+  if (cert === undefined || key === undefined)
+    throw new ConfigError(
+      `NODE_URL=${url.origin} is encrypted, but ${cert === undefined ? 'NODE_TLS_CERT' : 'NODE_TLS_KEY'} is not set: TLS needs the files of a certificate and of its key`,
+    );
+  const files = {
+    cert: fileOf('NODE_TLS_CERT', cert).toString(),
+    key: fileOf('NODE_TLS_KEY', key).toString(),
+  };
+  checkCertificate({ ...files, path: cert, keyPath: key }, url.hostname, now);
+  if (ca === undefined) return files;
+  const authority = fileOf('NODE_TLS_CA', ca).toString();
+  certificateIn('NODE_TLS_CA', ca, authority);
+  return { ...files, ca: authority };
+}
+
+function certificateIn(name: string, path: string, pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return refuse(name, path, 'a file with a certificate as PEM');
+  }
+}
+
+interface CertificateFiles {
+  readonly cert: string;
+  readonly path: string;
+  readonly key: string;
+  readonly keyPath: string;
+}
+
+function checkCertificate(
+  { cert, path, key, keyPath }: CertificateFiles,
+  hostname: string,
+  now: number,
+): void {
+  const certificate = certificateIn('NODE_TLS_CERT', path, cert);
+  if (!isKeyOf(certificate, key))
+    refuse('NODE_TLS_KEY', keyPath, `a file with the private key of ${path}, as PEM`);
+  const [from, to] = [certificate.validFrom, certificate.validTo];
+  if (now < Date.parse(from) || now > Date.parse(to))
+    throw new ConfigError(
+      `NODE_TLS_CERT=${path} cannot be used: it is valid from ${from} to ${to}; renew it, or correct the clock of this machine`,
+    );
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const named = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
+  if (named === undefined)
+    throw new ConfigError(
+      `NODE_TLS_CERT=${path} cannot be used: it is not for ${host}, the host of NODE_URL; the other nodes would refuse it`,
+    );
+}
+
+function isKeyOf(certificate: X509Certificate, key: string): boolean {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}

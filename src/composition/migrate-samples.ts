@@ -1,0 +1,126 @@
+// Migrate samples: the command that moves samples and raw uplinks between the data folder and ClickHouse.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openClickHouse } from '../clickhouse/clickhouse.ts';
+import { serverAddresses } from '../clickhouse/server-addresses.ts';
+import { ConfigError } from '../config-values.ts';
+import type { Config } from '../config.ts';
+import { claimDataFolder, DataFolderError } from '../data-folder/data-folder.ts';
+import type { EpochMs } from '../model/instant.ts';
+import { uplinkTable } from '../raw-uplinks/clickhouse/uplink-table.ts';
+import { verifyRawUplinks } from '../raw-uplinks/embedded/verify-raw-uplinks.ts';
+import { countUplinks } from '../raw-uplinks/clickhouse/moved-uplinks.ts';
+import { countStored, keptCondition } from '../samples/clickhouse/moved-rows.ts';
+import { sampleTables } from '../samples/clickhouse/sample-tables.ts';
+import { readState, shippingFile } from '../samples/clickhouse/shipping-state.ts';
+import { verifyStore } from '../samples/embedded/verify-chunks.ts';
+import { missing } from '../structures/missing.ts';
+import {
+  type MovedCounts,
+  type MovedParts,
+  moveError,
+  type MoveProgress,
+  readMove,
+  type SamplesEngineName,
+} from './samples-move.ts';
+import { moveToClickHouse } from './samples-to-clickhouse.ts';
+import { moveToFolder } from './samples-to-folder.ts';
+import { refuseUnsupported } from './supported-settings.ts';
+
+export interface SamplesMigration {
+  readonly to: SamplesEngineName;
+  /** Only reads, and counts. */
+  readonly isDryRun: boolean;
+}
+
+export interface MigratedSamples extends MovedCounts {
+  readonly seconds: number;
+  /** Whether the samples were there before the command. */
+  readonly isDone: boolean;
+}
+
+/** What a test may replace. */
+export interface MigrationSurroundings {
+  readonly now?: () => EpochMs;
+  readonly progress: (progress: MoveProgress) => void;
+}
+
+/**
+ * Moves, or continues an interrupted move, and compares both sides. Throws ConfigError,
+ * DataFolderError and ClickHouseStartError with what to do; the source then is as it was.
+ */
+export async function migrateSamples(
+  config: Config,
+  { to, isDryRun }: SamplesMigration,
+  { now = Date.now, progress }: MigrationSurroundings,
+): Promise<MigratedSamples> {
+  const { dataDirectory, samplesUrl, rawUplinkRetentionMs } = config;
+  refuseUnsupported(config);
+  if (samplesUrl === undefined)
+    throw new ConfigError(
+      'SAMPLES_URL is not set: set it to the address of ClickHouse, such as http://user:password@host:8123/heliograph',
+    );
+  if (!existsSync(dataDirectory))
+    throw new DataFolderError(`The data folder ${dataDirectory} does not exist`);
+  const startedAt = performance.now();
+  const folder = claimDataFolder(dataDirectory);
+  try {
+    const shards = serverAddresses(samplesUrl) ?? missing('addresses of samples');
+    const clickHouse = await openClickHouse({ shards });
+    const movesUplinks = rawUplinkRetentionMs > 0;
+    const parts = { dataDirectory, clickHouse, movesUplinks, now, progress };
+    try {
+      const moved = await migrateOpened(parts, to, isDryRun);
+      return { ...moved, seconds: (performance.now() - startedAt) / 1_000 };
+    } finally {
+      await clickHouse.close();
+    }
+  } catch (error) {
+    throw moveError(error);
+  } finally {
+    folder.release();
+  }
+}
+
+async function migrateOpened(
+  parts: MovedParts,
+  to: SamplesEngineName,
+  isDryRun: boolean,
+): Promise<Omit<MigratedSamples, 'seconds'>> {
+  const samples = join(parts.dataDirectory, 'samples');
+  const nothing = { samples: 0, uplinks: 0, differing: [], unreadable: [] };
+  if (isAt(samples, to) && (await readMove(samples)) === undefined)
+    return { ...nothing, isDone: true };
+  if (isDryRun) return { ...nothing, ...(await countsOf(parts, to)), isDone: false };
+  await parts.clickHouse.prepareTables([...sampleTables, uplinkTable]);
+  const moved = await (to === 'clickhouse' ? moveToClickHouse(parts) : moveToFolder(parts));
+  return { ...moved, isDone: false };
+}
+
+/** Whether a platform that has run on the folder kept the samples there. */
+function isAt(samples: string, engine: SamplesEngineName): boolean {
+  const [isShipped, isSealed] = [shippingFile, 'segments'].map((name) =>
+    existsSync(join(samples, name)),
+  );
+  return engine === 'clickhouse'
+    ? isShipped === true && !isSealed
+    : isSealed === true && !isShipped;
+}
+
+async function countsOf(
+  { dataDirectory, clickHouse }: MovedParts,
+  to: SamplesEngineName,
+): Promise<Pick<MovedCounts, 'samples' | 'uplinks'>> {
+  const samples = join(dataDirectory, 'samples');
+  if (to === 'clickhouse') {
+    const { sealedSamples } = await verifyStore(samples);
+    const { uplinks } = await verifyRawUplinks(join(dataDirectory, 'uplinks'));
+    return { samples: sealedSamples, uplinks };
+  }
+  const state = await readState(join(samples, shippingFile));
+  if (state === undefined || state === 'damaged')
+    throw new DataFolderError(`The samples of ${samples} are not in ClickHouse`);
+  await clickHouse.prepareTables([...sampleTables, uplinkTable]);
+  const { own } = await countUplinks(clickHouse, state.journal);
+  return { samples: await countStored(clickHouse, keptCondition(state)), uplinks: own };
+}

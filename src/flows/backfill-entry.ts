@@ -1,0 +1,77 @@
+// Backfill entry: the journal entry of the admitted samples of one device, with the notes on them.
+import type { EpochMs } from '../model/instant.ts';
+import type { JournalEntry } from '../model/journal-entry.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { Sample } from '../model/sample.ts';
+import type { ValidatedSample } from '../validate/sample-validation.ts';
+
+/** Notes of one request in the processing log of a device, which keeps no more. */
+export const backfillNotesMax = 1_000;
+
+/** Samples of a device, with their places in the request. */
+interface PlacedSamples {
+  readonly device: {
+    readonly id: string;
+    readonly origin: Pick<
+      JournalEntry['samples'][number],
+      'organizationId' | 'workspaceId' | 'dataFlowId'
+    >;
+    readonly storedTopics: '*' | ReadonlySet<string>;
+  };
+  readonly indices: readonly number[];
+}
+
+interface EntryContext {
+  readonly receivedAt: EpochMs;
+  readonly progress: {
+    readonly correlationId: string;
+    /** Number of notes by device. */
+    readonly notes: Map<string, number>;
+  };
+  readonly on: { readonly newId: () => string };
+}
+
+/** The entry of admitted samples; their notes are counted in `progress`. */
+export function entryOf(
+  admitted: readonly ValidatedSample<Sample>[],
+  { device, indices }: PlacedSamples,
+  context: EntryContext,
+): JournalEntry {
+  const { id: deviceId, origin, storedTopics } = device;
+  const { correlationId } = context.progress;
+  const samples: JournalEntry['samples'][number][] = [];
+  const notes: ProcessingLogEntry[] = [];
+  for (const [i, validated] of admitted.entries()) {
+    const { topic, timestamp, data, meta } = validated.sample;
+    const stored = storedTopics === '*' || storedTopics.has(topic);
+    // All entries get the same shape, because the store reads them often.
+    const entry = { deviceId, topic, timestamp, data, ...origin, correlationId, stored };
+    samples.push(meta === undefined ? entry : { ...entry, meta });
+    const index = indices[i];
+    if (index !== undefined && validated.notes.length > 0)
+      addNotes(notes, validated, index, { device, ...context });
+  }
+  return { deviceId, receivedAt: context.receivedAt, samples, notes };
+}
+
+function addNotes(
+  to: ProcessingLogEntry[],
+  { notes }: ValidatedSample<Sample>,
+  index: number,
+  { device, receivedAt, progress, on }: EntryContext & Pick<PlacedSamples, 'device'>,
+): void {
+  let count = progress.notes.get(device.id) ?? 0;
+  for (const note of notes) {
+    if (count >= backfillNotesMax) break;
+    count++;
+    to.push({
+      id: on.newId(),
+      deviceId: device.id,
+      timestamp: receivedAt,
+      correlationId: progress.correlationId,
+      ...note,
+      details: { ...note.details, index },
+    });
+  }
+  progress.notes.set(device.id, count);
+}

@@ -1,0 +1,51 @@
+// Clock watch: compares the clock of a node with that of the database that all nodes share.
+import type { EpochMs } from '../model/instant.ts';
+
+export const clockWatch = {
+  everyMs: 60_000,
+  /** Beyond, samples of a device that moves can get times of storing in another order. */
+  differenceMsMax: 2_000,
+} as const;
+
+export interface ClockWatchParts {
+  /** The time of the server, when it answers. */
+  readonly serverTime: () => Promise<EpochMs>;
+  readonly now: () => EpochMs;
+  /** Called with a sentence for the operator, once while the difference exceeds the limit. */
+  readonly differs: (error: Error) => void;
+}
+
+export interface ClockWatch {
+  /** How far this clock is ahead; negative when it is behind, 0 before the first comparison. */
+  readonly aheadMs: () => number;
+  /** Rejects when the server does not answer. */
+  readonly compare: () => Promise<void>;
+}
+
+export function createClockWatch({ serverTime, now, differs }: ClockWatchParts): ClockWatch {
+  let aheadMs = 0;
+  let isReported = false;
+  return {
+    aheadMs: () => aheadMs,
+    async compare() {
+      const before = now();
+      const there = await serverTime();
+      const after = now();
+      aheadMs = differenceOf(before, there, after);
+      const isTooLarge = Math.abs(aheadMs) > clockWatch.differenceMsMax;
+      if (isTooLarge && !isReported) differs(new Error(sentenceOf(aheadMs)));
+      isReported = isTooLarge;
+    },
+  };
+}
+
+/** The server answered at some time in between: only what this does not explain is a difference. */
+function differenceOf(before: EpochMs, there: EpochMs, after: EpochMs): number {
+  if (there < before) return before - there;
+  return there > after ? after - there : 0;
+}
+
+function sentenceOf(aheadMs: number): string {
+  const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
+  return `The clock of this node is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of PostgreSQL: synchronize the clocks of all machines, such as with NTP; leases do not depend on them, but times of receipt do`;
+}

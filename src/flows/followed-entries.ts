@@ -1,0 +1,80 @@
+// Followed entries: the journal of another node, from a position on, without gap or repetition over broken links.
+import type { EntryFeedChange, EntryFeedMessage, EntryFeedRequest } from './entry-feed.ts';
+import { entryFeed } from './entry-feed.ts';
+import type { Json } from '../model/json.ts';
+import type { NodeAddress } from '../model/node-address.ts';
+import { Problem } from '../model/problem.ts';
+
+/** A feed of the port between nodes, opened. */
+interface OpenFeed extends AsyncIterable<Json> {
+  change(request: Json): void;
+  close(): void;
+}
+
+export interface FollowedEntriesParts {
+  /** Opens a feed of the other node. */
+  readonly follow: (feed: string, request: Json) => OpenFeed;
+  /** The request to open with, now and after the link was broken. */
+  readonly request: () => EntryFeedRequest;
+  /** Reports a broken link; it is opened again. */
+  readonly broken: (error: unknown) => void;
+  readonly wait: () => Promise<unknown>;
+}
+
+export interface FollowedEntries {
+  /**
+   * The messages, in order; ends after `close`. After the link was broken, they continue from where
+   * they were. Throws Problem `cursorTooOld` when the journal was released beyond that.
+   */
+  readonly messages: AsyncIterable<EntryFeedMessage>;
+  /** Applies to the open feed; later ones get the whole request. */
+  change(change: EntryFeedChange): void;
+  close(): void;
+}
+
+/** Follows the journal of another node, also over broken links, which `broken` reports. */
+export type FollowEntriesOf = (
+  node: NodeAddress,
+  request: () => EntryFeedRequest,
+  broken?: () => void,
+) => FollowedEntries;
+
+export function followEntries(parts: FollowedEntriesParts): FollowedEntries {
+  let open: OpenFeed | undefined;
+  let isClosed = false;
+  let place: Pick<EntryFeedRequest, 'from' | 'journal'> = {};
+
+  async function* messages(): AsyncGenerator<EntryFeedMessage> {
+    while (!isClosed) {
+      const request = { ...parts.request(), ...place };
+      open = parts.follow(entryFeed, request as unknown as Json);
+      try {
+        for await (const item of open) {
+          const message = item as unknown as EntryFeedMessage;
+          yield message;
+          place = { ...place, ...journalOf(message), from: message.next };
+        }
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+        parts.broken(error);
+      } finally {
+        open.close();
+      }
+      if (!isClosed) await parts.wait();
+    }
+  }
+
+  return {
+    messages: messages(),
+    change: (change) => open?.change(change as unknown as Json),
+    close() {
+      isClosed = true;
+      open?.close();
+    },
+  };
+}
+
+/** The first message names the journal. */
+function journalOf({ journal }: EntryFeedMessage): Pick<EntryFeedRequest, 'journal'> {
+  return journal === undefined ? {} : { journal };
+}

@@ -1,0 +1,21 @@
+// Holder answers: what the node that holds some work answers to another one, with refusals as problems of the catalog.
+import type { Json } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+import { isRefused, problemOf, type Refusal, refusalOf } from '../model/refusal.ts';
+
+/** The answer to a call, also when the work throws a Problem. */
+export async function answerOf(work: () => Promise<Json>): Promise<Json> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return refusalOf(error) as unknown as Json;
+  }
+}
+
+/** The value. Throws the Problem of the holder, and `nodeUnreachable` without a holder. */
+export function readAnswer(answer: Json | undefined): Json {
+  if (answer === undefined) throw problem('nodeUnreachable');
+  const read = answer as unknown as { readonly value: Json } | Refusal;
+  if (isRefused(read)) throw problemOf(read);
+  return read.value;
+}
