@@ -118,6 +118,8 @@ async function attempt(
   { method, path, headers, body }: HttpRequest,
 ): Promise<Outcome> {
   const { baseUrl, signal, send } = connection;
+  // Requests within the same process know no signal, and a window of history is thousands of them.
+  signal.throwIfAborted();
   let answer: Answer;
   try {
     const url = baseUrl.replace(/\/+$/, '') + path;

@@ -162,6 +162,29 @@ test('history over HTTP keeps the order of each device', async () => {
   }
 });
 
+test('history ends with the signal, also when requests do not know it', async () => {
+  const stop = new AbortController();
+  let sent = 0;
+  const platform = connectPlatform({
+    ...{ baseUrl: '', headers: {}, signal: stop.signal },
+    async send() {
+      if (++sent === 10) stop.abort();
+      return { status: 201, retryAfter: undefined, body: '{"id":"x"}' };
+    },
+  });
+  const load = loadOverHttp(platform, 4);
+  const loading = loadHistory({
+    devices,
+    uplinkSecret: 's',
+    from: () => now - dayMs,
+    to: now,
+    signal: stop.signal,
+    load,
+  });
+  await expect(loading).rejects.toMatchObject({ name: 'AbortError' });
+  expect(sent).toBeLessThanOrEqual(10 + 4);
+});
+
 test('live devices send more often than real ones, but after a long sleep only what they would have sent', () => {
   const quick = uplinksBetween(devices, 's', now, now + minuteMs);
   for (const { device, kind } of devices.filter((one) => one.kind === roomClimate)) {

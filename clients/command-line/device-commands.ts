@@ -1,0 +1,145 @@
+// Device commands: the devices of a platform, their stored samples, and what they send now.
+import { HeliographError, type LiveMessage } from '../typescript/client.ts';
+import type { Command, Run } from './command-form.ts';
+import { textTable } from './text-table.ts';
+import { UsageError } from './usage-error.ts';
+
+const serviceId = /^[0-9a-f]{16}$/;
+
+interface NamedDevice {
+  readonly id: string;
+  readonly deviceId: string;
+  readonly name: string;
+}
+
+/** A device by its physical id, else by its service id. Throws HeliographError 404. */
+export async function deviceOf({ client, signal }: Run, name: string): Promise<NamedDevice> {
+  try {
+    return await client.get('/v3/devices/by-device-id', { query: { deviceId: name }, signal });
+  } catch (error) {
+    const isUnknown = error instanceof HeliographError && error.status === 404;
+    if (!isUnknown || !serviceId.test(name)) throw error;
+    return client.get('/v3/devices/{id}', { path: { id: name }, signal });
+  }
+}
+
+/** What the command is about. Throws UsageError unless exactly one of both is named. */
+export function deviceOrWorkspace({
+  words: [device],
+  options: { workspace },
+}: Pick<Run, 'words' | 'options'>): { readonly device: string } | { readonly workspace: string } {
+  if (device !== undefined && workspace === undefined) return { device };
+  if (device === undefined && workspace !== undefined) return { workspace: String(workspace) };
+  throw new UsageError('name a device, or a workspace with --workspace ID');
+}
+
+function limitOf({ options }: Run, fallback: number, max: number): number {
+  const { limit = String(fallback) } = options;
+  const count = Number(limit);
+  if (Number.isInteger(count) && count >= 1 && count <= max) return count;
+  throw new UsageError(`--limit ${limit} is not a whole number from 1 to ${max}`);
+}
+
+export const devices: Command = {
+  summary: 'list devices',
+  words: [],
+  options: {
+    search: { type: 'string', value: 'STRING', help: 'only those whose name or id contains it' },
+    limit: { type: 'string', value: 'COUNT', help: 'limit; 100 by default' },
+  },
+  async run(run) {
+    const { client, options, isJson, write, signal } = run;
+    const limit = limitOf(run, 100, 1_000_000);
+    const { search } = options;
+    const query = { size: Math.min(limit, 200) };
+    const workspaceIds: string[] = [];
+    for await (const { id } of client.pages('/v3/workspaces', { signal })) workspaceIds.push(id);
+    const body = { workspaceIds, ...(typeof search === 'string' && { search }) };
+    const rows: string[][] = [];
+    let count = 0;
+    for await (const device of client.pagesOf('/v3/assets/list', { query, body, signal })) {
+      const { id, deviceId, name, onlineState } = device as NamedDevice & { onlineState: string };
+      if (isJson) await write(`${JSON.stringify(device)}\n`);
+      else rows.push([deviceId, name, onlineState, id]);
+      count++;
+      if (count >= limit) break;
+    }
+    if (!isJson) await write(textTable(['DEVICE ID', 'NAME', 'STATE', 'ID'], rows));
+  },
+};
+
+export const query: Command = {
+  summary: 'stored samples of a device, the newest first',
+  words: ['DEVICE'],
+  options: {
+    from: { type: 'string', value: 'TIME', help: 'ISO 8601, included' },
+    to: { type: 'string', value: 'TIME', help: 'ISO 8601, not included' },
+    topic: { type: 'string', value: 'TOPIC', help: 'all topics by default' },
+    limit: { type: 'string', value: 'COUNT', help: 'limit; 20 by default' },
+  },
+  async run(run) {
+    const { client, words, options, isJson, write, signal } = run;
+    const limit = limitOf(run, 20, 1_000);
+    const { id: deviceId } = await deviceOf(run, words[0] ?? '');
+    const { from, to, topic = '*' } = options;
+    const times = {
+      ...(from !== undefined && { gte: String(from) }),
+      ...(to !== undefined && { lt: String(to) }),
+    };
+    const body = { topic: String(topic), limit, ...(from || to ? { timestamp: times } : {}) };
+    const call = { path: { deviceId }, body, signal };
+    const samples = await client.post('/v3/devices/{deviceId}/query', call);
+    if (isJson) {
+      for (const sample of samples) await write(`${JSON.stringify(sample)}\n`);
+      return;
+    }
+    const rows = samples.map((one) => [one.timestamp, one.topic, JSON.stringify(one.data)]);
+    await write(textTable(['TIME', 'TOPIC', 'DATA'], rows));
+  },
+};
+
+export const tail: Command = {
+  summary: 'samples as they are stored, of a device or a workspace, until it is stopped',
+  words: ['[DEVICE]'],
+  options: {
+    workspace: { type: 'string', value: 'ID', help: 'of all devices of the workspace' },
+    since: {
+      type: 'string',
+      value: 'TIME',
+      help: 'of a device: samples stored since then come first',
+    },
+    limit: { type: 'string', value: 'COUNT', help: 'ends after this number' },
+  },
+  async run(run) {
+    const { client, options, isJson, write, signal } = run;
+    const limit =
+      options['limit'] === undefined ? Number.POSITIVE_INFINITY : limitOf(run, 1, 1_000_000_000);
+    const { since } = options;
+    const about = deviceOrWorkspace(run);
+    const item =
+      'workspace' in about
+        ? { workspaceId: about.workspace, kinds: ['SAMPLE'] }
+        : { assetId: (await deviceOf(run, about.device)).id, topic: '*' };
+    const resume = since === undefined ? {} : { since: String(since) };
+    let count = 0;
+    for await (const message of client.live({ subscriptions: [item], signal, ...resume })) {
+      if (message.type === 'subscribed') run.report('following; Ctrl-C ends it');
+      const line = lineOf(message, isJson);
+      if (line === undefined) continue;
+      await write(`${line}\n`);
+      if (message.type === 'sample_insert') count++;
+      if (count >= limit) return;
+    }
+  },
+};
+
+/** Undefined for messages other than samples and what is missing. */
+function lineOf(message: LiveMessage, isJson: boolean): string | undefined {
+  if (message.type === 'sample_insert') {
+    const { sample } = message;
+    if (isJson) return JSON.stringify(message);
+    return `${sample.timestamp}  ${sample.deviceId}  ${sample.topic}  ${JSON.stringify(sample.data)}`;
+  }
+  const isGap = message.type === 'event' && 'leftOut' in message;
+  return isGap || message.type === 'unsubscribed' ? JSON.stringify(message) : undefined;
+}
