@@ -121,4 +121,29 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
       createDevices: { devicesMax: 20 },
     });
   });
+
+  test('a connector for Sparkplug shows a birth, and its mapping is changed', async () => {
+    const { page, world } = stage;
+    await stage.visit('flows/connectors');
+    await page.getByRole('button', { name: 'New connector' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New connector' });
+    await dialog.getByLabel('Name', { exact: true }).fill('Plant');
+    await dialog.getByLabel('How do the devices send?').selectOption('MQTT');
+    await dialog.getByLabel('In which form?').selectOption('Sparkplug B (Ignition, edge gateways)');
+    await dialog.getByRole('button', { name: 'Create connector' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Plant' }).waitFor();
+    await page.getByText('MQTT, Sparkplug B').waitFor();
+    await page.getByText(/spBv1.0\/GROUP\/NBIRTH\/EDGE -s/).waitFor();
+    await page.getByLabel('Device behind an edge node').fill('{edge}-{device}');
+    await page.getByText('Create the devices of unknown births').click();
+    await page.getByLabel('At most so many devices').fill('20');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved').first().waitFor();
+    await stage.inspect('sparkplug-connector');
+    const path = `/v3/device-connectors/${page.url().split('/').at(-1)}`;
+    expect((await world.must('GET', path)).sparkplug).toEqual({
+      ...{ node: '{group}/{edge}', device: '{edge}-{device}', topic: 'default' },
+      ...{ hostId: 'heliograph', createDevices: { devicesMax: 20 } },
+    });
+  });
 });

@@ -107,6 +107,23 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
     expect(line).toContain(',21.5,,21');
   });
 
+  test('writes samples of all devices to a file', async () => {
+    const { page } = stage;
+    await stage.visit('devices');
+    await row('Boiler room').waitFor();
+    await page.getByRole('button', { name: 'Samples as a file' }).click();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Write the file' }).click();
+    await page.getByText('3 of 3 devices, 2 samples').waitFor();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('link', { name: /^Download/ }).click();
+    const path = await (await saving).path();
+    expect(readFileSync(path).subarray(0, 4).toString()).toBe('PAR1');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Delete the file' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
   describe('what cannot be done says why', () => {
     test('a refused move names each device', async () => {
       const { page } = stage;

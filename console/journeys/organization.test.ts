@@ -13,6 +13,7 @@ journey('organization and account', { start: startWorld }, (stage) => {
     await page.getByRole('button', { name: 'Create a key' }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('What is it for?').fill('Warehouse <img src=x onerror=alert(1)>');
+    await page.getByLabel('Last day').fill('2999-12-30');
     await page.getByRole('button', { name: 'Send data' }).click();
     await page.getByRole('checkbox', { name: 'rule read' }).check();
     await page.getByText('This key may read asset, rule; update asset.').waitFor();
@@ -32,6 +33,7 @@ journey('organization and account', { start: startWorld }, (stage) => {
     await page
       .getByRole('cell', { name: 'Warehouse <img src=x onerror=alert(1)>', exact: true })
       .waitFor();
+    await page.getByRole('cell', { name: /31.*2999|2999.*31/ }).waitFor();
     await page.getByRole('button', { name: /Delete the key Warehouse/ }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
@@ -104,11 +106,32 @@ journey('organization and account', { start: startWorld }, (stage) => {
 
   test('a wrong password is refused at its field', async () => {
     const { page } = stage;
+    await page.getByRole('link', { name: 'Security' }).click();
     await page.getByLabel('Current password').fill('wrong');
     await page.getByLabel('New password').fill('several words are good');
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByRole('alert').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     expect(stage.takeComplaints()).toEqual([expect.stringContaining('status of 4')]);
+  });
+
+  test('sessions are listed, and that of another browser is ended', async () => {
+    const { page, world } = stage;
+    const signedIn = await fetch(`${world.base}/v3/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'Firefox/140.0 (Android)' },
+      body: JSON.stringify({ email: 'admin@localhost', password: 'correct horse battery staple' }),
+    });
+    const cookie = String(signedIn.headers.getSetCookie()[0]?.split(';')[0]);
+    const status = () =>
+      fetch(`${world.base}/v3/auth/me`, { headers: { cookie } }).then((answer) => answer.status);
+    expect(await status()).toBe(200);
+    await page.reload();
+    await page.getByRole('cell', { name: 'Chrome, Linux this one' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'End the session of Firefox, Android' }).click();
+    await page.getByText('1 session ended').waitFor();
+    await page.getByRole('cell', { name: 'Firefox, Android' }).waitFor({ state: 'detached' });
+    expect(await status()).toBe(401);
   });
 });

@@ -16,7 +16,7 @@ import {
   workspace,
 } from './routes/frame.ts';
 import { deviceMap } from './routes/map-routes.ts';
-import { organizationRoutes, ownAccount } from './routes/organization-routes.ts';
+import { organizationRoutes, ownAccount, ownSecurity } from './routes/organization-routes.ts';
 import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
 import { settingsRoutes } from './routes/settings-routes.ts';
 import { watchRoutes } from './routes/watch-routes.ts';
@@ -52,6 +52,7 @@ const routeTree = root.addChildren([
       ]),
       organizationRoutes,
       ownAccount,
+      ownSecurity,
     ]),
   ]),
 ]);

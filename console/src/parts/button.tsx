@@ -43,6 +43,21 @@ export function ButtonLink({
   );
 }
 
+/** Saves the file at an address of the platform. */
+export function FileLink({
+  href,
+  children,
+}: {
+  readonly href: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <a href={href} download className={lookOf('primary', false)}>
+      {children}
+    </a>
+  );
+}
+
 function lookOf(look: Look, isIcon: boolean): string {
   const names = [
     styles['button'],

@@ -16,12 +16,21 @@ export const signInScreen = lazyRouteComponent(
   'SignIn',
 );
 
+interface SignInSearch {
+  /** Where to continue. */
+  readonly to?: string;
+  /** Why the provider led to no session. */
+  readonly problem?: string;
+}
+
 export const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   component: signInScreen,
-  validateSearch: ({ to }: Record<string, unknown>): { to?: string } =>
-    typeof to === 'string' ? { to } : {},
+  validateSearch: ({ to, problem }: Record<string, unknown>): SignInSearch => ({
+    ...(typeof to === 'string' && { to }),
+    ...(typeof problem === 'string' && { problem }),
+  }),
 });
 
 /** Throws a redirect to the sign-in, which leads back here. */

@@ -49,4 +49,10 @@ export const ownAccount = createRoute({
   component: lazyRouteComponent(() => import('../screens/account/account.tsx'), 'Account'),
 });
 
+export const ownSecurity = createRoute({
+  getParentRoute: () => shell,
+  path: '/me/security',
+  component: lazyRouteComponent(() => import('../screens/security/security.tsx'), 'Security'),
+});
+
 export const organizationRoutes = organization.addChildren([members, keys, clients, audit]);

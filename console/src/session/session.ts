@@ -44,10 +44,12 @@ export function useWorkspaces() {
 export async function signOut(): Promise<void> {
   // A request that is not answered yet would be refused with 401.
   await answers.cancelQueries();
-  await ask(platform.POST('/v3/auth/logout'));
+  const ended = await ask(platform.POST('/v3/auth/logout'));
   // Not when a session ends on its own: the same user finds the edits after signing in again.
   discardDrafts();
   discardSession();
+  // The session at the provider would sign the next user of this browser in as the last one.
+  if (ended?.endSessionUrl !== undefined) location.assign(ended.endSessionUrl);
 }
 
 /** Discards every answer that the last session got. */

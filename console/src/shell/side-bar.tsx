@@ -39,9 +39,9 @@ export function SideBar() {
       ))}
       <span className="grow" />
       <AccountLinks />
-      <a className={styles['place']} href="/docs/">
+      <a className={styles['place']} href="/docs/guide">
         <BookOpen aria-hidden="true" />
-        {words.reference}
+        {words.guide}
       </a>
       <button type="button" className={styles['place']} onClick={flipTheme}>
         <SunMoon aria-hidden="true" />

@@ -6,10 +6,13 @@ import type { WordSet } from './word-set.ts';
 const sameInBoth: ReadonlySet<string> = new Set([
   ...['AMQP', 'Amazon Kinesis', 'Azure Event Hubs', 'CoAP', 'Google Pub/Sub', 'HTTP', 'InfluxDB'],
   ...[
+    'Browser',
     'Kafka',
     'LoRaWAN',
     'MQTT',
     'Microsoft Teams',
+    'Passkey',
+    'Passkeys',
     'NATS',
     'SMS',
     'Slack',
@@ -25,6 +28,7 @@ const sameInBoth: ReadonlySet<string> = new Set([
     'Encoder',
     'Export',
     'Filter',
+    'Format',
     'Id',
     'Import',
     'Kiosk',

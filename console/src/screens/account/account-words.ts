@@ -1,10 +1,11 @@
 // Words of the own account.
-import { plural, wordSet } from '../../words/word-set.ts';
+import { wordSet } from '../../words/word-set.ts';
 
 export const accountWords = wordSet(
   {
     title: 'Your account',
     appearance: 'Preferences',
+    security: 'Security',
     theme: 'Theme',
     themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
     language: 'Language',
@@ -27,22 +28,11 @@ export const accountWords = wordSet(
     keysOn: 'On',
     keysOff: 'Off',
     keysNote: 'Keys such as j, k or ? without Ctrl. They never do anything while you type.',
-    password: 'Password',
-    currentPassword: 'Current password',
-    newPassword: 'New password',
-    passwordHint: 'At least ten characters that are not easily guessed. Several words are good.',
-    change: 'Change the password',
-    changed: 'The password is changed',
-    sessions: 'Sessions',
-    sessionsNote: 'Signs out every browser of yours, this one too.',
-    endAll: 'Sign out everywhere',
-    ended: (count: number) => `${count} ${plural(count, 'session', 'sessions')} ended`,
-    organizations: 'Organizations',
-    here: 'here',
   },
   {
     title: 'Ihr Konto',
     appearance: 'Vorlieben',
+    security: 'Sicherheit',
     theme: 'Farben',
     themes: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel' },
     language: 'Sprache',
@@ -65,18 +55,5 @@ export const accountWords = wordSet(
     keysOn: 'An',
     keysOff: 'Aus',
     keysNote: 'Tasten wie j, k oder ? ohne Strg. Beim Schreiben tun sie nie etwas.',
-    password: 'Passwort',
-    currentPassword: 'Jetziges Passwort',
-    newPassword: 'Neues Passwort',
-    passwordHint:
-      'Mindestens zehn Zeichen, die nicht leicht zu raten sind. Mehrere Wörter sind gut.',
-    change: 'Passwort ändern',
-    changed: 'Das Passwort ist geändert',
-    sessions: 'Sitzungen',
-    sessionsNote: 'Meldet jeden Ihrer Browser ab, auch diesen.',
-    endAll: 'Überall abmelden',
-    ended: (count: number) => `${count} ${plural(count, 'Sitzung', 'Sitzungen')} beendet`,
-    organizations: 'Organisationen',
-    here: 'hier',
   },
 );

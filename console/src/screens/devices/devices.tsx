@@ -1,6 +1,6 @@
 // Devices: the list of a workspace with its views, conditions, columns and work on what is selected.
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Download, Plus, Upload } from 'lucide-react';
+import { Download, FileDown, Plus, Upload } from 'lucide-react';
 import { type RefObject, useCallback, useMemo, useRef, useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -17,6 +17,8 @@ import { type ChosenColumn, withColumns } from './columns/column-order.ts';
 import { devicesWords } from './devices-words.ts';
 import { ListTools } from './list-tools.tsx';
 import { FailedDialog } from './bulk-dialogs.tsx';
+import { SampleExportDialog } from './sample-export-dialog.tsx';
+import { sampleExportWords } from './sample-export-words.ts';
 import { type Asked, SelectionBar } from './selection-bar.tsx';
 import { useBulkWork } from './bulk-work.ts';
 import { useExport } from './use-export.ts';
@@ -173,6 +175,7 @@ function ListActions({ request, total, exporting }: ListActionsProps) {
         <Download aria-hidden="true" />
         {exporting.progress ?? words.exportCsv}
       </Button>
+      <SampleExportButton workspaceId={workspaceId} />
       <ButtonLink to="/w/$workspaceId/devices/import" params={{ workspaceId }}>
         <Upload aria-hidden="true" />
         {words.import}
@@ -181,6 +184,20 @@ function ListActions({ request, total, exporting }: ListActionsProps) {
         <Plus aria-hidden="true" />
         {words.register}
       </ButtonLink>
+    </>
+  );
+}
+
+function SampleExportButton({ workspaceId }: { readonly workspaceId: string }) {
+  const words = useWords(sampleExportWords);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>
+        <FileDown aria-hidden="true" />
+        {words.title}
+      </Button>
+      {isOpen && <SampleExportDialog selection={{ workspaceId }} close={() => setOpen(false)} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 // Selection bar: what can be done with the selected devices, and how far it is.
-import { Download, FolderInput, Power, PowerOff, Tag, Trash2, X } from 'lucide-react';
+import { Download, FileDown, FolderInput, Power, PowerOff, Tag, Trash2, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { usePageActions } from '../../palette/page-actions.ts';
 import { Button } from '../../parts/button.tsx';
@@ -13,11 +13,13 @@ import type { ListPlace } from './device-table.tsx';
 import { devicesWords } from './devices-words.ts';
 import styles from './devices.module.css';
 import { MoveDialog } from './move-dialog.tsx';
+import { SampleExportDialog } from './sample-export-dialog.tsx';
+import { sampleExportWords } from './sample-export-words.ts';
 import { TagDialog } from './tag-dialog.tsx';
 import type { Export } from './use-export.ts';
 import type { Selection } from '../../parts/rows/use-selection.ts';
 
-export type Asked = 'tag' | 'move' | 'delete';
+export type Asked = 'tag' | 'move' | 'delete' | 'samples';
 
 interface SelectionBarProps {
   readonly place: ListPlace;
@@ -86,6 +88,7 @@ function exportSelected(selection: Selection<Device>, exporting: Export): void {
 function WorkButtons(props: SelectionBarProps) {
   const { selection, exporting, ask } = props;
   const words = useWords(devicesWords);
+  const exportWords = useWords(sampleExportWords);
   const change = useSwitch(props);
   const hasSwitch = selection.isAll || selection.rows.some(isSwitchable);
   return (
@@ -116,6 +119,10 @@ function WorkButtons(props: SelectionBarProps) {
       >
         <Download aria-hidden="true" />
         {exporting.progress ?? words.exportSelected}
+      </Button>
+      <Button onClick={() => ask('samples')}>
+        <FileDown aria-hidden="true" />
+        {exportWords.title}
       </Button>
       <Button look="danger" onClick={() => ask('delete')}>
         <Trash2 aria-hidden="true" />
@@ -170,6 +177,10 @@ function AskedDialog({ asked, close, count, place, selection, work }: AskedDialo
   const common = { place, selection, work, close };
   if (asked === 'tag') return <TagDialog {...common} />;
   if (asked === 'move') return <MoveDialog {...common} count={count} />;
+  if (asked === 'samples') {
+    const chosen = bulkSelection(place.workspaceId, place.search, selection);
+    return <SampleExportDialog selection={chosen} close={close} />;
+  }
   if (asked !== 'delete') return null;
   const remove = () => {
     close();

@@ -85,6 +85,7 @@ export function connectorChoice(workspaceId: string) {
     'decodingType',
     'integrationId',
     'lineProtocol',
+    'sparkplug',
   ].join();
   const query = { workspaceId, size: allRows, sort: 'name,asc', fields };
   return queryOptions({

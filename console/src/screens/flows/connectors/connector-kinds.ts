@@ -7,13 +7,15 @@ import type { connectorWords } from './connector-words.ts';
 
 type Words = typeof connectorWords.en;
 type Kind = Pick<Connector, 'connectivity' | 'decodingType'> &
-  Partial<Pick<Connector, 'lineProtocol'>>;
+  Partial<Pick<Connector, 'lineProtocol' | 'sparkplug'>>;
 
 /** Such as `MQTT`, or `HTTP, webhook of ChirpStack`. */
-export function kindOf({ connectivity, decodingType, lineProtocol }: Kind, words: Words): string {
+export function kindOf(connector: Kind, words: Words): string {
+  const { connectivity, decodingType, lineProtocol, sparkplug } = connector;
   if (connectivity === 'LORA') return words.lora;
   const kind = words.kinds[connectivity];
   if (lineProtocol) return `${kind}, ${words.lineProtocolShort}`;
+  if (sparkplug) return `${kind}, Sparkplug B`;
   if (decodingType === 'NONE') return kind;
   return `${kind}, ${words.webhookOf(serverNames[decodingType])}`;
 }
@@ -44,6 +46,8 @@ export function commandFor(command: Command): string {
   const sender = { deviceId, dataFlow: { deviceConnector: { id: connector.id } } };
   if (server === undefined && connector.lineProtocol !== null)
     return pointCommand(connector.lineProtocol.device[0] ?? '', deviceId, secret);
+  if (server === undefined && connector.sparkplug !== null)
+    return birthCommand(connector.id, secret);
   if (server === undefined) {
     const { connectivity } = connector;
     return firstReading({ ...sender, connectivity }, secret, location);
@@ -62,4 +66,14 @@ function pointCommand(template: string, deviceId: string, secret = '$SECRET'): s
   const authorization = `Authorization: Token ${secret}`;
   const address = `${location.origin}/api/v2/write`;
   return `curl -sS "${address}" -H "${authorization}" -d 'room${tags.join('')} temperature=21.5'`;
+}
+
+/** The birth of an edge node with one metric: `temperature` 21.5, number 0. */
+const birthBytes =
+  '\\022\\030\\012\\013temperature\\040\\012\\151' +
+  '\\000\\000\\000\\000\\000\\200\\065\\100\\030\\000';
+
+function birthCommand(user: string, secret = '$SECRET'): string {
+  const login = `-h ${location.hostname} -u ${user} -P "${secret}"`;
+  return `printf '${birthBytes}' | mosquitto_pub ${login} -t spBv1.0/GROUP/NBIRTH/EDGE -s`;
 }

@@ -32,6 +32,12 @@ import {
   LineProtocolFields,
   lineProtocolOf,
 } from './line-protocol-fields.tsx';
+import {
+  type SparkplugDraft,
+  sparkplugDraft,
+  SparkplugFields,
+  sparkplugOf,
+} from './sparkplug-fields.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/flows/connectors/$connectorId';
 
@@ -106,6 +112,8 @@ interface ConnectorDraft {
   readonly isPushing: boolean;
   /** Null for connectors that take no points. */
   readonly points: LineProtocolDraft | null;
+  /** Null for connectors without edge nodes. */
+  readonly nodes: SparkplugDraft | null;
 }
 
 function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
@@ -117,9 +125,12 @@ function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
     version,
     record: connectorOf(id).queryKey,
     list: ['device-connectors'],
-    send: ({ name, description, isPushing, points }, from) => {
+    send: ({ name, description, isPushing, points, nodes }, from) => {
       const about = description === '' ? null : description;
-      const mapping = points !== null && { lineProtocol: lineProtocolOf(points) };
+      const mapping = {
+        ...(points !== null && { lineProtocol: lineProtocolOf(points) }),
+        ...(nodes !== null && { sparkplug: sparkplugOf(nodes) }),
+      };
       const pushing = { pushConfigurationAutomatically: isPushing };
       const body = { name, description: about, ...pushing, ...mapping, ...from };
       return ask(platform.PUT('/v3/device-connectors/{id}', { params: { path: { id } }, body }));
@@ -161,12 +172,13 @@ function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
 }
 
 function draftOf(connector: Connector): ConnectorDraft {
-  const { name, description, pushConfigurationAutomatically, lineProtocol } = connector;
+  const { name, description, pushConfigurationAutomatically, lineProtocol, sparkplug } = connector;
   return {
     name,
     description: description ?? '',
     isPushing: pushConfigurationAutomatically,
     points: lineProtocol && lineProtocolDraft(lineProtocol),
+    nodes: sparkplug && sparkplugDraft(sparkplug),
   };
 }
 
@@ -185,11 +197,18 @@ function ConnectorFields({ connector, draft, change, error }: FieldsProps) {
       {faults.rest !== undefined && <Refused reason={faults.rest} />}
       {connector.integrationId !== null && <p className="mute">{words.madeBy}</p>}
       <NameFields draft={draft} change={change} faults={faults} />
-      {connector.connectivity === 'MQTT' && (
+      {connector.connectivity === 'MQTT' && draft.nodes === null && (
         <CheckField
           label={words.push}
           isOn={draft.isPushing}
           change={(isOn) => change({ ...draft, isPushing: isOn })}
+        />
+      )}
+      {draft.nodes !== null && (
+        <SparkplugFields
+          draft={draft.nodes}
+          change={(nodes) => change({ ...draft, nodes })}
+          faults={faults}
         />
       )}
       {draft.points !== null && (

@@ -21,13 +21,15 @@ interface NewConnectorProps {
 const connectivities = ['HTTP', 'MQTT', 'COAP'] as const;
 /** A form of points, and not of a network server. */
 const lineProtocol = 'LINE_PROTOCOL';
+/** A form of messages over MQTT. */
+const sparkplug = 'SPARKPLUG';
 const authTypes = ['BASIC', 'DEVICE_CREDENTIALS'] as const;
 
 interface Choice {
   readonly name: string;
   readonly description: string;
   readonly connectivity: (typeof connectivities)[number];
-  readonly decodingType: DecodingType | typeof lineProtocol;
+  readonly decodingType: DecodingType | typeof lineProtocol | typeof sparkplug;
   readonly authType: (typeof authTypes)[number];
   readonly isPushing: boolean;
 }
@@ -138,8 +140,25 @@ function HttpFields({ choice, change }: Omit<FieldsProps, 'nameFault'>) {
 
 function MqttFields({ choice, change }: Omit<FieldsProps, 'nameFault'>) {
   const words = useWords(connectorWords);
+  const form = (
+    <SelectField
+      label={words.decoding}
+      value={choice.decodingType}
+      onChange={({ currentTarget: { value } }) => {
+        // Edge nodes sign in with the secret.
+        if (value === sparkplug)
+          change({ ...choice, decodingType: sparkplug, authType: 'BASIC', isPushing: false });
+        else change({ ...choice, decodingType: 'NONE' });
+      }}
+    >
+      <option value="NONE">{words.ownJson}</option>
+      <option value={sparkplug}>{words.sparkplug}</option>
+    </SelectField>
+  );
+  if (choice.decodingType === sparkplug) return form;
   return (
     <>
+      {form}
       <SelectField
         label={words.signIn}
         value={choice.authType}
@@ -169,9 +188,14 @@ function bodyOf(choice: Choice, workspaceId: string) {
     name,
     workspaceId,
     connectivity,
-    ...(decodingType === lineProtocol ? { lineProtocol: {} } : { decodingType }),
+    ...formOf(decodingType),
     authType,
     pushConfigurationAutomatically: isPushing,
     ...(description === '' ? {} : { description }),
   };
+}
+
+function formOf(form: Choice['decodingType']) {
+  if (form === lineProtocol) return { lineProtocol: {} };
+  return form === sparkplug ? { sparkplug: {} } : { decodingType: form };
 }

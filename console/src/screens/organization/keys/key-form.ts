@@ -6,15 +6,26 @@ import { firstGrant, type Grant, grantBody } from './grant.ts';
 
 interface KeyDraft extends Grant {
   readonly name: string;
+  /** The last day on which the key works, as `2026-12-31`; empty: without end. */
+  readonly lastDay: string;
 }
 
-const firstDraft: KeyDraft = { name: '', ...firstGrant };
+const firstDraft: KeyDraft = { name: '', lastDay: '', ...firstGrant };
+
+/** The midnight after the day, by the clock of the browser. */
+function endOfDay(day: string): string {
+  const end = new Date(`${day}T00:00`);
+  end.setDate(end.getDate() + 1);
+  return end.toISOString();
+}
 
 export function useKeyForm(organizationId: string) {
   const [draft, setDraft] = useState(firstDraft);
   const saving = useFormSave({
     send: () => {
-      const body = { name: draft.name, organizationId, ...grantBody(draft) };
+      const { name, lastDay } = draft;
+      const expiration = lastDay === '' ? null : endOfDay(lastDay);
+      const body = { name, organizationId, expiration, ...grantBody(draft) };
       return ask(platform.POST('/v3/api-keys', { body }));
     },
     refreshes: [['keys']],

@@ -4,13 +4,15 @@ import { KeyRound, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
+import { useNow } from '../../../live/use-now.ts';
 import { Ago } from '../../../parts/ago.tsx';
 import { Button, IconButton } from '../../../parts/button.tsx';
+import { Chip } from '../../../parts/chip.tsx';
 import { type DataColumn, DataTable, RecordSheet } from '../../../parts/data-table.tsx';
 import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
 import { Empty } from '../../../parts/states.tsx';
 import { useAccount } from '../../../session/session.ts';
-import { useWords } from '../../../words/language.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
 import { OrganizationPage } from '../organization-page.tsx';
 import { organizationWords } from '../organization-words.ts';
 import { NewKeyDialog } from './new-key-dialog.tsx';
@@ -72,6 +74,12 @@ function KeyTable({ keys, remove }: KeyTableProps) {
         allWorkspaces ? words.every : words.workspaceCount(workspaces.length),
     },
     { key: 'created', header: words.since, cell: ({ created }) => <Ago at={created} /> },
+    { key: 'used', header: words.lastUsed, cell: ({ lastUsed }) => <Ago at={lastUsed} /> },
+    {
+      key: 'expiration',
+      header: words.expires,
+      cell: ({ expiration }) => <Expiration at={expiration} />,
+    },
     {
       key: 'actions',
       header: words.actions,
@@ -82,6 +90,19 @@ function KeyTable({ keys, remove }: KeyTableProps) {
     },
   ];
   return <DataTable label={words.keys} columns={columns} rows={keys} keyOf={({ id }) => id} />;
+}
+
+function Expiration({ at }: { readonly at: string | null }) {
+  const words = useWords(organizationWords);
+  const formats = useFormats();
+  const now = useNow();
+  if (at === null) return words.withoutEnd;
+  if (Date.parse(at) <= now) return <Chip tone="bad">{words.expired}</Chip>;
+  return (
+    <time className="num" dateTime={at}>
+      {formats.instant(at)}
+    </time>
+  );
 }
 
 function RemoveKey({ apiKey, close }: { readonly apiKey: ApiKey; readonly close: () => void }) {

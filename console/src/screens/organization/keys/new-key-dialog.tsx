@@ -36,6 +36,13 @@ export function NewKeyDialog({ organizationId, close }: NewKeyDialogProps) {
         maxLength={500}
         onChange={(event) => change({ name: event.target.value })}
       />
+      <TextField
+        label={words.lastDay}
+        hint={words.lastDayHint}
+        type="date"
+        value={draft.lastDay}
+        onChange={(event) => change({ lastDay: event.target.value })}
+      />
       <GrantFields grantee="key" grant={draft} change={change} />
     </FormDialog>
   );

@@ -7,11 +7,11 @@ import { TextField } from '../../parts/field.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
-import { accountWords } from './account-words.ts';
-import styles from './account.module.css';
+import { securityWords } from './security-words.ts';
+import styles from './security.module.css';
 
 export function PasswordForm() {
-  const words = useWords(accountWords);
+  const words = useWords(securityWords);
   const { email } = useAccount();
   const form = useRef<HTMLFormElement>(null);
   const change = useMutation({

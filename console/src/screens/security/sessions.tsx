@@ -1,0 +1,122 @@
+// Sessions: where the user is signed in, and how to end each of them.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { LogOut } from 'lucide-react';
+import type { components } from '../../../generated/interface-types.ts';
+import { ask, platform } from '../../api/platform.ts';
+import { Ago } from '../../parts/ago.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Chip } from '../../parts/chip.tsx';
+import { type DataColumn, DataTable, TableSkeleton } from '../../parts/data-table.tsx';
+import { Answered } from '../../parts/states.tsx';
+import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { discardSession } from '../../session/session.ts';
+import { useWords } from '../../words/language.tsx';
+import { browserNameOf } from './browser-name.ts';
+import { securityWords } from './security-words.ts';
+import styles from './security.module.css';
+
+type Session = components['schemas']['Session'];
+
+const path = '/v3/auth/sessions';
+
+export function Sessions() {
+  const words = useWords(securityWords);
+  const sessions = useQuery({
+    queryKey: ['sessions'],
+    queryFn: ({ signal }) => ask(platform.GET(path, { signal })),
+  });
+  return (
+    <Card title={words.sessions}>
+      <Answered answer={sessions} curl={{ path }} skeleton={<TableSkeleton rows={2} />}>
+        {({ content }) => (
+          <>
+            <SessionTable sessions={content} />
+            <EndButtons hasOthers={content.length > 1} />
+          </>
+        )}
+      </Answered>
+    </Card>
+  );
+}
+
+function SessionTable({ sessions }: { readonly sessions: readonly Session[] }) {
+  const words = useWords(securityWords);
+  const known = useQueryClient();
+  const end = useMutation({
+    mutationFn: ({ id }: Session) =>
+      ask(platform.DELETE('/v3/auth/sessions/{id}', { params: { path: { id } } })),
+    onSuccess: () => toast(words.ended(1)),
+    onError: toastFailure,
+    onSettled: () => known.invalidateQueries({ queryKey: ['sessions'] }),
+  });
+  const columns: readonly DataColumn<Session>[] = [
+    {
+      key: 'browser',
+      header: words.browser,
+      cell: ({ userAgent, current }) => (
+        <>
+          {browserNameOf(userAgent) ?? words.unknownBrowser}{' '}
+          {current && <Chip tone="sun">{words.thisBrowser}</Chip>}
+        </>
+      ),
+    },
+    { key: 'kind', header: words.signedInBy, cell: ({ signInKind }) => words.kinds[signInKind] },
+    { key: 'ip', header: words.address, cell: ({ ip }) => <span className="mono">{ip}</span> },
+    { key: 'created', header: words.signedIn, cell: ({ created }) => <Ago at={created} /> },
+    { key: 'seen', header: words.lastSeen, cell: ({ lastSeen }) => <Ago at={lastSeen} /> },
+    {
+      key: 'actions',
+      header: words.actions,
+      isQuiet: true,
+      cell: (session) =>
+        !session.current && (
+          <IconButton
+            label={words.end(browserNameOf(session.userAgent) ?? words.unknownBrowser)}
+            icon={LogOut}
+            disabled={end.isPending}
+            onClick={() => end.mutate(session)}
+          />
+        ),
+    },
+  ];
+  return (
+    <DataTable label={words.sessionList} columns={columns} rows={sessions} keyOf={({ id }) => id} />
+  );
+}
+
+function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
+  const words = useWords(securityWords);
+  const navigate = useNavigate();
+  const known = useQueryClient();
+  const endOthers = useMutation({
+    mutationFn: () => ask(platform.POST('/v3/auth/sessions/end-others')),
+    onSuccess: ({ sessions }) => {
+      toast(words.ended(sessions));
+      return known.invalidateQueries({ queryKey: ['sessions'] });
+    },
+    onError: toastFailure,
+  });
+  const endAll = useMutation({
+    mutationFn: () => ask(platform.POST('/v3/auth/logout-everywhere')),
+    onSuccess: async ({ sessions }) => {
+      toast(words.ended(sessions));
+      await navigate({ to: '/sign-in' });
+      discardSession();
+    },
+    onError: toastFailure,
+  });
+  return (
+    <div className={styles['buttons']}>
+      {hasOthers && (
+        <Button disabled={endOthers.isPending} onClick={() => endOthers.mutate()}>
+          {words.endOthers}
+        </Button>
+      )}
+      <Button look="danger" disabled={endAll.isPending} onClick={() => endAll.mutate()}>
+        {words.endAll}
+      </Button>
+    </div>
+  );
+}
