@@ -27,14 +27,15 @@ const isolated = [
   'tests/journeys/sender-lookups.test.ts',
 ];
 
-/** Tests that run on both engines of the records; `RECORDS=postgres` runs all that are named. */
+/**
+ * Tests that run on both engines of the records; `RECORDS=postgres` runs all that are named, and is
+ * how those in tests/nodes and tests/cluster run.
+ */
 const onPostgresToo = [
   'src/records/*.test.ts',
   'src/records/rows/*.test.ts',
   'src/records/postgres/*.test.ts',
-  'tests/nodes/*.test.ts',
   'src/leases/postgres/*.test.ts',
-  'tests/cluster/*.test.ts',
   'tests/interface/2.2-lists.test.ts',
   'tests/interface/37-search.test.ts',
 ];
@@ -65,8 +66,23 @@ const onClickHouse = {
   globalSetup: ['tests/servers/samples-server.ts'],
 };
 const isClickHouse = process.env['SAMPLES'] === 'clickhouse';
+/** With `CLUSTER=2`, platforms of the named tests are two nodes behind a proxy, on both servers. */
+const onTwoNodes = {
+  env: { RECORDS: 'postgres', SAMPLES: 'clickhouse', CLUSTER: '2' },
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  globalSetup: ['tests/servers/records-cluster.ts', 'tests/servers/samples-server.ts'],
+};
+const isTwoNodes = process.env['CLUSTER'] === '2';
+/** With `PACKAGES=1`, what is made for installation without npm; it takes minutes. */
+const ofPackages = { maxWorkers: 1, testTimeout: 60_000 };
+const isPackages = process.env['PACKAGES'] === '1';
 const onAnotherEngine = [
+  ...(isPackages
+    ? [{ name: 'packages', include: ['tests/packages/*.test.ts'], ...ofPackages }]
+    : []),
   ...(isPostgres ? [{ name: 'postgres', include: everything, ...onPostgres }] : []),
+  ...(isTwoNodes ? [{ name: 'two nodes', include: everything, ...onTwoNodes }] : []),
   ...(isClickHouse ? [{ name: 'clickhouse', include: everything, ...onClickHouse }] : []),
 ];
 const hasPostgres = existsSync(postgresql.path);
@@ -118,6 +134,7 @@ export default defineConfig({
                   'src/{records,leases}/postgres/**',
                   'tests/nodes/**',
                   'tests/cluster/**',
+                  'tests/packages/**',
                 ],
                 // Modules keep no state, so one process imports them once for many files.
                 isolate: false,

@@ -47,7 +47,8 @@ const place = {
   id: 'd',
 };
 const grant = { name: 'k', organizationId: made.organizationId, permissions: everyPermission };
-const session = await startSession(records, (await findUser(records.db, made.userId))!, Date.now());
+const user = (await findUser(records.db, made.userId))!;
+const session = await startSession(records, user, { now: Date.now(), signInKind: 'PASSWORD' });
 const owner = (await access.sessions.current(session.session.id))!;
 const keys: { id: string; secret: string }[] = [];
 for (let n = 0; n < keysCount; n += 1) keys.push(await createApiKey(records, owner, grant));

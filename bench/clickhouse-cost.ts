@@ -61,8 +61,8 @@ async function measure(folder: string, cluster: ClickHouseCluster): Promise<void
       at += batch.length;
     }
   };
-  const stored = await costOf(cluster, entries, () => samples.store.flush());
-  const sampleBytes = await bytesOf(clickhouse, ['samples', 'points', 'shapes']);
+  const stored = await costOf(cluster, entries, () => samples.store.flushHours());
+  const sampleBytes = await bytesOf(clickhouse, ['samples', 'points', 'hours', 'shapes']);
   const uplinks = await costOfUplinks(cluster, clickhouse);
   const uplinkBytes = await bytesOf(clickhouse, ['uplinks']);
   const rows = [
@@ -119,6 +119,7 @@ async function costOfUplinks(cluster: ClickHouseCluster, clickHouse: ClickHouse)
     shardOf: () => clickHouse.shards[0] ?? missing('shard'),
     ...{ journal: 1, position: 0, now: () => clock.now, retentionMs: 7 * 86_400_000 },
     bytesMax: Number.POSITIVE_INFINITY,
+    failed: (error) => console.error(error),
   });
   const send = async (from: number, to: number): Promise<void> => {
     let at = 0;

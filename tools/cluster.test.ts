@@ -15,13 +15,15 @@ import { clusterOptions } from './cluster/cluster-options.ts';
 import { refuseMissingPrograms } from './cluster/cluster-parts.ts';
 
 const program = join(import.meta.dirname, 'cluster.ts');
-const startMsMax = 120_000;
+const startMsMax = 240_000;
 
 interface RunningCluster {
   readonly child: ChildProcess;
   /** All that it has printed. */
   readonly printed: () => string;
+  /** Takes the nodes in turns. */
   readonly url: string;
+  readonly nodeUrls: readonly string[];
   readonly apiKey: string;
   readonly pidOf: (part: string) => number;
   /** Its exit code. */
@@ -46,7 +48,8 @@ async function startCluster(args: readonly string[]): Promise<RunningCluster> {
   return {
     child,
     printed: () => text,
-    url: found(/Node 1 +(http:\S+)\//),
+    url: found(/Platform +(http:\S+)\//),
+    nodeUrls: [...text.matchAll(/Node \d +(http:\S+)\//g)].map(([, url = '']) => url),
     apiKey: found(/API key +(\S+)/),
     pidOf: (part) => Number(found(new RegExp(`${part} .*process (\\d+)`))),
     ended,
@@ -63,17 +66,18 @@ test('a missing program is one sentence with the command that installs it', () =
 test.each([
   [['--shards', '9'], '--shards 9 cannot be used: a whole number from 1 to 8'],
   [['--nodes', '0'], '--nodes 0 cannot be used'],
+  [['--nodes', '9'], '--nodes 9 cannot be used: a whole number from 1 to 8'],
   [['--fast'], "Unknown option '--fast'"],
 ])('%j is refused', (args, message) => {
   expect(() => clusterOptions(args)).toThrow(message);
 });
 
 describeWith(clickhouse, 'a cluster on this machine', () => {
-  describeWith(zooKeeper, 'of one node, shard and replica', () => {
+  describeWith(zooKeeper, 'of two nodes, a shard and a replica', () => {
     const folder = mkdtempSync(join(tmpdir(), 'heliograph-cluster-'));
     const args = [
       ...['--folder', folder, '--port', '0'],
-      ...['--nodes', '1', '--shards', '1', '--replicas', '1'],
+      ...['--nodes', '2', '--shards', '1', '--replicas', '1'],
     ];
     let cluster: RunningCluster;
     beforeAll(async () => {
@@ -85,20 +89,20 @@ describeWith(clickhouse, 'a cluster on this machine', () => {
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     }, startMsMax);
 
-    const ask = async (path: string): Promise<unknown> => {
-      const { url, apiKey } = cluster;
+    const ask = async (path: string, url = cluster.url): Promise<unknown> => {
+      const { apiKey } = cluster;
       const answer = await fetch(`${url}${path}`, { headers: { 'x-api-key': apiKey } });
       expect(answer.status, path).toBe(200);
       return answer.json();
     };
 
     test('an uplink is there after a restart on the same folder, as a sample and raw', {
-      timeout: startMsMax,
+      timeout: 2 * startMsMax,
     }, async () => {
-      const { url, apiKey } = cluster;
+      const { url: front, apiKey } = cluster;
       const signal = AbortSignal.timeout(startMsMax);
-      const made = await setUp({ url, apiKey, connectivity: 'HTTP', devices: 1, signal });
-      const sent = await fetch(`${url}/v3/capture?deviceId=simulated-http-00001`, {
+      const made = await setUp({ url: front, apiKey, connectivity: 'HTTP', devices: 1, signal });
+      const sent = await fetch(`${front}/v3/capture?deviceId=simulated-http-00001`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-uplink-secret': made.uplinkSecret },
         body: new Uint8Array(payloadOf(0, 0, Date.now())),
@@ -109,10 +113,14 @@ describeWith(clickhouse, 'a cluster on this machine', () => {
       cluster = await startCluster(args);
       const named = '/v3/devices/by-device-id?deviceId=simulated-http-00001';
       const { id } = (await ask(named)) as { id: string };
-      expect(await ask(`/v3/devices/${id}/uplinks`)).toMatchObject({ totalElements: 1 });
-      expect(await ask(`/v3/devices/${id}/query/latest-sample?topic=default`)).toMatchObject({
-        topic: 'default',
-      });
+      expect(cluster.nodeUrls).toHaveLength(2);
+      for (const url of [cluster.url, ...cluster.nodeUrls]) {
+        // A node that gives devices away ships their raw uplinks later than their samples.
+        const raw = () => ask(`/v3/devices/${id}/uplinks`, url);
+        await expect.poll(raw, { timeout: startMsMax }).toMatchObject({ totalElements: 1 });
+        const latest = await ask(`/v3/devices/${id}/query/latest-sample?topic=default`, url);
+        expect(latest).toMatchObject({ topic: 'default' });
+      }
     });
 
     test('when a part ends, the program says which and ends the others', {
@@ -121,7 +129,7 @@ describeWith(clickhouse, 'a cluster on this machine', () => {
       process.kill(cluster.pidOf('ClickHouse 1-1'), 'SIGKILL');
       expect(await cluster.ended).toBe(1);
       expect(cluster.printed()).toContain('ClickHouse 1-1 is gone');
-      for (const part of ['Node 1', 'ZooKeeper', 'PostgreSQL'])
+      for (const part of ['Node 1', 'Node 2', 'ZooKeeper', 'PostgreSQL'])
         expect(() => process.kill(cluster.pidOf(part), 0), part).toThrow('ESRCH');
     });
   });

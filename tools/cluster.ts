@@ -4,6 +4,7 @@ import { clusterOptions, usage, UsageError } from './cluster/cluster-options.ts'
 import {
   type ClusterPart,
   type ClusterParts,
+  publicUrlOf,
   refuseMissingPrograms,
   startParts,
 } from './cluster/cluster-parts.ts';
@@ -81,6 +82,7 @@ The cluster is ready, ${(tookMs / 1_000).toFixed(1)} s after its start.
 
 ${lines.join('\n')}
 
+  Platform        ${publicUrlOf(settings)}/
   Owner           admin@localhost, password ${settings.ownerPassword}
   API key         ${settings.apiKey}
   Data            ${folder}

@@ -5,24 +5,28 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { allEndpoints } from '../src/contract/endpoints/endpoint-table.ts';
 import { openApiDocument } from '../src/http/edge/open-api.ts';
 import { writeConsoleFonts } from './console-fonts.ts';
+import { writeGuide } from './guide/guide-output.ts';
 
 /** Smaller files travel in one packet anyway. */
 const compressedFromBytes = 1_024;
 const compressible = '**/*.{html,js,css,svg,json,txt}';
 
-/** Writes the TypeScript types of every endpoint to console/generated/; returns their path. */
-export async function writeInterfaceTypes(root: string): Promise<string> {
+/** Users of the types, each with its own copy, which is not in the repository. */
+const typeFolders = [join('console', 'generated'), join('clients', 'typescript', 'generated')];
+
+/** Writes the TypeScript types of every endpoint for the console and the client. */
+export async function writeInterfaceTypes(root: string): Promise<void> {
   const { default: openapiTypes, astToString } = await import('openapi-typescript');
   const document = openApiDocument(allEndpoints, 'http://localhost');
   const nodes = await openapiTypes(document as unknown as Parameters<typeof openapiTypes>[0]);
-  const folder = join(root, 'console', 'generated');
-  const path = join(folder, 'interface-types.ts');
-  mkdirSync(folder, { recursive: true });
   const caption =
     '// Types of every endpoint, generated from the OpenAPI document of the platform.\n';
   const text = caption + astToString(nodes);
-  if (readOrEmpty(path) !== text) writeFileSync(path, text);
-  return path;
+  for (const folder of typeFolders) {
+    const path = join(root, folder, 'interface-types.ts');
+    mkdirSync(join(root, folder), { recursive: true });
+    if (readOrEmpty(path) !== text) writeFileSync(path, text);
+  }
 }
 
 /** Builds console/dist/; returns the number of its files, compressed copies not counted. */
@@ -31,6 +35,7 @@ export async function buildConsole(root: string): Promise<number> {
   const { build } = await import('vite');
   await build({ configFile: join(root, 'console', 'vite.config.ts'), logLevel: 'warn' });
   const output = join(root, 'console', 'dist');
+  writeGuide(root, output);
   for (const path of globSync(compressible, { cwd: output })) compress(join(output, path));
   return globSync('**/*.*', { cwd: output }).filter((path) => !/\.(br|gz)$/.test(path)).length;
 }

@@ -11,6 +11,7 @@ const stages = [
   'query',
   'inventory',
   'access',
+  'exports',
 ] as const;
 
 /** Folders whose code neither logs nor reads a clock. */
@@ -47,6 +48,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   access: ['model', 'structures', 'records'],
   decode: ['model', 'scripting'],
   validate: ['model', 'structures'],
+  exports: ['model', 'structures'],
   query: ['model', 'structures', 'summaries', 'samples'],
   live: ['model', 'structures', 'contract'],
   rules: ['model', 'structures', 'scripting', 'records', 'log', 'samples', 'templates'],
@@ -84,7 +86,10 @@ export const compositionFolder = 'composition';
 /** Files at the root of src; they may import anything. */
 export const rootFiles: readonly string[] = [
   'main',
+  'migration-report',
   'config',
+  'config-provider',
+  'cluster-settings',
   'config-values',
   'start-memory',
   'start-message',

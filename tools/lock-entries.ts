@@ -1,28 +1,22 @@
 // Keeps package-lock.json complete: an optional package of another platform has an entry there, or `npm ci` refuses the lock.
 // An installation leaves entries out when it could not look such a package up; what it needs is
 // known without asking.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  type LockEntry,
+  type LockFile,
+  lockFileName as document,
+  readLockFile,
+} from './lock-file.ts';
 import type { Violation } from './tidy/violation.ts';
 
-interface LockEntry {
-  readonly version?: string;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
-  readonly dev?: boolean;
-  readonly peer?: boolean;
-}
-
-interface Lock {
-  readonly packages: Readonly<Record<string, LockEntry>>;
-}
-
-const document = 'package-lock.json';
 const systems = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32'];
 const processors = ['arm64', 'arm', 'ia32', 'ppc64', 'riscv64', 's390x', 'x64'];
 const exactVersion = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 /** Optional packages that the lock names but has no entry for, with the entry that each needs. */
-export function missingEntries(lock: Lock): Map<string, object> {
+export function missingEntries(lock: LockFile): Map<string, object> {
   const missing = new Map<string, object>();
   for (const [path, entry] of Object.entries(lock.packages))
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {}))
@@ -32,7 +26,7 @@ export function missingEntries(lock: Lock): Map<string, object> {
 }
 
 /** Whether Node would find an entry for the package from the folder of the one that names it. */
-function isResolvedFrom(lock: Lock, path: string, name: string): boolean {
+function isResolvedFrom(lock: LockFile, path: string, name: string): boolean {
   for (
     let folder = path;
     ;
@@ -70,7 +64,7 @@ function platformEntry(name: string, version: string, namedBy: LockEntry): objec
 /** Missing entries of the lock. */
 export function lockViolations(root: string): Violation[] {
   if (!existsSync(join(root, document))) return [];
-  const names = [...missingEntries(readLock(root)).keys()].map((path) =>
+  const names = [...missingEntries(readLockFile(root)).keys()].map((path) =>
     path.slice('node_modules/'.length),
   );
   if (names.length === 0) return [];
@@ -82,7 +76,7 @@ export function lockViolations(root: string): Violation[] {
 /** Adds the missing entries in their alphabetical places; answers whether anything changed. */
 export function completeLock(root: string): boolean {
   if (!existsSync(join(root, document))) return false;
-  const lock = readLock(root);
+  const lock = readLockFile(root);
   const missing = missingEntries(lock);
   if (missing.size === 0) return false;
   const packages = Object.entries({ ...lock.packages, ...Object.fromEntries(missing) });
@@ -92,8 +86,4 @@ export function completeLock(root: string): boolean {
     `${JSON.stringify({ ...lock, packages: sorted }, null, 2)}\n`,
   );
   return true;
-}
-
-function readLock(root: string): Lock {
-  return JSON.parse(readFileSync(join(root, document), 'utf8')) as Lock;
 }

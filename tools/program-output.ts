@@ -18,15 +18,20 @@ export interface ProgramOutput {
 
 /**
  * Bundles the program of the project at `root` into a new folder in `output`, and notes there of
- * which sources it is: `bin/program.js` runs it as long as none of them changed.
+ * which sources it is: `bin/program.js` runs it as long as none of them changed. Further `programs`
+ * become files next to that of the platform.
  */
-export async function bundleProgram(root: string, output: string): Promise<ProgramOutput> {
+export async function bundleProgram(
+  root: string,
+  output: string,
+  programs: readonly string[] = [],
+): Promise<ProgramOutput> {
   const { build } = await import('vite');
   const name = `program-${Date.now().toString(36)}`;
   const folder = join(output, name);
   mkdirSync(folder, { recursive: true });
   const threads = new Set<string>();
-  const entries = [join(root, program)];
+  const entries = [program, ...programs].map((path) => join(root, path));
   const found: { sources: string[] } = { sources: [] };
   // Each pass finds the threads that the one before names.
   for (let known = -1; known < threads.size; ) {
@@ -51,8 +56,9 @@ export async function bundleProgram(root: string, output: string): Promise<Progr
     });
     found.sources = sourcesOf(built as Rolldown.RolldownOutput, root);
   }
-  // Maps count for what is loaded after they are enabled.
-  const start = `import { setSourceMapsSupport } from 'node:module';\nsetSourceMapsSupport(true, { nodeModules: false, generatedCode: false });\nawait import('./main.js');\n`;
+  // Maps count for what is loaded after they are enabled. A signal ends the process also while its
+  // code is loaded; the program replaces the listeners.
+  const start = `import { setSourceMapsSupport } from 'node:module';\nimport { constants } from 'node:os';\nfor (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])\n  process.on(signal, () => process.exit(128 + constants.signals[signal]));\nsetSourceMapsSupport(true, { nodeModules: false, generatedCode: false });\nawait import('./main.js');\n`;
   writeFileSync(join(folder, 'start.js'), start);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
   const sources = found.sources.map((path) => {

@@ -148,19 +148,26 @@ export async function untilListening(server: RunningServer, port: number): Promi
   });
 }
 
-/** A loopback port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** Below the ports that the system gives to connections and to servers that ask for any. */
+const freePorts = { from: 20_000, to: 32_000 } as const;
+
+/**
+ * A loopback port that was free a moment ago. The system gives it to none meanwhile; another caller
+ * of this function finds it again with a probability of one in twelve thousand.
+ */
+export async function freePort(): Promise<number> {
+  const { from, to } = freePorts;
+  for (;;) {
+    const port = from + Math.floor(Math.random() * (to - from));
+    if (await canListen(port)) return port;
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() =>
-        address !== null && typeof address === 'object'
-          ? resolve(address.port)
-          : reject(new Error()),
-      );
-    });
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }
 

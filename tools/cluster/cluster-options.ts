@@ -4,21 +4,25 @@ import { parseArgs } from 'node:util';
 
 export interface ClusterOptions {
   readonly folder: string;
-  /** HTTP port of the first node, whose followers get the next ones; 0 for free ones. */
+  /**
+   * HTTP port of a single node, or of the front of several, whose nodes get the next ones; 0 for free
+   * ones.
+   */
   readonly port: number;
   readonly nodes: number;
   readonly shards: number;
   readonly replicas: number;
 }
 
-/** How many nodes this version can run on the same records and samples. */
-const nodesMax = 1;
+const defaults = { nodes: 3, shards: 2, replicas: 2 } as const;
+/** More are a burden for one machine, and show nothing new. */
+const nodesMax = 8;
 
-export const usage = `usage: npm run cluster -- [--folder ./cluster] [--port 8080] [--nodes ${nodesMax}] [--shards 2] [--replicas 2]
+export const usage = `usage: npm run cluster -- [--folder ./cluster] [--port 8080] [--nodes ${defaults.nodes}] [--shards ${defaults.shards}] [--replicas ${defaults.replicas}]
 
 --folder    keeps all data; the next start on the same folder continues with it
---port      HTTP port of the first node; the others get the ports behind it, 0 takes free ones
---nodes     Heliograph nodes (1 to ${nodesMax} in this version)
+--port      HTTP port, which takes the nodes in turns; the nodes get the ports behind it, 0 takes free ones
+--nodes     Heliograph nodes (1 to ${nodesMax})
 --shards    ClickHouse shards (1 to 8)
 --replicas  ClickHouse servers of each shard (1 to 3)`;
 
@@ -29,9 +33,9 @@ export class UsageError extends Error {
 const flags = {
   folder: { type: 'string', default: './cluster' },
   port: { type: 'string', default: '8080' },
-  nodes: { type: 'string', default: String(nodesMax) },
-  shards: { type: 'string', default: '2' },
-  replicas: { type: 'string', default: '2' },
+  nodes: { type: 'string', default: String(defaults.nodes) },
+  shards: { type: 'string', default: String(defaults.shards) },
+  replicas: { type: 'string', default: String(defaults.replicas) },
   help: { type: 'boolean', default: false },
 } as const;
 

@@ -10,6 +10,10 @@ import type { ServerProgram } from '../../tests/servers/server-tests.ts';
 import { zooKeeper } from '../../tests/servers/zookeeper.ts';
 import { UsageError } from './cluster-options.ts';
 import type { ClusterSettings, NodePorts } from './cluster-settings.ts';
+import { openFront } from './front.ts';
+
+/** The first start migrates the databases, on a machine that may be busy. */
+const readyMsMax = 180_000;
 
 /** A process of the cluster. */
 export interface ClusterPart {
@@ -28,7 +32,8 @@ export interface ClusterParts {
 }
 
 const programs: readonly ServerProgram[] = [clickhouse, zooKeeper, postgresql];
-const startProgram = fileURLToPath(new URL('../../bin/start.js', import.meta.url));
+const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const startProgram = pathOf('../../bin/start.js');
 
 /** Throws UsageError with the command that installs what is missing. */
 export function refuseMissingPrograms(exists: (path: string) => boolean): void {
@@ -66,6 +71,11 @@ export async function startParts(
       const node = await startNode(join(folder, `node-${index + 1}`), { ports, settings, ...urls });
       parts.push({ name: `Node ${index + 1}`, ...node.part });
       stops.push(node.stop);
+    }
+    if (areSeveral(settings)) {
+      const ports = settings.nodes.map(({ http }) => http);
+      const front = await openFront(settings.front, ports);
+      stops.push(() => front.close());
     }
     return { parts, stop };
   } catch (error) {
@@ -127,6 +137,24 @@ interface NodeStart {
   readonly samplesUrl: string;
 }
 
+const areSeveral = ({ nodes }: ClusterSettings): boolean => nodes.length > 1;
+
+/** Where clients reach the cluster. */
+export function publicUrlOf(settings: ClusterSettings): string {
+  const [first] = settings.nodes;
+  const port = areSeveral(settings) ? settings.front : (first?.http ?? settings.front);
+  return `http://127.0.0.1:${port}`;
+}
+
+/** What makes a node one of several. */
+function clusterEnvironment({ ports, settings }: NodeStart): Readonly<Record<string, string>> {
+  if (!areSeveral(settings)) return {};
+  return {
+    NODE_URL: `http://127.0.0.1:${ports.internal}`,
+    CLUSTER_SECRET: settings.clusterSecret,
+  };
+}
+
 async function startNode(folder: string, start: NodeStart) {
   const { ports, settings, recordsUrl, samplesUrl } = start;
   mkdirSync(folder, { recursive: true });
@@ -143,7 +171,7 @@ async function startNode(folder: string, start: NodeStart) {
       MQTT_PORT: String(ports.mqtt),
       MQTT_TLS_PORT: '0',
       COAP_PORT: String(ports.coap),
-      PUBLIC_URL: url,
+      PUBLIC_URL: publicUrlOf(settings),
       LOG_LEVEL: 'warn',
       ADMIN_PASSWORD: settings.ownerPassword,
       ADMIN_API_KEY: settings.apiKey,
@@ -152,10 +180,12 @@ async function startNode(folder: string, start: NodeStart) {
       SAMPLES_URL: samplesUrl,
       // The node ends when this program is gone.
       HELIOGRAPH_WRAPPER_PID: String(process.pid),
+      ...clusterEnvironment(start),
     },
   });
   try {
-    await untilReady(server, async () => (await fetch(`${url}/health/ready`)).status === 200);
+    const isReady = async () => (await fetch(`${url}/health/ready`)).status === 200;
+    await untilReady(server, isReady, readyMsMax);
   } catch (error) {
     await server.stop();
     throw error;

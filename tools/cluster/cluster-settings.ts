@@ -12,9 +12,13 @@ export interface NodePorts {
   readonly http: number;
   readonly mqtt: number;
   readonly coap: number;
+  /** For the other nodes. */
+  readonly internal: number;
 }
 
 export interface ClusterSettings {
+  /** The port that takes several nodes in turns. */
+  readonly front: number;
   readonly nodes: readonly NodePorts[];
   /** By shard and replica. */
   readonly clickHouse: readonly (readonly ClickHousePorts[])[];
@@ -72,10 +76,13 @@ async function chooseSettings(options: ClusterOptions): Promise<ClusterSettings>
   const secret = (): string => randomBytes(18).toString('base64url');
   const nodePorts: NodePorts[] = [];
   for (let node = 0; node < nodes; node++) {
-    const http = port === 0 ? await freePort() : port + node;
-    nodePorts.push({ http, mqtt: await freePort(), coap: await freePort() });
+    // Behind the front.
+    const http = port === 0 ? await freePort() : port + node + Number(nodes > 1);
+    const [mqtt, coap, internal] = [await freePort(), await freePort(), await freePort()];
+    nodePorts.push({ http, mqtt, coap, internal });
   }
   return {
+    front: port === 0 ? await freePort() : port,
     nodes: nodePorts,
     clickHouse: await freePortsOf(shards, replicas),
     zooKeeper: await freePort(),
@@ -84,13 +91,14 @@ async function chooseSettings(options: ClusterOptions): Promise<ClusterSettings>
     apiKey: `${randomBytes(8).toString('hex')}.${randomUUID()}`,
     databasePassword: secret(),
     secretsKey: secret(),
-    clusterSecret: secret(),
+    clusterSecret: randomBytes(32).toString('base64url'),
   };
 }
 
 async function refuseUsedPorts(settings: ClusterSettings, folder: string): Promise<void> {
   const ports = [
-    ...settings.nodes.flatMap(({ http, mqtt }) => [http, mqtt]),
+    settings.front,
+    ...settings.nodes.flatMap(({ http, mqtt, internal }) => [http, mqtt, internal]),
     ...settings.clickHouse.flat().flatMap(({ http, tcp, interserver }) => [http, tcp, interserver]),
     settings.zooKeeper,
     settings.postgresql,

@@ -23,7 +23,7 @@ const patterns = [
 
 /** Reads every file of the project at `root` that tidy has rules for, in the order of paths. */
 export function projectFiles(root: string): ProjectFile[] {
-  return globSync(patterns, { cwd: root })
+  return globSync(patterns, { cwd: root, exclude: ['clients/typescript/generated/**'] })
     .map((path) => path.replaceAll('\\', '/'))
     .toSorted()
     .map((path) => readProjectFile(root, path));
