@@ -46,6 +46,7 @@ export interface Fixtures {
   readonly dashboard: string;
   readonly dashboardGroup: string;
   readonly operation: string;
+  readonly sampleExport: string;
   readonly rule: string;
   /** Empty unless a test makes one: rules open them. */
   readonly alarm: string;
@@ -216,10 +217,12 @@ export async function makeFixtures(
   const created = await createDevice(owner, place, mark);
   const tagging = { workspaceId, deviceIds: [created.device], addTagIds: [created.tag] };
   const operation = await owner.must('POST', '/v3/devices/bulk/tag', tagging);
+  const exported = await owner.must('POST', '/v3/exports', { workspaceId });
   return {
     ...created,
     ...(await createOthers(owner, place, mark, created.device)),
     operation: operation.id,
+    sampleExport: exported.id,
     organization: organizationId,
     workspace: workspaceId,
     outputConnector: '',

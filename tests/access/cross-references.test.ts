@@ -61,6 +61,7 @@ async function everythingOf(of: Fixtures): Promise<string> {
     `/v3/workspaces/${of.workspace}`,
     `/v3/organizations/${of.organization}`,
     `/v3/operations/${of.operation}`,
+    `/v3/exports/${of.sampleExport}`,
     `/v3/rules/${of.rule}`,
     `/v3/rules/custom/${of.customLogic}`,
     `/v3/devices/${of.device}/configuration`,
@@ -268,6 +269,13 @@ const refused: Record<string, Request> = {
     `/v3/devices/export?workspaceId=${victim.workspace}`,
   ],
   'the operation of others': () => ['GET', `/v3/operations/${victim.operation}`],
+  'the export of others': () => ['GET', `/v3/exports/${victim.sampleExport}`],
+  'the file of others': () => ['GET', `/v3/exports/${victim.sampleExport}/content`],
+  'an export of the workspace of others': () => [
+    'POST',
+    '/v3/exports',
+    { workspaceId: victim.workspace },
+  ],
   'the operations of others': () => ['GET', `/v3/operations?workspaceId=${victim.workspace}`],
   'what the samples of others take': () => ['GET', `/v3/usage?workspaceId=${victim.workspace}`],
   'the workspace of others as a document': () => [

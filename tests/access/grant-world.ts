@@ -107,7 +107,11 @@ export async function sessionOf(
   userId: string,
 ): Promise<Headers> {
   const user = (await findUser(records.db, userId))!;
-  const { sessionToken } = await startSession(records, user, Date.now(), organizationId);
+  const { sessionToken } = await startSession(records, user, {
+    now: Date.now(),
+    signInKind: 'PASSWORD',
+    organizationId,
+  });
   return { cookie: `session=${sessionToken}`, 'x-csrf-token': csrfTokenOf(sessionToken) };
 }
 

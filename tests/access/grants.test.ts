@@ -53,7 +53,7 @@ beforeAll(async () => {
     routes: [
       ...apiKeyRoutes(routeParts),
       ...oauthClientRoutes(routeParts),
-      ...memberRoutes({ ...routeParts, sendMail: undefined }),
+      ...memberRoutes({ ...routeParts, sendMail: undefined, localSignIn: true }),
     ],
     guard: guardOf(access, config, Date.now),
     events: { answered: () => undefined, failed: (error) => void failures.push(error) },

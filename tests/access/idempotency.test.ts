@@ -79,6 +79,10 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
   ],
   '/v3/blobs': [() => `/v3/blobs?workspaceId=${of.workspace}`, () => 'some text'],
   '/v3/dashboards': [() => '/v3/dashboards', inWorkspace],
+  '/v3/exports': [
+    () => '/v3/exports',
+    () => ({ ...inWorkspace(), format: 'ndjson', deviceIds: [of.device] }),
+  ],
   '/v3/rules': [() => '/v3/rules', () => ({ ...inWorkspace(), ...comparisonOf(of.device) })],
   '/v3/rules/custom': [
     () => '/v3/rules/custom',
@@ -134,6 +138,8 @@ const elsewhere = new Set([
   '/v3/deliveries/:id/resend',
   // An organization has one demo workspace: asked for again, it is the same.
   '/v3/workspaces/demo',
+  // Accepted once by itself: an authenticator signs each challenge once.
+  '/v3/auth/passkeys',
   // Accepted once by itself: the link is used up.
   '/v3/auth/invitations/:token',
 ]);

@@ -203,7 +203,7 @@ async function granted(permissions: Permissions, workspaceIds: string[]) {
     created: 0,
     secretHash: secretHash(secret),
   };
-  const key = { ...grant, id: newId('apiKey'), secretPrefix: '', lastUsed: null };
+  const key = { ...grant, id: newId('apiKey'), secretPrefix: '', lastUsed: null, expiration: null };
   const client = { ...grant, id: newId('oauthClient'), clientId: randomUUID() };
   await insertApiKey(records.db, key);
   await insertOAuthClient(records.db, client);

@@ -4,9 +4,12 @@ import { comparisonOf, type Fixtures } from './access-world.ts';
 import { alarmCells } from './alarm-cells.ts';
 import { backfillCells } from './backfill-cells.ts';
 import { consoleCells } from './console-cells.ts';
+import { identityCells } from './identity-cells.ts';
 import { deliveryCells } from './delivery-cells.ts';
 import { type Bodies, type Paths, record } from './record-cell.ts';
 import type { Cell } from './route-cell.ts';
+import { assistantCells } from './assistant-cells.ts';
+import { sampleExportCells } from './sample-export-cells.ts';
 import { loraCells } from './route-cells-lora.ts';
 
 const open = (path: string): Cell => ({ who: 'anybody', level: 'none', path: () => path });
@@ -181,6 +184,9 @@ const inventory: Record<string, Cell> = {
     ['asset', 'read'],
     (of) => `/v3/operations/${of.operation}`,
   ),
+  ...list('/v3/exports', 'asset'),
+  ...sampleExportCells,
+  ...assistantCells,
   ...bulk('create', 'create', (of) => ({
     devices: [{ name: 'x', deviceId: 'x', dataFlowId: of.dataFlow }],
   })),
@@ -335,17 +341,10 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /realms/api-keys/protocol/openid-connect/certs': open(
     '/realms/api-keys/protocol/openid-connect/certs',
   ),
-  'POST /v3/auth/login': open('/v3/auth/login'),
-  'POST /v3/auth/password-reset': {
-    ...open('/v3/auth/password-reset'),
-    body: () => ({ email: 'x@y.z' }),
-  },
-  'POST /v3/auth/password-reset/:token': open('/v3/auth/password-reset/t'),
-  'GET /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
-  'POST /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/logout': own('/v3/auth/logout', 'anyUser'),
   'POST /v3/auth/logout-everywhere': own('/v3/auth/logout-everywhere', 'anyUser'),
   ...consoleCells,
+  ...identityCells,
   'PUT /v3/auth/organization': {
     ...own('/v3/auth/organization', 'anyUser'),
     body: () => ({ organizationId: 'x' }),

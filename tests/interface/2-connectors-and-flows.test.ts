@@ -32,6 +32,7 @@ const wholeConnector = (known: object = {}) => ({
   provider: null,
   integrationId: null,
   lineProtocol: null,
+  sparkplug: null,
   integrationDeleted: false,
   authType: 'BASIC',
   uplinkSecret: expect.stringMatching(/^\S{16,}$/),

@@ -13,9 +13,12 @@ afterAll(() => world.close());
 const named = (endpoints: readonly Endpoint[]) =>
   endpoints.map(({ method, path }) => `${method} ${path}`).sort();
 
+/** Those of sign-in by a provider have handlers only where one is set; its tests call them. */
+const ofProvider = ({ path }: Endpoint) => path.startsWith('/v3/auth/oidc/');
+
 test('each endpoint has exactly one handler, and each handler an endpoint', () => {
   const { routes } = world.platform;
-  expect(named(routes)).toEqual(named(allEndpoints));
+  expect(named(routes)).toEqual(named(allEndpoints.filter((one) => !ofProvider(one))));
   expect(new Set(named(routes)).size).toBe(routes.length);
 });
 

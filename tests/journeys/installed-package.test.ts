@@ -1,5 +1,5 @@
 // Installed package: packed, unpacked next to the production packages only, and started with the demo.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -12,8 +12,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeOutput } from '../../tools/build-output.ts';
+import { readLockFile } from '../../tools/lock-file.ts';
+import { outputUntil } from '../world/program-output.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-package-'));
@@ -48,9 +51,7 @@ function archive(): string {
 
 /** Copies no package: links those that `npm ci --omit=dev` would install. */
 function linkProductionPackages(): void {
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
-  };
+  const lock = readLockFile(root);
   for (const [path, { dev }] of Object.entries(lock.packages)) {
     const isTopLevel = path.lastIndexOf('node_modules/') === 0;
     if (!isTopLevel || dev === true) continue;
@@ -68,6 +69,7 @@ test('review bug B9: the package contains the product and no test code', () => {
       'dist/src/scripting/guest/prelude.js',
       'dist/src/scripting/script-worker.js',
       'dist/clients/demo/demo.js',
+      'dist/clients/command-line/command.js',
       'dist/clients/file-backfill/command.js',
       'docs/operating.md',
     ]),
@@ -107,6 +109,8 @@ test(
         body: JSON.stringify({ script: `function consume(event) { emit('log', 7); }`, event: {} }),
       });
       expect(await response.json()).toEqual([{ type: 'LOG', event: 7 }]);
+      const sender = { url: `http://127.0.0.1:${port}`, key: apiKey };
+      expect(await devicesFrom(sender)).toMatch(/^DEVICE ID +NAME +STATE +ID\n/);
     } finally {
       platform.kill('SIGTERM');
     }
@@ -115,17 +119,9 @@ test(
   startWithinMs,
 );
 
-/** Resolves with the match; rejects with all output when the process ends before. */
-async function outputUntil(platform: ChildProcess, wanted: RegExp): Promise<RegExpExecArray> {
-  let output = '';
-  return new Promise((resolve, reject) => {
-    const add = (chunk: Buffer): void => {
-      output += chunk.toString();
-      const match = wanted.exec(output);
-      if (match !== null) resolve(match);
-    };
-    platform.stdout?.on('data', add);
-    platform.stderr?.on('data', add);
-    platform.once('exit', () => reject(new Error(`the platform ended: ${output}`)));
-  });
+/** What the command of the package lists, with the pinned Node. */
+async function devicesFrom({ url, key }: { url: string; key: string }): Promise<string> {
+  const program = join(installed, 'bin/heliograph.js');
+  const args = [program, 'devices', '--url', url, '--key', key];
+  return (await promisify(execFile)(process.execPath, args)).stdout;
 }

@@ -43,7 +43,7 @@ const words = (text: string) => text.split(/\s+/).sort();
 
 const audit = 'created updated version';
 const connectorKeys = `id ${audit} name description workspaceId readOnly global connectivity carrier provider integrationId
-  integrationDeleted authType uplinkSecret decodingType pushConfigurationAutomatically lineProtocol yanziProperties spacetiProperties`;
+  integrationDeleted authType uplinkSecret decodingType pushConfigurationAutomatically lineProtocol sparkplug yanziProperties spacetiProperties`;
 const typeKeys = `id name description type organizationId ${audit} meta libraryPath pictureUrl`;
 const typeDetailKeys = `${typeKeys} schemas typedSchemas sampleData uplinkScript downlinkScript`;
 const outputKeys = `id ${audit} name workspaceId deleted global scope type sendConsecutiveAlerts invokeRuleEngine useCustomPayload
@@ -271,7 +271,7 @@ test('contract 23: an API key shows its secret once and works until it is delete
   const record = (await owner('GET', `/v3/api-keys/${body.id}`)).body;
   expect(keysOf(record)).toEqual(
     words(
-      'id name description organizationId allWorkspaces workspaces permissions secretPrefix created lastUsed',
+      'id name description organizationId allWorkspaces workspaces permissions secretPrefix created lastUsed expiration',
     ),
   );
   expect(JSON.stringify(await owner('GET', '/v3/api-keys'))).not.toContain(body.secret);

@@ -78,7 +78,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const network: { tell: TellNetworkServer | undefined } = { tell: undefined };
   const operations = createOperationRunner({
     runChunk: (id, isTimeUp) => runOperationChunk(records, id, isTimeUp, network.tell),
-    unfinished: () => unfinishedOperations(records.db),
+    unfinished: () => unfinishedOperations(records.db, 'others'),
     organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
     failed: (error) => void failures.push(error),
     clock: () => performance.now(),
@@ -199,7 +199,7 @@ function routesOf(
     startOperation,
     lastRunsOf: async () => new Map<string, never>(),
     ...{ settled: async () => {}, settledFor: async () => {} },
-    ...{ waitingOf: () => 0, nextRetryOf: () => undefined, counted: async () => {} },
+    ...{ waitingOf: async () => new Map<string, never>(), counted: async () => {} },
   };
   const plain = [
     organizationRoutes,

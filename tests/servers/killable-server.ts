@@ -1,5 +1,6 @@
 // A server that tests kill, pause and start again on its own folder and ports.
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RunningServer } from '../../bench/load/server-process.ts';
 
 export interface KillableServer {
@@ -16,20 +17,28 @@ export interface KillableServer {
   stop(): Promise<void>;
 }
 
+/**
+ * ClickHouse 18.16 sometimes fails an assertion of the C library while it starts. PostgreSQL refuses
+ * to start while a process of the killed server has not ended yet.
+ */
+const passing = /\(SIGABRT\)|pre-existing shared memory block/;
+const attemptsMax = 20;
+const betweenAttemptsMs = 200;
+
 /** `launch` starts the process; `untilReady` resolves when it answers. */
 export async function startKillable(
   launch: () => RunningServer,
   untilReady: (server: RunningServer) => Promise<void>,
 ): Promise<KillableServer> {
-  async function start(attemptsLeft = 2): Promise<RunningServer> {
+  async function start(attemptsLeft = attemptsMax): Promise<RunningServer> {
     const started = launch();
     try {
       await untilReady(started);
     } catch (error) {
       await started.stop();
-      // ClickHouse 18.16 sometimes fails an assertion of the C library while it starts.
-      if (attemptsLeft > 0 && String(error).includes('(SIGABRT)')) return start(attemptsLeft - 1);
-      throw error;
+      if (attemptsLeft === 0 || !passing.test(String(error))) throw error;
+      await delay(betweenAttemptsMs);
+      return start(attemptsLeft - 1);
     }
     return started;
   }

@@ -1,13 +1,14 @@
 // Cluster of a test: several platforms on one PostgreSQL, behind a proxy that takes them in turns.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream';
 import { freePort } from '../../bench/load/server-process.ts';
 import { recordsSettings } from '../../src/records/testing-engine.ts';
+import type { ClusterConfig } from '../../src/cluster-settings.ts';
 import { freeUdpPort } from './coap-device.ts';
+import { type NodeProcess, startNodeProcess } from './node-process.ts';
+import { startRoundRobin } from './round-robin.ts';
 import { startWorld, type World } from './world.ts';
 
 export interface TestCluster {
@@ -17,6 +18,12 @@ export interface TestCluster {
   readonly nodes: readonly World[];
   /** Of the nodes, in their order. */
   readonly coapPorts: readonly number[];
+  readonly mqttPorts: readonly number[];
+  /** Internal addresses of the nodes, and that of their records. */
+  readonly nodeUrls: readonly string[];
+  readonly recordsUrl: string | undefined;
+  /** Starts one more node as a process, which can be killed. Its MQTT port is the last one. */
+  addProcess(): Promise<NodeProcess>;
   close(): Promise<void>;
 }
 
@@ -28,27 +35,34 @@ export interface ClusterOptions {
 /** Two nodes that share all but their data folders. */
 export async function startCluster(options: ClusterOptions = {}): Promise<TestCluster> {
   const targets: number[] = [];
-  const proxy = await startProxy(targets);
+  const proxy = await startRoundRobin(targets);
   const { port } = proxy.address() as AddressInfo;
   const base = `http://127.0.0.1:${port}`;
   const directories = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'heliograph-node-')));
   const [first = ''] = directories;
   const common = { ...(await recordsSettings(first)), ...options.environment };
   const nodes: World[] = [];
+  const processes: NodeProcess[] = [];
   const coapPorts = await Promise.all(directories.map(freeUdpPort));
+  const mqttPorts: number[] = [];
+  const nodePorts: number[] = [];
+  for (const _ of directories) {
+    mqttPorts.push(await freePort());
+    nodePorts.push(await freePort());
+  }
   for (const [place, directory] of directories.entries()) {
     const node = await startWorld({
       ...{
         directory,
-        environment: { ...common, PUBLIC_URL: base, COAP_PORT: String(coapPorts[place]) },
+        environment: {
+          ...common,
+          PUBLIC_URL: base,
+          COAP_PORT: String(coapPorts[place]),
+          MQTT_PORT: String(mqttPorts[place]),
+        },
         base,
       },
-      cluster: {
-        nodeUrl: `http://127.0.0.1:${await freePort()}`,
-        host: '127.0.0.1',
-        secret: 'the secret of all nodes of this test',
-        leaseMs: options.leaseMs ?? 10_000,
-      },
+      cluster: clusterOf(options, nodePorts[place] ?? 0),
     });
     nodes.push(node);
     targets.push(node.platform.port);
@@ -59,7 +73,24 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
     world,
     nodes,
     coapPorts,
+    mqttPorts,
+    nodeUrls: nodePorts.map(nodeUrlOf),
+    recordsUrl: common['RECORDS_URL'],
+    async addProcess() {
+      const directory = mkdtempSync(join(tmpdir(), 'heliograph-node-'));
+      directories.push(directory);
+      const mqttPort = await freePort();
+      const MQTT_PORT = String(mqttPort);
+      const added = await startNodeProcess({
+        environment: { ...common, DATA_DIR: directory, PUBLIC_URL: base, MQTT_PORT },
+        cluster: clusterOf(options, await freePort()),
+      });
+      processes.push(added);
+      mqttPorts.push(mqttPort);
+      return added;
+    },
     async close() {
+      for (const added of processes) await added.kill();
       proxy.closeAllConnections();
       proxy.close();
       for (const node of nodes) await node.close();
@@ -68,22 +99,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
   };
 }
 
-function startProxy(targets: readonly number[]): Promise<Server> {
-  let turn = 0;
-  const server = createServer((request, response) => {
-    const { method, url: path, headers } = request;
-    const target = targets[turn++ % targets.length];
-    const sent = httpRequest(
-      { host: '127.0.0.1', port: target, method, path, headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-        pipeline(answer, response, () => undefined);
-      },
-    );
-    sent.on('error', () => response.destroy());
-    pipeline(request, sent, () => undefined);
-  });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve(server));
-  });
+function clusterOf({ leaseMs = 10_000 }: ClusterOptions, port: number): ClusterConfig {
+  return {
+    nodeUrl: nodeUrlOf(port),
+    host: '127.0.0.1',
+    secret: 'the secret of all nodes of this test',
+    leaseMs,
+  };
 }
+
+const nodeUrlOf = (port: number) => `http://127.0.0.1:${port}`;

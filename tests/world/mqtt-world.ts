@@ -66,48 +66,7 @@ export async function startMqttWorld(
     ...world,
     mqttPort,
     mqttTlsPort,
-    async mqttDevice({ script, beside, connector: fields = {} } = {}) {
-      const name = `mqtt ${++count}`;
-      const { workspaceId, organizationId } = world;
-      const connector =
-        beside === undefined
-          ? await world.must('POST', '/v3/device-connectors', {
-              name,
-              workspaceId,
-              connectivity: 'MQTT',
-              ...fields,
-            })
-          : { id: beside.connectorId, uplinkSecret: beside.secret };
-      const uplinkScript = { code: script };
-      const type =
-        script === undefined
-          ? null
-          : await world.must('POST', '/v3/device-types', {
-              name,
-              organizationId,
-              type: 'manual',
-              meta: {},
-              uplinkScript,
-            });
-      const flow = await world.must('POST', '/v3/data-flows', {
-        name,
-        workspaceId,
-        deviceConnector: { id: connector.id },
-        deviceType: type === null ? null : { id: type.id },
-        outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
-        passThrough: script === undefined,
-      });
-      const deviceId = `device-${count}`;
-      const draft = { name, deviceId, workspaceId, dataFlowId: flow.id, connectivity: 'MQTT' };
-      const { id } = await world.must('POST', '/v3/devices', draft);
-      return {
-        id,
-        deviceId,
-        connectorId: connector.id,
-        dataFlowId: flow.id,
-        secret: connector.uplinkSecret,
-      };
-    },
+    mqttDevice: (wanted) => createMqttDevice(world, ++count, wanted),
     client: ({ connectorId, secret }, wanted = {}, url) =>
       clientWith({ username: connectorId, password: secret, ...wanted }, url),
     clientWith,
@@ -124,6 +83,54 @@ export async function startMqttWorld(
       await Promise.all(clients.map((client) => client.endAsync(true)));
       await world.close();
     },
+  };
+}
+
+/** Its name contains the number. */
+export async function createMqttDevice(
+  world: Pick<World, 'workspaceId' | 'organizationId' | 'must'>,
+  count: number,
+  { script, beside, connector: fields = {} }: MqttDeviceOptions = {},
+): Promise<MqttDevice> {
+  const name = `mqtt ${count}`;
+  const { workspaceId, organizationId } = world;
+  const connector =
+    beside === undefined
+      ? await world.must('POST', '/v3/device-connectors', {
+          name,
+          workspaceId,
+          connectivity: 'MQTT',
+          ...fields,
+        })
+      : { id: beside.connectorId, uplinkSecret: beside.secret };
+  const uplinkScript = { code: script };
+  const type =
+    script === undefined
+      ? null
+      : await world.must('POST', '/v3/device-types', {
+          name,
+          organizationId,
+          type: 'manual',
+          meta: {},
+          uplinkScript,
+        });
+  const flow = await world.must('POST', '/v3/data-flows', {
+    name,
+    workspaceId,
+    deviceConnector: { id: connector.id },
+    deviceType: type === null ? null : { id: type.id },
+    outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
+    passThrough: script === undefined,
+  });
+  const deviceId = `device-${count}`;
+  const draft = { name, deviceId, workspaceId, dataFlowId: flow.id, connectivity: 'MQTT' };
+  const { id } = await world.must('POST', '/v3/devices', draft);
+  return {
+    id,
+    deviceId,
+    connectorId: connector.id,
+    dataFlowId: flow.id,
+    secret: connector.uplinkSecret,
   };
 }
 

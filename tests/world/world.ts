@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPlatform } from '../../src/composition/platform.ts';
 import type { Platform } from '../../src/composition/platform-parts.ts';
-import { type ClusterConfig, readConfig } from '../../src/config.ts';
+import type { ClusterConfig } from '../../src/cluster-settings.ts';
+import { readConfig } from '../../src/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { type Answered, checkedFetch } from './checked-fetch.ts';
 import { recordsSettings } from '../../src/records/testing-engine.ts';
 import type { Log } from '../../src/telemetry/log.ts';
+import { isPaired, startPair } from './paired-platform.ts';
 import { samplesSettings } from './samples-settings.ts';
 
 const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
@@ -54,20 +56,33 @@ export interface DeviceOptions {
   readonly name?: string;
 }
 
+interface NodeOptions {
+  readonly now?: () => number;
+  readonly log?: Log;
+  /** Several platforms of a cluster, whose calls go through the address. */
+  readonly cluster?: ClusterConfig;
+}
+
+/** One platform, or with `CLUSTER=2` two. */
+function startNodes(
+  environment: Readonly<Record<string, string>>,
+  { now, log, cluster }: NodeOptions,
+): Promise<Platform> {
+  if (isPaired && cluster === undefined) return startPair({ environment, now, log });
+  const config = readConfig(environment);
+  return startPlatform(cluster === undefined ? config : { ...config, cluster }, now, log);
+}
+
 /** Starts a platform; `directory` continues on an existing data folder and leaves it in place. */
 export async function startWorld(
-  options: {
+  options: NodeOptions & {
     directory?: string;
     environment?: Record<string, string>;
-    now?: () => number;
-    log?: Log;
-    /** Several platforms of a cluster, whose calls go through the address. */
-    cluster?: ClusterConfig;
     base?: string;
   } = {},
 ): Promise<World> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'heliograph-world-'));
-  const settings = readConfig({
+  const environment = {
     HOST: '127.0.0.1',
     PORT: '0',
     DATA_DIR: directory,
@@ -80,10 +95,8 @@ export async function startWorld(
     ...(await recordsSettings(directory)),
     ...samplesSettings(directory),
     ...options.environment,
-  });
-  const { cluster } = options;
-  const config = cluster === undefined ? settings : { ...settings, cluster };
-  const platform = await startPlatform(config, options.now, options.log);
+  };
+  const platform = await startNodes(environment, options);
   const base = options.base ?? `http://127.0.0.1:${platform.port}`;
   let count = 0;
 
@@ -164,7 +177,9 @@ export async function startWorld(
     },
     async close() {
       await platform.close('test');
-      if (options.directory === undefined) rmSync(directory, { recursive: true, force: true });
+      if (options.directory !== undefined) return;
+      for (const each of [directory, `${directory}-second`])
+        rmSync(each, { recursive: true, force: true });
     },
   };
 }

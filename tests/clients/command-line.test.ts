@@ -1,0 +1,232 @@
+// Command line: `heliograph` as a program against a running platform, its exit codes, and its completion in bash.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWorld, type TestDevice, type World } from '../world/world.ts';
+
+const program = join(import.meta.dirname, '..', '..', 'clients', 'command-line', 'command.ts');
+let world: World;
+let folder: string;
+let pump: TestDevice;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'heliograph-command-line-'));
+  world = await startWorld();
+  pump = await world.device({ name: 'Pump' });
+  await world.capture(pump, { temperature: 21.5 });
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const { HELIOGRAPH_URL: _, HELIOGRAPH_API_KEY: __, ...others } = process.env;
+  return { ...others, XDG_CONFIG_HOME: folder, ...more };
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(
+  args: readonly string[],
+  input = '',
+  more: Record<string, string> = {},
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [program, ...args],
+      { env: environment(more) },
+      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+    // A command that ends without reading its input closes the pipe.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+  });
+}
+
+const signedIn = () => ({ HELIOGRAPH_URL: world.base, HELIOGRAPH_API_KEY: world.apiKey });
+const ask = (...args: string[]) => run(args, '', signedIn());
+
+test('sign-in tries the key, saves it for its user, and sign-out removes it', async () => {
+  expect(await run(['devices'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/not signed in/),
+  });
+  const url = ['--url', world.base];
+  const wrong = await run(['sign-in', ...url], 'wrong\n');
+  expect(wrong).toMatchObject({ code: 3, stderr: expect.stringMatching(/401/) });
+  expect(await run(['sign-in', ...url], `${world.apiKey}\n`)).toMatchObject({ code: 0 });
+  const path = join(folder, 'heliograph', 'credential.json');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(await run(['devices'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/Pump/) });
+  expect(await run(['sign-out'])).toMatchObject({ code: 0 });
+  expect(await run(['devices'])).toMatchObject({ code: 3 });
+});
+
+test('devices as a table and as JSON, one a line', async () => {
+  const { stdout } = await ask('devices', '--search', 'Pump');
+  const [titles, row] = stdout.split('\n');
+  expect(titles).toMatch(/^DEVICE ID +NAME +STATE +ID$/);
+  expect(row).toMatch(new RegExp(`^${pump.deviceId} +Pump +ONLINE +${pump.id}$`));
+  const lines = (await ask('devices', '--json', '--limit', '1')).stdout.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ id: pump.id }]);
+});
+
+test('export samples writes a file, and leaves no export on the platform', async () => {
+  const file = join(folder, 'samples.parquet');
+  const place = ['--workspace', world.workspaceId, '--file', file];
+  const done = await ask('export', 'samples', ...place, '--devices', pump.deviceId, '--json');
+  expect(done).toMatchObject({ code: 0 });
+  expect(JSON.parse(done.stdout)).toMatchObject({ samples: 1, incomplete: false });
+  expect(String(readFileSync(file).subarray(0, 4))).toBe('PAR1');
+  expect(statSync(file).size).toBe(JSON.parse(done.stdout).bytes);
+  const left = await world.must('GET', `/v3/exports?workspaceId=${world.workspaceId}`);
+  expect(left.totalElements).toBe(0);
+  expect(await ask('export', 'samples')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/--workspace ID and --file FILE/),
+  });
+});
+
+test('query shows samples by either id', async () => {
+  expect((await ask('query', pump.deviceId)).stdout).toMatch(/default +\{"temperature":21.5\}/);
+  const { stdout } = await ask('query', pump.id, '--json', '--from', '2020-01-01T00:00:00Z');
+  expect(JSON.parse(stdout)).toMatchObject({ data: { temperature: 21.5 } });
+  expect((await ask('query', pump.id, '--json', '--to', '2020-01-01T00:00:00Z')).stdout).toBe('');
+});
+
+/** Resolves when the program has written this to standard error. */
+function said(child: ChildProcess, text: string): Promise<void> {
+  return new Promise((resolve) =>
+    child.stderr?.on('data', (chunk) => String(chunk).includes(text) && resolve()),
+  );
+}
+
+test.each(['device', 'workspace'])('tail follows a %s and ends after its limit', async (what) => {
+  const target = what === 'device' ? [pump.deviceId] : ['--workspace', world.workspaceId];
+  const args = [program, 'tail', ...target, '--json', '--limit', '2'];
+  const child = spawn(process.execPath, args, { env: environment(signedIn()) });
+  let stdout = '';
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  await said(child, 'following');
+  await world.capture(pump, { n: 1 });
+  await world.capture(pump, { n: 2 });
+  expect(await ended).toBe(0);
+  const data = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).sample.data);
+  expect(data).toEqual([{ n: 1 }, { n: 2 }]);
+});
+
+test('an interrupt ends tail with 130', async () => {
+  const child = spawn(process.execPath, [program, 'tail', pump.id], {
+    env: environment(signedIn()),
+  });
+  await said(child, 'following');
+  child.kill('SIGINT');
+  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130);
+});
+
+test('backfill loads what export has written', async () => {
+  const copy = await world.device({ name: 'Copy' });
+  const exported = await ask('export', pump.deviceId);
+  expect(exported.stdout).toMatch(/"temperature":21.5/);
+  const path = join(folder, 'samples.ndjson');
+  const lines = exported.stdout.trim().split('\n');
+  const moved = lines.map((line) =>
+    JSON.stringify({ ...JSON.parse(line), deviceId: copy.deviceId }),
+  );
+  writeFileSync(path, moved.join('\n'));
+  expect(await ask('backfill', path)).toMatchObject({
+    code: 0,
+    stdout: `${lines.length} stored, 0 were stored already, 0 rejected\n`,
+  });
+  expect((await ask('query', copy.deviceId, '--json')).stdout.trim().split('\n')).toHaveLength(
+    lines.length,
+  );
+  writeFileSync(path, JSON.stringify({ deviceId: 'nobody', data: { a: 1 } }));
+  expect(await ask('backfill', path)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/errors.ndjson/),
+  });
+});
+
+test('import makes a workspace what export has written', async () => {
+  const { stdout } = await ask('export', '--workspace', world.workspaceId);
+  const document = JSON.parse(stdout);
+  document.tags = [{ name: 'imported' }];
+  const path = join(folder, 'workspace.json');
+  writeFileSync(path, JSON.stringify(document));
+  expect(await ask('import', path, '--workspace', world.workspaceId)).toMatchObject({ code: 0 });
+  expect((await ask('export', '--workspace', world.workspaceId)).stdout).toMatch(/"imported"/);
+});
+
+describe('exit codes', () => {
+  test.each<[string, string[], number, RegExp]>([
+    ['an unknown command', ['toast'], 2, /unknown command "toast"/],
+    ['an unknown option', ['devices', '--toast'], 2, /--toast/],
+    ['a missing word', ['query'], 2, /it takes DEVICE/],
+    ['too many words', ['devices', 'x'], 2, /no further words/],
+    ['a limit that is none', ['devices', '--limit', 'x'], 2, /--limit x/],
+    ['tail of nothing', ['tail'], 2, /name a device/],
+    ['import into nothing', ['import', 'x'], 2, /--workspace/],
+    ['an unknown device', ['query', 'nobody'], 1, /404/],
+    ['a file that does not exist', ['backfill', '/nowhere.csv'], 1, /nowhere/],
+    ['another shell', ['completion', 'fish'], 2, /name the shell/],
+  ])('%s', async (_, args, code, reason) => {
+    const outcome = await run(args, '', signedIn());
+    expect(outcome).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(reason) });
+    expect(outcome.stderr).not.toMatch(/\n {4}at /);
+  });
+
+  test('a platform that does not answer', async () => {
+    const outcome = await run(['devices', '--url', 'http://127.0.0.1:1', '--key', 'k']);
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringMatching(/no answer/) });
+  });
+});
+
+test('help lists each command, and those of one its options', async () => {
+  const { stdout } = await run(['help']);
+  for (const name of [
+    'devices',
+    'tail',
+    'query',
+    'backfill',
+    'import',
+    'export',
+    'verify',
+    'sign-in',
+    'completion',
+  ])
+    expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+  expect((await run(['query', '--help'])).stdout).toMatch(
+    /usage: heliograph query DEVICE \[options\][^]*--topic TOPIC/,
+  );
+});
+
+test('bash completes commands and options', async () => {
+  const { stdout } = await run(['completion', 'bash']);
+  const completed = (...words: string[]) =>
+    new Promise<string>((resolve) => {
+      const script = `${stdout}\nCOMP_WORDS=(${words.map((word) => `"${word}"`).join(' ')}); COMP_CWORD=${words.length - 1}; _heliograph; echo "\${COMPREPLY[*]}"`;
+      execFile('bash', ['-c', script], (_, output) => resolve(output.trim()));
+    });
+  expect(await completed('heliograph', 'de')).toBe('devices');
+  expect(await completed('heliograph', 'query', '--to')).toBe('--to --topic');
+});
+
+test('control characters of a device do not reach the terminal', async () => {
+  const device = await world.device({ name: 'evil' });
+  const { version } = await world.must('GET', `/v3/devices/${device.id}`);
+  await world.must('PUT', `/v3/devices/${device.id}`, { version, name: 'a\u001b[2Jb' });
+  expect((await ask('devices')).stdout).toMatch(/a·\[2Jb/);
+});
