@@ -183,3 +183,35 @@ test('an operation that was interrupted after its request repeats the request, a
   expect(told).toEqual([`deregister ${devices[0].deviceId}`]);
   expect(await read(devices[0].id)).toMatchObject({ registered: false, version: 2 });
 });
+
+test('what a network server answered is stored, also when the time of the chunk ends', async () => {
+  const devices = [await integrated(), await integrated(), await integrated()];
+  const sent = { workspaceId: world.workspaceId, deviceIds: devices.map((device) => device.id) };
+  const created = await world.admin('POST', '/v3/devices/bulk/deregister', sent);
+  await world.operations.idle();
+  const { records } = world;
+  const { id } = created.body;
+  const ids = devices.map((device) => device.id);
+  await records.db
+    .updateTable('operations')
+    .set({ completed: null, done: 0 })
+    .where('id', '=', id)
+    .execute();
+  await Promise.all(
+    ids.map(async (device, place) =>
+      records.db
+        .updateTable('operationActions')
+        .set({ state: 'PENDING', input: JSON.stringify({ id: device }) })
+        .where('operationId', '=', id)
+        .where('place', '=', place)
+        .execute(),
+    ),
+  );
+  await records.db.updateTable('devices').set({ registered: 1 }).where('id', 'in', ids).execute();
+  told = [];
+  let questions = 0;
+  const isTimeUp = () => (questions += 1) > ids.length;
+  const isEnded = await runOperationChunk(records, id, isTimeUp, world.network.tell);
+  expect(isEnded).toBe(true);
+  expect(told).toEqual(devices.map((device) => `deregister ${device.deviceId}`));
+});

@@ -213,7 +213,8 @@ export async function runOperationChunk(
       await saveAction(step.db, ended);
       done += 1;
       if (ended.state === 'FAILED') failed += 1;
-      if (isTimeUp()) break;
+      // What a network server was asked is stored, however long that takes: it would be asked again.
+      if (answers === undefined && isTimeUp()) break;
     }
     const isLast = done >= operation.total;
     await saveProgress(step.db, {
