@@ -23,8 +23,19 @@ export interface TestCluster {
   readonly nodeUrls: readonly string[];
   readonly recordsUrl: string | undefined;
   /** Starts one more node as a process, which can be killed. Its MQTT port is the last one. */
-  addProcess(): Promise<NodeProcess>;
+  addProcess(options?: AddedNodeOptions): Promise<AddedNode>;
   close(): Promise<void>;
+}
+
+export interface AddedNodeOptions {
+  /** The data folder of an earlier node; a new one by default. */
+  readonly directory?: string;
+  /** Differs from that of the other nodes. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface AddedNode extends NodeProcess {
+  readonly directory: string;
 }
 
 export interface ClusterOptions {
@@ -76,18 +87,23 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
     mqttPorts,
     nodeUrls: nodePorts.map(nodeUrlOf),
     recordsUrl: common['RECORDS_URL'],
-    async addProcess() {
-      const directory = mkdtempSync(join(tmpdir(), 'heliograph-node-'));
+    async addProcess({
+      directory = mkdtempSync(join(tmpdir(), 'heliograph-node-')),
+      environment,
+    } = {}) {
       directories.push(directory);
       const mqttPort = await freePort();
       const MQTT_PORT = String(mqttPort);
       const added = await startNodeProcess({
-        environment: { ...common, DATA_DIR: directory, PUBLIC_URL: base, MQTT_PORT },
+        environment: {
+          ...{ ...common, DATA_DIR: directory, PUBLIC_URL: base, MQTT_PORT },
+          ...environment,
+        },
         cluster: clusterOf(options, await freePort()),
       });
       processes.push(added);
       mqttPorts.push(mqttPort);
-      return added;
+      return { ...added, directory };
     },
     async close() {
       for (const added of processes) await added.kill();
