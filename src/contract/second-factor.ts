@@ -133,7 +133,7 @@ export const secondStepBody = namedObject('SecondStepBody', {
 export const secondFactorDemandSchema = namedObject('SecondFactorDemand', {
   secondFactorRequired: Type.Boolean({
     description:
-      'Whether members who sign in with a password must have a second factor; without one they reach the own account alone',
+      'Whether members who sign in with a password must have a second factor; without one they reach only the own account',
   }),
 });
 

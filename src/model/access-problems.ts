@@ -191,7 +191,7 @@ export const accessProblems = {
     status: 403,
     code: '40395_MEMBER_ELSEWHERE',
     message:
-      'The member also belongs to organizations where you may not reset second factors: a member who is an owner or administrator in all of them can',
+      'The member also belongs to organizations where you cannot reset second factors: a member who is an owner or administrator in all of them can',
   },
   noPassword: {
     status: 403,

@@ -61,7 +61,7 @@ export function isClosed(
   return closedOrganizations?.has(organizationId) === true;
 }
 
-/** Whether every organization of the user is closed: the session is good for enrolling alone. */
+/** Whether every organization of the user is closed: the session can only enrol. */
 export function isClosedEverywhere(principal: Principal): boolean {
   const { inOrganizations } = principal;
   if (inOrganizations === undefined) return isClosed(principal);

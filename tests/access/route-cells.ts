@@ -374,27 +374,6 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     (of) => `/v3/organizations/${of.organization}`,
     () => ({}),
   ),
-  'GET /v3/organizations/:id/second-factor': record(
-    'organization',
-    ['organization', 'read'],
-    (of) => `/v3/organizations/${of.organization}/second-factor`,
-    undefined,
-    'permittedUser',
-  ),
-  'PUT /v3/organizations/:id/second-factor': record(
-    'organization',
-    ['organization', 'manage'],
-    (of) => `/v3/organizations/${of.organization}/second-factor`,
-    () => ({ secondFactorRequired: 'x' }),
-    'permittedUser',
-  ),
-  'DELETE /v3/organizations/:id/members/:userId/second-factor': record(
-    'organization',
-    ['organization.member', 'manage'],
-    (of) => `/v3/organizations/${of.organization}/members/50ffffffffffffff/second-factor`,
-    undefined,
-    'permittedUser',
-  ),
   'DELETE /v3/organizations/:id': record(
     'organization',
     ['organization', 'delete'],

@@ -169,7 +169,7 @@ describe('a member without a second factor', () => {
     expect((await staying.call('GET', '/v3/tags')).status).toBe(200);
   });
 
-  test('reaches no route that is not for the own account, whatever it names', async () => {
+  test('reaches no route that is not for the own account, also by ids that exist', async () => {
     const { email } = await member('OWNER');
     await demand(true);
     const acting = await signIn(at.base, email);

@@ -35,7 +35,7 @@ export async function changeSecondFactorDemand(
   });
 }
 
-/** Whether the caller keeps the way in: with a second factor, or by the provider. */
+/** Whether the demand does not concern the caller: with a second factor, or signed in by the provider. */
 async function wouldStay(db: RecordsDb, { id, sessionId }: Principal): Promise<boolean> {
   if (await hasSecondFactor(db, id)) return true;
   const session = sessionId === undefined ? undefined : await findSession(db, sessionId);

@@ -1,4 +1,4 @@
-// Second factor reset: a member who lost every second factor starts again with the password alone.
+// Second factor reset: a member who lost every second factor starts again with only the password.
 import { type Principal, isClosed } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole } from '../../model/user.ts';
@@ -23,7 +23,7 @@ interface MemberOfOrganization {
 /**
  * Removes app, passkeys and recovery codes of the member, and ends the member's sessions. Throws
  * 403 for the caller's own, for a role that may do more than the caller's, and for a member of an
- * organization where the caller may not do the same: the account is one for all of them. Throws
+ * organization where the caller cannot do the same: the account is one for all of them. Throws
  * 404 for a membership that is not accepted, because the user did not agree to it.
  */
 export async function resetSecondFactors(
