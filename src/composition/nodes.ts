@@ -1,6 +1,7 @@
 // Connects the nodes of a cluster: leases of devices, the internal port, and the router of requests.
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { shareChanges } from './change-sharing.ts';
 import { offerEntries } from './entry-feeds.ts';
 import { offerReplay, openLiveNodes } from './live-nodes.ts';
 import { readElsewhere } from './read-elsewhere.ts';
@@ -125,8 +126,9 @@ export async function openCluster(
       });
       leases.want(partitionLeases);
       const serve = requestListenerOf(served.server);
+      const changes = shareChanges(parts, nodes, () => otherNodes(leases));
       const calls = [work.handlers, messages.calls, served.storingCalls ?? [], reads.handlers];
-      const handlers = new Map(calls.flatMap((some) => [...some]));
+      const handlers = new Map([...calls, changes].flatMap((some) => [...some]));
       const internal = internalPortOf(parts, cluster, leases, { serve, handlers, feeds });
       await internal.listen({ host: cluster.host, port: Number(new URL(cluster.nodeUrl).port) });
       closers.push('the internal port', () => internal.close());
