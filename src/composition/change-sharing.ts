@@ -1,11 +1,8 @@
 // Connects answers with the other nodes: an answer is sent when they have read what its request changed.
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { Parts } from './platform-parts.ts';
-import { createChangeSharing, readChangesCall } from '../flows/change-sharing.ts';
+import type { SharedWork } from '../leases/held-work.ts';
 import type { Actor } from '../model/actor.ts';
-import type { NodeAddress } from '../model/node-address.ts';
-import type { CallHandlers, Nodes } from '../nodes/nodes.ts';
-import { setTimer } from '../structures/timers.ts';
 
 /** What requests change, and how it is shared before they are answered. */
 export interface ActingRequests {
@@ -38,25 +35,15 @@ export function actingRequests(acting: AsyncLocalStorage<Actor | undefined>): Ac
   };
 }
 
-/** From now on, answers of this node wait for the others. Returns what others can ask of it. */
+/** The longest that an answer waits for a node to read what its request changed. */
+const readMsMax = 1_000;
+
+/** From now on, answers of this node wait for the others. Call before it joins them. */
 export function shareChanges(
-  { node, telemetry, useChangeSharing }: Pick<Parts, 'node' | 'telemetry' | 'useChangeSharing'>,
-  nodes: Pick<Nodes, 'call'>,
-  others: () => readonly NodeAddress[],
-): CallHandlers {
-  const sharing = createChangeSharing({
-    others,
-    ask: (to) => nodes.call(to, readChangesCall, null),
-    failed: (error) => telemetry.backgroundFailed('sharing changes with another node', error),
-    clock: () => performance.now(),
-    setTimer,
-  });
-  useChangeSharing(sharing.share);
-  const about = 'Nodes that did not answer, and for which answers do not wait at present.';
-  telemetry.gauge('change_sharing_nodes_skipped', about, sharing.skipped);
-  const readChanges = async () => {
-    await node?.readNow();
-    return null;
-  };
-  return new Map([[readChangesCall, readChanges]]);
+  { node, useChangeSharing }: Pick<Parts, 'node' | 'useChangeSharing'>,
+  work: Pick<SharedWork, 'atOthers'>,
+): void {
+  const here = async () => node?.readNow();
+  const share = work.atOthers({ call: 'readChanges', here, askMsMax: readMsMax });
+  useChangeSharing(() => share(''));
 }

@@ -1,6 +1,6 @@
-// Sharing of changes: who is asked, how often, and for whom no answer waits.
+// Node rounds: who is asked, how often, and for whom nothing waits.
 import { expect, test } from 'vitest';
-import { changeSharingLimits, createChangeSharing } from './change-sharing.ts';
+import { createNodeRounds, skipMs } from './node-rounds.ts';
 
 const node = (id: string) => ({ id, url: `http://${id}` });
 
@@ -9,11 +9,12 @@ function world(ids: readonly string[]) {
   const timers = new Set<() => void>();
   const failures: unknown[] = [];
   const state = { now: 0, others: ids.map(node) };
-  const sharing = createChangeSharing({
+  const rounds = createNodeRounds({
+    askMsMax: 1_000,
     others: () => state.others,
-    ask({ id }) {
+    ask({ id }, request) {
       const answer = Promise.withResolvers<unknown>();
-      asked.push({ id, answer });
+      asked.push({ id: id + request, answer });
       return answer.promise;
     },
     failed: (error) => void failures.push(error),
@@ -27,7 +28,7 @@ function world(ids: readonly string[]) {
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
   return {
-    ...{ asked, failures, sharing, state, timers, turns },
+    ...{ asked, failures, rounds, state, timers, turns },
     names: () => asked.map(({ id }) => id),
     async answerAll() {
       for (const { answer } of asked) answer.resolve(null);
@@ -47,8 +48,8 @@ function watched(promise: Promise<void>) {
 }
 
 test('each other node is asked, and all must have read', async () => {
-  const { sharing, asked, names, turns } = world(['a', 'b']);
-  const shared = watched(sharing.share());
+  const { rounds, asked, names, turns } = world(['a', 'b']);
+  const shared = watched(rounds.ask(''));
   expect(names()).toEqual(['a', 'b']);
   asked[0]?.answer.resolve(null);
   await turns();
@@ -59,9 +60,9 @@ test('each other node is asked, and all must have read', async () => {
 });
 
 test('what comes during a question shares the next one', async () => {
-  const { sharing, names, answerAll, turns } = world(['a']);
-  const first = watched(sharing.share());
-  const later = [watched(sharing.share()), watched(sharing.share()), watched(sharing.share())];
+  const { rounds, names, answerAll, turns } = world(['a']);
+  const first = watched(rounds.ask(''));
+  const later = [watched(rounds.ask('')), watched(rounds.ask('')), watched(rounds.ask(''))];
   await turns();
   expect(names()).toEqual(['a']);
   await answerAll();
@@ -74,32 +75,46 @@ test('what comes during a question shares the next one', async () => {
 });
 
 test.each(['late', 'refused'])('a node that is %s is skipped for a time', async (how) => {
-  const { sharing, asked, state, names, answerAll, passTime, turns, failures, timers } = world([
+  const { rounds, asked, state, names, answerAll, passTime, turns, failures, timers } = world([
     'a',
     'b',
   ]);
-  const shared = watched(sharing.share());
+  const shared = watched(rounds.ask(''));
   asked[1]?.answer.resolve(null);
   if (how === 'refused') asked[0]?.answer.reject(new Error('no'));
   else await passTime();
   await turns();
   expect(shared.isDone).toBe(true);
   expect(failures).toHaveLength(1);
-  expect(sharing.skipped()).toBe(1);
-  const again = watched(sharing.share());
+  expect(rounds.skipped()).toBe(1);
+  const again = watched(rounds.ask(''));
   expect(names()).toEqual(['a', 'b', 'b']);
   await answerAll();
   expect(again.isDone).toBe(true);
-  state.now += changeSharingLimits.skipMs;
-  expect(sharing.skipped()).toBe(0);
-  void sharing.share();
+  state.now += skipMs;
+  expect(rounds.skipped()).toBe(0);
+  void rounds.ask('');
   expect(names()).toEqual(['a', 'b', 'b', 'a', 'b']);
   await answerAll();
   expect(timers.size).toBe(0);
 });
 
+test('each request has rounds of its own', async () => {
+  const { rounds, names, answerAll, turns } = world(['a']);
+  const first = watched(rounds.ask(' x'));
+  const other = watched(rounds.ask(' y'));
+  const again = watched(rounds.ask(' x'));
+  await turns();
+  expect(names()).toEqual(['a x', 'a y']);
+  await answerAll();
+  expect([first.isDone, other.isDone, again.isDone]).toEqual([true, true, false]);
+  await answerAll();
+  expect(again.isDone).toBe(true);
+  expect(names()).toEqual(['a x', 'a y', 'a x']);
+});
+
 test('without others nothing is asked', async () => {
-  const { sharing, names } = world([]);
-  await sharing.share();
+  const { rounds, names } = world([]);
+  await rounds.ask('');
   expect(names()).toEqual([]);
 });
