@@ -35,7 +35,12 @@ const made = (await bootstrap(records, {
   now: Date.now(),
 }))!;
 const { publicUrl } = readConfig({});
-const access = composeAccess(() => publicUrl, records, (_, work) => work(), Date.now);
+const access = composeAccess(
+  () => publicUrl,
+  records,
+  (_, work) => work(),
+  Date.now,
+);
 told.push(access.recordChanged);
 
 const place = {

@@ -57,7 +57,7 @@ export interface Access extends ChangeFollower {
 /** How long other nodes may keep to themselves that a session was used. */
 const othersSaveWithinMs = 2 * minuteMs;
 
-/** `actAs` tells the records who changes them, which they write to the audit log. */
+/** `actAs` runs work in the name of an actor, which the records write to the audit log. */
 export function composeAccess(
   publicUrl: () => string,
   records: OpenRecords,

@@ -1,4 +1,4 @@
-// Work at all nodes: what an answer waits for is done here and, with several nodes, by the others in parallel.
+// Work at all nodes: an answer waits for what is done here and, in parallel, by the other nodes.
 import type { SharedWork, WorkAtNodes } from '../leases/held-work.ts';
 
 /**

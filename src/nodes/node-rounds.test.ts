@@ -99,7 +99,7 @@ test.each(['late', 'refused'])('a node that is %s is skipped for a time', async 
   expect(timers.size).toBe(0);
 });
 
-test('each request has rounds of its own', async () => {
+test('each request has its own rounds', async () => {
   const { rounds, names, answerAll, turns } = world(['a']);
   const first = watched(rounds.ask(' x'));
   const other = watched(rounds.ask(' y'));

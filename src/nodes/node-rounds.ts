@@ -1,8 +1,8 @@
-// Node rounds: questions to all other nodes, shared by those that ask the same, and not waiting for a silent node.
+// Node rounds: questions to all other nodes, shared by equal requests, without waiting for a silent node.
 import type { NodeAddress } from '../model/node-address.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
-/** For so long, rounds leave out a node that did not answer in time. */
+/** For so long, rounds do not ask a node that did not answer in time. */
 export const skipMs = 10_000;
 
 export interface NodeRoundsParts {
