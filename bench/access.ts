@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { startSession } from '../src/access/sign-in.ts';
 import { authorize } from '../src/access/authorize.ts';
 import { identify, type RequestHeaders } from '../src/access/authenticator.ts';
@@ -12,7 +11,6 @@ import { composeAccess } from '../src/composition/access.ts';
 import { readConfig } from '../src/config.ts';
 import { createApiKey, deleteApiKey } from '../src/inventory/members/api-keys.ts';
 import { createOAuthClient } from '../src/inventory/members/oauth-clients.ts';
-import type { Actor } from '../src/model/actor.ts';
 import { everyPermission } from '../src/model/permission.ts';
 import type { RecordChange } from '../src/model/record.ts';
 import { openRecords } from '../src/records/records.ts';
@@ -37,7 +35,12 @@ const made = (await bootstrap(records, {
   now: Date.now(),
 }))!;
 const { publicUrl } = readConfig({});
-const access = composeAccess(() => publicUrl, records, new AsyncLocalStorage<Actor>(), Date.now);
+const access = composeAccess(
+  () => publicUrl,
+  records,
+  (_, work) => work(),
+  Date.now,
+);
 told.push(access.recordChanged);
 
 const place = {

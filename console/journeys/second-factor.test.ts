@@ -51,7 +51,9 @@ journey('second factor', { start: startAhead }, (stage) => {
     await page.getByLabel('Code of the app').fill('000000');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('The code is wrong').waitFor();
-    expect(stage.takeComplaints()).toEqual([expect.stringContaining('401')]);
+    // A page that is left may have asked for something with the session that just ended.
+    const complaints = stage.takeComplaints().filter((each) => !each.includes('/auth/me/'));
+    expect(complaints).toEqual([expect.stringContaining('401')]);
     await page.getByLabel('Code of the app').fill(nextCode());
     await page.getByRole('button', { name: 'Turn on' }).click();
     const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
@@ -76,7 +78,9 @@ journey('second factor', { start: startAhead }, (stage) => {
     await page.getByLabel('Code', { exact: true }).fill('123456');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('The code is wrong').waitFor();
-    expect(stage.takeComplaints()).toEqual([expect.stringContaining('401')]);
+    // A page that is left may have asked for something with the session that just ended.
+    const complaints = stage.takeComplaints().filter((each) => !each.includes('/auth/me/'));
+    expect(complaints).toEqual([expect.stringContaining('401')]);
     await page.getByLabel('Code', { exact: true }).fill(nextCode());
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/(w\/|welcome)/);

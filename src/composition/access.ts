@@ -1,5 +1,4 @@
 // Connects access: authenticators, token service, signing keys and the limits of sign-in.
-import type { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type ApiKeyAuthenticator,
   createApiKeyAuthenticator,
@@ -58,13 +57,11 @@ export interface Access extends ChangeFollower {
 /** How long other nodes may keep to themselves that a session was used. */
 const othersSaveWithinMs = 2 * minuteMs;
 
-/**
- * `acting` contains the actor of the request in progress, which the records write to the audit log.
- */
+/** `actAs` runs work in the name of an actor, which the records write to the audit log. */
 export function composeAccess(
   publicUrl: () => string,
   records: OpenRecords,
-  acting: AsyncLocalStorage<Actor | undefined>,
+  actAs: Access['actAs'],
   now: () => number,
 ): Access {
   const { db } = records;
@@ -85,7 +82,7 @@ export function composeAccess(
     codeAttempts: createAttempts(now, codeLimits),
     authenticators: [apiKeys, bearer, sessions],
     shares: createShareAuthenticator({ db, now }),
-    actAs: (actor, work) => acting.run(actor, work),
+    actAs,
     organizationOf: (named) => namedOrganization(db, named),
     recordChanged(change) {
       for (const { recordChanged } of [apiKeys, bearer, sessions]) recordChanged(change);

@@ -1,6 +1,7 @@
 // Connects the nodes of a cluster: leases of devices, the internal port, and the router of requests.
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { shareChanges } from './change-sharing.ts';
 import { offerEntries } from './entry-feeds.ts';
 import { offerReplay, openLiveNodes } from './live-nodes.ts';
 import { readElsewhere } from './read-elsewhere.ts';
@@ -29,6 +30,7 @@ import {
   type Leases,
   partitionLeases,
 } from '../leases/leases.ts';
+import { otherNodes } from '../leases/other-nodes.ts';
 import { postgresLeaseTable } from '../leases/postgres/postgres-lease-table.ts';
 import { createSharedLeases, type SharedLeases } from '../leases/shared-leases.ts';
 import { createHttpNodes } from '../nodes/http/http-nodes.ts';
@@ -39,7 +41,6 @@ import {
 } from '../nodes/http/internal-port.ts';
 import { createWebSocketLinks } from '../nodes/http/web-socket-links.ts';
 import type { FeedHandlers } from '../nodes/links/links.ts';
-import type { NodeAddress } from '../model/node-address.ts';
 import { problem } from '../model/problem.ts';
 import type { CallHandlers, Nodes } from '../nodes/nodes.ts';
 import {
@@ -92,6 +93,7 @@ export async function openCluster(
   const leases = leasesOf(parts, cluster, id);
   const messages = openMessages(parts, leases, nodes, closers);
   const work = composeSharedWork(parts, leases, nodes);
+  shareChanges(parts, work);
   const nodeOfLive = { ...{ parts, id, links }, nodes: () => otherNodes(leases) };
   const feeds: FeedHandlers = new Map([
     [entryFeed, offerEntries(parts, id)],
@@ -209,13 +211,6 @@ function ownershipOver({
           ask(ofNode, (name, request) => unlessUnsent(nodes.call(owner, name, request))),
       ),
   };
-}
-
-/** Those that hold leases, as they were read last. */
-function otherNodes(leases: Leases): readonly NodeAddress[] {
-  const byId = new Map([...leases.owners().values()].map(({ node }) => [node.id, node]));
-  byId.delete(leases.node.id);
-  return [...byId.values()];
 }
 
 function leasesOf(parts: Parts, cluster: ClusterConfig, id: string): SharedLeases {

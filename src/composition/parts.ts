@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { composeAccess } from './access.ts';
 import { type ComposedNode, composeNode } from './change-following.ts';
+import { actingRequests } from './change-sharing.ts';
 import { composeOperations } from './operations.ts';
 import { recordsPlaceOf } from './records.ts';
 import { samplePlaceOf, type SharedSamples } from './samples.ts';
@@ -64,13 +65,15 @@ export async function openParts(start: Start): Promise<Parts> {
   const seen = await undamagedRecords(config, nodeId);
   const changes = createChangeFollowers();
   const acting = new AsyncLocalStorage<Actor | undefined>();
-  const records = await openRecordsIn(start, disk, { acting, changes, nodeId });
+  const requests = actingRequests(acting);
+  const { published } = requests;
+  const records = await openRecordsIn(start, disk, { acting, changes, nodeId, published });
   const node = await openNode(start, records, { changes, nodeId });
   readiness.add('records', telemetry.recordsStoppedBecause);
   const { samples: store, log, shared } = await openSampleStore(start, disk, seen);
   const directory = createUplinkRouteCache(records);
   const address = createPublicAddress(config);
-  const access = composeAccess(address.url, records, acting, now);
+  const access = composeAccess(address.url, records, requests.actAs, now);
   closers.push('access', () => access.saveUses());
   changes.follow(directory, access);
   const network: { servers?: TellNetworkServer } = {};
@@ -105,6 +108,7 @@ export async function openParts(start: Start): Promise<Parts> {
     liveEvents,
     followChanges: changes.follow,
     useNetworkServers: (tell) => void (network.servers = tell),
+    useChangeSharing: requests.useSharing,
     divideOperations: (holds) => void (work.isOwn = holds),
     alarmFeed: createAlarmFeed(),
     quotaUse: createQuotaUse(records, config.quotas),
@@ -160,7 +164,11 @@ async function openRecordsIn(
     acting,
     changes,
     nodeId,
-  }: NodeOfRecords & { readonly acting: AsyncLocalStorage<Actor | undefined> },
+    published,
+  }: NodeOfRecords & {
+    readonly acting: AsyncLocalStorage<Actor | undefined>;
+    readonly published: () => void;
+  },
 ): Promise<OpenRecords> {
   const records = await openRecords({
     directory: config.dataDirectory,
@@ -171,6 +179,7 @@ async function openRecordsIn(
     now,
     quotas: config.quotas,
     stopped: telemetry.recordsStopped,
+    published,
   }).catch(disk.explain);
   closers.push('the records', () => records.close());
   return records;

@@ -4,6 +4,7 @@ import { authorize } from '../access/authorize.ts';
 import { relyingPartyOf } from '../access/relying-party.ts';
 import type { Alarms } from './alarms.ts';
 import type { Deliveries } from './deliveries.ts';
+import { everywhere } from './everywhere.ts';
 import type { Rules } from './rules.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Lora } from './lorawan.ts';
@@ -90,6 +91,7 @@ export function composeRoutes(
   const { calendarOf } = calendars;
   parts.followChanges(calendars);
   const { publicHolidays } = extras;
+  const settled = settledEverywhere(parts, uplinks, extras.deliveries);
   const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [
     ...withMetricsToken(
@@ -121,12 +123,12 @@ export function composeRoutes(
       replay: uplinks.replay,
     }),
     runScriptRoute({ runScript: uplinks.runScript }),
-    ...recordRoutes(parts, uplinks, device.aliased, extras),
+    ...recordRoutes(parts, { ...uplinks, everywhere: settled }, device.aliased, extras),
     ...extras.deliveries.routes,
     settledRoute(
       async () => {
-        await uplinks.settled();
-        await extras.deliveries.counted();
+        await settled.devices();
+        await settled.outputs();
       },
       workspaceOverviewRoute({
         ...{ records: parts.records, usage: () => store.usage() },
@@ -150,6 +152,29 @@ export function composeRoutes(
     ...seriesQueryRoutes(queries),
   ];
 }
+
+/** The longest that an answer waits for what other nodes have taken in. */
+const settledMsMax = 1_000;
+
+interface SettledEverywhere {
+  /** Resolves when states of devices show everything that was acknowledged. */
+  readonly devices: () => Promise<void>;
+  /** Resolves when outputs were counted. */
+  readonly outputs: () => Promise<void>;
+}
+
+function settledEverywhere(
+  { sharedWork }: Parts,
+  { settled }: Uplinks,
+  { counted }: Deliveries,
+): SettledEverywhere {
+  const askMsMax = settledMsMax;
+  const devices = everywhere(sharedWork, { call: 'devicesSettled', here: settled, askMsMax });
+  const outputs = everywhere(sharedWork, { call: 'outputsCounted', here: counted, askMsMax });
+  return { devices: () => devices(''), outputs: () => outputs('') };
+}
+
+const ofOneDevice = '/v3/devices/:';
 
 function aboutParts({ config, records, access, address }: Parts): AboutParts {
   const { smtpUrl, smsGatewayUrl, mqttPort, coapPort, mapTiles, provider } = config;
@@ -183,11 +208,11 @@ function signInKindsOf({ provider, localSignIn }: Config, publicUrl: string): Si
 
 function recordRoutes(
   { config, address, records, store, telemetry, now, operations, quotaUse }: Parts,
-  { once, settled }: Uplinks,
+  { once, settled, everywhere: all }: Uplinks & { readonly everywhere: SettledEverywhere },
   aliased: DeviceAccess['aliased'],
   {
     pushConfiguration: push,
-    deliveries: { availableOutputs, waitingOf, counted },
+    deliveries: { availableOutputs, waitingOf },
     rules: { lastRunsOf, settledFor },
     demos: { start: startDemo },
   }: RouteExtras,
@@ -217,15 +242,15 @@ function recordRoutes(
     ...viewRoutes(parts),
     searchRoute(parts),
     deviceTypeImportRoute(parts),
-    ...deviceTypeRoutes({ ...parts, settled }),
+    ...deviceTypeRoutes({ ...parts, settled: all.devices }),
     ...deviceConnectorRoutes(parts),
-    ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted }),
-    ...dataFlowRoutes({ ...showing, settled }),
+    ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted: all.outputs }),
+    ...dataFlowRoutes({ ...showing, settled: all.devices }),
     ...customLogicRoutes(parts),
     ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),
-    // These answers contain what the followers of the journal write.
+    // These answers contain what the followers of the journal write; one device is with its owner.
     ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) =>
-      settledRoute(settled, route),
+      settledRoute(route.path.startsWith(ofOneDevice) ? settled : all.devices, route),
     ),
   ];
 }

@@ -1,5 +1,6 @@
 // Connects rules: the registry, its follower of the journal, scripts, timers, runs and simulation.
 import { setImmediate as pause, setTimeout as pauseFor } from 'node:timers/promises';
+import { everywhere } from './everywhere.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
@@ -35,6 +36,8 @@ import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
 const entriesWaitMs = 500;
 const scriptsWaitMs = 1_500;
+/** Longer than another node waits for its own. */
+const waitMsMax = 2_500;
 
 export interface Rules extends Pick<RuleRuns, 'lastRunsOf' | 'runsOf'> {
   readonly simulate: (
@@ -130,6 +133,20 @@ export async function composeRules(
   const saving = { db, log, setRepeatingTimer, failed: failed('saving runs of rules') };
   const runs = createRuleRuns({ ...saving, ...(shared !== undefined && { isOwn: shared.isOwn }) });
   const simulation = { db, store, scripts: uplinks.scriptTrials, lookUp, pause: () => pause() };
+  const entriesHere = async (organizationId: string) => {
+    const own = workspacesWithRules(registry.rules(), organizationId);
+    const caughtUp = () => follower.caughtUp((id) => own.has(id));
+    await soon(settleInOrder(entries.settled, caughtUp), entriesWaitMs);
+  };
+  const scriptsHere = async (organizationId: string) => {
+    const isOwn = (id: string) => registry.rule(id)?.rule.organizationId === organizationId;
+    if (scripts.waitingRules().some(isOwn)) await soon(scripts.settled(), scriptsWaitMs);
+  };
+  // Entries of one node are evaluated at others.
+  const [entriesSettled, scriptsSettled] = [
+    everywhere(sharedWork, { call: 'rulesSettled', here: entriesHere, askMsMax: waitMsMax }),
+    everywhere(sharedWork, { call: 'scriptsSettled', here: scriptsHere, askMsMax: waitMsMax }),
+  ];
   return {
     runsOf: runs.runsOf,
     lastRunsOf: runs.lastRunsOf,
@@ -138,11 +155,8 @@ export async function composeRules(
       simulateUnstoredRule(await draftedRule(records, draft), range, simulation),
     settled: () => settleInOrder(entries.settled, () => follower.caughtUp(all), scripts.settled),
     async settledFor(organizationId) {
-      const own = workspacesWithRules(registry.rules(), organizationId);
-      const caughtUp = () => follower.caughtUp((id) => own.has(id));
-      await soon(settleInOrder(entries.settled, caughtUp), entriesWaitMs);
-      const isOwn = (id: string) => registry.rule(id)?.rule.organizationId === organizationId;
-      if (scripts.waitingRules().some(isOwn)) await soon(scripts.settled(), scriptsWaitMs);
+      await entriesSettled(organizationId);
+      await scriptsSettled(organizationId);
     },
     runDue: () => settleInOrder(runDue, scripts.settled),
     close: () =>

@@ -1,13 +1,15 @@
 // Shared work: what one node of several does for all, how the others reach it, and what has moved.
 import type { Leases } from '../leases/leases.ts';
 import { createHeldWork, type SharedWork } from '../leases/held-work.ts';
+import { otherNodes } from '../leases/other-nodes.ts';
 import { leaseOfOperation, workLeases } from '../leases/work-leases.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
+import { createNodeRounds } from '../nodes/node-rounds.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../nodes/nodes.ts';
 import type { Parts } from './platform-parts.ts';
-import { setRepeatingTimer } from '../structures/timers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
 /** With the calls that other nodes can make. */
 export interface ComposedWork extends SharedWork {
@@ -29,6 +31,13 @@ export function composeSharedWork(
       throw error instanceof NodeUnreachable ? problem('nodeUnreachable') : error;
     });
   };
+  const skipped = new Map<string, () => number>();
+  telemetry.labeledGauge(
+    'nodes_not_waited_for',
+    'Nodes that did not answer a call, and for which answers do not wait at present.',
+    'call',
+    () => [...skipped].map(([call, nodesSkipped]) => [call, nodesSkipped()] as const),
+  );
   const count = () => workLeases.filter((name) => held.holds(name)).length;
   telemetry.gauge('work_leases_held', 'Leases of work that this node does for all.', count);
   return {
@@ -36,6 +45,20 @@ export function composeSharedWork(
     handlers,
     answer: (call, handler) => void handlers.set(call, handler),
     askHolder,
+    atOthers: ({ call, here, askMsMax }) => {
+      handlers.set(call, async (request) => {
+        await here(String(request));
+        return null;
+      });
+      const rounds = createNodeRounds({
+        ...{ askMsMax, setTimer, clock: () => performance.now() },
+        others: () => otherNodes(leases),
+        ask: (to, request) => nodes.call(to, call, request),
+        failed: (error) => telemetry.backgroundFailed(`waiting for ${call} at other nodes`, error),
+      });
+      skipped.set(call, rounds.skipped);
+      return rounds.ask;
+    },
     tellHolders(names, call, request) {
       const owners = leases.owners();
       const holders = new Map(names.map((name) => [owners.get(name)?.node.id, name]));

@@ -32,6 +32,18 @@ export interface SharedWork extends HeldWork {
    * holder finds later by itself.
    */
   readonly tellHolders: (leases: readonly LeaseName[], call: string, request: Json) => void;
+  /**
+   * Does the work when other nodes call for it, and calls for it at all of them in parallel; see
+   * `NodeRounds.ask`. Call before this node joins them.
+   */
+  readonly atOthers: (work: WorkAtNodes) => (request: string) => Promise<void>;
+}
+
+export interface WorkAtNodes {
+  readonly call: string;
+  readonly here: (request: string) => Promise<unknown>;
+  /** The longest that the others are waited for. */
+  readonly askMsMax: number;
 }
 
 /** Begins with the changes of leases from now on. */

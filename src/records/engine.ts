@@ -57,6 +57,8 @@ export interface EngineEvents {
    * refused with `recordsStopped`.
    */
   readonly stopped: (error: Error) => void;
+  /** Called after each commit that published something for other nodes. */
+  readonly published?: (() => void) | undefined;
 }
 
 export type OpenEngine = (events: EngineEvents) => Promise<RecordsEngine>;

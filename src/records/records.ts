@@ -61,10 +61,12 @@ export async function openRecords(options: {
   readonly quotas?: Quotas | undefined;
   /** See `EngineEvents.stopped`. */
   readonly stopped?: ((error: Error) => void) | undefined;
+  /** See `EngineEvents.published`. */
+  readonly published?: (() => void) | undefined;
 }): Promise<OpenRecords> {
   const { announce, actor = () => undefined, now = Date.now } = options;
   const { quotas = standardQuotas, stopped = () => undefined } = options;
-  const engine = await options.engine({ stopped });
+  const engine = await options.engine({ stopped, published: options.published });
   const { db, elsewhere, listsChanged, hurry, close } = engine;
   try {
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));

@@ -1,5 +1,4 @@
 // Property of grants: no sequence of calls gives a credential, role or link more than its creator has (contract 36).
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +10,6 @@ import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
 import { memberRoutes } from '../../src/http/routes/members.ts';
 import { oauthClientRoutes } from '../../src/http/routes/oauth-clients.ts';
 import { createServer } from '../../src/http/edge/server.ts';
-import type { Actor } from '../../src/model/actor.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { openRecords } from '../../src/records/records.ts';
 import { isPostgres, testEngine } from '../../src/records/testing-engine.ts';
@@ -35,7 +33,7 @@ beforeAll(async () => {
   const access = composeAccess(
     () => config.publicUrl,
     records,
-    new AsyncLocalStorage<Actor>(),
+    (_, work) => work(),
     Date.now,
   );
   follow.push(access.recordChanged);

@@ -1,5 +1,4 @@
 // Authorization matrix: every route, scope, verb, kind of credential and place, from the list of routes.
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,7 +6,6 @@ import { composeAccess, guardOf } from '../../src/composition/access.ts';
 import { readConfig } from '../../src/config.ts';
 import { Answer, type Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
-import type { Actor } from '../../src/model/actor.ts';
 import type { AlarmTrigger } from '../../src/model/alarm.ts';
 import { openedAlarm } from '../../src/model/alarm-transitions.ts';
 import { newId } from '../../src/model/new-id.ts';
@@ -89,7 +87,7 @@ beforeAll(async () => {
   const access = composeAccess(
     () => world.platform.publicUrl,
     records,
-    new AsyncLocalStorage<Actor>(),
+    (_, work) => work(),
     now,
   );
   app = await createServer({

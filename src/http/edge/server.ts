@@ -21,6 +21,7 @@ import { stateOf } from './request-state.ts';
 import type { Route } from './route.ts';
 import { addContentPolicy } from './security-headers.ts';
 import { addRoute, servedRoute, type ServedRoute } from './serving.ts';
+import { readRest } from './streamed-body.ts';
 
 /**
  * How long a client may take; all three are checked once a second, where Node's own default is
@@ -53,12 +54,20 @@ export interface ServerParts {
   readonly direct?: boolean;
 }
 
+/** The code of the framework. */
+const bodyTooLarge = 'FST_ERR_CTP_BODY_TOO_LARGE';
+
 /** Builds the server, which does not listen yet. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = Fastify(overTls(optionsOf(parts), parts.certificate));
   addBodyParsers(app);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  app.setErrorHandler((error, request, reply) => sendFailure(parts, error, request, reply));
+  app.setErrorHandler(async (error, request, reply) => {
+    // Its sender may read the answer only after it has sent everything.
+    if ((error as { code?: unknown }).code === bodyTooLarge) await readRest(request.raw);
+    sendFailure(parts, error, request, reply);
+    return reply;
+  });
   addNotFound(app, parts);
   app.addHook('onRequest', async (request, reply) => {
     setEdgeHeaders(parts, request, reply);

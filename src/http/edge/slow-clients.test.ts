@@ -1,8 +1,11 @@
 // Clients that send slowly or ambiguously, over real sockets: how long they are waited for, and what is refused.
+import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
+import { bodyBytesMaxDefault } from './answering.ts';
 import { Answer, route } from './route.ts';
 import { createServer } from './server.ts';
 
@@ -75,4 +78,21 @@ test('review security 22: two Host headers are refused with 400', async () => {
   expect((await send(port, `POST /things HTTP/1.1\r\nHost: a\r\n${end}`)).answer).toMatch(
     /^HTTP\/1\.1 201 /,
   );
+});
+
+test('a client that sends all of a body that is too large, in parts, reads why it is refused', async () => {
+  const port = await listen();
+  const bytes = 2 * bodyBytesMaxDefault;
+  const head = `POST /things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
+  const socket = connect(port, '127.0.0.1');
+  socket.write(head);
+  const part = Buffer.alloc(64 * 1024, 'x');
+  for (let sent = 0; sent < bytes; sent += part.length) {
+    if (!socket.write(part)) await once(socket, 'drain');
+    await nextTurn();
+  }
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /);
+  expect(answer.toString()).toContain('41300_PAYLOAD_TOO_LARGE');
+  await once(socket, 'close');
 });

@@ -49,7 +49,11 @@ export async function withRestRead<T>(
   }
 }
 
-async function readRest(message: IncomingMessage): Promise<boolean> {
+/**
+ * Reads what is left of a refused body and ignores it. False when it is too long, or its sender is
+ * gone.
+ */
+export async function readRest(message: IncomingMessage): Promise<boolean> {
   if (message.readableEnded || message.destroyed) return true;
   if (Number(message.headers['content-length'] ?? 0) > restBytesMax) return false;
   let bytes = 0;

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'fast-querystring';
 import type { CaptureSenders } from '../../flows/capture-senders.ts';
+import { bodyBytesMaxDefault } from '../edge/answering.ts';
 import { createRouteTree } from '../edge/direct/route-tree.ts';
 import type { Route } from '../edge/route.ts';
 
@@ -14,30 +15,40 @@ export type FindDevice = (request: IncomingMessage) => Promise<string> | string 
 const ofDevice = /^\/v3\/devices\/:(?<name>id|deviceId)(?:\/|$)/;
 const capturePath = '/v3/capture';
 
-type RoutedRoute = Pick<Route, 'method' | 'path'> & { readonly parameter: string | undefined };
+type KnownRoute = Pick<Route, 'method' | 'path' | 'bodyBytesMax'>;
+type RoutedRoute = KnownRoute & { readonly parameter: string | undefined };
 
 /**
  * Requests below `/v3/devices/:id` and captures. Records of devices are served by the owner too,
  * because its memory of the device changes with them.
  */
 export function deviceFinder(
-  routes: readonly Pick<Route, 'method' | 'path'>[],
+  routes: readonly KnownRoute[],
   findSender: CaptureSenders['ofCapture'],
 ): FindDevice {
   const find = createRouteTree<RoutedRoute>(
-    routes.map(({ method, path }) => ({
-      ...{ method, path },
+    routes.map(({ method, path, bodyBytesMax }) => ({
+      ...{ method, path, ...(bodyBytesMax !== undefined && { bodyBytesMax }) },
       parameter: ofDevice.exec(path)?.groups?.['name'],
     })),
   );
   return (request) => {
     const { method = '', url = '' } = request;
     const [path = '', query = ''] = url.split('?', 2);
-    if (path === capturePath) return senderOf(request, query, findSender);
     const found = find(method, path);
-    const { parameter } = found?.route ?? {};
-    return parameter === undefined ? undefined : found?.params[parameter];
+    if (found === undefined || isTooLong(request, found.route)) return undefined;
+    if (path === capturePath) return senderOf(request, query, findSender);
+    const { parameter } = found.route;
+    return parameter === undefined ? undefined : found.params[parameter];
   };
+}
+
+/** Every node refuses it alike, and its sender may be gone before another node has. */
+function isTooLong(
+  { headers }: IncomingMessage,
+  { bodyBytesMax = bodyBytesMaxDefault }: KnownRoute,
+): boolean {
+  return Number(headers['content-length'] ?? 0) > bodyBytesMax;
 }
 
 /** Rejects for an unknown sender. */

@@ -17,6 +17,8 @@ import { createWriter } from './writer.ts';
 export interface ConnectionEvents {
   /** Called before each statement of the writer except selects, and after it or its `commit`. */
   readonly ran: (statement: string) => void;
+  /** See `EngineEvents.published`. */
+  readonly published?: (() => void) | undefined;
   readonly changed: (organizationId: string) => void;
   /** Called when the outcome of an earlier statement was unknown, and is final now. */
   readonly allChanged: () => void;
@@ -126,7 +128,7 @@ interface TransactionParts {
 
 function openTransaction(
   session: pg.Client,
-  { events: { ran, changing }, release, node }: TransactionParts,
+  { events: { ran, changing, published }, release, node }: TransactionParts,
 ): OpenTransaction {
   const changes: RecordChange[] = [];
   const news = () => (node === undefined ? [] : newsQueries(node, { changes, lists: changing() }));
@@ -140,7 +142,8 @@ function openTransaction(
     publish: (added) => void changes.push(...added),
     async commit(isLazy) {
       const lazily = isLazy ? ['set local synchronous_commit = off'] : [];
-      const text = [...news(), ...lazily, 'commit'].join('; ');
+      const own = news();
+      const text = [...own, ...lazily, 'commit'].join('; ');
       try {
         const answer: unknown = await session.query(text);
         const last = (Array.isArray(answer) ? answer.at(-1) : answer) as pg.QueryResult;
@@ -151,6 +154,7 @@ function openTransaction(
         throw recordsError(error);
       }
       ran('commit');
+      if (own.length > 0) published?.();
       end();
     },
     async rollback() {

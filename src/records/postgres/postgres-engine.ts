@@ -17,9 +17,9 @@ import { placeOf, type PostgresServer, versionMin } from './server.ts';
  * server that cannot be used.
  */
 export function postgresEngine(server: PostgresServer): OpenEngine {
-  return async () => {
+  return async ({ published }) => {
     const listChanges = createListChanges();
-    const connection = openPostgresConnection(server, listChanges);
+    const connection = openPostgresConnection(server, { ...listChanges, published });
     const nullable = new Set<string>();
     const { revisionOf, listsChanged } = listChanges;
     const kyselyParts = postgresSql(nullable, server.node);
