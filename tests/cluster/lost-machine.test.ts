@@ -1,4 +1,4 @@
-// Lost machine: what a killed node had not shipped returns with its disk on another machine, and is lost with the disk.
+// Lost machine: what a killed node had not shipped returns with its disk, and is lost without it.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -170,7 +170,7 @@ describeWith(clickhouse, 'a machine that is lost', () => {
     return { lost, without };
   }
 
-  test('its disk in another machine gives back everything that was acknowledged, once', async () => {
+  test('its disk in another machine returns everything that was acknowledged, once', async () => {
     const { lost, without } = await loseNode();
     await mustSee(survivors(), without);
     const directory = mkdtempSync(join(tmpdir(), 'heliograph-node-'));
