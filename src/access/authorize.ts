@@ -1,7 +1,7 @@
 // Authorization: one rule for every route (architecture: access; interface 2.7, 5; contract 35).
 import type { Scope, Verb } from '../model/permission.ts';
 import type { Place } from '../model/resource-ref.ts';
-import { holds, type Principal } from '../model/principal.ts';
+import { holds, isClosed, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { SharedDashboard } from '../model/shared-dashboard.ts';
 
@@ -25,6 +25,7 @@ export function authorize(principal: Principal, scope: Scope, verb: Verb, place?
   ) {
     throw problem('notFound', { what: place.what, id: place.id });
   }
+  if (isClosed(principal)) throw problem('secondFactorRequired');
   if (principal.share !== undefined) {
     if (isShared(principal.share, [scope, verb], place)) return;
     throw problem('permissionDenied');

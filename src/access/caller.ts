@@ -1,5 +1,5 @@
 // Caller: who a credential belongs to, with its organizations and what it may do there (contract 37).
-import type { Principal } from '../model/principal.ts';
+import { isClosed, type Principal } from '../model/principal.ts';
 import { callerWorkspacesMax } from '../model/user.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { findOrganizationNames } from '../records/rows/organizations.ts';
@@ -21,7 +21,9 @@ export async function readCaller(db: RecordsDb, principal: Principal) {
     ...account,
     organizations: account.organizations.map((organization) => {
       const there = inOrganizations.get(organization.organizationId);
-      return { ...organization, permissions: there ? permissionsInOrganization(there) : {} };
+      const permissions = there ? permissionsInOrganization(there) : {};
+      const secondFactorMissing = isClosed(principal, organization.organizationId);
+      return { ...organization, permissions, secondFactorMissing };
     }),
     ...(await permissionsOf(db, organizationId, inOrganizations)),
   };

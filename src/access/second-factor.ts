@@ -8,6 +8,7 @@ import {
   confirmAuthenticatorApp,
   countRecoveryCodes,
   findAuthenticatorApp,
+  hasSecondFactor,
   removeAuthenticatorApp,
   removeRecoveryCodes,
   replaceAuthenticatorApp,
@@ -25,6 +26,7 @@ import { type Assertion, provenPasskey } from './passkey-proof.ts';
 import { isPassword } from './password.ts';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts';
 import type { RelyingParty } from './relying-party.ts';
+import { refuseWithoutSecondFactor } from './second-factor-demand.ts';
 import type { FirstStep } from './ticket.ts';
 
 /** How a second factor was shown. */
@@ -175,14 +177,19 @@ export async function removeApp(
   });
 }
 
-/** Without a second factor, recovery codes replace nothing. */
+/**
+ * Without a second factor, recovery codes replace nothing. Throws 409 when it was the last one and
+ * an organization of the user demands one.
+ */
 export async function afterRemoval(
   step: TransactionStep,
   announce: Records['announce'],
   userId: string,
 ): Promise<void> {
-  if ((await secondFactorsOf(step.db, userId)).length === 0)
+  if (!(await hasSecondFactor(step.db, userId))) {
+    await refuseWithoutSecondFactor(step.db, userId);
     await removeRecoveryCodes(step.db, userId);
+  }
   await announceAfterCommit(step, announce, [{ kind: 'user', id: userId, action: 'updated' }]);
 }
 

@@ -28,6 +28,7 @@ import { findUser } from '../records/rows/users.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
 import { createCacheByPart } from '../structures/cache-by-part.ts';
 import { cookieValue } from './cookie-value.ts';
+import { organizationsClosedTo } from './second-factor-demand.ts';
 import { createRecordChanges } from '../structures/record-changes.ts';
 
 export const sessionCookie = 'session';
@@ -175,9 +176,18 @@ async function userPrincipal(db: RecordsDb, session: Session): Promise<Principal
   const accepted = (await organizationMembershipsOf(db, user.id)).filter(
     ({ acceptedAt }) => acceptedAt !== null,
   );
+  const closedOrganizations = await organizationsClosedTo(
+    db,
+    session,
+    accepted.map(({ organizationId }) => organizationId),
+  );
   const inOrganizations = new Map<string, Principal>();
-  for (const member of accepted)
-    inOrganizations.set(member.organizationId, await memberPrincipal(db, user, member, session));
+  for (const member of accepted) {
+    const principal = closedOrganizations.has(member.organizationId)
+      ? strangerIn(user, member, session)
+      : await memberPrincipal(db, user, member, session);
+    inOrganizations.set(member.organizationId, { ...principal, closedOrganizations });
+  }
   const own = inOrganizations.get(session.organizationId);
   return own && { ...own, inOrganizations };
 }
@@ -202,4 +212,14 @@ async function memberPrincipal(
     workspacePermissions,
     sessionId: session.id,
   };
+}
+
+/** Until the user has the second factor that the organization demands, the roles count for nothing. */
+function strangerIn(
+  { id, name }: User,
+  { organizationId }: OrganizationMember,
+  { id: sessionId }: Session,
+): Principal {
+  const nothing = { workspaces: new Set<string>(), permissions: {} };
+  return { kind: 'USER', id, name, organizationId, ...nothing, sessionId };
 }

@@ -16,6 +16,9 @@ const principalKindOf: Partial<Record<RecordChange['kind'], Principal['kind']>> 
   oauthClient: 'OAUTH_CLIENT',
 };
 
+/** Kinds of records that decide what the session of a user may do. */
+const kindsOfUsers = new Set<RecordChange['kind']>(['session', 'member', 'user', 'organization']);
+
 /** Whether the change may end the session of a user or change what it may do. */
 function concernsUser(
   change: RecordChange,
@@ -42,7 +45,7 @@ export function createStreamRevocation(
     } else if (action === 'deleted' && kind === 'organization') {
       connections.endSessions((principal) => principal.organizationId === id);
       endChangedUsers(connections, sessions, change).catch(failed);
-    } else if (kind === 'session' || kind === 'member' || kind === 'user') {
+    } else if (kindsOfUsers.has(kind)) {
       endChangedUsers(connections, sessions, change).catch(failed);
     }
   };

@@ -13,6 +13,7 @@ import { memberRoutes } from '../http/routes/members.ts';
 import { oauthClientRoutes } from '../http/routes/oauth-clients.ts';
 import { ownSessionRoutes } from '../http/routes/own-sessions.ts';
 import { passkeyRoutes } from '../http/routes/passkeys.ts';
+import { secondFactorDemandRoutes } from '../http/routes/second-factor-demand.ts';
 import { secondFactorRoutes } from '../http/routes/second-factor.ts';
 import { signInRoutes } from '../http/routes/sign-in.ts';
 import { tokenRoutes } from '../http/routes/tokens.ts';
@@ -65,6 +66,7 @@ export function accessRoutes(
     ...(provider?.routes ?? []),
     ...ownSessionRoutes(parts),
     ...secondFactorRoutes(parts),
+    ...secondFactorDemandRoutes(parts),
     ...passkeyRoutes({ ...parts, secure: config.publicUrl.startsWith('https:') }),
     ...passwordResetRoutes({
       ...parts,

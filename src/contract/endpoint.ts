@@ -19,6 +19,11 @@ export interface CredentialAccess {
   readonly anyCredential: string;
   /** Only a signed-in user, never a key or a token (contract 35). */
   readonly userOnly?: true;
+  /**
+   * Whether a session may call that lacks the second factor which its organization demands: it needs
+   * the own account to get one.
+   */
+  readonly beforeSecondFactor?: true;
 }
 
 /** Where a request names the resource that the permission is checked for. */

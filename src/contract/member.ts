@@ -90,6 +90,10 @@ export const callerSchema = namedObject('Caller', {
       name: text,
       role: orNull(anyRole),
       permissions,
+      secondFactorMissing: Type.Boolean({
+        description:
+          'Whether the organization demands a second factor that this session lacks: until the user has one, everything there is refused with 403',
+      }),
     }),
   ),
   permissions: byWorkspace,

@@ -130,6 +130,13 @@ export const secondStepBody = namedObject('SecondStepBody', {
   passkey: optional(assertion),
 });
 
+export const secondFactorDemandSchema = namedObject('SecondFactorDemand', {
+  secondFactorRequired: Type.Boolean({
+    description:
+      'Whether members who sign in with a password must have a second factor; without one they reach only the own account',
+  }),
+});
+
 export const newPasskeySchema = namedObject('NewPasskey', {
   passkey: passkeySchema,
   recoveryCodes: list(Type.String({ description: 'With the first second factor; else empty' })),

@@ -165,6 +165,34 @@ export const accessProblems = {
     code: '40986_NO_SECOND_FACTOR',
     message: (d: { what: string }) => `There is no ${d.what}: set it up first`,
   },
+  secondFactorRequired: {
+    status: 403,
+    code: '40393_SECOND_FACTOR_REQUIRED',
+    message:
+      'The organization demands a second factor, which your account lacks: set one up on the page /me/security of the console, or with POST /v3/auth/second-factor/app, then continue in this session',
+  },
+  ownSecondFactorMissing: {
+    status: 409,
+    code: '40992_OWN_SECOND_FACTOR_MISSING',
+    message: 'You would shut yourself out: set up a second factor of your own account first',
+  },
+  secondFactorDemanded: {
+    status: 409,
+    code: '40993_SECOND_FACTOR_DEMANDED',
+    message:
+      'An organization of yours demands a second factor, and this is the last one: set up another one first',
+  },
+  ownSecondFactorReset: {
+    status: 403,
+    code: '40394_OWN_SECOND_FACTOR_RESET',
+    message: 'Remove second factors of your own account there, with your password',
+  },
+  memberElsewhere: {
+    status: 403,
+    code: '40395_MEMBER_ELSEWHERE',
+    message:
+      'The member also belongs to organizations where you cannot reset second factors: a member who is an owner or administrator in all of them can',
+  },
   noPassword: {
     status: 403,
     code: '40385_NO_PASSWORD',

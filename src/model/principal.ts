@@ -24,6 +24,11 @@ export interface Principal {
    */
   readonly inOrganizations?: ReadonlyMap<string, Principal>;
   /**
+   * Organizations of the user that demand a second factor which this session lacks: it reads and
+   * changes nothing there.
+   */
+  readonly closedOrganizations?: ReadonlySet<string>;
+  /**
    * What the token of a shared dashboard reads: nothing else, and only by the endpoints that take
    * such tokens.
    */
@@ -46,6 +51,24 @@ export function principalIn(principal: Principal, organizationId?: string | null
 }
 
 /**
+ * Whether the organization, by default that in which the principal acts, demands a second factor
+ * which the session lacks.
+ */
+export function isClosed(
+  { closedOrganizations, organizationId: own }: Principal,
+  organizationId = own,
+): boolean {
+  return closedOrganizations?.has(organizationId) === true;
+}
+
+/** Whether every organization of the user is closed: the session can only enrol. */
+export function isClosedEverywhere(principal: Principal): boolean {
+  const { inOrganizations } = principal;
+  if (inOrganizations === undefined) return isClosed(principal);
+  return inOrganizations.keys().every((id) => isClosed(principal, id));
+}
+
+/**
  * Whether the permissions cover scope and verb: in the workspace, in the organization itself
  * (null), or anywhere at all (undefined). Reading the organization is always granted (interface
  * 2.6). A role in some workspace lets its holder read records of the organization, such as device
@@ -57,6 +80,7 @@ export function holds(
   verb: Verb,
   workspaceId?: string | null,
 ): boolean {
+  if (isClosed(principal)) return false;
   if (scope === 'organization' && verb === 'read') return true;
   if (principal.permissions[scope]?.includes(verb)) return true;
   const added = principal.workspacePermissions;

@@ -12,6 +12,7 @@ import type { Json } from '../model/json.ts';
 import type { Records, RecordsDb } from './records.ts';
 import { deviceKeyColumns } from './rows/device-columns.ts';
 import { findDeviceConfigurationNamed } from './rows/device-configurations.ts';
+import { demandsSecondFactor } from './rows/second-factor-demands.ts';
 import type { RecordTables } from './schema.ts';
 
 export interface AuditedRow {
@@ -142,6 +143,8 @@ export async function auditedRow(
       secrets.set(column, value === null ? '' : fingerprint(sealer.open(String(value))));
     else fields.set(column, shownValue(column, value));
   }
+  if (kind === 'organization' && (await demandsSecondFactor(db, id)))
+    fields.set('secondFactorRequired', true);
   for (const part of parts[kind] ?? []) fields.set(part.as, await partsOf(db, part, id));
   return { ...placeOf(kind, row), name: textOrNull(row['name']), fields, secrets };
 }

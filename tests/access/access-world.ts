@@ -267,8 +267,9 @@ export const tokenPath = '/realms/api-keys/protocol/openid-connect/token';
 
 export async function startAccessWorld(
   environment: Record<string, string> = {},
+  options: Pick<Parameters<typeof startWorld>[0] & object, 'now'> = {},
 ): Promise<AccessWorld> {
-  const world = await startWorld({ environment });
+  const world = await startWorld({ ...options, environment });
   const { base, organizationId } = world;
   const nobody = actingBy(base, {});
   const owner = await signIn(base, 'admin@localhost');

@@ -1,4 +1,5 @@
 // Expected cells of the authorization matrix: how users sign in and what they see of it (contract 35).
+import { record } from './record-cell.ts';
 import type { Cell } from './route-cell.ts';
 
 function ownPath(path: string): Cell {
@@ -21,6 +22,27 @@ export const identityCells: Readonly<Record<string, Cell>> = {
   'POST /v3/auth/passkeys': ownPath('/v3/auth/passkeys'),
   'PUT /v3/auth/passkeys/:id': ownPath('/v3/auth/passkeys/56ffffffffffffff'),
   'POST /v3/auth/passkeys/:id/remove': ownPath('/v3/auth/passkeys/56ffffffffffffff/remove'),
+  'GET /v3/organizations/:id/second-factor': record(
+    'organization',
+    ['organization', 'read'],
+    (of) => `/v3/organizations/${of.organization}/second-factor`,
+    undefined,
+    'permittedUser',
+  ),
+  'PUT /v3/organizations/:id/second-factor': record(
+    'organization',
+    ['organization', 'manage'],
+    (of) => `/v3/organizations/${of.organization}/second-factor`,
+    () => ({ secondFactorRequired: 'x' }),
+    'permittedUser',
+  ),
+  'DELETE /v3/organizations/:id/members/:userId/second-factor': record(
+    'organization',
+    ['organization.member', 'manage'],
+    (of) => `/v3/organizations/${of.organization}/members/50ffffffffffffff/second-factor`,
+    undefined,
+    'permittedUser',
+  ),
   'POST /v3/auth/login/passkey-options': open('/v3/auth/login/passkey-options'),
   'POST /v3/auth/login/passkey': open('/v3/auth/login/passkey'),
   'POST /v3/auth/password-reset': {

@@ -105,6 +105,27 @@ describe('a passkey', () => {
     expect((await second()).body.errorCode).toBe('40163_PASSKEY_REFUSED');
   });
 
+  test('is enough where a second factor is demanded, and the last one then stays', async () => {
+    const { organizationId } = world;
+    const admin = `admin-${email}`;
+    await addMember(world.base, owner, `/v3/organizations/${organizationId}`, admin, 'ADMIN');
+    const demanding = await signIn(world.base, admin);
+    expect((await create(demanding, softwarePasskey(origin))).status).toBe(201);
+    const [{ acting, id }, setting] = [
+      await created(),
+      `/v3/organizations/${organizationId}/second-factor`,
+    ];
+    await demanding.must('PUT', setting, { secondFactorRequired: true });
+    expect((await acting.call('GET', '/v3/tags')).status).toBe(200);
+    const other = (await create(acting, softwarePasskey(origin))).body.passkey.id;
+    const remove = async (which: string) =>
+      (await acting.call('POST', `${path}/${which}/remove`, { password })).body?.errorCode;
+    expect(await remove(id)).toBeUndefined();
+    expect(await remove(other)).toBe('40993_SECOND_FACTOR_DEMANDED');
+    await demanding.must('PUT', setting, { secondFactorRequired: false });
+    expect(await remove(other)).toBeUndefined();
+  });
+
   test('is renamed and removed by its user; the password is then enough', async () => {
     const { acting, passkey, id } = await created();
     expect((await acting.call('PUT', `${path}/${id}`, { name: 'Phone' })).status).toBe(204);

@@ -97,6 +97,22 @@ describe('members by groups', () => {
     expect(emails).not.toContain(`${login}@example.org`);
   });
 
+  test('a demand for a second factor is a matter of the provider, also for an admin who demands it', async () => {
+    person('sso', ['admins']);
+    const { acting } = await arrive('sso');
+    const path = `/v3/organizations/${world.organizationId}/second-factor`;
+    const set = (secondFactorRequired: boolean) =>
+      acting.call('PUT', path, { secondFactorRequired });
+    expect((await set(true)).status).toBe(200);
+    expect((await acting.call('GET', '/v3/tags')).status).toBe(200);
+    expect((await (await arrive('sso')).acting.call('GET', '/v3/tags')).status).toBe(200);
+    expect((await owner.call('GET', '/v3/tags')).body.errorCode).toBe(
+      '40393_SECOND_FACTOR_REQUIRED',
+    );
+    expect((await set(false)).status).toBe(200);
+    expect((await owner.call('GET', '/v3/tags')).status).toBe(200);
+  });
+
   test('roles follow the groups at every sign-in, also down and away; sessions of the past end', async () => {
     person('carol', ['admins', 'basel']);
     const jar: CookieJar = new Map();

@@ -21,11 +21,12 @@ export interface LiveSocket {
   close(): void;
 }
 
-/** Connects and takes the greeting; `url` is the whole address with its credential. */
+/** Connects and takes the greeting; `url` is the whole address with its credential, if no header has it. */
 export async function openLive(
   url: string,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<LiveSocket & { readonly greeting: LiveMessage }> {
-  const socket = new WebSocket(url);
+  const socket = new WebSocket(url, { headers });
   const seen: LiveMessage[] = [];
   const waiting: (() => void)[] = [];
   let closed = false;

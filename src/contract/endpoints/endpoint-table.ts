@@ -33,6 +33,7 @@ import { organizationMembers, workspaceMembers } from './members.ts';
 import { oauthClients } from './oauth-clients.ts';
 import { bulkWork, operations } from './operations.ts';
 import { organizations } from './organizations.ts';
+import { secondFactorDemand } from './second-factor-demand.ts';
 import { outputConnectors } from './output-connectors.ts';
 import { ownSessions } from './own-sessions.ts';
 import { passwordReset } from './password-reset.ts';
@@ -93,6 +94,7 @@ export const endpoints = {
   operations,
   bulkWork,
   organizations,
+  secondFactorDemand,
   outputConnectors,
   ownSessions,
   passwordReset,

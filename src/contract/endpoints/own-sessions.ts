@@ -9,6 +9,7 @@ const tag = 'Sign-in';
 const own = {
   anyCredential: 'a user sees and ends only the own sessions',
   userOnly: true,
+  beforeSecondFactor: true,
 } as const;
 
 export const ownSessions = {

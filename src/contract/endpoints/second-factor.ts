@@ -20,6 +20,7 @@ const tag = 'Sign-in';
 const access = {
   anyCredential: 'a user sees and changes only the own second factor',
   userOnly: true,
+  beforeSecondFactor: true,
 } as const;
 
 export const secondFactor = {

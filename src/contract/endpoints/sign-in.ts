@@ -18,9 +18,13 @@ const tag = 'Sign-in';
 const ownAccount = {
   anyCredential: 'a user may always see to the own account',
   userOnly: true,
+  beforeSecondFactor: true,
 } as const;
 
-const ownPreferences = { anyCredential: 'only the owner of the preferences sees them' } as const;
+const ownPreferences = {
+  anyCredential: 'only the owner of the preferences sees them',
+  beforeSecondFactor: true,
+} as const;
 
 export const signIn = {
   login: endpoint({
@@ -64,7 +68,10 @@ export const signIn = {
     path: '/v3/auth/me',
     summary: 'The signed-in user, API key or OAuth client, and what it may do in each workspace',
     tag,
-    access: { anyCredential: 'a caller may always ask who it is and what it may do' },
+    access: {
+      anyCredential: 'a caller may always ask who it is and what it may do',
+      beforeSecondFactor: true,
+    },
     response: callerSchema,
   }),
   preferences: endpoint({

@@ -1,9 +1,10 @@
 // Admission of a request: credential, request limit, resource, permission.
 import type { RequestLimit } from '../../access/rate-limit.ts';
+import { refuseClosedEverywhere } from '../../access/second-factor-demand.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
 import type { Actor } from '../../model/actor.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
-import { type Principal, principalIn } from '../../model/principal.ts';
+import { isClosed, type Principal, principalIn } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Place } from '../../model/resource-ref.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
@@ -46,6 +47,7 @@ export async function admit(
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);
   if (principal.share !== undefined && route.takesShares !== true)
     throw problem('permissionDenied');
+  if (!isForEnrolling(access)) refuseClosedEverywhere(principal);
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
   if ('scope' in access && access.resource === 'path') {
     const place = await resourceOf(route, request.params, principal);
@@ -65,6 +67,10 @@ function guardedAccess({ access, method, path }: Route): CredentialAccess | Perm
   if ('open' in access)
     throw new Error(`${method} ${path} is open: there is no principal to admit`);
   return access;
+}
+
+function isForEnrolling(access: CredentialAccess | PermissionAccess): boolean {
+  return 'anyCredential' in access && access.beforeSecondFactor === true;
 }
 
 async function resourceOf(route: Route, named: unknown, principal: Principal): Promise<Place> {
@@ -124,6 +130,23 @@ export async function admitBody(
   guard: Guard,
 ): Promise<Principal> {
   const access = guardedAccess(route);
+  const acting = await actingFor(route, access, { body, principal, guard });
+  // The organization is known only now: of several, some may demand a second factor.
+  if (isClosed(acting) && !isForEnrolling(access)) throw problem('secondFactorRequired');
+  return acting;
+}
+
+interface Sent {
+  readonly body: unknown;
+  readonly principal: Principal;
+  readonly guard: Guard;
+}
+
+async function actingFor(
+  route: Route,
+  access: CredentialAccess | PermissionAccess,
+  { body, principal, guard }: Sent,
+): Promise<Principal> {
   if (!('scope' in access)) return principalIn(principal);
   if (access.resource === 'body') {
     const place = await resourceOf(route, body, principal);

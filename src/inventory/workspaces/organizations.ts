@@ -3,7 +3,7 @@ import { newId } from '../../model/new-id.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Organization } from '../../model/organization.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
-import type { Principal } from '../../model/principal.ts';
+import { isClosed, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
 import { insertOrganizationMember, organizationMembershipsOf } from '../../records/rows/members.ts';
@@ -143,14 +143,17 @@ export async function organizationsOf(records: Records, userId: string): Promise
     .map((member) => member.organizationId);
 }
 
-/** A user may be a member of several; the one of the session comes first. */
-async function organizationIdsOf(
-  records: Records,
-  { kind, id, organizationId }: Principal,
-): Promise<string[]> {
+/**
+ * A user may be a member of several; the one of the session comes first. Those that demand a second
+ * factor which the session lacks are omitted.
+ */
+async function organizationIdsOf(records: Records, principal: Principal): Promise<string[]> {
+  const { kind, id, organizationId } = principal;
   if (kind !== 'USER') return [organizationId];
-  const accepted = await organizationsOf(records, id);
-  return [organizationId, ...accepted.filter((other) => other !== organizationId)];
+  const others = (await organizationsOf(records, id)).filter(
+    (other) => other !== organizationId && !isClosed(principal, other),
+  );
+  return [organizationId, ...others];
 }
 
 export async function updateOrganization(records: Records, id: string, sent: OrganizationUpdate) {

@@ -100,6 +100,7 @@ export async function removeOrganization(db: RecordsDb, id: string): Promise<voi
   for (const table of [
     'sessions',
     'invitations',
+    'secondFactorDemands',
     'organizationMembers',
     'apiKeys',
     'oauthClients',

@@ -1,7 +1,7 @@
 // Second factors in the records store: authenticator apps and recovery codes of users.
 import type { EpochMs } from '../../model/instant.ts';
 import type { RecordsDb } from '../records.ts';
-import { removePasskeysOf } from './passkeys.ts';
+import { passkeysOf, removePasskeysOf } from './passkeys.ts';
 
 /** An app that shows codes which change every 30 s. */
 export interface AuthenticatorApp {
@@ -59,6 +59,13 @@ export async function useStep(db: RecordsDb, userId: string, step: number): Prom
 
 export async function removeAuthenticatorApp(db: RecordsDb, userId: string): Promise<void> {
   await db.deleteFrom('authenticatorApps').where('userId', '=', userId).execute();
+}
+
+/** Whether the user has an app that counts, or a passkey. */
+export async function hasSecondFactor(db: RecordsDb, userId: string): Promise<boolean> {
+  const app = await findAuthenticatorApp(db, userId);
+  if (app !== undefined && app.confirmed !== null) return true;
+  return (await passkeysOf(db, userId)).length > 0;
 }
 
 export async function countRecoveryCodes(db: RecordsDb, userId: string): Promise<number> {

@@ -1,0 +1,75 @@
+// Second factor reset: a member who lost every second factor starts again with only the password.
+import { type Principal, isClosed } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import type { OrganizationRole } from '../../model/user.ts';
+import type { Records, RecordsDb } from '../../records/records.ts';
+import {
+  findOrganizationMember,
+  type OrganizationMember,
+  organizationMembershipsOf,
+} from '../../records/rows/members.ts';
+import { removeSecondFactorsOf } from '../../records/rows/second-factors.ts';
+import { removeSessionsOf } from '../../records/rows/sessions.ts';
+import { findUser } from '../../records/rows/users.ts';
+import { auditAction } from '../audit/audit.ts';
+import { change, found } from '../record-change.ts';
+import { refuseHigherRole } from './grant-limit.ts';
+
+interface MemberOfOrganization {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+/**
+ * Removes app, passkeys and recovery codes of the member, and ends the member's sessions. Throws
+ * 403 for the caller's own, for a role that may do more than the caller's, and for a member of an
+ * organization where the caller cannot do the same: the account is one for all of them. Throws
+ * 404 for a membership that is not accepted, because the user did not agree to it.
+ */
+export async function resetSecondFactors(
+  records: Records,
+  principal: Principal,
+  { organizationId, userId }: MemberOfOrganization,
+): Promise<void> {
+  const actor = records.actor();
+  await change(records, async (step) => {
+    const { db } = step;
+    const member = await findOrganizationMember(db, organizationId, userId);
+    const accepted = member === undefined || member.acceptedAt === null ? undefined : member;
+    const { role } = found(accepted, 'member', userId);
+    if (userId === principal.id) throw problem('ownSecondFactorReset');
+    refuseHigherRole(principal, role);
+    if (!(await mayResetEverywhere(db, principal, userId))) throw problem('memberElsewhere');
+    const user = found(await findUser(db, userId), 'user', userId);
+    await removeSecondFactorsOf(db, userId);
+    for (const id of await removeSessionsOf(db, userId))
+      step.announce({ kind: 'session', id, action: 'deleted' });
+    step.announce({ kind: 'user', id: userId, action: 'updated' });
+    const changes = [{ field: 'secondFactors', secret: true }] as const;
+    if (actor !== undefined)
+      await auditAction(step, actor, { organizationId, action: 'UPDATE', user, changes });
+  });
+}
+
+async function mayResetEverywhere(
+  db: RecordsDb,
+  principal: Principal,
+  userId: string,
+): Promise<boolean> {
+  const own = new Map(
+    (await organizationMembershipsOf(db, principal.id))
+      .filter(isAccepted)
+      .filter(({ organizationId }) => !isClosed(principal, organizationId))
+      .map(({ organizationId, role }) => [organizationId, role]),
+  );
+  const theirs = (await organizationMembershipsOf(db, userId)).filter(isAccepted);
+  return theirs.every(({ organizationId, role }) => mayReset(own.get(organizationId), role));
+}
+
+function isAccepted({ acceptedAt }: OrganizationMember): boolean {
+  return acceptedAt !== null;
+}
+
+function mayReset(own: OrganizationRole | undefined, role: OrganizationRole): boolean {
+  return own === 'OWNER' || (own === 'ADMIN' && role !== 'OWNER');
+}
