@@ -52,7 +52,10 @@ export function composeExports(parts: Parts, once: Once): ComposedExports {
 const runExport = 'export';
 
 /** An export runs, and has its file, on the node that holds its lease. */
-function startAtHolder({ sharedWork }: Parts, { start }: OperationRunner): OperationRunner['start'] {
+function startAtHolder(
+  { sharedWork }: Parts,
+  { start }: OperationRunner,
+): OperationRunner['start'] {
   if (sharedWork === undefined) return start;
   sharedWork.answer(runExport, async (id) => {
     start(String(id));

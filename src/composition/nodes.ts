@@ -41,11 +41,7 @@ import { createWebSocketLinks } from '../nodes/http/web-socket-links.ts';
 import type { FeedHandlers } from '../nodes/links/links.ts';
 import { problem } from '../model/problem.ts';
 import type { CallHandlers, Nodes } from '../nodes/nodes.ts';
-import {
-  askOwners,
-  type OwnerSearch,
-  unlessUnsent,
-} from '../nodes/owner-search.ts';
+import { askOwners, type OwnerSearch, unlessUnsent } from '../nodes/owner-search.ts';
 import { leasesOfNode } from '../records/rows/node-leases.ts';
 import { openOwnSession } from '../records/postgres/own-session.ts';
 import type { Closers } from '../structures/closers.ts';
