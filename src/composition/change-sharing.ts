@@ -26,9 +26,9 @@ export function actingRequests(acting: AsyncLocalStorage<Actor | undefined>): Ac
     actAs<T>(actor: Actor, work: () => T): T {
       const result = acting.run(actor, work);
       if (share === undefined || !(result instanceof Promise)) return result;
-      return result.then(async (answer: unknown) => {
+      // A refusal may follow a change too.
+      return result.finally(async () => {
         if (unshared.delete(actor)) await share?.();
-        return answer;
       }) as T;
     },
     useSharing: (used) => void (share = used),
