@@ -1,4 +1,4 @@
-// What requests change is shared before they are answered, whether they succeed or are refused.
+// Sharing of changes: answers wait for it, whether their requests succeed or are refused.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import type { Actor } from '../model/actor.ts';

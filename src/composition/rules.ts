@@ -147,9 +147,10 @@ export async function composeRules(
     everywhere(sharedWork, { call: 'rulesSettled', here: entriesHere, askMsMax: waitMsMax }),
     everywhere(sharedWork, { call: 'scriptsSettled', here: scriptsHere, askMsMax: waitMsMax }),
   ];
+  const { runsOf, lastRunsOf } =
+    sharedWork && sharing ? sharing.runsByHolder(parts, sharedWork, runs) : runs;
   return {
-    runsOf: runs.runsOf,
-    lastRunsOf: runs.lastRunsOf,
+    ...{ runsOf, lastRunsOf },
     simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
     simulateDraft: async (draft, range) =>
       simulateUnstoredRule(await draftedRule(records, draft), range, simulation),

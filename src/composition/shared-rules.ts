@@ -1,5 +1,6 @@
 // Connects rules of several nodes: the holder of a workspace's lease evaluates the entries of all journals.
 import type { Parts } from './platform-parts.ts';
+import type { LastRun, RuleRuns } from '../flows/rule-runs.ts';
 import {
   createSharedRules,
   type SharedRules,
@@ -11,11 +12,14 @@ import { leaseOfWorkspace, shardOfLease } from '../leases/work-leases.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
+import { workspacesOfRules } from '../records/rows/rules.ts';
 import type { SearchedStore } from '../rules/last-sample-search.ts';
 import { missing } from '../structures/missing.ts';
 
 const entriesCall = 'ruleEntries';
 const samplesCall = 'samplesOfDevice';
+const runsCall = 'runsOfRule';
+const lastRunsCall = 'lastRunsOfRules';
 
 export interface RuleWorkers {
   /** Called when rules came here: their scripts and timers begin. */
@@ -52,6 +56,53 @@ export function composeSharedRules(
     },
   });
   return shared;
+}
+
+type ReadRuns = Pick<RuleRuns, 'runsOf' | 'lastRunsOf'>;
+
+/** The newest runs of a rule are with the node that evaluates it, which saves them later. */
+export function runsByHolder(
+  { records: { db } }: Pick<Parts, 'records'>,
+  work: SharedWork,
+  runs: ReadRuns,
+): ReadRuns {
+  work.answer(runsCall, async (ruleId) => [...(await runs.runsOf(String(ruleId)))]);
+  work.answer(lastRunsCall, async (ruleIds) => {
+    const found = await runs.lastRunsOf(db, ruleIds as unknown as readonly string[]);
+    return [...found].map(([id, run]) => [id, { ...run }]);
+  });
+  /** Not from the rules in memory: a node that evaluates nothing has not compiled new ones. */
+  const groupsOf = async (ruleIds: readonly string[]) => {
+    const workspaces = await workspacesOfRules(db, ruleIds);
+    return Map.groupBy(ruleIds, (id) => {
+      const workspaceId = workspaces.get(id);
+      return workspaceId === undefined ? undefined : leaseOfWorkspace(workspaceId);
+    });
+  };
+  const ask = async (lease: LeaseName | undefined, call: string, request: Json) => {
+    if (lease === undefined) return undefined;
+    // Without an answer there are the runs that were saved, until another node has the rules.
+    return work.askHolder(lease, call, request).catch(() => undefined);
+  };
+  return {
+    async runsOf(ruleId) {
+      const [lease] = (await groupsOf([ruleId])).keys();
+      const found = await ask(lease, runsCall, ruleId);
+      return (found as readonly Json[] | undefined) ?? runs.runsOf(ruleId);
+    },
+    async lastRunsOf(readDb, ruleIds) {
+      const groups = [...(await groupsOf(ruleIds))];
+      const found = await Promise.all(
+        groups.map(async ([lease, ids]) => {
+          const answer = await ask(lease, lastRunsCall, ids);
+          return answer === undefined
+            ? [...(await runs.lastRunsOf(readDb, ids))]
+            : (answer as unknown as readonly (readonly [string, LastRun])[]);
+        }),
+      );
+      return new Map(found.flat());
+    },
+  };
 }
 
 /** The samples of a device are with its owner, some of them only there. */
