@@ -70,7 +70,6 @@ const isClickHouse = process.env['SAMPLES'] === 'clickhouse';
 const notOnTwoNodes: Readonly<Record<string, string>> = {
   '7-errors': 'the proxy refuses broken requests itself',
   '18-coap': 'its platform restarts, and the second node has its devices meanwhile',
-  '19-sample-exports': 'another node answers the download of a file with 503',
   '36-quotas': 'each node counts live connections and subscriptions',
   '37-live-workspace': 'workspace events reach the sessions of the node where they happen',
 };

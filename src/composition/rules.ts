@@ -131,7 +131,11 @@ export async function composeRules(
   follower.start();
   timers.changed();
   const saving = { db, log, setRepeatingTimer, failed: failed('saving runs of rules') };
-  const runs = createRuleRuns({ ...saving, ...(shared !== undefined && { isOwn: shared.isOwn }) });
+  const runs: RuleRuns = createRuleRuns({
+    ...saving,
+    ...(shared !== undefined && { isOwn: shared.isOwn }),
+    ...(sharedWork && sharing && sharing.runsElsewhere(sharedWork, parts, () => runs)),
+  });
   const simulation = { db, store, scripts: uplinks.scriptTrials, lookUp, pause: () => pause() };
   const entriesHere = async (organizationId: string) => {
     const own = workspacesWithRules(registry.rules(), organizationId);
@@ -147,10 +151,9 @@ export async function composeRules(
     everywhere(sharedWork, { call: 'rulesSettled', here: entriesHere, askMsMax: waitMsMax }),
     everywhere(sharedWork, { call: 'scriptsSettled', here: scriptsHere, askMsMax: waitMsMax }),
   ];
-  const { runsOf, lastRunsOf } =
-    sharedWork && sharing ? sharing.runsByHolder(parts, sharedWork, runs) : runs;
   return {
-    ...{ runsOf, lastRunsOf },
+    runsOf: runs.runsOf,
+    lastRunsOf: runs.lastRunsOf,
     simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
     simulateDraft: async (draft, range) =>
       simulateUnstoredRule(await draftedRule(records, draft), range, simulation),

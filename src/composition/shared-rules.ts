@@ -1,6 +1,6 @@
 // Connects rules of several nodes: the holder of a workspace's lease evaluates the entries of all journals.
 import type { Parts } from './platform-parts.ts';
-import type { LastRun, RuleRuns } from '../flows/rule-runs.ts';
+import type { RuleRuns, RuleRunsParts } from '../flows/rule-runs.ts';
 import {
   createSharedRules,
   type SharedRules,
@@ -12,14 +12,13 @@ import { leaseOfWorkspace, shardOfLease } from '../leases/work-leases.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
-import { workspacesOfRules } from '../records/rows/rules.ts';
+import { findRule } from '../records/rows/rules.ts';
 import type { SearchedStore } from '../rules/last-sample-search.ts';
 import { missing } from '../structures/missing.ts';
 
 const entriesCall = 'ruleEntries';
 const samplesCall = 'samplesOfDevice';
 const runsCall = 'runsOfRule';
-const lastRunsCall = 'lastRunsOfRules';
 
 export interface RuleWorkers {
   /** Called when rules came here: their scripts and timers begin. */
@@ -58,49 +57,24 @@ export function composeSharedRules(
   return shared;
 }
 
-type ReadRuns = Pick<RuleRuns, 'runsOf' | 'lastRunsOf'>;
-
-/** The newest runs of a rule are with the node that evaluates it, which saves them later. */
-export function runsByHolder(
-  { records: { db } }: Pick<Parts, 'records'>,
+/** Runs that are not saved yet are in the memory of the node with the rule. */
+export function runsElsewhere(
   work: SharedWork,
-  runs: ReadRuns,
-): ReadRuns {
-  work.answer(runsCall, async (ruleId) => [...(await runs.runsOf(String(ruleId)))]);
-  work.answer(lastRunsCall, async (ruleIds) => {
-    const found = await runs.lastRunsOf(db, ruleIds as unknown as readonly string[]);
-    return [...found].map(([id, run]) => [id, { ...run }]);
+  { records }: Pick<Parts, 'records'>,
+  runs: () => Pick<RuleRuns, 'ownRunsOf'>,
+): Required<Pick<RuleRunsParts, 'askRuns'>> {
+  work.answer(runsCall, async (ruleId) => {
+    const own = await runs().ownRunsOf(String(ruleId));
+    return own === undefined ? null : [...own];
   });
-  /** Not from the rules in memory: a node that evaluates nothing has not compiled new ones. */
-  const groupsOf = async (ruleIds: readonly string[]) => {
-    const workspaces = await workspacesOfRules(db, ruleIds);
-    return Map.groupBy(ruleIds, (id) => {
-      const workspaceId = workspaces.get(id);
-      return workspaceId === undefined ? undefined : leaseOfWorkspace(workspaceId);
-    });
-  };
-  const ask = async (lease: LeaseName | undefined, call: string, request: Json) => {
-    if (lease === undefined) return undefined;
-    // Without an answer there are the runs that were saved, until another node has the rules.
-    return work.askHolder(lease, call, request).catch(() => undefined);
-  };
   return {
-    async runsOf(ruleId) {
-      const [lease] = (await groupsOf([ruleId])).keys();
-      const found = await ask(lease, runsCall, ruleId);
-      return (found as readonly Json[] | undefined) ?? runs.runsOf(ruleId);
-    },
-    async lastRunsOf(readDb, ruleIds) {
-      const groups = [...(await groupsOf(ruleIds))];
-      const found = await Promise.all(
-        groups.map(async ([lease, ids]) => {
-          const answer = await ask(lease, lastRunsCall, ids);
-          return answer === undefined
-            ? [...(await runs.lastRunsOf(readDb, ids))]
-            : (answer as unknown as readonly (readonly [string, LastRun])[]);
-        }),
-      );
-      return new Map(found.flat());
+    async askRuns(ruleId) {
+      const rule = await findRule(records.db, ruleId);
+      if (rule === undefined) return undefined;
+      const lease = leaseOfWorkspace(rule.workspaceId);
+      // What a silent node has saved is shown.
+      const answer = await work.askHolder(lease, runsCall, ruleId).catch(() => undefined);
+      return Array.isArray(answer) ? (answer as readonly Json[]) : undefined;
     },
   };
 }

@@ -94,15 +94,6 @@ export async function removeRule(step: RecordsDb, id: string): Promise<void> {
   await step.deleteFrom('rules').where('id', '=', id).execute();
 }
 
-/** The workspaces of the rules that there are, by rule. */
-export async function workspacesOfRules(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const query = db.selectFrom('rules').select(['id', 'workspaceId']).where(isOneOf('id', ids));
-  return new Map((await query.execute()).map(({ id, workspaceId }) => [id, workspaceId]));
-}
-
 export async function findRule(db: RecordsDb, id: string): Promise<Rule | undefined> {
   const row = await db.selectFrom('rules').selectAll().where('id', '=', id).executeTakeFirst();
   return row && fromRow(row);
