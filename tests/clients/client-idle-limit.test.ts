@@ -1,4 +1,4 @@
-// Idle limit of the clients: a slow answer is read to its end, and an answer that stops is given up.
+// Idle limit of the clients: an answer that comes slowly is complete, and one that stops ends the call.
 import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,17 +35,17 @@ afterAll(() => {
   server.close();
 });
 
-const whole = Array.from({ length: parts }, (_, i) => `part ${i}\n`).join('');
+const complete = Array.from({ length: parts }, (_, i) => `part ${i}\n`).join('');
 
-test('TypeScript: an answer that takes twice the limit is read whole', async () => {
+test('TypeScript: an answer that takes twice the limit is complete', async () => {
   const answer = await call('/v3/slow');
-  expect(await answer.text()).toBe(whole);
+  expect(await answer.text()).toBe(complete);
 });
 
 test('TypeScript: a caller that reads slowly loses nothing', async () => {
   const answer = await call('/v3/slow', 500);
   await new Promise((later) => setTimeout(later, 700));
-  expect(await answer.text()).toBe(whole);
+  expect(await answer.text()).toBe(complete);
 });
 
 test.each(['/v3/stops', '/v3/mute'])('TypeScript: %s ends with the limit', async (path) => {
@@ -67,11 +67,11 @@ test('Python: the limit is for each part too', async () => {
     'print(len(client.send("GET", "/v3/slow").read()))',
     'try:',
     '  client.send("GET", "/v3/stops").read()',
-    'except OSError as error: print("gave up:", error)',
+    'except OSError as error: print("ended:", error)',
   ].join('\n');
   const env = { ...process.env, PYTHONPATH: join('clients', 'python', 'src') };
   const { stdout } = await promisify(execFile)('python3', ['-c', code], { env });
-  expect(stdout).toBe(`${whole.length}\ngave up: timed out\n`);
+  expect(stdout).toBe(`${complete.length}\nended: timed out\n`);
 });
 
 function call(path: string, timeoutMs = idleMs, signal?: AbortSignal): Promise<Response> {
