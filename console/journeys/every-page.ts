@@ -13,8 +13,8 @@ interface RouterHolder {
   readonly __TSR_ROUTER__: Router;
 }
 
-/** Pages that a signed-in user does not see: sign-in, invitation and password. */
-const signedOutPages = /^\/(sign-in|invitations|password-reset)(\/|$)/;
+/** Pages that a user with full access does not see: sign-in, second factor, invitation and password. */
+const signedOutPages = /^\/(sign-in|second-factor|invitations|password-reset)(\/|$)/;
 
 /** Addresses of every route with a screen, by its path; fails for a parameter without an id. */
 export async function everyPage(page: Page, ids: PageIds): Promise<Map<string, string>> {

@@ -6,6 +6,7 @@ import { deviceRoutes } from './routes/device-routes.ts';
 import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import { flowRoutes } from './routes/flow-routes.ts';
 import {
+  enrolment,
   root,
   shell,
   signedIn,
@@ -36,6 +37,7 @@ const routeTree = root.addChildren([
   ...accessRoutes,
   signedIn.addChildren([
     start,
+    enrolment,
     shell.addChildren([
       welcome,
       workspace.addChildren([

@@ -36,7 +36,8 @@ export function composeExports(parts: Parts, once: Once): ComposedExports {
   const exports = exportsOf(parts, encoder);
   const runner = runnerOf(parts, exports);
   const { fileOf, removeFile } = exports;
-  const files = { node: nodeOf(parts), start: runner.start, fileOf, removeFile };
+  const start = startAtHolder(parts, runner);
+  const files = { node: nodeOf(parts), start, fileOf, removeFile };
   return {
     routes: sampleExportRoutes({ ...routing, exports: files }),
     resume: runner.resume,
@@ -45,6 +46,25 @@ export function composeExports(parts: Parts, once: Once): ComposedExports {
       await runner.close();
       await encoder.close();
     },
+  };
+}
+
+const runExport = 'export';
+
+/** An export runs, and has its file, on the node that holds its lease. */
+function startAtHolder(
+  { sharedWork }: Parts,
+  { start }: OperationRunner,
+): OperationRunner['start'] {
+  if (sharedWork === undefined) return start;
+  sharedWork.answer(runExport, async (id) => {
+    start(String(id));
+    return null;
+  });
+  return (id) => {
+    const lease = leaseOfOperation(id);
+    if (sharedWork.holds(lease)) start(id);
+    else sharedWork.tellHolders([lease], runExport, id);
   };
 }
 

@@ -8,19 +8,17 @@ import { readElsewhere } from './read-elsewhere.ts';
 import { reportSuperseded, watchClock } from './node-health.ts';
 import { composeNodeMessages } from './node-messages.ts';
 import type { Parts } from './platform-parts.ts';
+import { ownershipBy, routerOf, searchBy } from './request-routing.ts';
 import { composeSharedWork } from './shared-work.ts';
 import type { ClusterConfig } from '../cluster-settings.ts';
 import { nodeIdOf } from '../data-folder/node-id.ts';
-import { createCaptureSenders } from '../flows/capture-senders.ts';
 import { entryFeed } from '../flows/entry-feed.ts';
 import { replayFeed } from '../flows/journal-replay.ts';
 import type { DeviceOwnership } from '../flows/owned-devices.ts';
 import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
 import { createOwnedWork, type OwnedWork } from '../flows/owned-work.ts';
 import type { Route } from '../http/edge/route.ts';
-import { refusalWith } from '../http/router/refusal.ts';
-import { deviceFinder } from '../http/router/routed-requests.ts';
-import { createRouter } from '../http/router/router.ts';
+import { placeOfNode } from '../http/router/routed-requests.ts';
 import { createEpochs } from '../leases/lease-epochs.ts';
 import type { SharedWork } from '../leases/held-work.ts';
 import {
@@ -43,12 +41,7 @@ import { createWebSocketLinks } from '../nodes/http/web-socket-links.ts';
 import type { FeedHandlers } from '../nodes/links/links.ts';
 import { problem } from '../model/problem.ts';
 import type { CallHandlers, Nodes } from '../nodes/nodes.ts';
-import {
-  askOwners,
-  type Ownership,
-  type OwnerSearch,
-  unlessUnsent,
-} from '../nodes/owner-search.ts';
+import { askOwners, type OwnerSearch, unlessUnsent } from '../nodes/owner-search.ts';
 import { leasesOfNode } from '../records/rows/node-leases.ts';
 import { openOwnSession } from '../records/postgres/own-session.ts';
 import type { Closers } from '../structures/closers.ts';
@@ -240,9 +233,10 @@ function internalPortOf(
   leases: Leases,
   offered: Pick<InternalPortParts, 'serve' | 'handlers' | 'feeds'>,
 ): InternalPort {
+  const self = placeOfNode(leases.node.id);
   return createInternalPort({
     ...{ secret, tls, ...offered },
-    holds: (lease) => leases.held(lease as LeaseName) !== undefined,
+    holds: (lease) => lease === self || leases.held(lease as LeaseName) !== undefined,
     refused: (address) => telemetry.credentialRefused({ ...nodeRefusal, address }),
     failed: (call, error) => telemetry.backgroundFailed(`answering ${call}`, error),
   });
@@ -255,35 +249,4 @@ function requestListenerOf(server: Server): RequestListener {
   const [listener] = server.listeners('request');
   if (listener === undefined) throw new Error('The server serves nothing');
   return listener;
-}
-
-function ownershipBy(leases: Leases): (deviceId: string) => Ownership {
-  return (deviceId) => {
-    const lease = leaseOfDevice(deviceId);
-    return {
-      lease,
-      isOwn: () => leases.held(lease) !== undefined,
-      owner: () => leases.owners().get(lease)?.node,
-    };
-  };
-}
-
-function searchBy({ refresh }: Leases): OwnerSearch {
-  return { refresh, now: () => performance.now(), wait: (ms) => wait(ms) };
-}
-
-function routerOf(
-  { config, directory, telemetry, now }: Parts,
-  routes: readonly Route[],
-  { leases, nodes, serve }: { leases: Leases; nodes: Nodes; serve: RequestListener },
-): RequestListener {
-  const { publicUrl, trustedProxies } = config;
-  return createRouter({
-    findDevice: deviceFinder(routes, createCaptureSenders(directory).ofCapture),
-    ownershipOf: ownershipBy(leases),
-    ...searchBy(leases),
-    forward: nodes.forward,
-    serve,
-    refuse: refusalWith({ publicUrl, trustedProxies, events: telemetry, now }),
-  });
 }

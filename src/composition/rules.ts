@@ -131,7 +131,11 @@ export async function composeRules(
   follower.start();
   timers.changed();
   const saving = { db, log, setRepeatingTimer, failed: failed('saving runs of rules') };
-  const runs = createRuleRuns({ ...saving, ...(shared !== undefined && { isOwn: shared.isOwn }) });
+  const runs: RuleRuns = createRuleRuns({
+    ...saving,
+    ...(shared !== undefined && { isOwn: shared.isOwn }),
+    ...(sharedWork && sharing && sharing.runsElsewhere(sharedWork, parts, () => runs)),
+  });
   const simulation = { db, store, scripts: uplinks.scriptTrials, lookUp, pause: () => pause() };
   const entriesHere = async (organizationId: string) => {
     const own = workspacesWithRules(registry.rules(), organizationId);

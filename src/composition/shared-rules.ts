@@ -1,5 +1,6 @@
 // Connects rules of several nodes: the holder of a workspace's lease evaluates the entries of all journals.
 import type { Parts } from './platform-parts.ts';
+import type { RuleRuns, RuleRunsParts } from '../flows/rule-runs.ts';
 import {
   createSharedRules,
   type SharedRules,
@@ -11,11 +12,13 @@ import { leaseOfWorkspace, shardOfLease } from '../leases/work-leases.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
+import { findRule } from '../records/rows/rules.ts';
 import type { SearchedStore } from '../rules/last-sample-search.ts';
 import { missing } from '../structures/missing.ts';
 
 const entriesCall = 'ruleEntries';
 const samplesCall = 'samplesOfDevice';
+const runsCall = 'runsOfRule';
 
 export interface RuleWorkers {
   /** Called when rules came here: their scripts and timers begin. */
@@ -52,6 +55,28 @@ export function composeSharedRules(
     },
   });
   return shared;
+}
+
+/** Runs that are not saved yet are in the memory of the node with the rule. */
+export function runsElsewhere(
+  work: SharedWork,
+  { records }: Pick<Parts, 'records'>,
+  runs: () => Pick<RuleRuns, 'ownRunsOf'>,
+): Required<Pick<RuleRunsParts, 'askRuns'>> {
+  work.answer(runsCall, async (ruleId) => {
+    const own = await runs().ownRunsOf(String(ruleId));
+    return own === undefined ? null : [...own];
+  });
+  return {
+    async askRuns(ruleId) {
+      const rule = await findRule(records.db, ruleId);
+      if (rule === undefined) return undefined;
+      const lease = leaseOfWorkspace(rule.workspaceId);
+      // What a silent node has saved is shown.
+      const answer = await work.askHolder(lease, runsCall, ruleId).catch(() => undefined);
+      return Array.isArray(answer) ? (answer as readonly Json[]) : undefined;
+    },
+  };
 }
 
 /** The samples of a device are with its owner, some of them only there. */

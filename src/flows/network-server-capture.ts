@@ -110,6 +110,8 @@ function uplinkOfEvent(
     metrics: event.metrics,
     ...(event.duplicateKey !== undefined && {
       duplicateKey: `${route.device.id} ${event.duplicateKey}`,
+      // Counters of frames are not reused, so that the owner of the device compares with all it knows.
+      isRepeated: true,
     }),
   };
   return uplinkOf(payload, route, id, receivedAt);

@@ -24,6 +24,8 @@ export type LastRuns = ReadonlyMap<
 export interface RuleRuns {
   /** The last runs of a rule, newest first. */
   readonly runsOf: (ruleId: string) => Promise<readonly Json[]>;
+  /** The same for a rule that runs here; undefined for another one. */
+  readonly ownRunsOf: (ruleId: string) => Promise<readonly Json[] | undefined>;
   /** Time and outcome of the newest run of each rule that has one. */
   readonly lastRunsOf: (db: RecordsDb, ruleIds: readonly string[]) => Promise<LastRuns>;
   /** Saves all runs. */
@@ -37,13 +39,15 @@ export interface RuleRunsParts {
   readonly log: Pick<RunLog, 'has' | 'lastOf' | 'load' | 'runsOf' | 'takeChanged'>;
   /** Whether the rule runs here; the runs of others are read from the records. */
   readonly isOwn?: (ruleId: string) => boolean;
+  /** The runs that the node with the rule has in memory; undefined when none can be asked. */
+  readonly askRuns?: (ruleId: string) => Promise<readonly Json[] | undefined>;
   readonly setRepeatingTimer: SetTimer;
   readonly failed: (error: unknown) => void;
 }
 
 /** Starts saving. */
 export function createRuleRuns(parts: RuleRunsParts): RuleRuns {
-  const { db, log, setRepeatingTimer, failed, isOwn = () => true } = parts;
+  const { db, log, setRepeatingTimer, failed, askRuns, isOwn = () => true } = parts;
   /** Returns how many rules had unsaved runs, at most `max`. */
   async function save(max: number): Promise<number> {
     const ids = log.takeChanged(max);
@@ -59,12 +63,17 @@ export function createRuleRuns(parts: RuleRunsParts): RuleRuns {
     while ((await save(rulesPerSaveAtStop)) > 0);
   }
 
+  async function ownRunsOf(ruleId: string): Promise<readonly Json[] | undefined> {
+    if (!isOwn(ruleId)) return undefined;
+    if (!log.has(ruleId)) log.load(ruleId, await findRuns(db, ruleId));
+    return log.runsOf(ruleId) ?? [];
+  }
+
   const stop = setRepeatingTimer(() => void save(rulesPerSave).catch(failed), saveEveryMs);
   return {
+    ownRunsOf,
     async runsOf(ruleId) {
-      if (!isOwn(ruleId)) return findRuns(db, ruleId);
-      if (!log.has(ruleId)) log.load(ruleId, await findRuns(db, ruleId));
-      return log.runsOf(ruleId) ?? [];
+      return (await ownRunsOf(ruleId)) ?? (await askRuns?.(ruleId)) ?? findRuns(db, ruleId);
     },
     async lastRunsOf(readDb, ruleIds) {
       const found = new Map(

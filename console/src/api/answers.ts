@@ -1,11 +1,23 @@
 // Cache of answers: shared by all screens, so that nothing is asked for twice.
-import { QueryClient } from '@tanstack/react-query';
+import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { Refusal } from './refusal.ts';
 
 const freshMs = 15_000;
 const triesMax = 2;
 
-export const answers = new QueryClient({
+/** Every answer of an organization that demands a second factor from now on. */
+const closedCode = '40393_SECOND_FACTOR_REQUIRED';
+
+const cache = new QueryCache({
+  onError(error) {
+    // The account says what is closed; the shell then leads to the page for a second factor.
+    if (error instanceof Refusal && error.errorCode === closedCode)
+      void answers.invalidateQueries({ queryKey: ['account'] });
+  },
+});
+
+export const answers: QueryClient = new QueryClient({
+  queryCache: cache,
   defaultOptions: {
     queries: { staleTime: freshMs, retry: mayTryAgain, refetchOnWindowFocus: true },
     mutations: { retry: false },

@@ -4,7 +4,7 @@ import { answers } from '../api/answers.ts';
 import { Refusal } from '../api/refusal.ts';
 import { firstRunOf } from '../session/first-run.ts';
 import { lastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
-import { account, hasSession, workspacesOf } from '../session/session.ts';
+import { account, hasSession, isClosed, workspacesOf } from '../session/session.ts';
 import { NoWorkspace } from '../shell/no-workspace.tsx';
 import { NotFound } from '../shell/not-found.tsx';
 import { Shell } from '../shell/shell.tsx';
@@ -33,14 +33,25 @@ export const signIn = createRoute({
   }),
 });
 
-/** Throws a redirect to the sign-in, which leads back here. */
-async function requireSession(to: string) {
+/**
+ * Throws a redirect to the sign-in, which leads back here, or to the page where a user gets the
+ * second factor that the organization demands.
+ */
+async function requireSession({ href, pathname }: { href: string; pathname: string }) {
+  const isEnrolled = !isClosed(await sessionAccount(href));
+  if (isEnrolled || pathname === enrolmentPath) return;
+  redirect({ to: enrolmentPath, search: { to: href }, throw: true });
+}
+
+const enrolmentPath = '/second-factor';
+
+async function sessionAccount(to: string) {
   const back = { to: '/sign-in', search: to === '/' ? {} : { to }, throw: true } as const;
-  if (!hasSession()) return redirect(back);
+  if (!hasSession()) redirect(back);
   try {
     return await answers.ensureQueryData(account);
   } catch (error) {
-    if (error instanceof Refusal && error.status === 401) return redirect(back);
+    if (error instanceof Refusal && error.status === 401) redirect(back);
     throw error;
   }
 }
@@ -48,7 +59,18 @@ async function requireSession(to: string) {
 export const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
-  beforeLoad: ({ location }) => requireSession(location.href),
+  beforeLoad: ({ location }) => requireSession(location),
+});
+
+export const enrolment = createRoute({
+  getParentRoute: () => signedIn,
+  path: enrolmentPath,
+  validateSearch: ({ to }: Record<string, unknown>): { to?: string } =>
+    typeof to === 'string' ? { to } : {},
+  beforeLoad: async () => {
+    if (!isClosed(await answers.ensureQueryData(account))) redirect({ to: '/', throw: true });
+  },
+  component: lazyRouteComponent(() => import('../screens/security/enrolment.tsx'), 'Enrolment'),
 });
 
 /** The last workspace that was open, else the first; undefined when none is in reach. */

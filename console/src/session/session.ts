@@ -1,5 +1,6 @@
 // Session: who is signed in, and the workspaces in reach.
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import type { components } from '../../generated/interface-types.ts';
 import { answers } from '../api/answers.ts';
 import { ask, csrfToken, platform } from '../api/platform.ts';
 import { discardStream } from '../live/stream.ts';
@@ -12,6 +13,14 @@ export const account = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
   queryFn: ({ signal }) => ask(platform.GET('/v3/auth/me', { signal })),
 });
+
+type Account = components['schemas']['Caller'];
+
+/** Whether the organization of the session demands a second factor that the user lacks. */
+export function isClosed({ organizationId, organizations }: Account): boolean {
+  const own = organizations.find((one) => one.organizationId === organizationId);
+  return own?.secondFactorMissing === true;
+}
 
 export const workspacesOf = (organizationId: string) =>
   queryOptions({

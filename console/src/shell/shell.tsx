@@ -1,9 +1,9 @@
 // Shell: side bar, top bar and connection bar around the screens of a workspace.
-import { Outlet } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { late } from '../parts/late.tsx';
 import { PathPlace } from '../parts/page.tsx';
-import { hasSession } from '../session/session.ts';
+import { hasSession, isClosed, useAccount } from '../session/session.ts';
 import { ConnectionBar } from './connection-bar.tsx';
 import { BottomBar, SideBar } from './side-bar.tsx';
 import styles from './shell.module.css';
@@ -16,7 +16,22 @@ const load = async () => (await import('./tools.tsx')).Tools;
 const early = hasSession() ? load() : undefined;
 const Tools = late(() => early ?? load());
 
+/** Leads to the page for a second factor when the organization demands one from now on. */
 export function Shell() {
+  return isClosed(useAccount()) ? <Leave /> : <OpenShell />;
+}
+
+function Leave() {
+  const navigate = useNavigate();
+  const { href } = useLocation();
+  useEffect(() => {
+    void navigate({ to: '/second-factor', search: { to: href }, replace: true });
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the address changes while it is left
+  }, []);
+  return null;
+}
+
+function OpenShell() {
   const words = useWords(shellWords);
   const [place, setPlace] = useState<HTMLElement | null>(null);
   return (

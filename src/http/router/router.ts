@@ -42,7 +42,8 @@ export function createRouter(parts: RouterParts): RequestListener {
     if (deviceId === undefined) return serve(request, response);
     if (typeof deviceId === 'string') return serveOwned(request, response, deviceId);
     deviceId.then(
-      (found) => serveOwned(request, response, found),
+      (found) =>
+        found === undefined ? serve(request, response) : serveOwned(request, response, found),
       // The sender is unknown, and is answered so.
       () => serve(request, response),
     );

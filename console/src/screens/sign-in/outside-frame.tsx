@@ -24,16 +24,26 @@ export function OutsideFrame({ title, lead, name, submit, children }: OutsideFra
     event.preventDefault();
     submit?.(new FormData(event.currentTarget));
   };
+  const content = (
+    <>
+      <img src="/sun.svg" width="36" height="36" alt="" />
+      <div role="status">
+        <h1>{title}</h1>
+        {lead !== undefined && <p className="mute">{lead}</p>}
+      </div>
+      {children}
+    </>
+  );
   return (
     <main className={styles['page']}>
-      <form className={styles['form']} onSubmit={send}>
-        <img src="/sun.svg" width="36" height="36" alt="" />
-        <div role="status">
-          <h1>{title}</h1>
-          {lead !== undefined && <p className="mute">{lead}</p>}
-        </div>
-        {children}
-      </form>
+      {/* Forms of dialogs cannot be inside of another one. */}
+      {submit === undefined ? (
+        <div className={styles['form']}>{content}</div>
+      ) : (
+        <form className={styles['form']} onSubmit={send}>
+          {content}
+        </form>
+      )}
       <Sky motto={words.motto} />
     </main>
   );

@@ -4,9 +4,13 @@ import { discardSession } from '../../session/session.ts';
 
 /** Discards the answers of another session, and leads to the page of the search parameter `to`. */
 export function useEntrance(): () => Promise<void> {
+  return useReturn(useSearch({ from: '/sign-in' }).to);
+}
+
+/** The same for an address that is given. */
+export function useReturn(to: string | undefined): () => Promise<void> {
   const navigate = useNavigate();
   const { history } = useRouter();
-  const { to } = useSearch({ from: '/sign-in' });
   return async () => {
     discardSession();
     // An address of another site is not a way back.

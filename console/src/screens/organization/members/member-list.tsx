@@ -1,6 +1,6 @@
 // Member list: those of an organization or of a workspace with their roles, invitations and removal.
 import { useQuery } from '@tanstack/react-query';
-import { Trash2, UserPlus } from 'lucide-react';
+import { RotateCcwKey, Trash2, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { Ago } from '../../../parts/ago.tsx';
 import { Button, IconButton } from '../../../parts/button.tsx';
@@ -11,17 +11,23 @@ import { Empty } from '../../../parts/states.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';
 import { InviteDialog } from './invite-dialog.tsx';
+import { memberFactorWords } from './member-factor-words.ts';
 import type { Member, MemberPlace } from './member-place.ts';
 import { RoleChoice } from './role-choice.tsx';
 
 interface MemberListProps {
   readonly place: MemberPlace;
   readonly remove: (member: Member) => void;
+  /** Asks for the reset of a second factor, where this is possible. */
+  readonly reset?: (member: Member) => void;
+  /** Of the user, who has no such button. */
+  readonly ownId?: string;
   /** What the list is for, where it can be empty. */
   readonly emptyTitle?: string;
 }
 
-export function MemberList({ place, remove, emptyTitle }: MemberListProps) {
+export function MemberList({ emptyTitle, ...shown }: MemberListProps) {
+  const { place } = shown;
   const members = useQuery({
     queryKey: place.key,
     queryFn: ({ signal }) => place.list(signal),
@@ -41,7 +47,7 @@ export function MemberList({ place, remove, emptyTitle }: MemberListProps) {
         />
       }
     >
-      {(found) => <MemberTable place={place} members={found} remove={remove} />}
+      {(found) => <MemberTable {...shown} members={found} />}
     </RecordSheet>
   );
 }
@@ -75,11 +81,11 @@ export function useMemberDialogs(place: MemberPlace, removeNote: string) {
   };
 }
 
-interface MemberTableProps extends Pick<MemberListProps, 'place' | 'remove'> {
+interface MemberTableProps extends Omit<MemberListProps, 'emptyTitle'> {
   readonly members: readonly Member[];
 }
 
-function MemberTable({ place, members, remove }: MemberTableProps) {
+function MemberTable({ place, members, remove, reset, ownId }: MemberTableProps) {
   const words = useWords(organizationWords);
   const columns: readonly DataColumn<Member>[] = [
     {
@@ -103,11 +109,16 @@ function MemberTable({ place, members, remove }: MemberTableProps) {
       header: words.actions,
       isQuiet: true,
       cell: (member) => (
-        <IconButton
-          label={words.removeMember(member.email)}
-          icon={Trash2}
-          onClick={() => remove(member)}
-        />
+        <>
+          {reset !== undefined && !member.pending && member.userId !== ownId && (
+            <ResetButton member={member} reset={reset} />
+          )}
+          <IconButton
+            label={words.removeMember(member.email)}
+            icon={Trash2}
+            onClick={() => remove(member)}
+          />
+        </>
       ),
     },
   ];
@@ -117,6 +128,22 @@ function MemberTable({ place, members, remove }: MemberTableProps) {
       columns={columns}
       rows={members}
       keyOf={({ userId }) => userId}
+    />
+  );
+}
+
+interface ResetButtonProps {
+  readonly member: Member;
+  readonly reset: (member: Member) => void;
+}
+
+function ResetButton({ member, reset }: ResetButtonProps) {
+  const words = useWords(memberFactorWords);
+  return (
+    <IconButton
+      label={words.reset(member.email)}
+      icon={RotateCcwKey}
+      onClick={() => reset(member)}
     />
   );
 }

@@ -25,7 +25,11 @@ export interface MemberPlace {
   readonly remove: (userId: string) => Promise<unknown>;
 }
 
-export function organizationMembers(id: string): MemberPlace {
+export interface OrganizationPlace extends MemberPlace {
+  readonly resetSecondFactor: (userId: string) => Promise<unknown>;
+}
+
+export function organizationMembers(id: string): OrganizationPlace {
   const path = { id };
   const memberOf = (userId: string) => ({ path: { id, userId } });
   return {
@@ -46,5 +50,11 @@ export function organizationMembers(id: string): MemberPlace {
       ),
     remove: (userId) =>
       ask(platform.DELETE('/v3/organizations/{id}/members/{userId}', { params: memberOf(userId) })),
+    resetSecondFactor: (userId) =>
+      ask(
+        platform.DELETE('/v3/organizations/{id}/members/{userId}/second-factor', {
+          params: memberOf(userId),
+        }),
+      ),
   };
 }
