@@ -1,4 +1,5 @@
 // Requests: one call with its retries, which an Idempotency-Key makes harmless.
+import { withIdleLimit } from './idle-limit.ts';
 import type { CallSettings } from './interface-calls.ts';
 import { refusalOf, unreachable } from './refusal.ts';
 
@@ -10,7 +11,7 @@ export interface ClientOptions {
   readonly accessToken?: string | (() => string | Promise<string>) | undefined;
   /** Tries of a call; 5 by default, 1 for no retries. */
   readonly triesMax?: number;
-  /** Of one try; 60 seconds by default. */
+  /** How long a try waits for the headers, and for each part of the body; 60 seconds by default. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
 }
@@ -36,12 +37,10 @@ export function createSend(options: ClientOptions): Send {
 
   async function attempt(request: Prepared, signal: AbortSignal | undefined): Promise<Response> {
     const headers = { ...request.headers, ...(await credentialOf(options)) };
-    const timeout = AbortSignal.timeout(timeoutMs);
-    return send(request.address, {
-      ...{ method: request.method, headers },
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      ...(request.body !== undefined && { body: request.body }),
-    });
+    const { method, address, body } = request;
+    return withIdleLimit(timeoutMs, signal, (ended) =>
+      send(address, { method, headers, signal: ended, ...(body !== undefined && { body }) }),
+    );
   }
 
   return async (method, path, call = {}) => {

@@ -26,13 +26,21 @@ export function actingRequests(acting: AsyncLocalStorage<Actor | undefined>): Ac
     actAs<T>(actor: Actor, work: () => T): T {
       const result = acting.run(actor, work);
       if (share === undefined || !(result instanceof Promise)) return result;
-      return result.then(async (answer: unknown) => {
+      return sharedAfter(result, async () => {
         if (unshared.delete(actor)) await share?.();
-        return answer;
       }) as T;
     },
     useSharing: (used) => void (share = used),
   };
+}
+
+/** A refusal may follow a change too. */
+async function sharedAfter(result: Promise<unknown>, share: () => Promise<void>): Promise<unknown> {
+  try {
+    return await result;
+  } finally {
+    await share();
+  }
 }
 
 /** The longest that an answer waits for a node to read what its request changed. */

@@ -60,7 +60,9 @@ export function createChangeFollowing(parts: ChangeFollowingParts): ChangeFollow
 
   async function read(): Promise<void> {
     try {
-      await readAll(state, parts);
+      // Requests also come after the last look for them, while its promise is settled.
+      do await readAll(state, parts);
+      while (state.isRequested && !state.isClosed);
     } catch (error) {
       parts.failed(error);
     } finally {

@@ -1,13 +1,17 @@
-// Killed work: an operation of a node that is killed is continued by the next one.
+// Killed work: operations and rules with scripts of a node that is killed are continued by the next one.
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { leaseOfOperation } from '../../src/leases/work-leases.ts';
+import { leaseOfDevice } from '../../src/leases/leases.ts';
+import { leaseOfOperation, leaseOfWorkspace } from '../../src/leases/work-leases.ts';
+import { type ActionSink, sinkEnvironment, startActionSink } from '../world/action-sink.ts';
+import { temperatureOf } from '../world/alarm-rules.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
 import { createWhere } from '../world/different.ts';
 import type { NodeProcess } from '../world/node-process.ts';
-import type { World } from '../world/world.ts';
+import type { TestDevice, World } from '../world/world.ts';
 
 let cluster: TestCluster;
+let sink: ActionSink;
 let world: World;
 /** The node that each test kills. */
 let killed: NodeProcess;
@@ -16,7 +20,8 @@ let held: ReadonlySet<string>;
 const leaseShare = 40;
 
 beforeEach(async () => {
-  cluster = await startCluster();
+  sink = await startActionSink();
+  cluster = await startCluster({ environment: sinkEnvironment });
   world = cluster.world;
   killed = await cluster.addProcess();
   const leases = () => leasesBesides(cluster.nodeUrls);
@@ -32,6 +37,7 @@ beforeEach(async () => {
 }, 180_000);
 afterEach(async () => {
   await cluster.close();
+  await sink.close();
 }, 60_000);
 
 async function ask<T extends pg.QueryResultRow>(
@@ -84,4 +90,52 @@ test('an operation of the killed node is completed by the next one, each device 
       'made-%',
     ]);
   await expect.poll(counted, { timeout: 120_000 }).toEqual([{ n: created }]);
+}, 300_000);
+
+/** Counts the samples of the device in its state; each run sends the number. */
+async function addCountingRule(workspaceId: string, { id }: TestDevice): Promise<void> {
+  const customPayload = '{"n": {{result.n}}, "sent": {{result.sent}}}';
+  const actionId = await sink.action(world, 'counted', {
+    ...{ workspaceId, sendConsecutiveAlerts: true, useCustomPayload: true, customPayload },
+  });
+  const script = `function consume(event) {
+    const n = (event.state.n || 0) + 1;
+    emit('state', { n });
+    emit('action', { n, sent: event.inputs.temperature });
+  }`;
+  const block = { organizationId: world.organizationId, name: 'Count', script };
+  const { id: customLogicId } = await world.must('POST', '/v3/rules/custom', block);
+  await world.must('POST', '/v3/rules', {
+    ...{ name: 'Count', workspaceId, inputs: [{ id, type: 'DEVICE' }] },
+    logic: {
+      type: 'CUSTOM_LOGIC',
+      dataSources: [temperatureOf(id)],
+      customLogic: { customLogicId, actionIds: [actionId] },
+    },
+    actions: [{ id: actionId }],
+  });
+}
+
+test('samples right after a new rule run its script once and in order, although its node is killed', async () => {
+  const captures = 30;
+  const workspaceId = await createWhere(
+    (id: string) => held.has(leaseOfWorkspace(id)),
+    async (number) => {
+      const body = { name: `place ${number}`, organizationId: world.organizationId };
+      return String((await world.must('POST', '/v3/workspaces', body)).id);
+    },
+  );
+  const device = await createWhere(
+    ({ id }: TestDevice) => !held.has(leaseOfDevice(id)),
+    (number) => world.device({ workspaceId, name: `meter ${number}` }),
+  );
+  await addCountingRule(workspaceId, device);
+  const sent = Array.from({ length: captures }, (_, number) => number + 1);
+  for (const temperature of sent)
+    expect(await world.capture(device, { temperature })).toMatchObject({ status: 201 });
+  await killed.kill();
+  // A delivery whose result was lost with its node is repeated.
+  const counted = () => new Set(sink.left('counted').map((body) => JSON.stringify(body)));
+  const expected = new Set(sent.map((n) => JSON.stringify({ n, sent: n })));
+  await expect.poll(counted, { timeout: 120_000 }).toEqual(expected);
 }, 300_000);
