@@ -70,14 +70,25 @@ export interface BackfillDevice {
   readonly id: string;
   readonly origin: Origin;
   readonly storedTopics: '*' | ReadonlySet<string>;
+  /**
+   * Of a device that sends the samples itself: how long it is online after the newest of them.
+   * Undefined for samples that are brought by others.
+   */
+  readonly onlineForMs?: number | undefined;
 }
 
 export type FoundDevice = BackfillDevice | SampleRefusal;
 
+/** A device whose samples others bring. */
 export function backfillDevice(route: UplinkRoute): BackfillDevice {
   const { id, organizationId, workspaceId } = route.device;
   const origin = { organizationId, workspaceId, dataFlowId: route.flow.id };
   return { id, origin, storedTopics: storedTopicsOf(route) };
+}
+
+/** A device that sends its samples itself. */
+export function sendingDevice(route: UplinkRoute): BackfillDevice {
+  return { ...backfillDevice(route), onlineForMs: route.device.onlineTimeoutSeconds * 1_000 };
 }
 
 interface Group {

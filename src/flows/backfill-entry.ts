@@ -3,6 +3,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';
+import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';
 
 /** Notes of one request in the processing log of a device, which keeps no more. */
@@ -17,6 +18,7 @@ interface PlacedSamples {
       'organizationId' | 'workspaceId' | 'dataFlowId'
     >;
     readonly storedTopics: '*' | ReadonlySet<string>;
+    readonly onlineForMs?: number | undefined;
   };
   readonly indices: readonly number[];
 }
@@ -51,7 +53,26 @@ export function entryOf(
     if (index !== undefined && validated.notes.length > 0)
       addNotes(notes, validated, index, { device, ...context });
   }
-  return { deviceId, receivedAt: context.receivedAt, samples, notes };
+  const metrics = metricsOf(samples, device, context);
+  const entry = { deviceId, receivedAt: context.receivedAt, samples, notes };
+  return metrics === undefined ? entry : { ...entry, metrics };
+}
+
+/**
+ * What the samples say of a device that sends them itself, as an uplink would. Undefined for others,
+ * and when all of them are so old that the device is offline with them: they are its history.
+ */
+function metricsOf(
+  samples: JournalEntry['samples'],
+  { id: deviceId, onlineForMs }: PlacedSamples['device'],
+  { receivedAt, progress }: EntryContext,
+): UplinkMetrics | undefined {
+  if (onlineForMs === undefined || samples.length === 0) return undefined;
+  let newest = 0;
+  for (const { timestamp } of samples) if (timestamp > newest) newest = timestamp;
+  const timestamp = Math.min(newest, receivedAt);
+  if (receivedAt - timestamp >= onlineForMs) return undefined;
+  return { uplinkId: progress.correlationId, deviceId, uplinkSize: 0, timestamp };
 }
 
 function addNotes(

@@ -6,7 +6,7 @@ import { type DeviceConnector, deviceCreationOf } from '../model/connector.ts';
 import type { Json } from '../model/json.ts';
 import { Problem } from '../model/problem.ts';
 import { missing } from '../structures/missing.ts';
-import { backfillDevice, type FoundDevice } from './backfill-batches.ts';
+import { sendingDevice, type FoundDevice } from './backfill-batches.ts';
 import type { NamedRows } from './device-rows.ts';
 
 export interface ConnectorDeviceStages {
@@ -53,7 +53,7 @@ export function createConnectorDevices(
     await Promise.all(
       names.map(async (name) => {
         try {
-          known.set(name, backfillDevice(await on.routeOf(connector, name)));
+          known.set(name, sendingDevice(await on.routeOf(connector, name)));
         } catch (error) {
           if (!(error instanceof Problem) || error.status >= 500) throw error;
           if (error.problem === 'notFound') absent.push(name);

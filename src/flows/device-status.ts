@@ -148,6 +148,13 @@ export function createDeviceStatus(
   };
 }
 
+/** Of equal times the later entry counts. A device that sends points can send older ones later. */
+function newestKnown(metrics: DeviceMetrics, before: DeviceMetrics | undefined): DeviceMetrics {
+  if (before === undefined || before.timestamp <= metrics.timestamp)
+    return withLastKnown(metrics, before);
+  return withLastKnown(before, metrics);
+}
+
 function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
   const last = entries.at(-1);
   if (last === undefined) return undefined;
@@ -159,7 +166,7 @@ function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
   for (const entry of entries) {
     const { deviceId } = entry;
     if (entry.metrics !== undefined)
-      metrics.set(deviceId, withLastKnown(entry.metrics, metrics.get(deviceId)));
+      metrics.set(deviceId, newestKnown(entry.metrics, metrics.get(deviceId)));
     if (entry.state !== undefined) states.set(deviceId, entry.state);
     notes.push(...entry.notes);
     const samples = summaryOf(entry);

@@ -166,9 +166,12 @@ function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request):
   const { correlationId } = progress;
   const devices = pieces.map((piece): DeviceMessage => {
     const { device } = piece.of;
-    const { id, origin, storedTopics } = device;
+    const { id, origin, storedTopics, onlineForMs } = device;
     return {
-      device: { id, origin, storedTopics: storedTopics === '*' ? '*' : [...storedTopics] },
+      device: {
+        ...{ id, origin, storedTopics: storedTopics === '*' ? '*' : [...storedTopics] },
+        ...(onlineForMs !== undefined && { onlineForMs }),
+      },
       ...{ samples: piece.samples, indices: piece.indices },
       notes: progress.notes.get(id) ?? 0,
       duplicateKey: keyOf(piece),

@@ -358,3 +358,40 @@ describe('client libraries', () => {
     expect((await stored(id, 'room')).map(({ data }) => data)).toEqual([{ t: 21.5, s: 'x' }]);
   });
 });
+
+describe('a device that sends lines', () => {
+  const seen = async (id: string) => {
+    const { onlineState, uplinkMetrics } = await world.must('GET', `/v3/devices/${id}`);
+    return [onlineState, uplinkMetrics?.timestamp];
+  };
+  const write = async ({ secret }: Site, deviceId: string, ms: number) => {
+    const line = `m,device=${deviceId} temperature=20.5 ${nanos(ms)}`;
+    const { status } = await send('/write?db=house', line, token(secret));
+    expect(status).toBe(204);
+  };
+  const iso = (ms: number) => new Date(ms).toISOString();
+
+  test('is online with its newest point, and never by its history', async () => {
+    const place = await site({ deviceTag: 'device' });
+    const id = await place.device('sends-lines');
+    const now = Date.now();
+    await write(place, 'sends-lines', now - 400 * 86_400_000);
+    expect(await seen(id)).toEqual(['UNKNOWN', undefined]);
+    await write(place, 'sends-lines', now - 5_000);
+    expect(await seen(id)).toEqual(['ONLINE', iso(now - 5_000)]);
+    await write(place, 'sends-lines', now - 60_000);
+    expect(await seen(id)).toEqual(['ONLINE', iso(now - 5_000)]);
+    await write(place, 'sends-lines', now + 3_600_000);
+    const [state, timestamp] = await seen(id);
+    expect(state).toBe('ONLINE');
+    expect(Date.parse(timestamp)).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('samples that others bring make no device online', async () => {
+    const { device } = await site();
+    const id = await device('brought');
+    const sample = { deviceId: id, timestamp: iso(Date.now()), data: { n: 1 } };
+    await world.must('POST', '/v3/samples/bulk', [sample]);
+    expect(await seen(id)).toEqual(['UNKNOWN', undefined]);
+  });
+});
