@@ -1,85 +1,63 @@
-// Stream revocation: which record changes end which live connections.
+// Stream revocation: which live connections end when users change, also when sessions cannot be read.
 import { expect, test } from 'vitest';
 import type { Principal } from '../model/principal.ts';
-import type { RecordChange } from '../model/record.ts';
 import { createStreamRevocation } from './stream-revocation.ts';
 
-const grant: Principal = {
-  kind: 'USER',
-  id: 'u1',
-  name: 'u1',
-  organizationId: 'o1',
-  workspaces: new Set(['w1', 'w2']),
-  permissions: { asset: ['read'] },
-};
-const withGrant = (sessionId: string, change: Partial<Principal>): Principal => ({
-  ...grant,
-  sessionId,
-  inOrganizations: new Map([['o1', { ...grant, ...change }]]),
-});
-const key: Principal = { ...grant, kind: 'API_KEY', id: 'k1' };
-const client: Principal = { ...grant, kind: 'OAUTH_CLIENT', id: 'c1', organizationId: 'o2' };
-const user = withGrant('s1', {});
-const sameRights = withGrant('s1', { workspaces: new Set(['w2', 'w1']) });
+const principal = (sessionId: string, name = 'before'): Principal =>
+  ({
+    ...{ kind: 'USER', id: `user of ${sessionId}`, name: sessionId, sessionId },
+    organizationId: 'o',
+    inOrganizations: new Map([['o', { organizationId: 'o', workspaces: 'all', permissions: name }]]),
+  }) as unknown as Principal;
 
-const kinds = { key, client, user } as const;
-type Name = keyof typeof kinds;
-
-async function endedBy(change: RecordChange, current: Principal | undefined): Promise<Name[]> {
-  const open = new Set(Object.keys(kinds) as Name[]);
-  const ended: Name[] = [];
-  const failures: unknown[] = [];
+/** Sessions, and what each is read as after the change. */
+async function changed(of: ReadonlyMap<string, Principal | undefined | Error>) {
+  const open = new Map([...of.keys()].map((id) => [id, principal(id)]));
+  const failed = Promise.withResolvers<unknown>();
+  const rounds: string[][] = [];
+  let read = 0;
   const { recordChanged } = createStreamRevocation(
     {
-      restart: () => undefined,
       endSessions(isEnded) {
-        for (const name of open) {
-          if (!isEnded(kinds[name])) continue;
-          open.delete(name);
-          ended.push(name);
-        }
+        const ended = [...open.values()].filter(isEnded).map(({ sessionId = '' }) => sessionId);
+        for (const id of ended) open.delete(id);
+        if (ended.length > 0) rounds.push(ended);
+      },
+      restart: () => undefined,
+    },
+    {
+      async current(sessionId: string) {
+        read += 1;
+        const found = of.get(sessionId);
+        if (found instanceof Error) throw found;
+        return found;
       },
     },
-    { current: async () => current },
-    (error) => failures.push(error),
+    failed.resolve,
   );
-  recordChanged(change);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(failures).toEqual([]);
-  return ended;
+  recordChanged({ kind: 'organization', id: 'o', action: 'updated' });
+  while (read < of.size) await new Promise((resolve) => void setImmediate(resolve));
+  await new Promise((resolve) => void setImmediate(resolve));
+  return { left: [...open.keys()], rounds, failed: failed.promise };
 }
 
-test.each<[RecordChange, Principal | undefined, Name[]]>([
-  [{ kind: 'apiKey', id: 'k1', action: 'deleted' }, user, ['key']],
-  [{ kind: 'apiKey', id: 'k1', action: 'updated' }, user, []],
-  [{ kind: 'apiKey', id: 'other', action: 'deleted' }, user, []],
-  [{ kind: 'oauthClient', id: 'c1', action: 'deleted' }, user, ['client']],
-  [{ kind: 'oauthClient', id: 'k1', action: 'deleted' }, user, []],
-  [{ kind: 'organization', id: 'o2', action: 'deleted' }, user, ['client']],
-  [{ kind: 'organization', id: 'o1', action: 'deleted' }, user, ['key', 'user']],
-  [{ kind: 'session', id: 's1', action: 'deleted' }, undefined, ['user']],
-  [{ kind: 'session', id: 's2', action: 'deleted' }, sameRights, []],
-  [
-    { kind: 'member', id: 'm1', userId: 'u1', action: 'updated' },
-    withGrant('s1', { permissions: {} }),
-    ['user'],
-  ],
-  [{ kind: 'user', id: 'u1', action: 'updated' }, withGrant('s1', { workspaces: 'all' }), ['user']],
-  [{ kind: 'member', id: 'm1', userId: 'u2', action: 'updated' }, undefined, []],
-  [{ kind: 'user', id: 'u2', action: 'updated' }, undefined, []],
-  [{ kind: 'organization', id: 'o3', action: 'deleted' }, undefined, []],
-  [{ kind: 'device', id: 'u1', action: 'deleted' }, undefined, []],
-])('%j', async (change, current, ended) => {
-  expect(await endedBy(change, current)).toEqual(ended);
+test('those end whose session is over, has other rights, or cannot be read', async () => {
+  const error = new Error('no database');
+  const { left, failed } = await changed(
+    new Map<string, Principal | undefined | Error>([
+      ['unreadable', error],
+      ['as before', principal('as before')],
+      ['over', undefined],
+      ['restricted', principal('restricted', 'after')],
+    ]),
+  );
+  expect(left).toEqual(['as before']);
+  expect(await failed).toMatchObject({ errors: [error] });
 });
 
-test('a check of users that fails is reported', async () => {
-  const failure = Promise.withResolvers<unknown>();
-  const { recordChanged } = createStreamRevocation(
-    { endSessions: (isEnded) => void isEnded(user), restart: () => undefined },
-    { current: () => Promise.reject(new Error('locked')) },
-    failure.resolve,
-  );
-  recordChanged({ kind: 'user', id: 'u1', action: 'updated' });
-  expect(String(await failure.promise)).toBe('Error: locked');
+test('the first end before all sessions are read', async () => {
+  const many = Array.from({ length: 70 }, (_, n) => [`s${n}`, undefined] as const);
+  const { left, rounds } = await changed(new Map(many));
+  expect(left).toEqual([]);
+  expect(rounds.map(({ length }) => length)).toEqual([32, 32, 6]);
 });

@@ -3,6 +3,9 @@ import type { Principal } from '../model/principal.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { SessionAuthenticator } from './session-authenticator.ts';
 
+/** Sessions that are read in parallel; those of the first are ended before the next are read. */
+const readsAtOnce = 32;
+
 /** Open connections, each of one principal. */
 export interface LiveConnections {
   /** Ends the connections for which the function returns true. */
@@ -68,13 +71,25 @@ async function endChangedUsers(
       connected.set(sessionId, principal);
     return false;
   });
-  const ended = new Set<string>();
-  for (const [sessionId, principal] of connected) {
-    const current = await sessions.current(sessionId);
-    if (current === undefined || rightsOf(current) !== rightsOf(principal)) ended.add(sessionId);
+  const waiting = [...connected];
+  const failures: unknown[] = [];
+  for (let from = 0; from < waiting.length; from += readsAtOnce) {
+    const ended = new Set<string>();
+    const read = waiting.slice(from, from + readsAtOnce).map(async ([sessionId, principal]) => {
+      try {
+        const current = await sessions.current(sessionId);
+        if (current !== undefined && rightsOf(current) === rightsOf(principal)) return;
+      } catch (error) {
+        // What it may do now is unknown; its client connects again and is identified.
+        failures.push(error);
+      }
+      ended.add(sessionId);
+    });
+    await Promise.all(read);
+    if (ended.size > 0)
+      endSessions(({ sessionId }) => sessionId !== undefined && ended.has(sessionId));
   }
-  if (ended.size > 0)
-    endSessions(({ sessionId }) => sessionId !== undefined && ended.has(sessionId));
+  if (failures.length > 0) throw new AggregateError(failures, 'Sessions could not be read');
 }
 
 /** All permissions of a principal as text: equal texts mean equal permissions. */
