@@ -7,7 +7,9 @@ const principal = (sessionId: string, name = 'before'): Principal =>
   ({
     ...{ kind: 'USER', id: `user of ${sessionId}`, name: sessionId, sessionId },
     organizationId: 'o',
-    inOrganizations: new Map([['o', { organizationId: 'o', workspaces: 'all', permissions: name }]]),
+    inOrganizations: new Map([
+      ['o', { organizationId: 'o', workspaces: 'all', permissions: name }],
+    ]),
   }) as unknown as Principal;
 
 /** Sessions, and what each is read as after the change. */
