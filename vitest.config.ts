@@ -68,9 +68,19 @@ const onClickHouse = {
 const isClickHouse = process.env['SAMPLES'] === 'clickhouse';
 /** Tests of the interface that two nodes behind a proxy cannot pass, and why. */
 const notOnTwoNodes: Readonly<Record<string, string>> = {
+  '2-rule-engine': 'what waits for delivery is counted by the node that delivers',
+  '6-resume': 'cursors over journals of several nodes have no order as text',
   '7-errors': 'the proxy refuses broken requests itself',
+  '9-metrics': 'each node counts what it has answered',
   '18-coap': 'its platform restarts, and the second node has its devices meanwhile',
+  '18-sparkplug': 'a command that waits for a birth waits on the node that got it',
+  '36-rules': 'each node counts the samples that rules make of an uplink',
   '36-quotas': 'each node counts live connections and subscriptions',
+  '37-demo-restart': 'its platform restarts, and the other node has the demo meanwhile',
+  '37-overview': 'what waits for delivery is counted by the node that delivers',
+  '37-own-settings': 'passkeys need a name in PUBLIC_URL, and the proxy has an address',
+  '37-record-health': 'the last runs of rules are saved once a second',
+  '37-retention-effect': 'it estimates from sealed files of one node',
   '37-live-workspace': 'workspace events reach the sessions of the node where they happen',
 };
 /** With `CLUSTER=2`, platforms of the named tests are two nodes behind a proxy, on both servers. */
