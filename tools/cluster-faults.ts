@@ -41,6 +41,19 @@ const rig = await startFaultRig({
   replicas: Number(values.replicas),
   leaseMs: Number(values['lease-seconds']) * 1_000,
 });
+let ending: Promise<void> | undefined;
+/** Ends all processes of the rig, also when a round is cut short. */
+function end(): Promise<void> {
+  ending ??= rig.stop().then(() => {
+    if (!values.keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+  return ending;
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    console.log(`${signal}: the processes of the cluster are ended`);
+    void end().then(() => process.exit(130));
+  });
 let isSound = false;
 try {
   const rounds = await runFaultRounds({
@@ -51,9 +64,10 @@ try {
   console.log(summaryOf(rounds));
   isSound = rounds.every(({ violations }) => violations.length === 0);
 } finally {
-  await rig.stop();
-  if (!values.keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  await end();
 }
+if (!isSound)
+  console.log(`again: npm run cluster-faults -- --seed ${values.seed} --rounds ${values.rounds}`);
 process.exit(isSound ? 0 : 1);
 
 /** Each kind in turn, so that a short run has all of them. */

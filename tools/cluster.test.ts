@@ -102,12 +102,19 @@ describeWith(clickhouse, 'a cluster on this machine', () => {
       const { url: front, apiKey } = cluster;
       const signal = AbortSignal.timeout(startMsMax);
       const made = await setUp({ url: front, apiKey, connectivity: 'HTTP', devices: 1, signal });
-      const sent = await fetch(`${front}/v3/capture?deviceId=simulated-http-00001`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-uplink-secret': made.uplinkSecret },
-        body: new Uint8Array(payloadOf(0, 0, Date.now())),
-      });
-      expect(sent.status).toBe(201);
+      const body = new Uint8Array(payloadOf(0, 0, Date.now()));
+      const send = async (): Promise<number> => {
+        const { status } = await fetch(`${front}/v3/capture?deviceId=simulated-http-00001`, {
+          ...{ method: 'POST', body },
+          headers: {
+            'content-type': 'application/json',
+            ...{ 'x-uplink-secret': made.uplinkSecret, 'idempotency-key': 'the only uplink' },
+          },
+        });
+        return status;
+      };
+      // While devices get their first owners, a busy machine may answer 503.
+      await expect.poll(send, { timeout: 30_000 }).toBe(201);
       cluster.child.kill('SIGINT');
       expect(await cluster.ended).toBe(0);
       cluster = await startCluster(args);

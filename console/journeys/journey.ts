@@ -45,6 +45,8 @@ export interface JourneyOptions<W extends World> {
 
 /** How long an element may need to appear; the machine of CI also runs other tests. */
 const elementMs = 12_000;
+/** The first page of a browser that has just started, on a busy machine. */
+const navigationMs = 25_000;
 const startMs = 60_000;
 
 /** Declares the tests of a journey; each fails on a complaint of the page that it does not take. */
@@ -88,6 +90,7 @@ class Running<W extends World> implements Stage<W> {
     this.#base = (await options.base?.(world)) ?? world.base;
     this.#browser = await openBrowser(this.#base, options.browser);
     this.page.setDefaultTimeout(elementMs);
+    this.page.setDefaultNavigationTimeout(navigationMs);
     if (options.isSignedOut !== true) await signIn(this.page, this.#base);
   }
 

@@ -32,6 +32,9 @@ export async function deviceViolations(parts: CheckParts): Promise<readonly stri
     found.push(
       ...storedViolations(stored, wanted, known).map((one) => `node ${place + 1}: ${one}`),
     );
+  const hours = await Promise.all(urls.map((url) => hoursAt(url, parts)));
+  for (const [place, one] of hours.entries())
+    found.push(...hourViolations(one).map((text) => `node ${place + 1}: ${text}`));
   for (const [place, subscriber] of subscribers.entries()) {
     const received = subscriber.received(device.deviceId).filter((n) => known.has(n));
     found.push(...onceViolations(received, wanted).map((one) => `session ${place + 1}: ${one}`));
@@ -58,6 +61,39 @@ async function storedAt(url: string, { device, from }: CheckParts): Promise<read
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Stored);
+}
+
+const hourMs = 3_600_000;
+
+/** By source and accumulator, the values of each hour that the round touches. */
+type Hours = Readonly<Record<'raw' | 'aggregated/hourly', Readonly<Record<string, string>>>>;
+
+async function hoursAt(url: string, { device, from }: CheckParts): Promise<Hours> {
+  const begin = Math.floor(Date.parse(from) / hourMs) * hourMs;
+  const end = Math.ceil(Date.now() / hourMs) * hourMs;
+  const interval = { from: new Date(begin).toISOString(), to: new Date(end).toISOString() };
+  const valuesOf = async (source: string, accumulator: string): Promise<string> => {
+    const { dataPoints } = await call<{ dataPoints: readonly (number | null)[] }>(
+      ...([url, 'POST', `/v3/devices/${device.id}/query/${source}/time-series`] as const),
+      { topic: 'default', dataKey: 'n', accumulator, interval, bucketInterval: 'PT1H' },
+    );
+    return JSON.stringify(dataPoints);
+  };
+  const of = async (source: string) => ({
+    COUNT: await valuesOf(source, 'COUNT'),
+    SUM: await valuesOf(source, 'SUM'),
+    MAX: await valuesOf(source, 'MAX'),
+  });
+  return { raw: await of('raw'), 'aggregated/hourly': await of('aggregated/hourly') };
+}
+
+function hourViolations(hours: Hours): readonly string[] {
+  return Object.entries(hours.raw)
+    .filter(([accumulator, values]) => hours['aggregated/hourly'][accumulator] !== values)
+    .map(
+      ([accumulator, values]) =>
+        `${accumulator} of hours is ${hours['aggregated/hourly'][accumulator]}, of samples ${values}`,
+    );
 }
 
 function storedViolations(
