@@ -44,7 +44,7 @@ async function sharedAfter(result: Promise<unknown>, share: () => Promise<void>)
 }
 
 /** The longest that an answer waits for a node to read what its request changed. */
-const readMsMax = 1_000;
+const readMsMax = 2_000;
 
 /** From now on, answers of this node wait for the others. Call before it joins them. */
 export function shareChanges(

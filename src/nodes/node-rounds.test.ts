@@ -99,6 +99,22 @@ test.each(['late', 'refused'])('a node that is %s is skipped for a time', async 
   expect(timers.size).toBe(0);
 });
 
+test('a late answer ends the skipping of its node', async () => {
+  const { rounds, asked, names, passTime, answerAll, turns } = world(['a']);
+  const shared = watched(rounds.ask(''));
+  await passTime();
+  expect(shared.isDone).toBe(true);
+  await rounds.ask('');
+  expect(names()).toEqual(['a']);
+  asked[0]?.answer.resolve(null);
+  await turns();
+  expect(rounds.skipped()).toBe(0);
+  const again = watched(rounds.ask(''));
+  expect(names()).toEqual(['a', 'a']);
+  await answerAll();
+  expect(again.isDone).toBe(true);
+});
+
 test('each request has its own rounds', async () => {
   const { rounds, names, answerAll, turns } = world(['a']);
   const first = watched(rounds.ask(' x'));

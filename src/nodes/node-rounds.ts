@@ -43,12 +43,18 @@ export function createNodeRounds(parts: NodeRoundsParts): NodeRounds {
 
   async function askOne(node: NodeAddress, request: string): Promise<void> {
     if (isSkipped(node)) return;
+    const answer = parts.ask(node, request);
     try {
-      await inTime(parts.ask(node, request), parts);
+      await inTime(answer, parts);
       skippedUntil.delete(node.id);
     } catch (error) {
       skippedUntil.set(node.id, parts.clock() + skipMs);
       parts.failed(error);
+      // A node that was only slow is asked again from its late answer on.
+      answer.then(
+        () => skippedUntil.delete(node.id),
+        () => undefined,
+      );
     }
   }
 
