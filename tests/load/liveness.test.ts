@@ -17,7 +17,7 @@ import { apiKey, type PlatformProcess, startProcess } from './platform-process.t
 
 const devices = Number(process.env['LIVENESS_DEVICES'] ?? 100_000);
 const turnMsMax = 50;
-const tries = 3;
+const tries = 5;
 const operationId = '0effffffffffffff';
 
 let directory: string;
