@@ -86,7 +86,7 @@ async function measure(folder: string, ends: (() => Promise<void>)[]): Promise<v
   for (const { platform, ids } of [one, several]) await loadHistory(platform, ids);
   await shipped(nodes);
   const queries = await queryRows(one, several, isOfFirst, second);
-  const direct = await directRows(several, `${samples.url}`);
+  const direct = await directRows(several, samples.url);
   const text = `${conditions(folder)}
 
 PostgreSQL 15 with its standard durability, ClickHouse 18.16 (one replica), two nodes and one embedded platform, all on this machine and started from the same program; ${deviceCount} devices on each side. Uplinks: single captures with a decoder, ${flags['in-flight']} in flight, ${rounds} rounds of ${flags.seconds} s in turns, medians; processor time is of the processes of the platform, with what they ship meanwhile. Queries: ${historyDays} days of ${samplesPerDay} samples a day and device, ${queryRounds} requests each in turns, medians.
