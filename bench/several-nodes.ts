@@ -6,7 +6,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { leaseOfDevice } from '../src/leases/leases.ts';
-import { hourMs } from '../src/model/instant.ts';
 import { startClickHouseCluster } from '../tests/servers/clickhouse-cluster.ts';
 import { startRecordsCluster } from '../tests/servers/records-cluster.ts';
 import { hexDecoder } from './load/hex-decoder.ts';
@@ -14,6 +13,15 @@ import { httpRequest } from './load/http.ts';
 import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
 import { freePort, inTemporaryFolder } from './load/server-process.ts';
+import {
+  directRows,
+  historyDays,
+  loadHistory,
+  queryRows,
+  samplesPerDay,
+  shipped,
+  type Side,
+} from './load/several-nodes-queries.ts';
 import { conditions, figure, markdownTable, median, writeMeasurement } from './measure.ts';
 
 const { values: flags } = parseArgs({
@@ -30,20 +38,7 @@ const deviceCount = Number(flags.devices);
 const rounds = Number(flags.rounds);
 const queryRounds = Number(flags.queries);
 
-/** History of each device: a sample every half hour, for so many days until the start of today. */
-const historyDays = 30;
-const samplesPerDay = 48;
-const samplesPerRequest = 5_000;
 const movedMsMax = 60_000;
-const shippedMsMax = 180_000;
-
-interface Side {
-  readonly platform: Platform;
-  readonly secret: string;
-  /** Physical and service ids of its devices, in one order. */
-  readonly names: readonly string[];
-  readonly ids: readonly string[];
-}
 
 await inTemporaryFolder('several-nodes', async (folder) => {
   const ends: (() => Promise<void>)[] = [];
@@ -85,8 +80,8 @@ async function measure(folder: string, ends: (() => Promise<void>)[]): Promise<v
   const uplinks = await uplinkRows(one, several, isOfFirst, [first, second]);
   for (const { platform, ids } of [one, several]) await loadHistory(platform, ids);
   await shipped(nodes);
-  const queries = await queryRows(one, several, isOfFirst, second);
-  const direct = await directRows(several, samples.url);
+  const queries = await queryRows(one, several, { isOfFirst, second, queryRounds });
+  const direct = await directRows(several, { url: samples.url, queryRounds });
   const text = `${conditions(folder)}
 
 PostgreSQL 15 with its standard durability, ClickHouse 18.16 (one replica), two nodes and one embedded platform, all on this machine and started from the same program; ${deviceCount} devices on each side. Uplinks: single captures with a decoder, ${flags['in-flight']} in flight, ${rounds} rounds of ${flags.seconds} s in turns, medians; processor time is of the processes of the platform, with what they ship meanwhile. Queries: ${historyDays} days of ${samplesPerDay} samples a day and device, ${queryRounds} requests each in turns, medians.
@@ -186,149 +181,4 @@ async function stormOn(
   if (Object.keys(result.refused).length > 0)
     throw new Error(`Uplinks are refused: ${JSON.stringify(result.refused)}`);
   return { perSecond: result.perSecond, us: (used() - before) / result.accepted };
-}
-
-const today = Math.floor(Date.now() / (24 * hourMs)) * 24 * hourMs;
-const historyFrom = today - historyDays * 24 * hourMs;
-
-async function loadHistory(platform: Platform, ids: readonly string[]): Promise<void> {
-  let samples: object[] = [];
-  const send = async (): Promise<void> => {
-    if (samples.length > 0) await platform.call('POST', '/v3/samples/bulk', samples);
-    samples = [];
-  };
-  const stepMs = (24 * hourMs) / samplesPerDay;
-  for (const [place, deviceId] of ids.entries())
-    for (let at = historyFrom; at < today; at += stepMs) {
-      const temperature = 20 + Math.sin(place + at / hourMs) * 5;
-      const data = { temperature, humidity: 50 + place / 10 };
-      samples.push({ deviceId, topic: 'history', timestamp: new Date(at).toISOString(), data });
-      if (samples.length === samplesPerRequest) await send();
-    }
-  await send();
-}
-
-async function shipped(nodes: readonly Platform[]): Promise<void> {
-  const giveUpAt = performance.now() + shippedMsMax;
-  for (;;) {
-    const open = await Promise.all(nodes.map(openSamples));
-    if (open.every((count) => count === 0)) return;
-    if (performance.now() > giveUpAt) throw new Error(`Not shipped: ${open.join(', ')} samples`);
-    await wait(500);
-  }
-}
-
-async function openSamples({ target }: Platform): Promise<number> {
-  const answer = await fetch(`http://${target.host}:${target.port}/metrics`);
-  const text = await answer.text();
-  return Number(/^heliograph_shipping_open_samples (\S+)$/m.exec(text)?.[1] ?? Number.NaN);
-}
-
-const history = { topic: 'history', dataKey: 'temperature' };
-const wholeMonth = {
-  from: new Date(historyFrom).toISOString(),
-  to: new Date(today).toISOString(),
-};
-const lastDay = { from: new Date(today - 24 * hourMs).toISOString(), to: wholeMonth.to };
-const hourly = {
-  ...{ ...history, accumulator: 'AVG', interval: wholeMonth, bucketInterval: 'PT1H' },
-};
-
-const deviceQueries: readonly (readonly [string, string, object])[] = [
-  ['last 100 samples', '', { topic: 'history', limit: 100 }],
-  [
-    'one day of samples by PT30M',
-    '/raw/time-series',
-    { ...hourly, interval: lastDay, bucketInterval: 'PT30M' },
-  ],
-  ['30 days by PT1H', '/aggregated/hourly/time-series', hourly],
-  ['30 days as one average', '/aggregated/hourly/kpi', { ...hourly, bucketInterval: undefined }],
-];
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
-async function queryRows(
-  one: Side,
-  several: Side,
-  isOfFirst: (id: string) => boolean,
-  second: Platform,
-): Promise<string[][]> {
-  const owned = several.ids.filter(isOfFirst);
-  const rows: string[][] = [];
-  for (const [name, path, body] of deviceQueries) {
-    const times: [number[], number[], number[]] = [[], [], []];
-    for (let turn = -5; turn < queryRounds; turn++) {
-      const ask = (platform: Platform, id = '') =>
-        timed(() => platform.call('POST', `/v3/devices/${id}/query${path}`, body));
-      const place = (turn + 5) % owned.length;
-      const took = [
-        await ask(one.platform, one.ids[place]),
-        await ask(several.platform, owned[place]),
-        await ask(second, owned[place]),
-      ];
-      if (turn >= 0) for (const [i, ms] of took.entries()) times[i]?.push(ms);
-    }
-    const [embedded, atOwner, elsewhere] = times.map(median) as [number, number, number];
-    rows.push([
-      ...[name, figure(embedded), figure(atOwner)],
-      ...[`x${figure(atOwner / embedded)}`, figure(elsewhere)],
-    ]);
-  }
-  return rows;
-}
-
-/** The same questions, as somebody would ask the tables. */
-async function directRows({ platform, ids }: Side, url: string): Promise<string[][]> {
-  const devices = ids.map((id) => `'${id}'`).join(', ');
-  const range = `hourAt >= ${historyFrom} and hourAt < ${today}`;
-  const questions: readonly (readonly [string, string, object, string])[] = [
-    [
-      `${ids.length} devices, 30 days by PT1H`,
-      '/v3/devices/query/batch/aggregated/hourly/time-series',
-      { ...hourly, deviceIds: ids },
-      `select device, hourAt, sum(numSum) / sum(numericCount) as mean from hours
-        where topic = 'history' and key = '"temperature"' and device in (${devices}) and ${range}
-        group by device, hourAt order by device, hourAt format JSONCompact`,
-    ],
-    [
-      `${ids.length} devices, 30 days as one average each`,
-      '/v3/devices/query/batch/aggregated/hourly/kpi',
-      { ...hourly, bucketInterval: undefined, deviceIds: ids },
-      `select device, sum(numSum) / sum(numericCount) as mean from hours
-        where topic = 'history' and key = '"temperature"' and device in (${devices}) and ${range}
-        group by device order by device format JSONCompact`,
-    ],
-  ];
-  const rows: string[][] = [];
-  for (const [name, path, body, sql] of questions) {
-    const times: [number[], number[]] = [[], []];
-    for (let turn = -2; turn < Math.max(5, queryRounds / 4); turn++) {
-      const took = [
-        await timed(() => platform.call('POST', path, body)),
-        await timed(() => askClickHouse(url, sql)),
-      ];
-      if (turn >= 0) for (const [i, ms] of took.entries()) times[i]?.push(ms);
-    }
-    const [ours, theirs] = times.map(median) as [number, number];
-    rows.push([name, figure(ours), figure(theirs), `x${figure(ours / theirs)}`]);
-  }
-  return rows;
-}
-
-async function askClickHouse(url: string, sql: string): Promise<void> {
-  const { origin, username, password, pathname } = new URL(url);
-  const answer = await fetch(`${origin}/?database=${pathname.slice(1) || 'default'}`, {
-    ...{ method: 'POST', body: sql },
-    headers: {
-      ...(username !== '' && { 'x-clickhouse-user': username }),
-      ...(password !== '' && { 'x-clickhouse-key': password }),
-    },
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(text);
-  if ((JSON.parse(text) as { rows: number }).rows === 0) throw new Error('ClickHouse found nothing');
 }

@@ -1,0 +1,178 @@
+// Queries of several nodes: the same of an embedded platform, of the owner, of another node, and of ClickHouse itself.
+import { setTimeout as wait } from 'node:timers/promises';
+import { hourMs } from '../../src/model/instant.ts';
+import { figure, median } from '../measure.ts';
+import type { Platform } from './platform.ts';
+
+/** History of each device: a sample every half hour, for this many days until the start of today. */
+export const historyDays = 30;
+export const samplesPerDay = 48;
+const samplesPerRequest = 5_000;
+const shippedMsMax = 180_000;
+
+/** A platform with its devices. */
+export interface Side {
+  readonly platform: Platform;
+  readonly secret: string;
+  /** Physical and service ids of its devices, in one order. */
+  readonly names: readonly string[];
+  readonly ids: readonly string[];
+}
+
+const today = Math.floor(Date.now() / (24 * hourMs)) * 24 * hourMs;
+const historyFrom = today - historyDays * 24 * hourMs;
+
+/** Stores the history of the devices. */
+export async function loadHistory(platform: Platform, ids: readonly string[]): Promise<void> {
+  let samples: object[] = [];
+  const send = async (): Promise<void> => {
+    if (samples.length > 0) await platform.call('POST', '/v3/samples/bulk', samples);
+    samples = [];
+  };
+  const stepMs = (24 * hourMs) / samplesPerDay;
+  for (const [place, deviceId] of ids.entries())
+    for (let at = historyFrom; at < today; at += stepMs) {
+      const temperature = 20 + Math.sin(place + at / hourMs) * 5;
+      const data = { temperature, humidity: 50 + place / 10 };
+      samples.push({ deviceId, topic: 'history', timestamp: new Date(at).toISOString(), data });
+      if (samples.length === samplesPerRequest) await send();
+    }
+  await send();
+}
+
+/** Resolves when ClickHouse has everything. */
+export async function shipped(nodes: readonly Platform[]): Promise<void> {
+  const giveUpAt = performance.now() + shippedMsMax;
+  for (;;) {
+    const open = await Promise.all(nodes.map(openSamples));
+    if (open.every((count) => count === 0)) return;
+    if (performance.now() > giveUpAt) throw new Error(`Not shipped: ${open.join(', ')} samples`);
+    await wait(500);
+  }
+}
+
+async function openSamples({ target }: Platform): Promise<number> {
+  const answer = await fetch(`http://${target.host}:${target.port}/metrics`);
+  const text = await answer.text();
+  return Number(/^heliograph_shipping_open_samples (\S+)$/m.exec(text)?.[1] ?? Number.NaN);
+}
+
+const history = { topic: 'history', dataKey: 'temperature' };
+const wholeMonth = {
+  from: new Date(historyFrom).toISOString(),
+  to: new Date(today).toISOString(),
+};
+const lastDay = { from: new Date(today - 24 * hourMs).toISOString(), to: wholeMonth.to };
+const hourly = {
+  ...{ ...history, accumulator: 'AVG', interval: wholeMonth, bucketInterval: 'PT1H' },
+};
+
+const deviceQueries: readonly (readonly [string, string, object])[] = [
+  ['last 100 samples', '', { topic: 'history', limit: 100 }],
+  [
+    'one day of samples by PT30M',
+    '/raw/time-series',
+    { ...hourly, interval: lastDay, bucketInterval: 'PT30M' },
+  ],
+  ['30 days by PT1H', '/aggregated/hourly/time-series', hourly],
+  ['30 days as one average', '/aggregated/hourly/kpi', { ...hourly, bucketInterval: undefined }],
+];
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+interface QueriedNodes {
+  /** Whether the node of the side owns the device; the second one owns the others. */
+  readonly isOfFirst: (id: string) => boolean;
+  readonly second: Platform;
+  readonly queryRounds: number;
+}
+
+/** Rows of the table of queries of one device. */
+export async function queryRows(
+  one: Side,
+  several: Side,
+  { isOfFirst, second, queryRounds }: QueriedNodes,
+): Promise<string[][]> {
+  const owned = several.ids.filter(isOfFirst);
+  const rows: string[][] = [];
+  for (const [name, path, body] of deviceQueries) {
+    const times: [number[], number[], number[]] = [[], [], []];
+    for (let turn = -5; turn < queryRounds; turn++) {
+      const ask = (platform: Platform, id = '') =>
+        timed(() => platform.call('POST', `/v3/devices/${id}/query${path}`, body));
+      const place = (turn + 5) % owned.length;
+      const took = [
+        await ask(one.platform, one.ids[place]),
+        await ask(several.platform, owned[place]),
+        await ask(second, owned[place]),
+      ];
+      if (turn >= 0) for (const [i, ms] of took.entries()) times[i]?.push(ms);
+    }
+    const [embedded, atOwner, elsewhere] = times.map(median) as [number, number, number];
+    rows.push([
+      ...[name, figure(embedded), figure(atOwner)],
+      ...[`x${figure(atOwner / embedded)}`, figure(elsewhere)],
+    ]);
+  }
+  return rows;
+}
+
+/** Rows of the table of many devices, with the same questions to the tables. */
+export async function directRows(
+  { platform, ids }: Side,
+  { url, queryRounds }: { readonly url: string; readonly queryRounds: number },
+): Promise<string[][]> {
+  const devices = ids.map((id) => `'${id}'`).join(', ');
+  const range = `hourAt >= ${historyFrom} and hourAt < ${today}`;
+  const questions: readonly (readonly [string, string, object, string])[] = [
+    [
+      `${ids.length} devices, 30 days by PT1H`,
+      '/v3/devices/query/batch/aggregated/hourly/time-series',
+      { ...hourly, deviceIds: ids },
+      `select device, hourAt, sum(numSum) / sum(numericCount) as mean from hours
+        where topic = 'history' and key = '"temperature"' and device in (${devices}) and ${range}
+        group by device, hourAt order by device, hourAt format JSONCompact`,
+    ],
+    [
+      `${ids.length} devices, 30 days as one average each`,
+      '/v3/devices/query/batch/aggregated/hourly/kpi',
+      { ...hourly, bucketInterval: undefined, deviceIds: ids },
+      `select device, sum(numSum) / sum(numericCount) as mean from hours
+        where topic = 'history' and key = '"temperature"' and device in (${devices}) and ${range}
+        group by device order by device format JSONCompact`,
+    ],
+  ];
+  const rows: string[][] = [];
+  for (const [name, path, body, sql] of questions) {
+    const times: [number[], number[]] = [[], []];
+    for (let turn = -2; turn < Math.max(5, queryRounds / 4); turn++) {
+      const took = [
+        await timed(() => platform.call('POST', path, body)),
+        await timed(() => askClickHouse(url, sql)),
+      ];
+      if (turn >= 0) for (const [i, ms] of took.entries()) times[i]?.push(ms);
+    }
+    const [ours, theirs] = times.map(median) as [number, number];
+    rows.push([name, figure(ours), figure(theirs), `x${figure(ours / theirs)}`]);
+  }
+  return rows;
+}
+
+async function askClickHouse(url: string, sql: string): Promise<void> {
+  const { origin, username, password, pathname } = new URL(url);
+  const answer = await fetch(`${origin}/?database=${pathname.slice(1) || 'default'}`, {
+    ...{ method: 'POST', body: sql },
+    headers: {
+      ...(username !== '' && { 'x-clickhouse-user': username }),
+      ...(password !== '' && { 'x-clickhouse-key': password }),
+    },
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  if ((JSON.parse(text) as { rows: number }).rows === 0)
+    throw new Error('ClickHouse found nothing');
+}
