@@ -55,6 +55,7 @@ beforeAll(async () => {
   caches.session = createSessionAuthenticator(parts);
 });
 afterAll(async () => {
+  await Promise.allSettled(reads);
   await records.close();
   rmSync(directory, { recursive: true });
 });
@@ -62,8 +63,16 @@ afterAll(async () => {
 const authenticate = (kind: Kind) =>
   caches[kind]!.authenticate(credentials[kind], { method: 'GET', headers: {} });
 
+/** Of credentials that were not known; the records stay open until they have ended. */
+const reads: Promise<unknown>[] = [];
+
 /** Whether the credential is known without the records. */
-const isCached = (kind: Kind) => !(authenticate(kind) instanceof Promise);
+function isCached(kind: Kind): boolean {
+  const found = authenticate(kind);
+  if (!(found instanceof Promise)) return true;
+  reads.push(found);
+  return false;
+}
 
 const ids = () => ({ ...made, keyId: made.apiKeyId!, sessionId });
 

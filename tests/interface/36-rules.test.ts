@@ -244,7 +244,12 @@ test('review security 9: rules that multiply samples stop at the budget of their
     (await must('GET', `/v3/devices/${device.id}/processing-logs?level=ERROR&size=100`)).content;
   // One uplink and 20 samples of rules fire three actions each; 20 of them were allowed.
   await expect.poll(async () => (await log()).length, { timeout: 15_000 }).toBe(21 * 3 - 20);
-  expect((await log())[0].message).toContain('rules made 20 samples from one uplink already');
+  // Chains of ten samples can end before the budget is used up.
+  const messages = ((await log()) as { readonly message: string }[]).map((one) => one.message);
+  const spent = messages.filter((one) =>
+    one.includes('rules made 20 samples from one uplink already'),
+  );
+  expect(spent.length).toBeGreaterThan(0);
   const stored = (await must('POST', `/v3/devices/${device.id}/query?size=100`, {
     topic: '*',
   })) as unknown[];
