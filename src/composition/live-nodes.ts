@@ -65,7 +65,8 @@ export function openLiveNodes(node: NodeOfLive): LiveNodes {
     },
     replay: createJournalReplay({
       ...ownReplayOf(node),
-      nodes,
+      nodes: streams.readable,
+      unread: streams.unread,
       follow: (to, feed, request) => links.follow(to, feed, request),
       wait,
     }),

@@ -70,8 +70,10 @@ export function createReplayFeed(parts: OwnReplayParts) {
 }
 
 export interface JournalReplayParts extends OwnReplayParts {
-  /** The other nodes that hold leases. */
+  /** The other nodes whose journals can be read. */
   readonly nodes: () => readonly NodeAddress[];
+  /** The journal of a node was not read, because it is none of these any more. */
+  readonly unread: (node: NodeAddress) => void;
   /** Opens a feed of another node. */
   readonly follow: (node: NodeAddress, feed: string, request: Json) => AsyncIterable<Json>;
   readonly wait: (ms: number) => Promise<unknown>;
@@ -94,7 +96,7 @@ function placeOf(start: ReplayStart): JournalPlaces {
 }
 
 async function* remoteReplay(
-  { nodes, follow, wait }: JournalReplayParts,
+  { nodes, unread, follow, wait }: JournalReplayParts,
   node: NodeAddress,
   from: JournalPlaces,
   deviceIds: ReadonlySet<string>,
@@ -113,8 +115,8 @@ async function* remoteReplay(
       return;
     } catch (error) {
       if (error instanceof Problem) throw error;
-      // Its devices have other owners, which store what it still has.
-      if (!nodes().some(({ id }) => id === node.id)) return;
+      // What it still has follows when it returns.
+      if (!nodes().some(({ id }) => id === node.id)) return unread(node);
       if (attempt >= replayLimits.attemptsMax) throw problem('nodeUnreachable');
       await wait(replayLimits.waitMs);
     }

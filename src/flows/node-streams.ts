@@ -45,6 +45,10 @@ export interface NodeStreams {
   announced(end: number): void;
   /** See the context of messages of sessions. */
   follow(assetIds: readonly string[]): Promise<() => void>;
+  /** The other nodes whose journals can be read: they hold leases, or are connected still. */
+  readable(): readonly NodeAddress[];
+  /** The journal of the node was not read, because it is none of these any more. */
+  unread(node: NodeAddress): void;
   close(): Promise<void>;
 }
 
@@ -99,6 +103,11 @@ export function createNodeStreams(parts: NodeStreamsParts): NodeStreams {
         for (const id of assetIds) interests.followed(id, false);
       };
     },
+    readable: () => readableNodes(state),
+    unread({ id }) {
+      const { journal } = state.followedNodes.get(id) ?? {};
+      if (journal !== undefined) parts.stream.setLive(journal, false);
+    },
     async close() {
       stop();
       state.isClosed = true;
@@ -125,6 +134,18 @@ function tick(state: StreamsState): void {
     // Its address has changed.
     else if (known.node.url !== node.url) known.followed?.close();
   }
+}
+
+function readableNodes({ parts, followedNodes }: StreamsState): readonly NodeAddress[] {
+  const holding = parts.nodes();
+  const connected = followedNodes
+    .values()
+    .filter(({ node, journal, isConnected }) => {
+      const isFollowed = isConnected && journal !== undefined;
+      return isFollowed && !holding.some(({ id }) => id === node.id);
+    })
+    .map(({ node }) => node);
+  return [...holding, ...connected];
 }
 
 function sendChange({ parts: { interests }, followedNodes }: StreamsState): void {

@@ -14,14 +14,14 @@
 //   impossible     Samples that are owed cannot be read: the connection ends, and the client resumes with a new one.
 import type { ReplyTo } from '../contract/live-messages.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { Problem } from '../model/problem.ts';
+import { type AbsentJournals, createAbsentJournals, withPlaces } from './absent-journals.ts';
 import type { ReplayStart } from './coverage.ts';
 import type { FanOut, Interest } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
-import { refusal } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
 import { firstPlace, isPublished, shownCursor, shownFrame } from './replay-cursors.ts';
 import { mergedReplays } from './replay-merge.ts';
+import { refuseReplay } from './replay-refusal.ts';
 import {
   createReplayPass,
   isOwed,
@@ -31,7 +31,14 @@ import {
   wasRead,
   widenCoverages,
 } from './replay-pass.ts';
-import { advanced, earlier, later, type LiveSample, type StreamPlace } from './stream-place.ts';
+import {
+  advanced,
+  earlier,
+  type JournalPlace,
+  later,
+  type LiveSample,
+  type StreamPlace,
+} from './stream-place.ts';
 import { sampleFrame } from './text-frame.ts';
 
 /**
@@ -63,7 +70,10 @@ export interface CatchUp {
   hold(sample: LiveSample, frame: Buffer, interest: Interest): void;
   /** Holds every device. Continues from the store after the last published sample. */
   spill(): void;
+  /** See the reader of the fan-out. */
+  frameFor(sample: LiveSample, frame: Buffer): Buffer;
   tick(): void;
+  close(): void;
 }
 
 interface BufferedSample {
@@ -74,6 +84,7 @@ interface BufferedSample {
 
 interface CatchUpState {
   readonly options: CatchUpOptions;
+  readonly absent: AbsentJournals;
   readonly held: Set<Interest>;
   /** Requests for the next pass. */
   pending: ReplayRequest[];
@@ -89,17 +100,15 @@ interface CatchUpState {
 
 /** The replays of one session. Passes run one after the other. */
 export function createCatchUp(options: CatchUpOptions): CatchUp {
+  const absent = createAbsentJournals({
+    fanOut: options.fanOut,
+    returned: (has) => readReturned(state, has),
+    torn: () => options.end('a node has returned; connect again with since'),
+  });
   const state: CatchUpState = {
-    options,
-    held: new Set(),
-    pending: [],
-    buffer: [],
-    bufferedBytes: 0,
-    isOverflowed: false,
-    bufferedTo: undefined,
-    resumeFrom: undefined,
-    isRunning: false,
-    ticksBehind: 0,
+    ...{ options, absent, held: new Set(), pending: [], buffer: [], bufferedBytes: 0 },
+    ...{ isOverflowed: false, bufferedTo: undefined, resumeFrom: undefined },
+    ...{ isRunning: false, ticksBehind: 0 },
   };
   return {
     request(requests) {
@@ -126,16 +135,32 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
     spill() {
       const { lastCursor } = options.fanOut;
       if (lastCursor === undefined) return options.end('slow reader');
-      state.resumeFrom = earlier(lastCursor, state.resumeFrom);
+      state.resumeFrom = earlier(absent.asSessionHas(lastCursor), state.resumeFrom);
       for (const interest of options.interests()) holdInterest(state, interest);
       void run(state);
     },
+    frameFor: (sample, frame) => absent.frameFor(sample, frame, options.now()),
     tick() {
       const isBehind = state.isOverflowed || state.resumeFrom !== undefined;
       if (state.isRunning && isBehind) state.ticksBehind++;
       if (state.ticksBehind > liveLimits.behindTicksMax) options.end('slow reader: too far behind');
     },
+    close: absent.close,
   };
+}
+
+/** Sends what the session lacks of a journal before what its node publishes from now on. */
+function readReturned(state: CatchUpState, has: ReadonlyMap<string, JournalPlace>): void {
+  const { options, absent } = state;
+  for (const interest of options.interests()) {
+    holdInterest(state, interest);
+    interest.deliveredTo = withPlaces(interest.deliveredTo, has);
+  }
+  const { lastCursor } = options.fanOut;
+  if (lastCursor === undefined) return;
+  const from = withPlaces(absent.asSessionHas(lastCursor), has);
+  state.resumeFrom = earlier(from, state.resumeFrom);
+  void run(state);
 }
 
 function holdInterest({ options, held }: CatchUpState, interest: Interest): void {
@@ -167,15 +192,16 @@ async function runPass(state: CatchUpState): Promise<void> {
   state.pending = [];
   state.resumeFrom = undefined;
   state.isOverflowed = false;
-  await readStore(state.options, pass);
+  await readStore(state, pass);
   if (!(await isPublished(pass, state.options))) return;
   while (!outbox.writable) await outbox.whenWritable();
   if (!outbox.closed) finishPass(state, pass);
 }
 
-async function readStore(options: CatchUpOptions, pass: ReplayPass): Promise<void> {
+async function readStore({ options, absent }: CatchUpState, pass: ReplayPass): Promise<void> {
   for (;;) {
     pass.starts = startsOf(pass);
+    pass.first = absent.passStarts(firstPlace(pass, options.fanOut));
     try {
       await sendOwed(options, pass);
       return;
@@ -190,7 +216,6 @@ async function sendOwed(options: CatchUpOptions, pass: ReplayPass): Promise<void
   // All topics, because one that the client adds meanwhile counts as read by this pass.
   const deviceIds = new Set([...pass.members].map(({ assetId }) => assetId));
   const replays = pass.starts.map((start) => options.replay(start, deviceIds));
-  pass.first = firstPlace(pass, options.fanOut);
   for await (const batch of mergedReplays(replays)) {
     for (const sample of batch) {
       while (!outbox.writable) await outbox.whenWritable();
@@ -213,8 +238,9 @@ function isOwedNow(
 function finishPass(state: CatchUpState, pass: ReplayPass): void {
   const last = sendBuffered(state, pass);
   widenCoverages(pass);
+  state.absent.passEnds(last);
   if (state.isOverflowed && state.bufferedTo !== undefined)
-    state.resumeFrom = earlier(state.bufferedTo, state.resumeFrom);
+    state.resumeFrom = earlier(state.absent.asSessionHas(state.bufferedTo), state.resumeFrom);
   const waiting = new Set(state.pending.map(({ subscription }) => subscription.assetId));
   for (const interest of pass.members) {
     interest.deliveredTo = later(interest.deliveredTo, last);
@@ -243,52 +269,4 @@ function sendBuffered(
       options.outbox.sendSample(shownFrame(frame, sample, { place: last, now: options.now() }));
   }
   return last;
-}
-
-/**
- * Rejects the requests that cannot be served, which are live from now on. True if the others can be
- * tried again.
- */
-function refuseReplay(options: CatchUpOptions, pass: ReplayPass, thrown: unknown): boolean {
-  const oldest = oldestCursorOf(thrown);
-  const hasStarted = pass.reached !== undefined;
-  const refused = refusedRequests(pass, oldest);
-  if (refused.length === 0 || (hasStarted && pass.resumeFrom !== undefined)) {
-    options.end('samples can no longer be read; connect again with since');
-    return false;
-  }
-  const answer = oldest && refusal('CURSOR_TOO_OLD', { oldestCursor: oldest });
-  for (const replyTo of new Set(refused.map((request) => request.replyTo)))
-    options.refuse(answer ?? thrown, replyTo);
-  for (const { subscription } of refused) {
-    pass.wanted.delete(subscription);
-    const afterCursor = options.interest(subscription.assetId)?.deliveredTo;
-    subscription.coverage ??= { ...(afterCursor && { afterCursor }) };
-  }
-  pass.requests = pass.requests.filter((request) => !refused.includes(request));
-  return !hasStarted;
-}
-
-function oldestCursorOf(thrown: unknown): string | undefined {
-  if (!(thrown instanceof Problem) || thrown.problem !== 'cursorTooOld') return undefined;
-  return String(thrown.details.oldest);
-}
-
-/**
- * Those with a cursor that is too old. All of them if that does not explain the error, or samples
- * were sent already.
- */
-function refusedRequests(
-  { requests, reached }: ReplayPass,
-  oldest: string | undefined,
-): readonly ReplayRequest[] {
-  const tooOld = requests.filter(
-    ({ start }) => oldest !== undefined && 'cursor' in start && isOlder(start.cursor, oldest),
-  );
-  return reached !== undefined || tooOld.length === 0 ? requests : tooOld;
-}
-
-/** With several journals the oldest cursor is of one of them, so any cursor may be too old. */
-function isOlder(place: StreamPlace, oldest: string): boolean {
-  return typeof place !== 'string' || place < oldest;
 }

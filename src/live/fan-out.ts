@@ -40,6 +40,8 @@ export interface Interest {
 
 export interface Reader {
   readonly outbox: Outbox;
+  /** The shared frame of a live sample, or the one that this session gets instead. */
+  frameFor(sample: LiveSample, frame: Buffer): Buffer;
   /** Takes a live sample of a held interest. */
   hold(sample: LiveSample, frame: Buffer, interest: Interest): void;
   /** Ends subscriptions that are no longer permitted, and notifies the client. */
@@ -68,8 +70,10 @@ export interface FanOut {
   readonly firstCursor: string | undefined;
   /** The place up to which everything was published. */
   readonly lastCursor: StreamPlace | undefined;
-  /** With several journals: see the journal stream. */
-  readonly whenReached?: JournalStream['whenReached'] | undefined;
+  /** With several journals: how far they were published. */
+  readonly journals?:
+    | Pick<JournalStream, 'whenReached' | 'cursorOf' | 'live' | 'absent' | 'onReturn'>
+    | undefined;
   /** The cursor of a sample that is published now. */
   readonly cursorOf: (sample: LiveSample) => string;
   /** Devices with subscriptions. */
@@ -159,7 +163,7 @@ export function createFanOut(workspaces: WorkspaceFanOut, nodes?: NodesOfFanOut)
       return nodes === undefined ? lastCursor : nodes.stream.place;
     },
     cursorOf,
-    whenReached: nodes?.stream.whenReached,
+    journals: nodes?.stream,
     get size() {
       return audiences.size;
     },
@@ -204,7 +208,7 @@ function deliver(
   else if (reaches(interest.deliveredTo, sample)) return;
   else if (sample.storedAt <= interest.settlingUntil && !isCovered(interest, sample, firstCursor))
     return;
-  else if (!reader.outbox.sendSample(frame)) reader.spill();
+  else if (!reader.outbox.sendSample(reader.frameFor(sample, frame))) reader.spill();
 }
 
 function isCovered(

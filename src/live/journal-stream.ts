@@ -8,6 +8,7 @@ import {
   type JournalPlaces,
   laterOf,
   type LiveSample,
+  placeIn,
   type StreamPlace,
 } from './stream-place.ts';
 
@@ -31,14 +32,26 @@ export interface JournalStream {
   /** Says whether the node of the journal works; without that, cursors name the place in it. */
   setLive(journal: string, isLive: boolean): void;
   /**
-   * Resolves when all named journals were published up to the place; with false after a limit. Until
-   * then, cursors would not say that a session has what it has read further.
+   * Resolves when all named journals whose nodes work were published up to the place; with false
+   * after a limit. Until then, cursors would not say that a session has what it has read further.
    */
   whenReached(place: StreamPlace): Promise<boolean>;
   /** Whether the journals of all nodes that work are known. Without that, the time does not move. */
   setComplete(isComplete: boolean): void;
-  /** The cursor for a client: everything that was published up to and with the sample. */
-  cursorOf(sample: LiveSample): string;
+  /**
+   * The cursor for a client: everything that was published up to and with the sample, except for
+   * what it has of some journals.
+   */
+  cursorOf(sample: LiveSample, has?: ReadonlyMap<string, JournalPlace>): string;
+  /** The journals whose nodes work. */
+  live(): ReadonlySet<string>;
+  /**
+   * What the place says of the journals that cannot be read, because their nodes are away, and that
+   * this node has published further or not as far.
+   */
+  absent(place: JournalPlaces): ReadonlyMap<string, JournalPlace>;
+  /** Calls the listener when the node of a journal works again, before it is published further. */
+  onReturn(listener: (journal: string) => void): () => void;
 }
 
 /** How long a replay waits for the journals of other nodes, which it has read further. */
@@ -60,6 +73,7 @@ export function createJournalStream(parts: JournalStreamParts): JournalStream {
   let before = from;
   let isComplete = true;
   const waiting = new Set<() => void>();
+  const returning = new Set<(journal: string) => void>();
   let place: JournalPlaces | undefined;
 
   function journalOf(name: string): FollowedJournal {
@@ -103,15 +117,41 @@ export function createJournalStream(parts: JournalStreamParts): JournalStream {
       isComplete = complete;
     },
     setLive(name, isLive) {
+      const wasLive = journals.get(name)?.isLive === true;
       journalOf(name).isLive = isLive;
       moveTime();
+      for (const look of waiting) look();
+      if (isLive && !wasLive) for (const listener of returning) listener(name);
     },
-    cursorOf({ journal: own = '', cursor, storedAt }) {
+    cursorOf({ journal: own = '', cursor, storedAt }, has) {
       const named = namedPlaces(journals, before);
       named.set(own, { cursor, before: storedAt });
+      for (const [name, known] of has ?? []) named.set(name, known);
       return placeText({ before, journals: named });
     },
+    live: () => new Set([...journals].flatMap(([name, { isLive }]) => (isLive ? [name] : []))),
+    absent: (wanted) => absentIn(journals, wanted),
+    onReturn(listener) {
+      returning.add(listener);
+      return () => returning.delete(listener);
+    },
   };
+}
+
+function absentIn(
+  journals: ReadonlyMap<string, FollowedJournal>,
+  place: JournalPlaces,
+): Map<string, JournalPlace> {
+  const absent = new Map<string, JournalPlace>();
+  for (const [name, named] of place.journals) if (!journals.has(name)) absent.set(name, named);
+  for (const [name, { isLive, place: published }] of journals) {
+    const has = placeIn(place, name);
+    const isSame = has.cursor === published.cursor;
+    // Without a name, only the time says it, which goes on without the journal.
+    const hasAll = has.cursor === '' && has.before > published.before;
+    if (!isLive && !isSame && !hasAll) absent.set(name, has);
+  }
+  return absent;
 }
 
 function placesOf(journals: ReadonlyMap<string, FollowedJournal>): Map<string, JournalPlace> {
@@ -158,8 +198,10 @@ function commonTime(journals: ReadonlyMap<string, FollowedJournal>): EpochMs | u
 
 function covers(journals: ReadonlyMap<string, FollowedJournal>, place: StreamPlace): boolean {
   if (typeof place === 'string') return true;
-  for (const [name, { cursor }] of place.journals)
-    if (cursor > (journals.get(name)?.place.cursor ?? '')) return false;
+  for (const [name, { cursor }] of place.journals) {
+    const known = journals.get(name);
+    if (known?.isLive === true && cursor > known.place.cursor) return false;
+  }
   return true;
 }
 

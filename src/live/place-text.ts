@@ -32,7 +32,9 @@ export function readPlaceText(sent: string): JournalPlaces | undefined {
       Number.parseInt(digits, 36),
     );
     if (journal === undefined || position >= 1e14 || index >= 1e6) return undefined;
-    journals.set(journal, { cursor: cursorAt(position, index), before: before + behind });
+    // Before its first entry, only the time says what a client has.
+    const cursor = position === 0 && index === 0 ? '' : cursorAt(position, index);
+    journals.set(journal, { cursor, before: before + behind });
   }
   return { before, journals };
 }

@@ -9,9 +9,9 @@ import { sampleFrame } from './text-frame.ts';
 /** What the client has before the pass; undefined with one journal, whose cursors say it. */
 export function firstPlace(
   { starts }: ReplayPass,
-  { whenReached }: FanOut,
+  { journals }: FanOut,
 ): StreamPlace | undefined {
-  if (whenReached === undefined || starts.length === 0) return undefined;
+  if (journals === undefined || starts.length === 0) return undefined;
   const places = starts.map(
     (start): StreamPlace =>
       'cursor' in start ? start.cursor : { before: start.storedSince, journals: new Map() },
@@ -33,15 +33,17 @@ export function shownFrame(
 }
 
 /**
- * Resolves when this node has published what the pass has read, so that the next live cursors
+ * Resolves when this node has published what the session has after the pass, so that the next live cursors
  * include it. With false, the session has to end.
  */
 export async function isPublished(
-  { reached }: ReplayPass,
+  { reached, first }: ReplayPass,
   { fanOut, end }: { readonly fanOut: FanOut; readonly end: (reason: string) => void },
 ): Promise<boolean> {
-  if (fanOut.whenReached === undefined || reached === undefined) return true;
-  const isReached = await fanOut.whenReached(reached);
+  // Another node may have published more to the client than this one has.
+  const place = reached ?? first;
+  if (fanOut.journals === undefined || place === undefined) return true;
+  const isReached = await fanOut.journals.whenReached(place);
   if (!isReached) end('samples of another node are late; connect again with since');
   return isReached;
 }

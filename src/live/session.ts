@@ -94,6 +94,7 @@ export function createSession(options: SessionOptions): Session {
     },
     close() {
       outbox.close();
+      catchUp.close();
       incoming.clear();
       subscriptions.clear();
       workspaces.clear();
@@ -125,6 +126,7 @@ function createOpenSubscriptions(
 
   const reader: Reader = {
     outbox,
+    frameFor: (sample, frame) => catchUp.frameFor(sample, frame),
     hold: (sample, frame, interest) => catchUp.hold(sample, frame, interest),
     spill: () => catchUp.spill(),
     withdraw(ended) {
@@ -142,7 +144,7 @@ function createOpenSubscriptions(
   const { interest, interests } = subscriptions;
   const catchUp = createCatchUp({ replay, fanOut, outbox, now, interest, interests, refuse, end });
   const workspaceReader: WorkspaceReader = {
-    outbox,
+    ...{ outbox, frameFor: reader.frameFor },
     hasOwn: (deviceId, topic) => hasTopic(interest(deviceId), topic),
     withdraw(ended) {
       for (const subscription of ended) workspaces.close(subscription);

@@ -78,7 +78,7 @@ export function laterOf(a: JournalPlace, b: JournalPlace): JournalPlace {
   return { cursor, before: Math.max(a.before, b.before) };
 }
 
-function earlierOf(a: JournalPlace, b: JournalPlace): JournalPlace {
+export function earlierOf(a: JournalPlace, b: JournalPlace): JournalPlace {
   const cursor = a.cursor < b.cursor ? a.cursor : b.cursor;
   return { cursor, before: Math.min(a.before, b.before) };
 }

@@ -227,7 +227,7 @@ function sendSample(
       continue;
     }
     frame ??= sampleFrame(sample, now, cursorOf(sample));
-    if (reader.outbox.sendSample(frame)) pace?.note(now);
+    if (reader.outbox.sendSample(reader.frameFor(sample, frame))) pace?.note(now);
     else count(omitted, 'SAMPLE', 1);
   }
   return frame;

@@ -2,6 +2,7 @@
 import type { LiveKind } from '../model/live-kind.ts';
 import type { Scope } from '../model/permission.ts';
 import type { Principal } from '../model/principal.ts';
+import type { StoredSample } from '../model/sample.ts';
 import type { Outbox } from './outbox.ts';
 import { createPace, type Pace } from './pace.ts';
 
@@ -16,6 +17,8 @@ export interface WorkspaceGrant {
 /** A session that follows a workspace. */
 export interface WorkspaceReader {
   readonly outbox: Pick<Outbox, 'sendSample'>;
+  /** The shared frame of a live sample, or the one that this session gets instead. */
+  readonly frameFor: (sample: StoredSample, frame: Buffer) => Buffer;
   /** Whether a subscription to the device itself sends the sample already. */
   readonly hasOwn: (deviceId: string, topic: string) => boolean;
   /** Ends subscriptions that are no longer permitted, and notifies the client. */
