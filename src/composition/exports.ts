@@ -12,6 +12,7 @@ import { readOperation } from '../inventory/operations/operations.ts';
 import { leaseOfOperation } from '../leases/work-leases.ts';
 import { findOperation, unfinishedOperations } from '../records/rows/operations.ts';
 import type { Parts } from './platform-parts.ts';
+import { shareRunner } from './shared-runner.ts';
 
 export interface ComposedExports {
   readonly routes: readonly Route[];
@@ -34,10 +35,9 @@ export function composeExports(parts: Parts, once: Once): ComposedExports {
   }
   const encoder = createPartEncoder();
   const exports = exportsOf(parts, encoder);
-  const runner = runnerOf(parts, exports);
+  const runner = sharedRunnerOf(parts, exports);
   const { fileOf, removeFile } = exports;
-  const start = startAtHolder(parts, runner);
-  const files = { node: nodeOf(parts), start, fileOf, removeFile };
+  const files = { node: nodeOf(parts), start: runner.start, fileOf, removeFile };
   return {
     routes: sampleExportRoutes({ ...routing, exports: files }),
     resume: runner.resume,
@@ -49,23 +49,12 @@ export function composeExports(parts: Parts, once: Once): ComposedExports {
   };
 }
 
-const runExport = 'export';
-
 /** An export runs, and has its file, on the node that holds its lease. */
-function startAtHolder(
-  { sharedWork }: Parts,
-  { start }: OperationRunner,
-): OperationRunner['start'] {
-  if (sharedWork === undefined) return start;
-  sharedWork.answer(runExport, async (id) => {
-    start(String(id));
-    return null;
-  });
-  return (id) => {
-    const lease = leaseOfOperation(id);
-    if (sharedWork.holds(lease)) start(id);
-    else sharedWork.tellHolders([lease], runExport, id);
-  };
+function sharedRunnerOf(parts: Parts, exports: SampleExports): OperationRunner {
+  const { sharedWork } = parts;
+  const runner = runnerOf(parts, exports);
+  if (sharedWork === undefined) return runner;
+  return shareRunner(parts, sharedWork, { runner, call: 'export', what: 'resuming exports' });
 }
 
 function nodeOf({ node }: Pick<Parts, 'node'>): string {

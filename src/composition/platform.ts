@@ -19,6 +19,7 @@ import type { Parts, Platform, Tenant } from './platform-parts.ts';
 import type { Cluster } from './nodes.ts';
 import { composeRoutes } from './routes.ts';
 import { composeRules } from './rules.ts';
+import { shareRunner } from './shared-runner.ts';
 import { composeUplinks } from './uplinks.ts';
 import { ConfigError } from '../config-values.ts';
 import type { Config } from '../config.ts';
@@ -59,7 +60,7 @@ export async function startPlatform(
 
 async function open(opened: Parts, closers: Closers): Promise<Platform> {
   const cluster = await clusterOf(opened, closers);
-  const parts = cluster === undefined ? opened : await inCluster(opened, cluster, closers);
+  const parts = cluster === undefined ? opened : inCluster(opened, cluster, closers);
   const { config, readiness, records, store, telemetry, now } = parts;
   const hidden = await hideExpired({ db: records.db, store, telemetry, now });
   closers.push('the retention of samples', hidden);
@@ -122,13 +123,15 @@ async function clusterOf(parts: Parts, closers: Closers): Promise<Cluster | unde
 }
 
 /** The parts as those of one of several nodes. */
-async function inCluster(
+function inCluster(
   parts: Parts,
   { parts: added, work: sharedWork }: Cluster,
   closers: Closers,
-): Promise<Parts> {
-  const { shareOperations } = await import('./shared-work.ts');
-  const operations = shareOperations(parts, sharedWork);
+): Parts {
+  parts.divideOperations(sharedWork.holds);
+  const { operations: runner } = parts;
+  const shared = { runner, call: 'operation', what: 'resuming operations' };
+  const operations = shareRunner(parts, sharedWork, shared);
   closers.push('operations of this node', () => operations.close());
   return { ...parts, ...added, sharedWork, operations };
 }

@@ -2,14 +2,13 @@
 import type { Leases } from '../leases/leases.ts';
 import { createHeldWork, type SharedWork } from '../leases/held-work.ts';
 import { otherNodes } from '../leases/other-nodes.ts';
-import { leaseOfOperation, workLeases } from '../leases/work-leases.ts';
-import type { OperationRunner } from '../flows/operation-runner.ts';
+import { workLeases } from '../leases/work-leases.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { createNodeRounds } from '../nodes/node-rounds.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../nodes/nodes.ts';
 import type { Parts } from './platform-parts.ts';
-import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { setTimer } from '../structures/timers.ts';
 
 /** With the calls that other nodes can make. */
 export interface ComposedWork extends SharedWork {
@@ -64,47 +63,6 @@ export function composeSharedWork(
       const holders = new Map(names.map((name) => [owners.get(name)?.node.id, name]));
       for (const name of holders.values())
         void askHolder(name, call, request).catch(() => undefined);
-    },
-  };
-}
-
-const runOperation = 'operation';
-/** A holder that was not notified of an operation, or could not continue it, finds it then. */
-const operationsLookEveryMs = 2_000;
-
-/** Operations are run by the holder of their lease, and continued by the next one. */
-export function shareOperations(
-  {
-    operations,
-    divideOperations,
-    telemetry,
-  }: Pick<Parts, 'operations' | 'divideOperations' | 'telemetry'>,
-  work: SharedWork,
-): OperationRunner {
-  divideOperations(work.holds);
-  const failed = (error: unknown) => telemetry.backgroundFailed('resuming operations', error);
-  work.follow({
-    family: 'operations/',
-    gained: () => void operations.resume().catch(failed),
-    lost: operations.chunkEnded,
-  });
-  work.answer(runOperation, async (id) => {
-    operations.start(String(id));
-    return null;
-  });
-  const stopLooking = setRepeatingTimer(
-    () => void operations.resume().catch(failed),
-    operationsLookEveryMs,
-  );
-  return {
-    ...operations,
-    async close() {
-      stopLooking();
-      await operations.close();
-    },
-    start(id) {
-      operations.start(id);
-      work.tellHolders([leaseOfOperation(id)], runOperation, id);
     },
   };
 }
