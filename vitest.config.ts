@@ -142,6 +142,8 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // What is awaited comes soon on a quiet machine, and later on one that is busy.
+    expect: { poll: { timeout: 10_000 } },
     allowOnly: false,
     projects:
       onAnotherEngine.length > 0

@@ -14,6 +14,7 @@ import { tokenCheck } from '../cluster-secret.ts';
 import { type CallHandlers, nodeLimits } from '../nodes.ts';
 import type { FeedHandlers } from '../links/links.ts';
 import { callPath, linkPath, nodeHeaders, passedHeaders } from '../node-headers.ts';
+import { createQuietWait } from './quiet-wait.ts';
 import { createLinkServer, type LinkServer } from './web-socket-links.ts';
 
 export interface InternalPortParts {
@@ -42,8 +43,10 @@ export interface InternalPort {
 export function createInternalPort(parts: InternalPortParts): InternalPort {
   const isRight = tokenCheck(parts.secret);
   const handleCall = createCallTable(parts.handlers);
+  const quiet = createQuietWait();
   const server = serverOf(parts, (request, response) => {
     const { headers, socket, url = '' } = request;
+    quiet.requested(response);
     if (!isRight(headers[nodeHeaders.token])) {
       parts.refused(socket.remoteAddress ?? '');
       // What follows on the connection is not read.
@@ -67,6 +70,7 @@ export function createInternalPort(parts: InternalPortParts): InternalPort {
         });
       }),
     async close() {
+      await quiet.whenQuiet();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await links.close();
       server.closeIdleConnections();
