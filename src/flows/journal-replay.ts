@@ -72,7 +72,7 @@ export function createReplayFeed(parts: OwnReplayParts) {
 export interface JournalReplayParts extends OwnReplayParts {
   /** The other nodes whose journals can be read. */
   readonly nodes: () => readonly NodeAddress[];
-  /** The journal of a node was not read, because it is none of these any more. */
+  /** The journal of a node was not read, because that left. */
   readonly unread: (node: NodeAddress) => void;
   /** Opens a feed of another node. */
   readonly follow: (node: NodeAddress, feed: string, request: Json) => AsyncIterable<Json>;

@@ -47,7 +47,7 @@ export interface NodeStreams {
   follow(assetIds: readonly string[]): Promise<() => void>;
   /** The other nodes whose journals can be read: they hold leases, or are connected still. */
   readable(): readonly NodeAddress[];
-  /** The journal of the node was not read, because it is none of these any more. */
+  /** The journal of the node was not read, because that left. */
   unread(node: NodeAddress): void;
   close(): Promise<void>;
 }

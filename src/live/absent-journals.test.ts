@@ -167,7 +167,8 @@ async function run(steps: readonly Step[]): Promise<{ received: string[]; expect
       if (journals.some(({ isAway }) => isAway)) return;
       world.now += 1;
       nodes[each.restarts] = startNode();
-      if (client.node === each.restarts) await client.move(nodeAt(1 - each.restarts), 1 - each.restarts, 1);
+      if (client.node === each.restarts)
+        await client.move(nodeAt(1 - each.restarts), 1 - each.restarts, 1);
     } else await client.move(nodeAt(each.moveTo), each.moveTo, each.lost);
     await client.take();
     if (client.hasEnded) await client.move(nodeAt(client.node), client.node, 0);
@@ -179,7 +180,9 @@ async function run(steps: readonly Step[]): Promise<{ received: string[]; expect
   for (const node of [0, 1, 0, 1])
     for (const journal of [0, 1, 2]) await apply({ node, journal, max: 1_000 });
   for (const moveTo of [1, 0]) await apply({ moveTo, lost: 0 });
-  const expected = journals.flatMap(({ samples }) => samples.map(({ data }) => data['at'] as string));
+  const expected = journals.flatMap(({ samples }) =>
+    samples.map(({ data }) => data['at'] as string),
+  );
   return { received: client.received.toSorted(), expected: expected.toSorted() };
 }
 

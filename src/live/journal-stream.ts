@@ -147,7 +147,7 @@ function absentIn(
   for (const [name, { isLive, place: published }] of journals) {
     const has = placeIn(place, name);
     const isSame = has.cursor === published.cursor;
-    // Without a name, only the time says it, which goes on without the journal.
+    // Without a name, only the time says it, which continues without the journal.
     const hasAll = has.cursor === '' && has.before > published.before;
     if (!isLive && !isSame && !hasAll) absent.set(name, has);
   }

@@ -7,10 +7,7 @@ import { earlier, type LiveSample, type StreamPlace } from './stream-place.ts';
 import { sampleFrame } from './text-frame.ts';
 
 /** What the client has before the pass; undefined with one journal, whose cursors say it. */
-export function firstPlace(
-  { starts }: ReplayPass,
-  { journals }: FanOut,
-): StreamPlace | undefined {
+export function firstPlace({ starts }: ReplayPass, { journals }: FanOut): StreamPlace | undefined {
   if (journals === undefined || starts.length === 0) return undefined;
   const places = starts.map(
     (start): StreamPlace =>

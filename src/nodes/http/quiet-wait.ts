@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const quietLimits = {
-  /** Other nodes learn within this time that the node has no leases any more. */
+  /** Other nodes learn within this time that the node gave its leases away. */
   quietMs: 400,
   /** How long the node waits at most. */
   waitMsMax: 2_000,
@@ -13,8 +13,8 @@ export interface QuietWait {
   /** Call for every request. While the node waits, each connection ends with its answer. */
   requested(response: ServerResponse): void;
   /**
-   * Resolves after a time without a request, or after a limit. A request that is under way when the
-   * port closes would be lost, and nobody knows whether it was handled.
+   * Resolves after a time without a request, or after a limit. A request in flight when the port
+   * closes would be lost, and no client knows whether it was handled.
    */
   whenQuiet(): Promise<void>;
 }
