@@ -1,5 +1,5 @@
 // Several nodes against one process: uplinks at their owner and through another node, queries, and ClickHouse asked directly.
-// node bench/several-nodes.ts [--seconds 4] [--rounds 3] [--devices 200] [--write]
+// node bench/several-nodes.ts [--seconds 4] [--rounds 3] [--devices 200] [--copies 1] [--write]
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -31,6 +31,7 @@ const { values: flags } = parseArgs({
     devices: { type: 'string', default: '200' },
     'in-flight': { type: 'string', default: '64' },
     queries: { type: 'string', default: '40' },
+    copies: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -68,6 +69,7 @@ async function measure(folder: string, ends: (() => Promise<void>)[]): Promise<v
       ...{ RECORDS_URL: records.url, SAMPLES_URL: samples.url, NODE_URL: url },
       CLUSTER_SECRET: 'the secret of all nodes of this bench',
       SECRETS_KEY: 'the key of the secrets of this bench',
+      JOURNAL_COPIES: flags.copies,
     });
     ends.push(() => node.stop());
     nodes.push(node);
@@ -84,7 +86,7 @@ async function measure(folder: string, ends: (() => Promise<void>)[]): Promise<v
   const direct = await directRows(several, { url: samples.url, queryRounds });
   const text = `${conditions(folder)}
 
-PostgreSQL 15 with its standard durability, ClickHouse 18.16 (one replica), two nodes and one embedded platform, all on this machine and started from the same program; ${deviceCount} devices on each side. Uplinks: single captures with a decoder, ${flags['in-flight']} in flight, ${rounds} rounds of ${flags.seconds} s in turns, medians; processor time is of the processes of the platform, with what they ship meanwhile. Queries: ${historyDays} days of ${samplesPerDay} samples a day and device, ${queryRounds} requests each in turns, medians.
+PostgreSQL 15 with its standard durability, ClickHouse 18.16 (one replica), two nodes with JOURNAL_COPIES=${flags.copies} and one embedded platform, all on this machine and started from the same program; ${deviceCount} devices on each side. Uplinks: single captures with a decoder, ${flags['in-flight']} in flight, ${rounds} rounds of ${flags.seconds} s in turns, medians; processor time is of the processes of the platform, with what they ship meanwhile. Queries: ${historyDays} days of ${samplesPerDay} samples a day and device, ${queryRounds} requests each in turns, medians.
 
 ${markdownTable(['uplinks', 'a second', 'processor each, us', 'to embedded'], uplinks)}
 
@@ -92,7 +94,8 @@ ${markdownTable(['query', 'embedded, ms', 'at its owner, ms', 'to embedded', 'th
 
 ${markdownTable(['query of many devices', 'Heliograph, ms', 'ClickHouse directly, ms', 'ratio'], direct)}`;
   console.log(text);
-  if (flags.write) writeMeasurement('Several nodes', text);
+  if (flags.write)
+    writeMeasurement(flags.copies === '1' ? 'Several nodes' : 'Several nodes with copies', text);
 }
 
 async function sideOf(platform: Platform): Promise<Side> {

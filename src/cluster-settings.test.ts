@@ -48,6 +48,7 @@ test('without NODE_URL it is a platform of one node', () => {
 test('a node without TLS', () => {
   expect(read({ ...plain, HOST: '10.0.0.5', LEASE_SECONDS: '5' })).toEqual({
     ...{ nodeUrl: 'http://10.0.0.5:7070', host: '10.0.0.5', secret, leaseMs: 5_000 },
+    journalCopies: 1,
   });
   expect(read(plain)).toMatchObject({ host: '0.0.0.0', leaseMs: 10_000 });
 });
@@ -73,6 +74,7 @@ describe('is refused', () => {
     ['no secret', { CLUSTER_SECRET: undefined }, 'CLUSTER_SECRET is not'],
     ['a short secret', { CLUSTER_SECRET: 'short' }, 'it has 5 characters'],
     ['a simple secret', { CLUSTER_SECRET: 'x'.repeat(40) }, 'it repeats few characters'],
+    ['many copies', { JOURNAL_COPIES: '3' }, 'a whole number from 1 to 2'],
     ['a short lease', { LEASE_SECONDS: '1' }, 'a whole number from 3 to 60'],
     ['TLS files without TLS', { NODE_TLS_CA: 'ca.pem' }, 'begin NODE_URL with https'],
     ['TLS without files', { NODE_URL: 'https://10.0.0.5:7070' }, 'NODE_TLS_CERT is not set'],

@@ -11,6 +11,8 @@ export interface ClusterConfig {
   readonly host: string;
   readonly secret: string;
   readonly leaseMs: number;
+  /** Nodes that have the journal of this one, itself included: 1 or 2. */
+  readonly journalCopies?: number;
   /** As PEM; the authority is that of the certificates of the other nodes. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
@@ -21,6 +23,7 @@ type Read = (name: string) => string | undefined;
 const ofNodes = [
   'CLUSTER_SECRET',
   'LEASE_SECONDS',
+  'JOURNAL_COPIES',
   'NODE_TLS_CERT',
   'NODE_TLS_KEY',
   'NODE_TLS_CA',
@@ -52,6 +55,9 @@ export function readCluster(read: Read, now: number): ClusterConfig | undefined 
     leaseMs:
       wholeNumberOf('LEASE_SECONDS', read('LEASE_SECONDS'), { fallback: 10, min: 3, max: 60 }) *
       1_000,
+    journalCopies: wholeNumberOf('JOURNAL_COPIES', read('JOURNAL_COPIES'), {
+      ...{ fallback: 1, min: 1, max: 2 },
+    }),
     ...(tls !== undefined && { tls }),
   };
 }

@@ -111,6 +111,13 @@ async function migrate(words: readonly string[]): Promise<void> {
   process.exitCode = Number(!areSame);
 }
 
+/** Ships what a lost node had not: exit code 0 when nothing is left, 2 when it is not adopted. */
+async function adopt(words: readonly string[]): Promise<void> {
+  process.umask(ownerUmask);
+  const { adoptCopy } = await import('./composition/adopt.ts');
+  await adoptCopy(readConfig(), words, (sentence) => process.stdout.write(`${sentence}\n`));
+}
+
 async function moveSamples(config: Config, migration: SamplesMigration): Promise<boolean> {
   const [{ migrateSamples }, { progressText, samplesText }] = await Promise.all([
     import('./composition/migrate-samples.ts'),
@@ -179,9 +186,10 @@ const words = process.argv.slice(2);
 if (words.length === 0) start().catch(failWith(1));
 else if (words.join(' ') === 'verify') verify().catch(failWith(2));
 else if (words[0] === 'migrate') migrate(words.slice(1)).catch(failWith(2));
+else if (words[0] === 'adopt') adopt(words.slice(1)).catch(failWith(2));
 else {
   console.error(
-    `heliograph: there is no command "${words.join(' ')}": without one the platform starts, "verify" checks the data folder of a stopped one, "migrate" moves its records and samples`,
+    `heliograph: there is no command "${words.join(' ')}": without one the platform starts, "verify" checks the data folder of a stopped one, "migrate" moves its records and samples, "adopt" ships the copy of the journal of a lost node`,
   );
   process.exitCode = 2;
 }

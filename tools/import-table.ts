@@ -36,6 +36,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   scripting: ['model', 'structures'],
   log: ['model', 'structures'],
   'data-folder': ['model', 'log'],
+  copies: ['model', 'structures', 'log'],
   clickhouse: ['model', 'structures'],
   samples: ['model', 'structures', 'summaries', 'log', 'clickhouse'],
   'raw-uplinks': ['model', 'structures', 'log', 'clickhouse'],

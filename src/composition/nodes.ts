@@ -3,6 +3,7 @@ import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { shareChanges } from './change-sharing.ts';
 import { offerEntries } from './entry-feeds.ts';
+import { shareCopies } from './journal-copies.ts';
 import { offerReplay, openLiveNodes } from './live-nodes.ts';
 import { readElsewhere } from './read-elsewhere.ts';
 import { reportSuperseded, watchClock } from './node-health.ts';
@@ -120,7 +121,9 @@ export async function openCluster(
       });
       leases.want(partitionLeases);
       const serve = requestListenerOf(served.server);
-      const calls = [work.handlers, messages.calls, served.storingCalls ?? [], reads.handlers];
+      const copies = await shareCopies({ parts, leases, nodes, closers });
+      const stored = [served.storingCalls ?? [], copies];
+      const calls = [work.handlers, messages.calls, ...stored, reads.handlers];
       const handlers = new Map(calls.flatMap((some) => [...some]));
       const internal = internalPortOf(parts, cluster, leases, { serve, handlers, feeds });
       await internal.listen({ host: cluster.host, port: Number(new URL(cluster.nodeUrl).port) });

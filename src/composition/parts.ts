@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { composeAccess } from './access.ts';
 import { type ComposedNode, composeNode } from './change-following.ts';
 import { actingRequests } from './change-sharing.ts';
+import { openJournalCopy, refuseAdopted } from './journal-copies.ts';
 import { composeOperations } from './operations.ts';
 import { recordsPlaceOf } from './records.ts';
 import { samplePlaceOf, type SharedSamples } from './samples.ts';
@@ -17,6 +18,8 @@ import {
   hasSampleFiles,
   tightenDataFolder,
 } from '../data-folder/data-folder.ts';
+import { copiedFiles } from '../copies/copy-form.ts';
+import type { JournalCopy } from '../copies/journal-copy.ts';
 import { nodeIdOf, storedNodeId } from '../data-folder/node-id.ts';
 import { createAlarmFeed } from '../flows/alarm-feed.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
@@ -70,7 +73,8 @@ export async function openParts(start: Start): Promise<Parts> {
   const records = await openRecordsIn(start, disk, { acting, changes, nodeId, published });
   const node = await openNode(start, records, { changes, nodeId });
   readiness.add('records', telemetry.recordsStoppedBecause);
-  const { samples: store, log, shared } = await openSampleStore(start, disk, seen);
+  const journalCopy = openJournalCopy(config);
+  const { samples: store, log, shared } = await openSampleStore(start, disk, { seen, journalCopy });
   const directory = createUplinkRouteCache(records);
   const address = createPublicAddress(config);
   const access = composeAccess(address.url, records, requests.actAs, now);
@@ -95,6 +99,7 @@ export async function openParts(start: Start): Promise<Parts> {
     records,
     node,
     store,
+    journalCopy,
     sharedSamples: shared,
     log,
     followers: createFollowers(log),
@@ -217,10 +222,16 @@ async function openNode(
     if (former !== undefined) await adoptFollowerPositions(db, { from: former, to: '' });
     return undefined;
   }
+  await refuseAdopted(db, node, directory);
   if (hasSampleFiles(directory)) await adoptFollowerPositions(db, { from: '', to: node });
   const composed = await composeNode({ node, records, telemetry, follower });
   closers.push('the node', composed.close);
   return composed;
+}
+
+interface JournalParts {
+  readonly seen: RecordedPositions;
+  readonly journalCopy: JournalCopy | undefined;
 }
 
 interface OpenedSamples {
@@ -232,11 +243,13 @@ interface OpenedSamples {
 async function openSampleStore(
   { config, telemetry, closers, now }: Start,
   disk: DiskWatch,
-  seen: RecordedPositions,
+  { seen, journalCopy }: JournalParts,
 ): Promise<OpenedSamples> {
   const uplinksTo = await positionBehindUplinks(join(config.dataDirectory, 'uplinks'));
   const directory = join(config.dataDirectory, 'samples');
-  const place = { config, directory, telemetry, closers, now };
+  const stateReplaced =
+    journalCopy && ((contents: string) => journalCopy.replaced(copiedFiles.shipping, contents));
+  const place = { config, directory, telemetry, closers, now, stateReplaced };
   const { openStore, shared } = await samplePlaceOf(place);
   const samples = await openSamples({
     directory,
@@ -245,6 +258,7 @@ async function openSampleStore(
     seen: { ...seen, uplinksTo },
     hasRoom: () => !disk.isFull(),
     onWriting: disk.writingChanged,
+    ...(journalCopy && { disk: journalCopy.disk }),
     damaged: (damage) => telemetry.damageFound({ ...damage }),
     failed: (error) => telemetry.backgroundFailed('writing segments of samples', error),
   });

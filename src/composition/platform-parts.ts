@@ -4,6 +4,7 @@ import type { ComposedNode } from './change-following.ts';
 import type { PublicAddress } from './public-address.ts';
 import type { SharedSamples } from './samples.ts';
 import type { Config } from '../config.ts';
+import type { JournalCopy } from '../copies/journal-copy.ts';
 import type { AlarmFeed } from '../flows/alarm-feed.ts';
 import type { LiveEvents } from '../flows/live-events.ts';
 import type { Followers } from '../flows/followers.ts';
@@ -48,8 +49,19 @@ export interface Platform {
   readonly routes: readonly Route[];
   /** Does now what is done once a minute: drops what is outdated, expired or deleted. */
   runMaintenance(): Promise<void>;
+  readonly journal: JournalProgress;
   /** Stops taking requests, lets those under way end, makes everything durable and closes. */
   close(reason: string): Promise<void>;
+}
+
+/** How far the entries of the journal have come. */
+export interface JournalProgress {
+  /** The position that the next entry gets. */
+  end(): number;
+  /** Whether everything before the position is where it belongs, and was handled. */
+  isDone(before: number): boolean;
+  /** Inserts the hours of what was shipped. */
+  flushHours(): Promise<void>;
 }
 
 /** Parts that several others are given. */
@@ -66,6 +78,8 @@ export interface Parts {
   /** The journal of everything that came in. */
   readonly log: EntryLog;
   readonly store: Samples;
+  /** Undefined when only this folder keeps the journal. */
+  readonly journalCopy: JournalCopy | undefined;
   /** Undefined with samples in the data folder. */
   readonly sharedSamples: SharedSamples | undefined;
   /** All that follow the journal. */

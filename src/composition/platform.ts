@@ -15,7 +15,7 @@ import { composeMcp } from './mcp.ts';
 import { composeMqtt } from './mqtt.ts';
 import { openParts } from './parts.ts';
 import { answerUplinks } from './owned-uplinks.ts';
-import type { Parts, Platform, Tenant } from './platform-parts.ts';
+import type { JournalProgress, Parts, Platform, Tenant } from './platform-parts.ts';
 import type { Cluster } from './nodes.ts';
 import { composeRoutes } from './routes.ts';
 import { composeRules } from './rules.ts';
@@ -96,6 +96,7 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
     tenant: tenant ?? (await storedTenant(parts)),
     routes,
     runMaintenance: maintenance.run,
+    journal: progressOf(parts),
     async close(reason) {
       const startedAt = performance.now();
       telemetry.stopping(reason);
@@ -111,6 +112,15 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
         await telemetry.flushed();
       }
     },
+  };
+}
+
+function progressOf({ log, sharedSamples }: Parts): JournalProgress {
+  return {
+    end: () => log.position,
+    isDone: (before) =>
+      log.slowestFollower() >= before && (sharedSamples?.shippedTo() ?? before) >= before,
+    flushHours: async () => sharedSamples?.flushHours(),
   };
 }
 

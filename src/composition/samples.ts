@@ -32,6 +32,8 @@ export interface SampleStoreParts {
   /** Gets what must be closed after the store. */
   readonly closers: Closers;
   readonly now: () => number;
+  /** See `openStateFile`. */
+  readonly stateReplaced?: ((contents: string) => Promise<void>) | undefined;
 }
 
 /** ClickHouse, for what is kept there together with samples. */
@@ -41,6 +43,10 @@ export interface SharedSamples extends SamplesOfNodes {
   readonly journal: () => number;
   /** Ships what was written, so that the next owners of devices find it; then asks again for all. */
   readonly moveDevices: () => Promise<void>;
+  /** Ships what was written, and inserts all hours of it. */
+  readonly flushHours: () => Promise<void>;
+  /** See `ShippingFigures`. */
+  readonly shippedTo: () => number;
 }
 
 /** What several nodes read of each other. */
@@ -64,7 +70,7 @@ export interface SamplePlace {
  * the folder are elsewhere.
  */
 export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlace> {
-  const { config, directory, closers, telemetry, now } = parts;
+  const { config, directory, closers, telemetry, now, stateReplaced } = parts;
   const { samplesUrl } = config;
   refuseOtherPlace(directory, samplesUrl);
   if (samplesUrl === undefined)
@@ -85,7 +91,7 @@ export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlac
   return {
     async openStore(surroundings) {
       opened = await openClickHouseStore({
-        ...{ directory, clickhouse, now, elsewhere },
+        ...{ directory, clickhouse, now, elsewhere, stateReplaced },
         ...surroundings,
       });
       addShippingFigures(telemetry, opened, now);
@@ -103,6 +109,8 @@ export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlac
         return opened.usageHere();
       },
       useElsewhere: (given) => void (others = given),
+      flushHours: async () => opened?.flushHours(),
+      shippedTo: () => opened?.figures().shippedTo ?? 0,
       async moveDevices() {
         opened?.devicesMoved();
         await opened?.flush();

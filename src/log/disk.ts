@@ -6,6 +6,9 @@ export interface Disk {
   readonly write: (fd: number, bytes: Uint8Array, offset: number) => Promise<void>;
   readonly sync: (fd: number) => Promise<void>;
   readonly truncate: (fd: number, length: number) => Promise<void>;
+  /** Called when a file is opened for writing, and when one was removed. */
+  readonly opened?: (fd: number, path: string) => void;
+  readonly removed?: (path: string) => void;
 }
 
 // The callback forms: a promise each for write and sync of a whole group is cheap, file handles per

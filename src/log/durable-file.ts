@@ -17,9 +17,11 @@ export async function replaceFile(path: string, contents: string | Uint8Array): 
   await syncDirectory(dirname(path));
 }
 
-/** Replaces the file by the string with its checksum in front. */
-export async function replaceChecked(path: string, text: string): Promise<void> {
-  await replaceFile(path, `${checksum(text)} ${text}\n`);
+/** Replaces the file by the string with its checksum in front. Resolves with what it has then. */
+export async function replaceChecked(path: string, text: string): Promise<string> {
+  const contents = `${checksum(text)} ${text}\n`;
+  await replaceFile(path, contents);
+  return contents;
 }
 
 /**

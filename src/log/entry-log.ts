@@ -78,6 +78,8 @@ export interface EntryLog {
    * seen.
    */
   saveFollowerPositions(): Promise<void>;
+  /** The position that the slowest follower comes to next; infinite without followers. */
+  slowestFollower(): number;
 
   /** Ends the follower's hold on the log. */
   removeFollower(follower: string): void;
@@ -171,6 +173,7 @@ export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> 
       void followers.save().catch(failed);
       void release();
     },
+    slowestFollower: followers.slowest,
     saveFollowerPositions: () => followers.save(true),
     removeFollower: followers.remove,
     release,

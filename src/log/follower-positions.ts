@@ -52,7 +52,7 @@ export async function openFollowerPositions(
   const positions = new Map<string, number>(Object.entries(saved));
   let changed = false;
   let savedAt = Number.NEGATIVE_INFINITY;
-  let saving: Promise<void> | undefined;
+  let saving: Promise<unknown> | undefined;
   return {
     found: state,
     fallback,

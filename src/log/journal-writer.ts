@@ -10,6 +10,7 @@ import { type BlockGroup, createBlockGroup, type EncodedEntry } from './journal-
 import type { RecoveredJournal } from './journal-recovery.ts';
 import { addMark, newSegment, type Segment } from './segment-list.ts';
 import { segmentStartBytes } from './segment-start.ts';
+import { NotCopied } from './not-copied.ts';
 import { missing } from '../structures/missing.ts';
 
 /** One group is at most so long, unless a single entry is longer: what waits for it is bounded. */
@@ -233,10 +234,12 @@ export class JournalWriter {
       last.bytes < this.#options.segmentBytes
     ) {
       this.#fd = openSync(last.path, 'r+');
+      this.#options.disk.opened?.(this.#fd, last.path);
       return;
     }
     const segment = newSegment(this.#options.directory, position);
     const fd = openSync(segment.path, 'w');
+    this.#options.disk.opened?.(fd, segment.path);
     try {
       const lostTo = this.#startsNew ? this.#lostTo : undefined;
       const header = segmentStartBytes(position, { storedAt: last?.lastStoredAt ?? 0, lostTo });
@@ -247,6 +250,7 @@ export class JournalWriter {
     } catch (error) {
       closeSync(fd);
       await unlink(segment.path).catch(() => undefined);
+      this.#options.disk.removed?.(segment.path);
       throw error;
     }
     segment.lastStoredAt = storedAt;
@@ -257,17 +261,19 @@ export class JournalWriter {
   }
 
   /**
-   * A full disk loses what waits and goes on later; any other failure stops writing for good: it is
-   * never tried again.
+   * A full disk, or no node for the copy, loses what waits and writing resumes later; any other
+   * failure stops it for good: it is never tried again.
    */
   async #loseAll(group: Waiting, error: unknown): Promise<void> {
-    const full = isDiskFull(error) && (await this.#cutBack());
-    this.#become({ kind: full ? 'full' : 'stopped', error });
+    const isCopy = error instanceof NotCopied;
+    const mayGoOn = (isCopy || isDiskFull(error)) && (await this.#cutBack());
+    if (!isCopy || !mayGoOn) this.#become({ kind: mayGoOn ? 'full' : 'stopped', error });
     const lost = [group, ...this.#waiting];
     this.#waiting = [];
     this.#nextPosition = this.durablePosition;
     this.#options.onLost?.();
-    for (const { reject } of lost) reject(problem(full ? 'storageFull' : 'storageStopped'));
+    const passing = isCopy ? 'journalNotCopied' : 'storageFull';
+    for (const { reject } of lost) reject(problem(mayGoOn ? passing : 'storageStopped'));
   }
 
   /**
@@ -281,8 +287,9 @@ export class JournalWriter {
       await this.#options.disk.truncate(open.fd, open.segment.bytes);
       await this.#options.disk.sync(open.fd);
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      // The next copy begins with what this disk has then.
+      return error instanceof NotCopied;
     }
   }
 }

@@ -214,6 +214,7 @@ async function dropBefore(
     const withinAge = segment.lastStoredAt !== undefined && segment.lastStoredAt >= oldest;
     if (kept <= bytesMax && withinAge) break;
     await unlink(segment.path);
+    options.disk?.removed?.(segment.path);
     segments.shift();
     kept -= segment.bytes;
     dropped += segment.bytes;

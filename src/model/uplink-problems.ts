@@ -79,4 +79,10 @@ export const uplinkProblems = {
     code: '50700_STORAGE_FULL',
     message: 'The disk is full; nothing was stored',
   },
+  journalNotCopied: {
+    status: 503,
+    code: '50313_JOURNAL_NOT_COPIED',
+    message:
+      'No other node takes the copy of the journal; send again after the time in Retry-After',
+  },
 } as const satisfies Record<string, ProblemRow>;

@@ -48,6 +48,7 @@ import * as sharedDeliveries from './migrations/0113-shared-deliveries.ts';
 import * as rulePositions from './migrations/0114-rule-positions.ts';
 import * as requestRuns from './migrations/0115-request-runs.ts';
 import * as statusFences from './migrations/0116-status-fences.ts';
+import * as journalCopies from './migrations/0117-journal-copies.ts';
 import * as sessionsAndExpiry from './migrations/0119-sessions-and-expiry.ts';
 import * as signInProvider from './migrations/0120-sign-in-provider.ts';
 import * as secondFactors from './migrations/0121-second-factors.ts';
@@ -101,6 +102,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0114-rule-positions': rulePositions,
   '0115-request-runs': requestRuns,
   '0116-status-fences': statusFences,
+  '0117-journal-copies': journalCopies,
   '0119-sessions-and-expiry': sessionsAndExpiry,
   '0120-sign-in-provider': signInProvider,
   '0121-second-factors': secondFactors,

@@ -57,7 +57,7 @@ export interface StoreSurroundings {
 export interface SamplesOptions<Store extends SampleStore>
   extends Pick<
     EntryLogOptions,
-    'now' | 'seen' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax'
+    'now' | 'seen' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax' | 'disk'
   > {
   /**
    * Made when it does not exist. The log is in the folder `journal` of it. One process at a time,
@@ -170,11 +170,12 @@ function joined(
 function logOptions(
   options: SamplesOptions<SampleStore>,
 ): Pick<EntryLogOptions, 'now' | 'seen' | 'onWriting'> & Partial<EntryLogOptions> {
-  const { now, seen, onWriting, resumeBytesMax, resumeAgeMsMax } = options;
+  const { now, seen, onWriting, resumeBytesMax, resumeAgeMsMax, disk } = options;
   return {
     now,
     seen,
     onWriting,
+    ...(disk !== undefined && { disk }),
     ...(resumeBytesMax !== undefined && { resumeBytesMax }),
     ...(resumeAgeMsMax !== undefined && { resumeAgeMsMax }),
     ...(options.journalSegmentBytes !== undefined && { segmentBytes: options.journalSegmentBytes }),

@@ -22,6 +22,10 @@ export interface TestCluster {
   /** Internal addresses of the nodes, and that of their records. */
   readonly nodeUrls: readonly string[];
   readonly recordsUrl: string | undefined;
+  /** Data folders of the nodes. */
+  readonly directories: readonly string[];
+  /** What all nodes know, as settings. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** Starts one more node as a process, which can be killed. Its MQTT port is the last one. */
   addProcess(options?: AddedNodeOptions): Promise<AddedNode>;
   close(): Promise<void>;
@@ -40,6 +44,7 @@ export interface AddedNode extends NodeProcess {
 
 export interface ClusterOptions {
   readonly leaseMs?: number;
+  readonly journalCopies?: number;
   readonly environment?: Record<string, string>;
 }
 
@@ -87,6 +92,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
     mqttPorts,
     nodeUrls: nodePorts.map(nodeUrlOf),
     recordsUrl: common['RECORDS_URL'],
+    directories: directories.slice(0, 2),
+    secrets: { CLUSTER_SECRET: secretOfNodes, SECRETS_KEY: common['SECRETS_KEY'] ?? '' },
     async addProcess({
       directory = mkdtempSync(join(tmpdir(), 'heliograph-node-')),
       environment,
@@ -115,12 +122,18 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
   };
 }
 
-function clusterOf({ leaseMs = 10_000 }: ClusterOptions, port: number): ClusterConfig {
+const secretOfNodes = 'the secret of all nodes of this test';
+
+function clusterOf(
+  { leaseMs = 10_000, journalCopies = 1 }: ClusterOptions,
+  port: number,
+): ClusterConfig {
   return {
     nodeUrl: nodeUrlOf(port),
     host: '127.0.0.1',
-    secret: 'the secret of all nodes of this test',
+    secret: secretOfNodes,
     leaseMs,
+    journalCopies,
   };
 }
 

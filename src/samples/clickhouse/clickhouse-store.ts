@@ -47,6 +47,8 @@ export interface ClickHouseStoreOptions extends StoreSurroundings {
   readonly directory: string;
   readonly clickhouse: ClickHouse;
   readonly now: () => EpochMs;
+  /** See `openStateFile`. */
+  readonly stateReplaced?: ((contents: string) => Promise<void>) | undefined;
   readonly limits?: Partial<ClickHouseStoreLimits>;
 }
 
@@ -69,6 +71,8 @@ export interface ClickHouseStore extends SampleStore {
 }
 
 export interface ShippingFigures {
+  /** Everything before this position is in ClickHouse. */
+  readonly shippedTo: number;
   readonly openRows: number;
   readonly oldestOpenAt: EpochMs | undefined;
   /** Why nothing is shipped now. */
@@ -87,14 +91,18 @@ export async function openClickHouseStore(
   const { shards } = clickhouse;
   const limits = { ...storeLimits, ...options.limits };
   await clickhouse.prepareTables(sampleTables);
-  const file = await openStateFile(join(directory, shippingFile), async () => ({
-    journal: await takeJournalNumber(shards[0] ?? missing('shard'), options.now()),
-    shipped: 0,
-    nextOrder: 0,
-    blockTo: null,
-    hours: { to: 0, storedFrom: 0, blockTo: null },
-    dropped: [],
-  }));
+  const file = await openStateFile(
+    join(directory, shippingFile),
+    async () => ({
+      journal: await takeJournalNumber(shards[0] ?? missing('shard'), options.now()),
+      shipped: 0,
+      nextOrder: 0,
+      blockTo: null,
+      hours: { to: 0, storedFrom: 0, blockTo: null },
+      dropped: [],
+    }),
+    options.stateReplaced,
+  );
   const { shipped, released = shipped, blockTo, nextOrder } = file.state;
   const openRows = createOpenRows({ from: released, shipped, blockTo, nextOrder });
   const visible = createVisibleRows(file, openRows);
@@ -245,6 +253,7 @@ export async function openClickHouseStore(
       await hours.flush();
     },
     figures: () => ({
+      shippedTo: openRows.from(),
       openRows: openRows.rows(),
       oldestOpenAt: openRows.oldestStoredAt(),
       failure: shipper.failure(),

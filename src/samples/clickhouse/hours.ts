@@ -127,7 +127,8 @@ function createHourShipper(
       // What an earlier run has shipped is complete when it is open no more.
       first: () => (openRows.from() < addedFrom ? undefined : blocks.first()),
       begin: async ({ to }) => {
-        if (hoursOf().blockTo !== to) await file.update({ hours: { ...hoursOf(), blockTo: to } });
+        if (hoursOf().blockTo === to && file.isSaved) return;
+        await file.update({ hours: { ...hoursOf(), blockTo: to } });
       },
       inserts: (block) =>
         hourInserts(block, {

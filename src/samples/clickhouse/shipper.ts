@@ -56,7 +56,8 @@ export function createShipper(parts: ShipperParts): Shipper {
       first: openRows.first,
       // A block without rows only moves the position, which is saved with the next one.
       async begin({ rows, to }) {
-        if (rows.length > 0 && file.state.blockTo !== to) await file.update({ blockTo: to });
+        if (rows.length === 0 || (file.state.blockTo === to && file.isSaved)) return;
+        await file.update({ blockTo: to });
       },
       inserts: (block) => sampleInserts(block, parts),
       async end(block) {

@@ -36,8 +36,10 @@ export interface ShippedHours {
 export interface StateFile {
   /** As it is on disk, or being written. */
   readonly state: ShippingState;
-  /** Resolves when the changes are on disk. */
+  /** Resolves when the changes are on disk, and in the copy of the folder if there is one. */
   update(changes: Partial<ShippingState>): Promise<void>;
+  /** False while changes are written, and after an update that has failed. */
+  readonly isSaved: boolean;
 }
 
 /** Undefined for a folder that never shipped. */
@@ -47,10 +49,14 @@ export async function readState(path: string): Promise<ShippingState | 'damaged'
   return JSON.parse(found.text) as ShippingState;
 }
 
-/** `first` gives the state of a new folder. */
+/**
+ * `first` gives the state of a new folder. `replaced` is called with each state that was written, and
+ * is waited for.
+ */
 export async function openStateFile(
   path: string,
   first: () => Promise<ShippingState>,
+  replaced?: (contents: string) => Promise<void>,
 ): Promise<StateFile> {
   const found = await readState(path);
   if (found === 'damaged')
@@ -59,16 +65,25 @@ export async function openStateFile(
     );
   let state = found ?? (await first());
   let writing: Promise<void> = Promise.resolve();
+  let saved = state;
   if (found === undefined) await replaceChecked(path, JSON.stringify(state));
   return {
     get state() {
       return state;
     },
+    get isSaved() {
+      return saved === state;
+    },
     async update(changes) {
-      state = { ...state, ...changes };
-      const text = JSON.stringify(state);
-      writing = writing.catch(() => undefined).then(() => replaceChecked(path, text));
+      const next = { ...state, ...changes };
+      state = next;
+      const text = JSON.stringify(next);
+      writing = writing
+        .catch(() => undefined)
+        .then(() => replaceChecked(path, text))
+        .then((contents) => replaced?.(contents));
       await writing;
+      saved = next;
     },
   };
 }

@@ -1,0 +1,92 @@
+// Copies of journals: without the disk of a killed node, nothing that was acknowledged is lost.
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testedProgram } from '../world/tested-program.ts';
+import { clickhouse, startClickHouse } from '../servers/clickhouse.ts';
+import { describeWith, startedBefore } from '../servers/server-tests.ts';
+import { type LostNodeWorld, startLostNodeWorld } from '../world/lost-node.ts';
+import type { JournalCopyRow } from '../../src/records/rows/journal-copies.ts';
+import { nodeIdOf } from '../../src/data-folder/node-id.ts';
+import { freePort } from '../../bench/load/server-process.ts';
+
+const run = promisify(execFile);
+
+describeWith(clickhouse, 'copies of journals', () => {
+  const server = startedBefore(startClickHouse);
+  let lostNode: LostNodeWorld;
+  let samplesUrl: string;
+  beforeAll(async () => {
+    samplesUrl = `${server().url}/journal_copies_${process.pid}`;
+    lostNode = await startLostNodeWorld({ samplesUrl, journalCopies: 2 });
+  }, 180_000);
+  afterAll(() => lostNode.close(), 60_000);
+
+  async function copies(): Promise<readonly JournalCopyRow[]> {
+    const client = new pg.Client({ connectionString: lostNode.cluster.recordsUrl });
+    await client.connect();
+    try {
+      return (await client.query<JournalCopyRow>('select * from "journalCopies"')).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Ends with its output, also when it fails. */
+  async function adopt(node: string, directory: string): Promise<string> {
+    const { recordsUrl = '' } = lostNode.cluster;
+    const env = {
+      ...{ PATH: process.env['PATH'], HOST: '127.0.0.1', DATA_DIR: directory, LEASE_SECONDS: '3' },
+      ...{ RECORDS_URL: recordsUrl, SAMPLES_URL: samplesUrl, JOURNAL_COPIES: '2' },
+      NODE_URL: `http://127.0.0.1:${await freePort()}`,
+      ...lostNode.cluster.secrets,
+    };
+    const ended = await run(process.execPath, [testedProgram, 'adopt', node], {
+      env,
+      timeout: 120_000,
+    }).catch((error: unknown) => error as { stdout: string; stderr: string });
+    return ended.stdout + ended.stderr;
+  }
+
+  test('a node and its disk are lost: its copy is adopted, and has everything once', async () => {
+    const { cluster, sendRound, mustSee, survivors, loseNode } = lostNode;
+    const { lost, without } = await loseNode();
+    const node = await nodeIdOf(lost.directory);
+    const found = mkdtempSync(join(tmpdir(), 'heliograph-node-'));
+    cpSync(lost.directory, found, { recursive: true });
+    rmSync(lost.directory, { recursive: true });
+    await mustSee(survivors(), without);
+    const row = (await copies()).find((each) => each.node === node);
+    const ids = await Promise.all(cluster.directories.map((each) => nodeIdOf(each)));
+    const place = ids.indexOf(row?.holder ?? '');
+    const [holder, other] = [cluster.directories[place], cluster.directories[1 - place]];
+    expect(await adopt(node, other ?? '')).toContain(`it is at the node ${row?.holder}`);
+    expect(await adopt(node, holder ?? '')).toContain('is shipped');
+    await mustSee(survivors(), lostNode.sent);
+    await sendRound();
+    await mustSee(survivors(), lostNode.sent);
+    // The disk is found after all: its journal would give positions again.
+    await expect(cluster.addProcess({ directory: found })).rejects.toThrow('was adopted');
+  }, 400_000);
+
+  test('a node whose holder is lost copies its journal to another one', async () => {
+    const { cluster, sendRound, mustSee, mustHold, survivors } = lostNode;
+    const third = await cluster.addProcess();
+    await mustHold(third);
+    const node = await nodeIdOf(third.directory);
+    await sendRound();
+    await third.kill();
+    // Each round is acknowledged, although a journal may have to find another holder first.
+    for (let round = 0; round < 3; round++) await sendRound();
+    const holders = new Map((await copies()).map(({ node: of, holder }) => [of, holder]));
+    const ids = await Promise.all(cluster.directories.map((each) => nodeIdOf(each)));
+    for (const id of ids) expect(ids).toContain(holders.get(id));
+    const refused = await adopt(node, cluster.directories[0] ?? '');
+    expect(refused + (await adopt(node, cluster.directories[1] ?? ''))).toContain('is shipped');
+    await mustSee(survivors(), lostNode.sent);
+  }, 400_000);
+});
