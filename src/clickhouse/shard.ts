@@ -6,6 +6,8 @@ import type { Replica, Settings, Statement } from './replica.ts';
 
 /** Delays before a select is sent again, after every replica has failed. */
 const retryDelaysMs = [50, 250, 1_000] as const;
+/** Of the rows of a select that are read as a whole. */
+const answerCharactersMax = 256 * 1024 * 1024;
 
 export interface Insert {
   readonly table: string;
@@ -61,7 +63,7 @@ export function createShard(
 
   return {
     replicas,
-    select: async <Row>(sql: string) => onAny(async (from) => rowsOf<Row>(from, { sql })),
+    select: async <Row>(sql: string) => onAny(async (from) => rowsOf<Row>(from, sql)),
     async *stream<Row>(sql: string) {
       let isBegun = false;
       for (let attempt = 0; ; attempt += 1) {
@@ -159,9 +161,17 @@ function createChoice(
   };
 }
 
-async function rowsOf<Row>(from: Replica, { sql }: Statement): Promise<readonly Row[]> {
-  const text = await from.text({ sql: `${sql} format JSONEachRow` });
-  return parsed<Row>(text.split('\n'));
+/** Waiting at the server for the end of the answer would cost as much as a small select. */
+async function rowsOf<Row>(from: Replica, sql: string): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  let characters = 0;
+  for await (const lines of from.lines({ sql: `${sql} format JSONEachRow` })) {
+    for (const line of lines) characters += line.length;
+    if (characters > answerCharactersMax)
+      throw new ClickHouseError('refused', `An answer has more than ${answerCharactersMax} bytes`);
+    for (const row of parsed<Row>(lines)) rows.push(row);
+  }
+  return rows;
 }
 
 function parsed<Row>(lines: readonly string[]): readonly Row[] {

@@ -82,14 +82,17 @@ async function readHours(read: HourRead): Promise<Map<string, Tallies>> {
   const ofPoints = pointConditions(read);
   const groups = groupsOf(plan);
   const aggregate = aggregateOf(plan.facet);
-  await Promise.all(
-    ofHours.map(async ({ shard, sql }) => {
-      for await (const rows of shard.stream<AggregateRow>(sql)) addRows(rows, read);
-    }),
-  );
-  if (aggregate !== undefined)
+  const addPoints = async (): Promise<void> => {
+    if (aggregate === undefined) return;
     for (const more of ofPoints)
       for (const group of groups) await addAggregates(group, { ...read, aggregate }, more);
+  };
+  await Promise.all([
+    addPoints(),
+    ...ofHours.map(async ({ shard, sql }) => {
+      for await (const rows of shard.stream<AggregateRow>(sql)) addRows(rows, read);
+    }),
+  ]);
   for (const deviceId of inexact) found.delete(deviceId);
   for (const group of groups) await addInexact(group, read);
   for (const [deviceId, rows] of open) addOpenRows(talliesOf(found, deviceId, plan), rows, plan);
