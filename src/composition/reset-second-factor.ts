@@ -1,4 +1,4 @@
-// The command that removes the second factors of a user, for an only owner who lost them, while no platform runs.
+// The command that removes the second factors of a user who lost them, while no platform runs.
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ async function resetIn(config: ResetConfig, email: string): Promise<OperatorRese
   if (refusal !== undefined) throw new DataFolderError(refusal);
   const records = await openRecords({
     ...{ directory, secretsKey, engine: place.engine },
-    // No cache and no client of this process has to hear of it.
+    // This process has no caches and no clients to notify.
     announce: () => undefined,
   });
   try {
@@ -58,7 +58,7 @@ async function resetIn(config: ResetConfig, email: string): Promise<OperatorRese
   }
 }
 
-/** Whoever can run commands on the records is no user of them. */
+/** The author in the audit log: the operator needs no account in the records. */
 function operatorOfCommand(): Actor {
   const name = 'operator (heliograph reset-second-factor)';
   return { type: 'USER', id: 'operator', name, requestId: randomUUID(), ip: 'command line' };
