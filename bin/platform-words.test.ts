@@ -10,6 +10,7 @@ test.each<[string, string[], boolean]>([
   ['no word', [], true],
   ['verify', ['verify'], true],
   ['migrate, with its words', ['migrate', 'records', '--to', 'postgresql'], true],
+  ['reset of a second factor', ['reset-second-factor', 'ada@example.org'], true],
   ['a command of the client', ['devices', 'verify'], false],
   ['an option', ['--help'], false],
 ])('%s', (_, words, isPlatform) => expect(isPlatformCommand(words)).toBe(isPlatform));

@@ -147,6 +147,17 @@ async function moveRecords(config: Config, migration: RecordsMigration): Promise
   return result.differing.length === 0;
 }
 
+/** Exit code 0 when the account needs only its password now, 2 when nothing was changed. */
+async function resetSecondFactor(words: readonly string[]): Promise<void> {
+  process.umask(ownerUmask);
+  const { resetSecondFactorOf } = await import('./composition/reset-second-factor.ts');
+  const { hadFactor, endedSessions } = await resetSecondFactorOf(readConfig(), words);
+  const found = hadFactor ? 'Second factors removed' : 'The account had no second factor';
+  process.stdout.write(
+    `${found}; sessions ended: ${endedSessions}. The next sign-in needs the password only.\n`,
+  );
+}
+
 /**
  * Prints an error that the operator can correct as one sentence, and an internal error with its
  * stack.
@@ -187,9 +198,10 @@ if (words.length === 0) start().catch(failWith(1));
 else if (words.join(' ') === 'verify') verify().catch(failWith(2));
 else if (words[0] === 'migrate') migrate(words.slice(1)).catch(failWith(2));
 else if (words[0] === 'adopt') adopt(words.slice(1)).catch(failWith(2));
+else if (words[0] === 'reset-second-factor') resetSecondFactor(words.slice(1)).catch(failWith(2));
 else {
   console.error(
-    `heliograph: there is no command "${words.join(' ')}": without one the platform starts, "verify" checks the data folder of a stopped one, "migrate" moves its records and samples, "adopt" ships the copy of the journal of a lost node`,
+    `heliograph: there is no command "${words.join(' ')}": without one the platform starts, "verify" checks the data folder of a stopped one, "migrate" moves its records and samples, "adopt" ships the copy of the journal of a lost node, "reset-second-factor" lets an account sign in with its password only`,
   );
   process.exitCode = 2;
 }

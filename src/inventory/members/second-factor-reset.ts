@@ -1,18 +1,19 @@
 // Second factor reset: a member who lost every second factor starts again with only the password.
+import type { Actor } from '../../model/actor.ts';
 import { type Principal, isClosed } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { OrganizationRole } from '../../model/user.ts';
+import type { OrganizationRole, User } from '../../model/user.ts';
 import type { Records, RecordsDb } from '../../records/records.ts';
 import {
   findOrganizationMember,
   type OrganizationMember,
   organizationMembershipsOf,
 } from '../../records/rows/members.ts';
-import { removeSecondFactorsOf } from '../../records/rows/second-factors.ts';
+import { hasSecondFactor, removeSecondFactorsOf } from '../../records/rows/second-factors.ts';
 import { removeSessionsOf } from '../../records/rows/sessions.ts';
-import { findUser } from '../../records/rows/users.ts';
+import { findUser, findUserByEmail } from '../../records/rows/users.ts';
 import { auditAction } from '../audit/audit.ts';
-import { change, found } from '../record-change.ts';
+import { change, found, type Step } from '../record-change.ts';
 import { refuseHigherRole } from './grant-limit.ts';
 
 interface MemberOfOrganization {
@@ -41,14 +42,55 @@ export async function resetSecondFactors(
     refuseHigherRole(principal, role);
     if (!(await mayResetEverywhere(db, principal, userId))) throw problem('memberElsewhere');
     const user = found(await findUser(db, userId), 'user', userId);
-    await removeSecondFactorsOf(db, userId);
-    for (const id of await removeSessionsOf(db, userId))
-      step.announce({ kind: 'session', id, action: 'deleted' });
-    step.announce({ kind: 'user', id: userId, action: 'updated' });
-    const changes = [{ field: 'secondFactors', secret: true }] as const;
-    if (actor !== undefined)
-      await auditAction(step, actor, { organizationId, action: 'UPDATE', user, changes });
+    await removeFactors(step, userId);
+    if (actor !== undefined) await logReset(step, actor, { organizationId, user });
   });
+}
+
+export interface OperatorReset {
+  /** Whether the user had an authenticator app or a passkey. */
+  readonly hadFactor: boolean;
+  readonly endedSessions: number;
+}
+
+/**
+ * The same in the name of the operator, who may do it for every account: an only owner has no
+ * other way back. Each organization of the user has it in its audit log. Undefined for an unknown
+ * address.
+ */
+export async function resetSecondFactorsByOperator(
+  records: Records,
+  email: string,
+  operator: Actor,
+): Promise<OperatorReset | undefined> {
+  return change(records, async (step) => {
+    const user = await findUserByEmail(step.db, email.toLowerCase());
+    if (user === undefined) return undefined;
+    const hadFactor = await hasSecondFactor(step.db, user.id);
+    const endedSessions = await removeFactors(step, user.id);
+    const memberships = await organizationMembershipsOf(step.db, user.id);
+    for (const { organizationId } of memberships.filter(isAccepted))
+      await logReset(step, operator, { organizationId, user });
+    return { hadFactor, endedSessions };
+  });
+}
+
+/** How many sessions it has ended. */
+async function removeFactors(step: Step, userId: string): Promise<number> {
+  await removeSecondFactorsOf(step.db, userId);
+  const sessions = await removeSessionsOf(step.db, userId);
+  for (const id of sessions) step.announce({ kind: 'session', id, action: 'deleted' });
+  step.announce({ kind: 'user', id: userId, action: 'updated' });
+  return sessions.length;
+}
+
+function logReset(
+  step: Step,
+  actor: Actor,
+  about: { readonly organizationId: string; readonly user: User },
+): Promise<void> {
+  const changes = [{ field: 'secondFactors', secret: true }] as const;
+  return auditAction(step, actor, { ...about, action: 'UPDATE', changes });
 }
 
 async function mayResetEverywhere(
