@@ -1,4 +1,4 @@
-// The command that adopts the copy of the journal of a lost node: it ships what that had not, and keeps nothing.
+// The command that adopts the copy of a lost node: ships what that had not, and removes it.
 import { rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -74,7 +74,7 @@ async function takeCopy(
     const found = await copyOf(session, node);
     if (found === undefined)
       throw new DataFolderError(
-        `There is no copy of the journal of a node ${node}: its nodes need JOURNAL_COPIES=2 before they are lost`,
+        `PostgreSQL knows no copy of a node ${node}: nodes need JOURNAL_COPIES=2 before they are lost`,
       );
     const { copy, holder, adopted, isSeen } = found;
     // An adoption that was cut short continues.

@@ -103,7 +103,8 @@ async function apply(copy: WrittenCopy, changes: readonly CopyChange[]): Promise
   const dirty = new Set<FileHandle>();
   let isNew = false;
   for (const change of changes) {
-    if (!isCopiedName(change.file)) throw new Error(`${String(change.file)} is no file of a copy`);
+    if (!isCopiedName(change.file))
+      throw new Error(`${String(change.file)} does not belong to a copy`);
     const path = join(copy.directory, change.file);
     if ('contents' in change) await replaceFile(path, change.contents);
     else if ('removed' in change) await remove(copy, change.file);

@@ -1,4 +1,4 @@
-// Journal copy: whatever happens to holders and answers, what was acknowledged is at a second node, byte for byte.
+// Journal copy: with lost holders and lost answers, what was acknowledged is at a second node, byte for byte.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ function createWorld() {
       if (fault === 'answer lost') throw new Error('the answer is lost');
       return answer;
     },
-    /** Forgets what it had open, as a process that starts again. */
+    /** Closes what it had open, as a process that starts again. */
     async restart(place: number): Promise<void> {
       await (stores[place] as CopyStore).close();
       stores[place] = createCopyStore(folders[place] ?? '');
@@ -143,7 +143,7 @@ describe('what is acknowledged is in the copy', () => {
       expect(await append(journal, `entry ${n} ${'x'.repeat(60)}`)).toBe('acknowledged');
       expect(await world.copied()).toEqual(filesOf(world.directory));
     }
-    // Segments that nobody needs leave the copy as well.
+    // Released segments leave the copy as well.
     expect(await journal.dropBefore(journal.position())).toBeGreaterThan(0);
     expect(await append(journal, 'last')).toBe('acknowledged');
     expect(await world.copied()).toEqual(filesOf(world.directory));
@@ -187,7 +187,7 @@ test('an entry that is longer than a request is copied in pieces', async () => {
   expect(await world.copied()).toEqual(filesOf(world.directory));
 });
 
-test('whatever happens, the copy has every acknowledged entry', async () => {
+test('after any faults, the copy has every acknowledged entry', async () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 90 }) }) },
     fc.record({ fault: fc.constantFrom<Fault>('refused', 'answer lost') }),
@@ -247,11 +247,13 @@ describe('what a holder does not take', () => {
       const store = createCopyStore(folder());
       ends.push(() => store.close());
       const changes = [{ file, contents: 'x' }];
-      await expect(store.store(self, { copy, begins: true, changes })).rejects.toThrow('no file');
+      await expect(store.store(self, { copy, begins: true, changes })).rejects.toThrow(
+        'does not belong',
+      );
     },
   );
 
-  test('a node or copy that is no id', async () => {
+  test('a node or copy without an id as its name', async () => {
     const store = createCopyStore(folder());
     for (const [node, name] of [
       ['..', copy],
@@ -260,7 +262,7 @@ describe('what a holder does not take', () => {
       await expect(store.store(node, { copy: name, begins: true, changes: [] })).rejects.toThrow();
   });
 
-  test('copies that are nobody’s any more are removed', async () => {
+  test('copies that count no longer are removed', async () => {
     const directory = folder();
     const store = createCopyStore(directory);
     await store.store(self, { copy, begins: true, isWhole: true, changes: [] });

@@ -22,7 +22,7 @@ export interface CopyHolders {
   readonly send: (to: NodeAddress, request: CopyRequest) => Promise<CopyAnswer>;
   /** Notes where the copy is, for the adoption. Resolves when the note is durable. */
   readonly note: (holder: NodeAddress, copy: string) => Promise<void>;
-  /** The copy moved, or there is none; reported at each change. */
+  /** Called when the copy has moved, or is lost with the error. */
   readonly moved: (holder: NodeAddress | undefined, error?: unknown) => void;
 }
 

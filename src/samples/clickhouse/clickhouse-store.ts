@@ -93,14 +93,7 @@ export async function openClickHouseStore(
   await clickhouse.prepareTables(sampleTables);
   const file = await openStateFile(
     join(directory, shippingFile),
-    async () => ({
-      journal: await takeJournalNumber(shards[0] ?? missing('shard'), options.now()),
-      shipped: 0,
-      nextOrder: 0,
-      blockTo: null,
-      hours: { to: 0, storedFrom: 0, blockTo: null },
-      dropped: [],
-    }),
+    () => takeJournalNumber(shards[0] ?? missing('shard'), options.now()),
     options.stateReplaced,
   );
   const { shipped, released = shipped, blockTo, nextOrder } = file.state;

@@ -42,6 +42,12 @@ export interface StateFile {
   readonly isSaved: boolean;
 }
 
+/** Of a new folder. */
+function newShippingState(journal: number): ShippingState {
+  const hours = { to: 0, storedFrom: 0, blockTo: null };
+  return { journal, shipped: 0, nextOrder: 0, blockTo: null, hours, dropped: [] };
+}
+
 /** Undefined for a folder that never shipped. */
 export async function readState(path: string): Promise<ShippingState | 'damaged' | undefined> {
   const found = await readChecked(path);
@@ -50,12 +56,12 @@ export async function readState(path: string): Promise<ShippingState | 'damaged'
 }
 
 /**
- * `first` gives the state of a new folder. `replaced` is called with each state that was written, and
+ * `takeNumber` gives the journal of a new folder its number. `replaced` is called with each state that was written, and
  * is waited for.
  */
 export async function openStateFile(
   path: string,
-  first: () => Promise<ShippingState>,
+  takeNumber: () => Promise<number>,
   replaced?: (contents: string) => Promise<void>,
 ): Promise<StateFile> {
   const found = await readState(path);
@@ -63,7 +69,7 @@ export async function openStateFile(
     throw new Error(
       `${path} is damaged: restore the data folder from its backup, together with ClickHouse`,
     );
-  let state = found ?? (await first());
+  let state = found ?? newShippingState(await takeNumber());
   let writing: Promise<void> = Promise.resolve();
   let saved = state;
   if (found === undefined) await replaceChecked(path, JSON.stringify(state));
