@@ -11,6 +11,7 @@ import { NewerFormatError } from './model/newer-format.ts';
 import { giveBackStartMemory } from './start-memory.ts';
 import { startText } from './start-message.ts';
 import { DataFolderError } from './data-folder/data-folder.ts';
+import { Problem } from './model/problem.ts';
 import { watchWrapper } from './wrapper-watch.ts';
 
 // A supervisor gives ten seconds; nothing acknowledged is lost even if this passes.
@@ -164,9 +165,8 @@ async function resetSecondFactor(words: readonly string[]): Promise<void> {
  */
 function failWith(code: number): (error: unknown) => void {
   return (error) => {
-    const expected = [ConfigError, DataFolderError, NewerFormatError, ClickHouseStartError].some(
-      (kind) => error instanceof kind,
-    );
+    const kinds = [ConfigError, DataFolderError, NewerFormatError, ClickHouseStartError, Problem];
+    const expected = kinds.some((kind) => error instanceof kind);
     if (expected || isListenError(error))
       console.error(`heliograph: ${sentenceOf(error as Error)}`);
     else console.error(error);
