@@ -25,6 +25,10 @@ import type { Parts } from './platform-parts.ts';
 const copyCall = 'journalCopy';
 /** How often the copy is looked after, and gets the positions of followers. */
 const tendEveryMs = 1_000;
+/** A holder that does not answer for this time is replaced. */
+const answerMsMax = 3_000;
+/** How often copies that moved to other nodes are removed here. */
+const removeEveryMs = 60_000;
 /** How long a node that stops waits for its copy. */
 const closeMsMax = 2_000;
 
@@ -64,9 +68,17 @@ export async function shareCopies(node: NodeOfCopies): Promise<CallHandlers> {
   const { parts, leases, closers } = node;
   const { config, records, telemetry } = parts;
   const store = createCopyStore(copiesFolder(config.dataDirectory));
-  const rows = await journalCopies(records.db);
-  await store.keepOnly(rows.filter(({ holder }) => holder === leases.node.id));
-  closers.push('copies of journals', () => store.close());
+  const removeMoved = async (): Promise<void> => {
+    const rows = await journalCopies(records.db);
+    await store.keepOnly(rows.filter(({ holder }) => holder === leases.node.id));
+  };
+  await removeMoved();
+  const failed = (error: unknown) => telemetry.backgroundFailed('removing moved copies', error);
+  const stop = setRepeatingTimer(() => void removeMoved().catch(failed), removeEveryMs);
+  closers.push('copies of journals', () => {
+    stop();
+    return store.close();
+  });
   telemetry.gauge(
     'journal_copies_held',
     'Journals of other nodes of which this node has the copy.',
@@ -88,8 +100,10 @@ function copyJournal({ parts, leases, nodes, closers }: NodeOfCopies, copy: Jour
   const failed = (error: unknown) => telemetry.backgroundFailed('copying the journal', error);
   copy.connect({
     holders: () => holdersOf(self, otherNodes(leases)),
-    send: async (to, request) =>
-      (await nodes.call(to, copyCall, request as unknown as Json)) as unknown as CopyAnswer,
+    send: async (to, request) => {
+      const answer = nodes.call(to, copyCall, request as unknown as Json);
+      return (await withinTime(answer, to)) as unknown as CopyAnswer;
+    },
     note: (holder, name) =>
       noteJournalCopy(records.db, { node: self, holder: holder.id, copy: name }),
     moved: (holder, error) => (holder === undefined ? failed(error) : undefined),
@@ -113,9 +127,26 @@ function copyJournal({ parts, leases, nodes, closers }: NodeOfCopies, copy: Jour
       await copy.ensure();
     };
     // What is shipped later, the copy would have to look for.
-    if (copy.holder !== undefined) await Promise.race([shipAll().catch(failed), wait(closeMsMax)]);
+    if (copy.holder !== undefined)
+      await Promise.race([shipAll().catch(failed), wait(closeMsMax, undefined, { ref: false })]);
     copy.disconnect();
   });
+}
+
+/** Throws when the node does not answer in time; what it does later is of a copy that does not count. */
+async function withinTime<T>(answer: Promise<T>, { id }: NodeAddress): Promise<T> {
+  const late = new AbortController();
+  const waited = wait(answerMsMax, undefined, { signal: late.signal });
+  try {
+    const timeout = waited.then(() => {
+      throw new Error(`The node ${id} does not answer`);
+    });
+    return await Promise.race([answer, timeout]);
+  } finally {
+    late.abort();
+    waited.catch(() => undefined);
+    answer.catch(() => undefined);
+  }
 }
 
 /** In an order that differs from node to node, so that each holds about as much as the others. */

@@ -62,6 +62,8 @@ interface CopyState {
   copy: Copy | undefined;
   /** What the copy does not have yet. */
   changes: (() => CopyChange | readonly CopyChange[])[];
+  /** The holder that failed last is asked after the others. */
+  failed: NodeAddress | undefined;
   /** When the first attempt failed, since the last one that did not. */
   failingSince: number | undefined;
 }
@@ -69,7 +71,7 @@ interface CopyState {
 export function createJournalCopy(parts: JournalCopyParts): JournalCopy {
   const state: CopyState = {
     ...{ parts, files: new Map(), queue: createSerialQueue(), to: undefined, copy: undefined },
-    ...{ changes: [], failingSince: undefined },
+    ...{ changes: [], failed: undefined, failingSince: undefined },
   };
   return {
     disk: copiedDisk(state),
@@ -150,6 +152,7 @@ async function storeWithin(state: CopyState, to: CopyHolders): Promise<void> {
 
 function forget(state: CopyState, { moved }: CopyHolders, error: unknown): void {
   state.changes = [];
+  state.failed = state.copy?.holder ?? state.failed;
   if (state.copy === undefined && state.failingSince !== undefined) return;
   state.copy = undefined;
   moved(undefined, error);
@@ -171,7 +174,8 @@ async function copyAll(
   candidates: readonly NodeAddress[],
 ): Promise<void> {
   let failure: unknown = new Error('No other node works');
-  for (const holder of candidates)
+  const isLast = ({ id }: NodeAddress) => Number(id === state.failed?.id);
+  for (const holder of candidates.toSorted((a, b) => isLast(a) - isLast(b)))
     try {
       const copy = { id: randomUUID(), holder };
       // What is written from here on is noted for this copy.

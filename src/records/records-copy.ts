@@ -73,7 +73,12 @@ async function tablesToCopy(from: CopySource, to: CopySource): Promise<readonly 
 }
 
 /** Which only PostgreSQL has. */
-const nodeTables: ReadonlySet<string> = new Set(['leases', 'nodes', 'recordChanges']);
+const nodeTables: ReadonlySet<string> = new Set([
+  'journalCopies',
+  'leases',
+  'nodes',
+  'recordChanges',
+]);
 
 export async function countRows(of: CopySource): Promise<readonly CopiedRows[]> {
   const counts: CopiedRows[] = [];

@@ -1,6 +1,6 @@
 // Copies of journals: without the disk of a killed node, nothing that was acknowledged is lost.
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -51,6 +51,18 @@ describeWith(clickhouse, 'copies of journals', () => {
     }).catch((error: unknown) => error as { stdout: string; stderr: string });
     return ended.stdout + ended.stderr;
   }
+
+  test('every metric that alerts-nodes.yml names exists at a node', async () => {
+    const rules = readFileSync(join(import.meta.dirname, '../../docs/alerts-nodes.yml'), 'utf8');
+    const named = new Set(rules.match(/\bheliograph_[a-z0-9_]+/g));
+    expect(named.size).toBeGreaterThan(7);
+    const [port = 0] = lostNode.survivors();
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const known = new Set(
+      Array.from(text.matchAll(/^# TYPE (\S+)/gm), ([, family]) => family ?? ''),
+    );
+    expect([...named].filter((name) => !known.has(name))).toEqual([]);
+  });
 
   test('a node and its disk are lost: its copy is adopted, and has everything once', async () => {
     const { cluster, sendRound, mustSee, survivors, loseNode } = lostNode;
