@@ -57,6 +57,8 @@ export interface PostgresqlPlace {
   readonly settings?: readonly string[];
   /** See `ServerCommand.isGroup`. */
   readonly isGroup?: boolean;
+  /** Whether pages have checksums. */
+  readonly hasChecksums?: boolean;
 }
 
 /** With TLS, on a free port. */
@@ -112,7 +114,10 @@ export async function startPostgresqlIn(
   return server;
 }
 
-function makeData(folder: string, { username, password }: PostgresqlPlace): void {
+function makeData(
+  folder: string,
+  { username, password, hasChecksums = false }: PostgresqlPlace,
+): void {
   const account = accountOf('postgres');
   const data = `${folder}/data`;
   const passwordPath = `${folder}/password`;
@@ -123,6 +128,7 @@ function makeData(folder: string, { username, password }: PostgresqlPlace): void
   if (account !== undefined)
     for (const path of [data, passwordPath]) chownSync(path, account.uid, account.gid);
   const user = ['-U', username, '-A', 'scram-sha-256', `--pwfile=${passwordPath}`];
+  if (hasChecksums) user.push('--data-checksums');
   const cluster = ['-D', data, ...user, '-E', 'UTF8', '--no-locale', '-N'];
   execFileSync(`${programs}/initdb`, cluster, { stdio: 'pipe', ...account });
   rmSync(passwordPath);
