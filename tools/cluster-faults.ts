@@ -8,7 +8,7 @@ import { startFaultRig } from '../tests/faults/fault-rig.ts';
 import { type FaultRound, runFaultRounds } from '../tests/faults/fault-rounds.ts';
 import { randomFrom } from '../tests/oracle/filtered-inventory.ts';
 
-const usage = `usage: npm run cluster-faults -- [--rounds 20] [--seed 1] [--only "node killed and away"] [--nodes 3] [--shards 2] [--replicas 2] [--lease-seconds 10] [--devices 12] [--keep]
+const usage = `usage: npm run cluster-faults -- [--rounds 20] [--seed 1] [--only "node killed and away"] [--nodes 3] [--shards 2] [--replicas 2] [--lease-seconds 10] [--devices 12] [--copies 1] [--keep]
 
 Kinds of faults: ${Object.keys(faultKinds).join(', ')}
 --keep leaves the data in its folder`;
@@ -23,6 +23,7 @@ const { values } = parseArgs({
     replicas: { type: 'string', default: '2' },
     'lease-seconds': { type: 'string', default: '10' },
     devices: { type: 'string', default: '12' },
+    copies: { type: 'string', default: '1' },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -40,6 +41,7 @@ const rig = await startFaultRig({
   shards: Number(values.shards),
   replicas: Number(values.replicas),
   leaseMs: Number(values['lease-seconds']) * 1_000,
+  journalCopies: Number(values.copies),
 });
 let ending: Promise<void> | undefined;
 /** Ends all processes of the rig, also when a round is cut short. */

@@ -19,6 +19,8 @@ export interface RigOptions {
   readonly shards: number;
   readonly replicas: number;
   readonly leaseMs: number;
+  /** See JOURNAL_COPIES. */
+  readonly journalCopies?: number;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -27,7 +29,7 @@ const recordsSettings = { fsync: 'off', full_page_writes: 'off' };
 
 /** Throws with the end of the log of what does not start; everything is ended then. */
 export async function startFaultRig(options: RigOptions): Promise<FaultRig> {
-  const { folder, shards, replicas, leaseMs, environment = {} } = options;
+  const { folder, shards, replicas, leaseMs, journalCopies = 1, environment = {} } = options;
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last();
@@ -43,6 +45,7 @@ export async function startFaultRig(options: RigOptions): Promise<FaultRig> {
     for (let number = 1; number <= options.nodes; number++) {
       const node = await startRigNode({
         ...{ folder: join(folder, `node-${number}`), name: `node ${number}`, leaseMs, environment },
+        journalCopies,
         publicUrl: nodes[0]?.url ?? 'http://127.0.0.1:8080',
         ...{ recordsUrl: records.url, samplesUrl: samples.url },
       });

@@ -20,6 +20,7 @@ export interface RigNodeParts {
   readonly folder: string;
   readonly name: string;
   readonly leaseMs: number;
+  readonly journalCopies: number;
   readonly publicUrl: string;
   /** Of PostgreSQL itself. */
   readonly recordsUrl: string;
@@ -110,11 +111,11 @@ interface Places {
 }
 
 function environmentOf(
-  { folder, leaseMs, publicUrl, environment }: RigNodeParts,
+  { folder, leaseMs, journalCopies, publicUrl, environment }: RigNodeParts,
   { port, internal, recordsUrl, samplesUrl }: Places,
 ): Record<string, string> {
   const cluster = {
-    ...{ nodeUrl: `http://${forOthers}:${internal}`, host: own, leaseMs },
+    ...{ nodeUrl: `http://${forOthers}:${internal}`, host: own, leaseMs, journalCopies },
     secret: 'the secret of all nodes of the fault rig',
   };
   return {
