@@ -74,6 +74,7 @@ const notOnTwoNodes: Readonly<Record<string, string>> = {
   '9-metrics': 'each node counts what it has answered',
   '18-coap': 'its platform restarts, and the second node has its devices meanwhile',
   '18-sparkplug': 'a command that waits for a birth waits on the node that got it',
+  '19-large-exports': 'it runs exports itself, and nodes look for unfinished ones',
   '36-rules': 'each node counts the samples that rules make of an uplink',
   '36-quotas': 'each node counts live connections and subscriptions',
   '37-demo-restart': 'its platform restarts, and the other node has the demo meanwhile',

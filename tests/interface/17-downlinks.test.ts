@@ -249,7 +249,11 @@ describe('contract 35: the queue', () => {
     ]);
     await world.must('PUT', `/v3/integrations/${device.integrationId}`, { properties: account() });
     await server.askedTimes(1);
-    expect(server.asked[0]!.path).toMatch(/down\/replace$/);
+    const first = server.asked[0]!;
+    expect([first.path, first.body.downlinks[0].frm_payload]).toEqual([
+      expect.stringMatching(/down\/replace$/),
+      'Ag==',
+    ]);
   });
 
   test('one more than may wait: 409', async () => {
