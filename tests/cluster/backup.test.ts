@@ -97,7 +97,7 @@ describeWith(postgresql, 'a backup of both servers', () => {
       }
     }
 
-    /** A start creates the tables, in a database and with a data folder for this alone. */
+    /** A start creates the tables, with a data folder only for this. */
     async function createTables({ samples, folder }: Servers): Promise<void> {
       const environment = { SAMPLES_URL: `${samples.url}/${database}` };
       const empty = await startWorld({ directory: join(folder, 'empty'), environment });
