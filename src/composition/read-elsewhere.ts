@@ -34,7 +34,7 @@ export function readElsewhere(
       if (error.wasSent) throw nodeUnreachable(to);
       return undefined;
     });
-  const { read, gained, formerOwners } = createOpenElsewhere({
+  const { read, gained, formerOwners, changes } = createOpenElsewhere({
     ...{ owners, self: leases.node.id, now: () => performance.now(), wait: (ms) => wait(ms) },
     call,
   });
@@ -43,7 +43,7 @@ export function readElsewhere(
     const byId = new Map([...owners.owners().values()].map((node) => [node.id, node]));
     return [...byId.values()].filter(({ id }) => id !== self);
   };
-  sharedSamples.useElsewhere({ read, usage: createUsageElsewhere(others, call) });
+  sharedSamples.useElsewhere({ read, changes, usage: createUsageElsewhere(others, call) });
   const { openHere, usageHere } = sharedSamples;
   const receive = openSamplesReceiver({ openHere, formerOwners, holds: owners.isOwn });
   const handlers: CallHandlers = new Map([

@@ -87,6 +87,7 @@ export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlac
   const elsewhere: Elsewhere = {
     read: async (range) => (await others?.read(range)) ?? [],
     usage: async () => (await others?.usage()) ?? [],
+    changes: () => others?.changes() ?? 0,
   };
   return {
     async openStore(surroundings) {

@@ -10,6 +10,8 @@ export interface FormerOwners {
   noteUnasked(nodes: readonly NodeAddress[], answered: readonly Pick<NodeAddress, 'id'>[]): boolean;
   /** Those that still own something: others have shipped, or cannot be asked. */
   nodes(): readonly FormerOwner[];
+  /** How often a node was noted. */
+  changes(): number;
   /** To be called for those that have shipped everything, as `nodes` returned them. */
   confirm(clean: readonly FormerOwner[]): void;
 }
@@ -54,6 +56,7 @@ export function createFormerOwners(self: string): FormerOwners {
       return unasked.length > 0;
     },
     nodes: () => [...former.values()],
+    changes: () => losses,
     confirm(clean) {
       for (const { id, loss } of clean) if (former.get(id)?.loss === loss) former.delete(id);
     },

@@ -53,6 +53,8 @@ export interface OpenElsewhere {
   readonly gained: () => void;
   /** Nodes that may have open rows of devices of this one; they are asked again in the background. */
   readonly formerOwners: () => readonly NodeAddress[];
+  /** See `Elsewhere.changes`. */
+  readonly changes: () => number;
 }
 
 /**
@@ -89,6 +91,10 @@ export function createOpenElsewhere(parts: ElsewhereParts): OpenElsewhere {
     gained() {
       former.update(owners());
       former.noteAll();
+    },
+    changes() {
+      former.update(owners());
+      return former.changes();
     },
     formerOwners() {
       former.update(owners());

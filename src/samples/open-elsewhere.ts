@@ -49,6 +49,11 @@ export interface Elsewhere {
   readonly read: ReadElsewhere;
   /** Of all other nodes. Throws Problem `nodeUnreachable`. */
   readonly usage: () => Promise<readonly UsageOfJournal[]>;
+  /**
+   * Another number when another node may have shipped samples of devices that this node has now. It
+   * is noticed a moment later when a node that was away returns.
+   */
+  readonly changes: () => number;
 }
 
 /** What a node has for the ranges of another one. */

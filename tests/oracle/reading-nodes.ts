@@ -104,13 +104,13 @@ async function openNode(
       if (error.wasSent) throw nodeUnreachable(to);
       return undefined;
     });
-  const { read, gained, formerOwners } = createOpenElsewhere({
+  const { read, gained, formerOwners, changes } = createOpenElsewhere({
     owners: { leaseOf: leaseOfDevice, isOwn: holds, owners: () => known, refresh },
     ...{ self: id, now: () => performance.now(), wait: () => nextTurn() },
     call,
   });
   const owning = () => [...new Set(known.values())].filter((node) => node.id !== id);
-  const elsewhere = { read, usage: createUsageElsewhere(owning, call) };
+  const elsewhere = { read, changes, usage: createUsageElsewhere(owning, call) };
   const open = () => openClickHouseSamples({ directory, url, now, elsewhere });
   let samples = await open();
   let disconnect: (() => void) | undefined;

@@ -11,7 +11,6 @@ import { addValue } from '../../summaries/tally.ts';
 import type { OpenRange } from '../open-elsewhere.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import { bucketOf, createGrid, type Grid } from './bucket-grid.ts';
-import { dataOfRow } from './open-row.ts';
 import {
   type Aggregate,
   type AggregateRow,
@@ -19,6 +18,7 @@ import {
   beforeOpenRows,
 } from './point-aggregates.ts';
 import { type OpenPlace, openPlacesIn, type ReadParts } from './read-parts.ts';
+import { valuesOfKey } from './row-values.ts';
 import { oldestFirst, type SealedRow } from './sealed-rows.ts';
 import { shardOf } from './shipper.ts';
 
@@ -177,8 +177,9 @@ export function addOpenRows(
   places: readonly OpenPlace[],
   { edges, facet, dataKey }: BucketPlan,
 ): void {
+  const valueOf = valuesOfKey(dataKey);
   for (const { row } of places) {
-    const value = dataValue(dataOfRow(row), dataKey);
+    const value = valueOf(row);
     if (value === undefined || value === null) continue;
     const { timestamp } = row;
     const tally = tallyAt(tallies, bucketOf(edges, timestamp), facet);

@@ -15,6 +15,7 @@ import {
   talliesOf,
 } from './bucket-plan.ts';
 import { queryHours } from './hour-query.ts';
+import { talliesInMemory } from './kept-tallies.ts';
 import { readPartsOf } from './read-parts.ts';
 import { aggregateOf } from './point-aggregates.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -27,6 +28,8 @@ export async function queryBuckets(
   const ofHours = request.source === 'hours' ? await queryHours(request, parts) : undefined;
   if (ofHours !== undefined) return ofHours;
   const plan = planOf(request, await readPartsOf(parts, openRangeOf(request)));
+  const inMemory = talliesInMemory(plan);
+  if (inMemory !== undefined) return request.deviceIds.map((id) => talliesOf(inMemory, id, plan));
   const found = new Map<string, Tallies>();
   // The open rows and the border of the others, of one moment.
   const open = plan.deviceIds.map((deviceId) => [deviceId, openRowsOf(deviceId, plan)] as const);

@@ -99,7 +99,7 @@ describeWith(clickhouse, 'samples in a cluster of ClickHouse', () => {
           .split(';')
           .map((ofShard) => ofShard.split(',').toReversed().join(','))
           .join(';'),
-        elsewhere: { read, usage: async () => [] },
+        elsewhere: { read, usage: async () => [], changes: () => 0 },
       });
       const fetches = async (state: 'stop' | 'start') => {
         for (const { replicas } of reader.clickhouse.shards)

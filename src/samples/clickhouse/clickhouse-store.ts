@@ -16,6 +16,8 @@ import { createHours } from './hours.ts';
 import { takeJournalNumber } from './journal-number.ts';
 import { createNewShapes } from './new-shapes.ts';
 import { createNewestTimes } from './newest-times.ts';
+import { loadBy } from './kept-load.ts';
+import { createKeptRows, type KeptLimits } from './kept-rows.ts';
 import { openHere, type OpenHereRequest } from './open-here.ts';
 import { createOpenRows } from './open-rows.ts';
 import { createReplicaReach } from './replica-reach.ts';
@@ -50,6 +52,7 @@ export interface ClickHouseStoreOptions extends StoreSurroundings {
   /** See `openStateFile`. */
   readonly stateReplaced?: ((contents: string) => Promise<void>) | undefined;
   readonly limits?: Partial<ClickHouseStoreLimits>;
+  readonly keptLimits?: Partial<KeptLimits> | undefined;
 }
 
 export interface ClickHouseStore extends SampleStore {
@@ -102,8 +105,13 @@ export async function openClickHouseStore(
   const { now, shapes } = options;
   const hours = createHours({ shards, file, openRows, visible, failed, now });
   const otherHours = createOtherHours(shards, file.state.journal, now);
+  const kept = createKeptRows({
+    load: loadBy({ shards, visible, shapes }),
+    ...{ journal: file.state.journal, now: () => performance.now(), limits: options.keptLimits },
+    changes: () => options.elsewhere?.changes() ?? 0,
+  });
   const parts: StoreParts = {
-    ...{ shards, openRows, visible, file, hours, otherHours },
+    ...{ shards, openRows, visible, file, hours, otherHours, kept },
     shapes,
     elsewhere: options.elsewhere,
     reachShipped: createReplicaReach(shards),
@@ -126,6 +134,7 @@ export async function openClickHouseStore(
     newShapes,
     failed,
     shipped: (block) => {
+      kept.shipped(block);
       counts.shipped(block);
       hours.shipped(block);
       release.shipped(block.to);
@@ -239,6 +248,7 @@ export async function openClickHouseStore(
     openHere: (request) => openHere(request, state.movedAt, parts),
     devicesMoved() {
       newest.clear();
+      kept.clear();
       state.movedAt = openRows.position();
     },
     async flushHours() {
@@ -260,6 +270,7 @@ export async function openClickHouseStore(
       release.close();
       await shipper.close(limits.closeMsMax);
       await hours.close();
+      await kept.settled();
     },
   };
 }

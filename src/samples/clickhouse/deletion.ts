@@ -36,7 +36,7 @@ export type Deletion = Pick<SampleStore, 'retain' | 'dropDevice' | 'previewExpir
 const nothing: DroppedSamples = { samples: 0, bytes: 0 };
 
 export function createDeletion(parts: DeletionParts): Deletion {
-  const { visible, counts } = parts;
+  const { visible, counts, kept } = parts;
   const turns = createSerialQueue();
   let deletedAt = Number.NEGATIVE_INFINITY;
 
@@ -58,7 +58,8 @@ export function createDeletion(parts: DeletionParts): Deletion {
 
   return {
     retain(rules) {
-      visible.setRules(rules);
+      // What ClickHouse has deleted must not come back.
+      if (visible.setRules(rules) === 'looser') kept.clear();
       return turns.run(async () => {
         await deleteDropped(parts);
         return await deleteExpired();
@@ -83,6 +84,7 @@ async function dropDevice(
   const { journal } = file.state;
   visible.dropped.set(deviceId, before);
   newShapes.forget(deviceId);
+  parts.kept.drop(deviceId);
   const open = openRows.drop(deviceId, before);
   hours.drop(deviceId);
   await file.update({ dropped: [...visible.dropped] });

@@ -28,6 +28,7 @@ import { type HourAggregate, hourAggregateOf } from './hour-aggregates.ts';
 import { type HourPartial, type HourPartials, hourOf, mergePartials } from './hour-partials.ts';
 import { hourAtText, isPunctualText } from './hour-times.ts';
 import type { KnownHours } from './hours.ts';
+import { talliesInMemory } from './kept-tallies.ts';
 import type { OtherHours } from './other-hours.ts';
 import { type AggregateRow, aggregateOf } from './point-aggregates.ts';
 import { pointsOfShape } from './shape-points.ts';
@@ -56,9 +57,11 @@ export async function queryHours(
     const others = await store.otherHours.read();
     if (others === undefined || store.hours.known() === undefined) return undefined;
     const parts = await readPartsOf(store, openRangeOf(request));
+    const plan = planOf(request, parts);
+    const inMemory = talliesInMemory(plan);
+    if (inMemory !== undefined) return request.deviceIds.map((id) => talliesOf(inMemory, id, plan));
     const known = parts.hours.known();
     if (known === undefined || !isBehind(others, parts)) return undefined;
-    const plan = planOf(request, parts);
     const [found, isComplete] = await Promise.all([
       readHours({ aggregate, plan, known, others, found: new Map(), inexact: new Set() }),
       parts.otherHours.isComplete(others),

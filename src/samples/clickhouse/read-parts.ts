@@ -63,7 +63,7 @@ export function openPlacesIn(
   return places.sort(compareRows);
 }
 
-function placeOf(row: OpenRow, journal: number): OpenPlace {
+export function placeOf(row: OpenRow, journal: number): OpenPlace {
   const { timestamp: ts, storedAt, position, index: idx } = row;
   return { ts, storedAt, journal, position, idx, row };
 }

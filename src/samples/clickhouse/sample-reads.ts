@@ -11,6 +11,7 @@ import type {
   SampleScan,
   SampleStore,
 } from '../sample-store.ts';
+import { scanInMemory } from './kept-reads.ts';
 import { sampleOfRow } from './open-row.ts';
 import { type OpenPlace, openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
 import { partitionMs } from './sample-tables.ts';
@@ -77,6 +78,8 @@ async function openIn(
 async function findSamples(scan: SampleScan, store: StoreParts): Promise<Sample[]> {
   const { deviceId, from, limit, skip } = scan;
   const { open: oldestOpen, parts } = await openIn(scan, store);
+  const inMemory = scanInMemory(scan, parts);
+  if (inMemory !== undefined) return inMemory.map(({ row }) => sampleOfRow(row));
   const open = oldestOpen.reverse();
   const skipped = Math.max(0, skip - open.length);
   const wanted = limit + open.length;

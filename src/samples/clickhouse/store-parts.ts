@@ -5,6 +5,7 @@ import type { ShapeInterner } from '../../log/data-shape.ts';
 import { type Problem, problem } from '../../model/problem.ts';
 import type { Elsewhere, OpenOfJournal } from '../open-elsewhere.ts';
 import type { Hours } from './hours.ts';
+import type { KeptRows } from './kept-rows.ts';
 import type { OpenRows } from './open-rows.ts';
 import type { OtherHoursReader } from './other-hours.ts';
 import type { StateFile } from './shipping-state.ts';
@@ -26,6 +27,7 @@ export interface StoreParts {
   readonly shapes: ShapeInterner;
   readonly hours: Hours;
   readonly otherHours: OtherHoursReader;
+  readonly kept: KeptRows;
   /** Undefined for the only node on these tables. */
   readonly elsewhere?: Elsewhere | undefined;
   readonly reachShipped: ReachShipped;

@@ -11,8 +11,8 @@ import type { StateFile } from './shipping-state.ts';
 export type JournalPositions = ReadonlyMap<number, number>;
 
 export interface VisibleRows {
-  /** From now on hides what the rules do not keep. */
-  setRules(rules: RetentionTimes): void;
+  /** From now on hides what the rules do not keep. `looser` when they keep what was hidden before. */
+  setRules(rules: RetentionTimes): 'looser' | 'as strict';
   /** Whether rows may be hidden. */
   hasRules(): boolean;
   /** Deleted devices whose rows are in ClickHouse still, with the position that ends them. */
@@ -83,12 +83,14 @@ export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleR
     dropped,
     hasRules,
     setRules(next) {
+      const isLooser = keepMore(next, rules);
       rules = next;
       latest = Math.max(
         Number.NEGATIVE_INFINITY,
         ...next.workspaces.values(),
         ...next.dataFlows.values(),
       );
+      return isLooser ? 'looser' : 'as strict';
     },
     isVisible: (row) =>
       !isOpenExpired(row, rules) && row.position >= (dropped.get(row.deviceId) ?? 0),
@@ -103,6 +105,18 @@ export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleR
     latestKeepFrom: () => latest,
     hiddenCondition: (hourAt) => `${hourAt} + ${hourMs} <= ${keepFromText(rules)}`,
   };
+}
+
+/** A rule of a data flow also ends that of its workspace. */
+function keepMore(next: RetentionTimes, before: RetentionTimes): boolean {
+  const isEarlier = (times: ReadonlyMap<string, EpochMs>, of: ReadonlyMap<string, EpochMs>) =>
+    [...of].some(([id, keepFrom]) => (times.get(id) ?? Number.NEGATIVE_INFINITY) < keepFrom);
+  const hasNewFlow = [...next.dataFlows.keys()].some((id) => !before.dataFlows.has(id));
+  return (
+    hasNewFlow ||
+    isEarlier(next.workspaces, before.workspaces) ||
+    isEarlier(next.dataFlows, before.dataFlows)
+  );
 }
 
 /** The time from which rows of an origin are kept, as an expression. */
