@@ -51,15 +51,15 @@ function createWorld() {
 
     for (const journal of journals) notice(journal);
     return {
-      /** Publishes some samples of a journal, and then a mark. */
-      deliver(journal: Journal, max: number): void {
+      /** Publishes some samples of a journal, if sessions want them, and then a mark. */
+      deliver(journal: Journal, max: number, isWanted: boolean): void {
         notice(journal);
         stream.setComplete(journals.every(({ isAway, name }) => isAway || next.has(name)));
         if (journal.isAway) return;
         const { name, samples } = journal;
         const from = next.get(name) ?? 0;
         const to = Math.min(samples.length, from + max);
-        fanOut.publish(samples.slice(from, to), world.now);
+        if (isWanted) fanOut.publish(samples.slice(from, to), world.now);
         next.set(name, to);
         const isAll = to === samples.length;
         const before = isAll ? world.now : (samples[to - 1]?.storedAt ?? 0);
@@ -159,7 +159,8 @@ async function run(steps: readonly Step[]): Promise<{ received: string[]; expect
     } else if ('node' in each) {
       // A mark is behind the newest entry in time, as the journal sees to.
       world.now += 1;
-      nodeAt(each.node).deliver(journals[each.journal] as Journal, each.max);
+      const isWanted = client.node === each.node;
+      nodeAt(each.node).deliver(journals[each.journal] as Journal, each.max, isWanted);
     } else if ('leaves' in each) (journals[each.leaves] as Journal).isAway = true;
     else if ('returns' in each) (journals[each.returns] as Journal).isAway = false;
     else if ('restarts' in each) {

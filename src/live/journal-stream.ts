@@ -14,7 +14,7 @@ import {
 
 interface FollowedJournal {
   place: JournalPlace;
-  /** The newest sample that was published. */
+  /** The newest sample that was published, or that a session has read; sessions have all before it. */
   published: JournalPlace | undefined;
   /** Whether the node of the journal works, so that its time counts. */
   isLive: boolean;
@@ -112,7 +112,11 @@ export function createJournalStream(parts: JournalStreamParts): JournalStream {
       moveTo(journalOf(name), reached);
       moveTime();
     },
-    whenReached: (wanted) => whenTrue(() => covers(journals, wanted), waiting, setTimer),
+    async whenReached(wanted) {
+      const isReached = await whenTrue(() => covers(journals, wanted), waiting, setTimer);
+      if (isReached) nameRead(journals, wanted);
+      return isReached;
+    },
     setComplete(complete) {
       isComplete = complete;
     },
@@ -187,6 +191,19 @@ function namedPlaces(
     if (!isLive) named.set(name, place);
     else if (published !== undefined && published.before >= before) named.set(name, published);
   return named;
+}
+
+/**
+ * The next cursors name what a session has read, also where this node published none of it, because
+ * no session wanted it then. The session cannot say more than this node knows.
+ */
+function nameRead(journals: ReadonlyMap<string, FollowedJournal>, read: StreamPlace): void {
+  if (typeof read === 'string') return;
+  for (const [name, { cursor }] of read.journals) {
+    const known = journals.get(name);
+    if (known?.isLive === true && cursor > (known.published?.cursor ?? ''))
+      known.published = known.place;
+  }
 }
 
 /** The earliest time of the journals whose nodes work; undefined without any. */
