@@ -20,6 +20,8 @@ export interface AbsentJournals {
    * then, which is not more than that.
    */
   passStarts(place: StreamPlace | undefined): StreamPlace | undefined;
+  /** Whether the sample is left to the pass that begins when its journal returns. */
+  isLater(sample: LiveSample): boolean;
   /** Call when everything that the pass has read was sent, with what the session has then. */
   passEnds(place: StreamPlace | undefined): void;
   /** The shared frame, or one whose cursor does not include what the session lacks. */
@@ -68,6 +70,7 @@ export function createAbsentJournals({ fanOut, returned, torn }: AbsentOptions):
       readable = stream?.live();
       return has;
     },
+    isLater: ({ journal = '' }) => absent.has(journal),
     passEnds(place) {
       readable = undefined;
       note(place);

@@ -203,7 +203,7 @@ async function readStore({ options, absent }: CatchUpState, pass: ReplayPass): P
     pass.starts = startsOf(pass);
     pass.first = absent.passStarts(firstPlace(pass, options.fanOut));
     try {
-      await sendOwed(options, pass);
+      await sendOwed(options, absent, pass);
       return;
     } catch (thrown) {
       if (!refuseReplay(options, pass, thrown)) return;
@@ -211,13 +211,18 @@ async function readStore({ options, absent }: CatchUpState, pass: ReplayPass): P
   }
 }
 
-async function sendOwed(options: CatchUpOptions, pass: ReplayPass): Promise<void> {
+async function sendOwed(
+  options: CatchUpOptions,
+  absent: AbsentJournals,
+  pass: ReplayPass,
+): Promise<void> {
   const { outbox, now } = options;
   // All topics, because one that the client adds meanwhile counts as read by this pass.
   const deviceIds = new Set([...pass.members].map(({ assetId }) => assetId));
   const replays = pass.starts.map((start) => options.replay(start, deviceIds));
   for await (const batch of mergedReplays(replays)) {
     for (const sample of batch) {
+      if (absent.isLater(sample)) continue;
       while (!outbox.writable) await outbox.whenWritable();
       if (outbox.closed) return;
       const isSent = isOwedNow(options, pass, sample);

@@ -150,9 +150,10 @@ function absentIn(
   for (const [name, named] of place.journals) if (!journals.has(name)) absent.set(name, named);
   for (const [name, { isLive, place: published }] of journals) {
     const has = placeIn(place, name);
-    const isSame = has.cursor === published.cursor;
-    // Without a name, only the time says it, which continues without the journal.
+    // Without a cursor, only the time says it, which continues without the journal.
     const hasAll = has.cursor === '' && has.before > published.before;
+    const isSame =
+      has.cursor === published.cursor && (has.cursor !== '' || has.before === published.before);
     if (!isLive && !isSame && !hasAll) absent.set(name, has);
   }
   return absent;
