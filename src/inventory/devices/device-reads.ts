@@ -20,6 +20,8 @@ export interface DeviceRead {
 export interface DeviceReads {
   byId(id: string): Promise<DeviceRead>;
   byDeviceId(organizationId: string, deviceId: string): Promise<DeviceRead>;
+  /** To be called for each new device: reads in progress may miss it. */
+  deviceCreated(): void;
 }
 
 interface Wanted {
@@ -99,6 +101,7 @@ export function createDeviceReads(records: Records, changes: RecordChanges): Dev
   };
   return {
     byId: (id) => add('', byIds, id),
+    deviceCreated: () => reading.clear(),
     byDeviceId: (organizationId, deviceId) =>
       add(
         organizationId,

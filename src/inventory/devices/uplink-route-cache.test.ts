@@ -40,6 +40,23 @@ let otherSecret: string;
 let flowId: string;
 let reads = 0;
 let onRead = () => {};
+/** Answers of reads of devices wait here, when one is set. */
+let holdAnswer: (() => Promise<void>) | undefined;
+
+/** A query whose answer waits. */
+function held<T extends object>(query: T, wait: () => Promise<void>): T {
+  return new Proxy(query, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        const result: unknown = value.apply(target, given);
+        if (name === 'execute') return (result as Promise<unknown>).finally(wait);
+        return held(result as object, wait);
+      };
+    },
+  });
+}
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'directory-'));
@@ -57,7 +74,10 @@ beforeAll(async () => {
         onRead();
       }
       const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      if (typeof value !== 'function') return value;
+      const wait = holdAnswer;
+      if (name !== 'selectFrom' || wait === undefined) return value.bind(target) as unknown;
+      return (...given: unknown[]) => held(value.apply(target, given) as object, wait);
     },
   });
   uplinks = createUplinkRouteCache({ ...records, db });
@@ -279,6 +299,22 @@ test('fleet 5: changes of others during a read empty nothing and discard nothing
   onRead = () => {};
   expect(await readsFor([id])).toBeGreaterThan(0);
   expect(await readsFor([id])).toBe(0);
+});
+
+test('a device is found as soon as it is created, also while somebody missed it', async () => {
+  const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+  const { promise: isOver, resolve: answer } = Promise.withResolvers<void>();
+  holdAnswer = () => {
+    read();
+    return isOver;
+  };
+  const early = statusOf(() => uplinks.bySecret(secret, 'just-created'));
+  await isRead;
+  holdAnswer = undefined;
+  await make('just-created');
+  const later = statusOf(() => uplinks.bySecret(secret, 'just-created'));
+  answer();
+  expect(await Promise.all([early, later])).toEqual([404, 200]);
 });
 
 test('fleet 5: custom fields follow their values and names, and their deletion', async () => {

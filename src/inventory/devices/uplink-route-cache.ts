@@ -113,6 +113,7 @@ function createDeviceRoutes(records: Records, changes: RecordChanges) {
     flows,
     devices,
     labelChanged: profiles.labelChanged,
+    deviceCreated: reads.deviceCreated,
     routeOf,
     store,
     outputsOf(id: string): FlowRoute['outputs'] | undefined {
@@ -219,6 +220,7 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       return named && routes.routeOf(named);
     },
     recordChanged({ kind, id, action }) {
+      if (kind === 'device' && action === 'created') routes.deviceCreated();
       // No route contains a new record yet. The record that will name it announces its own change.
       if (!routedKinds.has(kind) || action === 'created') return;
       changes.add(id);
