@@ -1,5 +1,5 @@
 // Session: who is signed in, and the workspaces in reach.
-import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { onlineManager, queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import type { components } from '../../generated/interface-types.ts';
 import { answers } from '../api/answers.ts';
 import { ask, csrfToken, platform } from '../api/platform.ts';
@@ -51,14 +51,19 @@ export function useWorkspaces() {
 }
 
 export async function signOut(): Promise<void> {
-  // A request that is not answered yet would be refused with 401.
-  await answers.cancelQueries();
-  const ended = await ask(platform.POST('/v3/auth/logout'));
-  // Not when a session ends on its own: the same user finds the edits after signing in again.
-  discardDrafts();
-  discardSession();
-  // The session at the provider would sign the next user of this browser in as the last one.
-  if (ended?.endSessionUrl !== undefined) location.assign(ended.endSessionUrl);
+  // Other requests wait: behind the end of the session they would be refused with 401.
+  onlineManager.setOnline(false);
+  try {
+    await answers.cancelQueries();
+    const ended = await ask(platform.POST('/v3/auth/logout'));
+    // Not when a session ends on its own: the same user finds the edits after signing in again.
+    discardDrafts();
+    discardSession();
+    // The session at the provider would sign the next user of this browser in as the last one.
+    if (ended?.endSessionUrl !== undefined) location.assign(ended.endSessionUrl);
+  } finally {
+    onlineManager.setOnline(true);
+  }
 }
 
 /** Discards every answer that the last session got. */
