@@ -138,9 +138,24 @@ describe('a device', () => {
     ship(row('d', 8));
     expect(of('d')).toEqual({ from: 8, times: [8] });
     await ask('d', 0);
-    expect(requests).toHaveLength(1);
     await ask('d', -1);
-    expect(requests).toHaveLength(2);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('is loaded with more rows when a read needs more', async () => {
+    const { ship, of, ask, requests } = start({ newestRows: 2 });
+    ship(...[1, 2, 3, 4, 5].map((at) => row('d', at)));
+    await ask('d', undefined, 1);
+    expect(of('d')).toEqual({ from: 5, times: [5] });
+    await ask('d', undefined, 3);
+    expect(of('d')).toEqual({ from: 4, times: [4, 5] });
+    await ask('d', 2);
+    expect(of('d')).toEqual({ from: -Infinity, times: [1, 2, 3, 4, 5] });
+    expect(requests.map(({ from, rowsMax }) => [from, rowsMax])).toEqual([
+      [undefined, 2],
+      [undefined, 3],
+      [undefined, 10_000],
+    ]);
   });
 
   test('that failed to load is asked of ClickHouse', async () => {

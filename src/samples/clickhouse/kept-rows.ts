@@ -87,6 +87,8 @@ interface Kept {
   readonly loadedAt: number;
   from: EpochMs;
   readonly wanted: WantedRows;
+  /** Whether the limits of a device keep no older rows. */
+  isFull: boolean;
   places: OpenPlace[];
   isSorted: boolean;
   characters: number;
@@ -164,6 +166,7 @@ export function createKeptRows(parts: KeptRowsParts): KeptRows {
       if (own.isOutdated) return;
       const loaded: Kept = {
         ...{ loadedAt, wanted, isSorted: true },
+        isFull: found.isCut && found.places.length < newest,
         ...{ places: found.places, characters: found.characters },
         from: from ?? Number.NEGATIVE_INFINITY,
       };
@@ -194,7 +197,7 @@ export function createKeptRows(parts: KeptRowsParts): KeptRows {
   function halve(deviceId: string, of: Kept): void {
     remove(deviceId);
     const places = sorted(of).slice(Math.ceil(of.places.length / 2));
-    const half: Kept = { ...of, places, characters: of.characters / 2 };
+    const half: Kept = { ...of, places, characters: of.characters / 2, isFull: true };
     beginBehindFirst(half);
     keep(deviceId, half);
   }
@@ -225,8 +228,7 @@ export function createKeptRows(parts: KeptRowsParts): KeptRows {
     },
     missed(deviceId, wanted) {
       const known = kept.get(deviceId);
-      // More than it has cannot be kept.
-      if (known !== undefined && !isMore(wanted, known.wanted)) return;
+      if (known?.isFull === true) return;
       const at = asked.get(deviceId);
       asked.set(deviceId, now());
       if (known === undefined && (at === undefined || now() - at > limits.askedMsMax)) return;
@@ -266,10 +268,6 @@ function sorted(of: Kept): OpenPlace[] {
   if (!of.isSorted) of.places.sort(compareRows);
   of.isSorted = true;
   return of.places;
-}
-
-function isMore(wanted: WantedRows, than: WantedRows): boolean {
-  return beginOf(wanted) < beginOf(than) || wanted.rows > than.rows;
 }
 
 /** Rows from a time on and so many of the newest ones are all that can be kept. */
