@@ -107,13 +107,14 @@ export async function queryRows(
   { isOfFirst, second, queryRounds }: QueriedNodes,
 ): Promise<string[][]> {
   const owned = several.ids.filter(isOfFirst);
-  const turnsEach = queryRounds + warmTurns;
+  // No device is asked for twice before the owner is to keep it.
+  const turnsEach = Math.min(queryRounds + warmTurns, owned.length / deviceQueries.length);
   async function measured(platforms: readonly Platform[], places: (turn: number) => number) {
     const found: number[][] = [];
     for (const [number, [, path, body]] of deviceQueries.entries()) {
       const times = platforms.map((): number[] => []);
-      for (let turn = 0; turn < turnsEach; turn++) {
-        const place = places(number * turnsEach + turn);
+      for (let turn = 0; turn < Math.floor(turnsEach); turn++) {
+        const place = places(Math.ceil(number * turnsEach) + turn);
         for (const [i, platform] of platforms.entries()) {
           const id = platform === one.platform ? one.ids[place] : owned[place];
           const ms = await timed(() =>
@@ -128,19 +129,21 @@ export async function queryRows(
   }
   const first = await measured(
     [one.platform, several.platform, second],
-    // A device is asked for twice at most, and kept then.
-    (turn) => turn % owned.length,
+    (turn) => turn,
   );
   await measured([several.platform], (turn) => turn % keptDevices);
   await wait(keptAfterMs);
-  const again = await measured([one.platform, several.platform], (turn) => turn % keptDevices);
+  const again = await measured(
+    [one.platform, several.platform, second],
+    (turn) => turn % keptDevices,
+  );
   return deviceQueries.map(([name], number) => {
     const [embedded = 0, atOwner = 0, elsewhere = 0] = first[number] ?? [];
-    const [embeddedAgain = 0, kept = 0] = again[number] ?? [];
+    const [embeddedAgain = 0, kept = 0, keptElsewhere = 0] = again[number] ?? [];
     return [
       ...[name, figure(embedded), figure(atOwner), `x${figure(atOwner / embedded)}`],
       ...[figure(elsewhere), figure(embeddedAgain), figure(kept)],
-      `x${figure(kept / embeddedAgain)}`,
+      ...[`x${figure(kept / embeddedAgain)}`, figure(keptElsewhere)],
     ];
   });
 }

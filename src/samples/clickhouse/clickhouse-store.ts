@@ -17,7 +17,7 @@ import { takeJournalNumber } from './journal-number.ts';
 import { createNewShapes } from './new-shapes.ts';
 import { createNewestTimes } from './newest-times.ts';
 import { loadBy } from './kept-load.ts';
-import { createKeptRows, type KeptLimits } from './kept-rows.ts';
+import { createKeptRows, type KeptLimits, type KeptRows } from './kept-rows.ts';
 import { openHere, type OpenHereRequest } from './open-here.ts';
 import { createOpenRows } from './open-rows.ts';
 import { createReplicaReach } from './replica-reach.ts';
@@ -69,6 +69,7 @@ export interface ClickHouseStore extends SampleStore {
   /** The same, and inserts all hours of it. */
   readonly flushHours: () => Promise<void>;
   readonly figures: () => ShippingFigures;
+  readonly kept: Pick<KeptRows, 'settled'>;
   /** See `JournalRelease.ask`. */
   readonly askReplicas: () => Promise<void>;
 }
@@ -244,6 +245,7 @@ export async function openClickHouseStore(
     retain: (rules) => answered(() => deletion.retain(rules)),
     dropDevice: (deviceId, before) => answered(() => deletion.dropDevice(deviceId, before)),
     journal: file.state.journal,
+    kept,
     flush: shipper.flush,
     openHere: (request) => openHere(request, state.movedAt, parts),
     devicesMoved() {
