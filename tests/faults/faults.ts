@@ -36,12 +36,16 @@ export const faultKinds = {
   'ClickHouse replica killed': (rig, random) => killed(replicaOf(rig, random), 3_000, false),
   'ClickHouse replica paused': (rig, random) => paused(replicaOf(rig, random), 3_000, false),
   'ZooKeeper killed': ({ samples }) => killed(named(samples.zooKeeper, 'ZooKeeper'), 3_000, false),
+  'ZooKeeper paused': ({ samples }) => paused(named(samples.zooKeeper, 'ZooKeeper'), 3_000, false),
+  'PostgreSQL killed': ({ records }) => killed(named(records, 'PostgreSQL'), 1_000, false),
+  'PostgreSQL paused': ({ records }) => paused(named(records, 'PostgreSQL'), 3_000, false),
   'node cut from PostgreSQL': (rig, random) => cut(rig, random, 'postgresql'),
   'node cut from ClickHouse': (rig, random) => cut(rig, random, 'clickhouse'),
   'node cut from other nodes': (rig, random) => cut(rig, random, 'nodes'),
 } as const satisfies Record<string, (rig: FaultRig, random: Random) => Fault>;
 
-type Named = KillableServer & { readonly name: string };
+type Target = Pick<KillableServer, 'kill' | 'restart' | 'pause' | 'resume'>;
+type Named = Target & { readonly name: string };
 
 function pickOf<T>(random: Random, from: readonly T[]): T {
   const picked = from[Math.floor(random() * from.length)];
@@ -51,8 +55,9 @@ function pickOf<T>(random: Random, from: readonly T[]): T {
 
 const nodeOf = ({ nodes }: FaultRig, random: Random): RigNode => pickOf(random, nodes);
 
-function named(server: KillableServer, name: string): Named {
-  return Object.assign(server, { name });
+/** A server that started again is another process, which the functions know. */
+function named({ kill, restart, pause, resume }: Target, name: string): Named {
+  return { name, kill, restart, pause, resume };
 }
 
 function replicaOf({ samples }: FaultRig, random: Random): Named {

@@ -1,6 +1,14 @@
 // PostgreSQL of a test run: one cluster in a temporary folder, started once and ended with the run.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -11,7 +19,8 @@ import { templateDatabase } from '../../src/records/testing-engine.ts';
 import { type KillableServer, startKillable } from './killable-server.ts';
 import { postgresql } from './postgresql.ts';
 
-export interface RecordsCluster extends Pick<KillableServer, 'kill' | 'restart' | 'stop'> {
+export interface RecordsCluster
+  extends Pick<KillableServer, 'kill' | 'restart' | 'pause' | 'resume' | 'stop'> {
   /** The address of the cluster's own database. */
   readonly url: string;
   readonly port: number;
@@ -63,16 +72,44 @@ export async function startRecordsCluster(
       return true;
     }),
   );
+  let sessions: readonly number[] = [];
+  const resume = (): void => {
+    for (const pid of sessions) signalled(pid, 'SIGCONT');
+    sessions = [];
+    server.resume();
+  };
   return {
     url,
     port,
     kill: server.kill,
     restart: server.restart,
+    /** Its sessions are processes of their own. */
+    pause() {
+      server.pause();
+      sessions = childrenOf(server.pid);
+      for (const pid of sessions) signalled(pid, 'SIGSTOP');
+    },
+    resume,
     async stop() {
+      resume();
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter((child) => child !== '').map(Number);
+}
+
+/** A session may have ended meanwhile. */
+function signalled(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 /** What the test runner calls before the first test on PostgreSQL, and what it gets for the end. */
