@@ -78,7 +78,7 @@ function runnerOf(parts: Parts, { runPart }: SampleExports): OperationRunner {
     runChunk: async (id) => {
       const isDone = await runPart(id);
       const operation = await findOperation(records.db, id);
-      if (operation !== undefined)
+      if (operation !== undefined && liveEvents.wants(operation.workspaceId, 'OPERATION'))
         liveEvents.operationMoved(operation.workspaceId, await readOperation(records, id));
       return isDone;
     },

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { entriesOver, journalName } from './entry-feeds.ts';
 import type { Parts } from './platform-parts.ts';
+import type { EventsElsewhere } from '../flows/events-elsewhere.ts';
 import {
   createJournalReplay,
   createReplayFeed,
@@ -22,18 +23,19 @@ export interface NodeOfLive {
   readonly links: Links;
   /** The other nodes that hold leases. */
   readonly nodes: () => readonly NodeAddress[];
+  readonly events: Pick<EventsElsewhere, 'told'>;
 }
 
-export function offerReplay(node: NodeOfLive): FeedHandler {
+export function offerReplay(node: Pick<NodeOfLive, 'parts' | 'id'>): FeedHandler {
   return createReplayFeed(ownReplayOf(node));
 }
 
-function ownReplayOf({ parts, id }: NodeOfLive): OwnReplayParts {
+function ownReplayOf({ parts, id }: Pick<NodeOfLive, 'parts' | 'id'>): OwnReplayParts {
   return { log: parts.log, journal: () => journalName(parts, id) };
 }
 
 export function openLiveNodes(node: NodeOfLive): LiveNodes {
-  const { parts, links, nodes } = node;
+  const { parts, links, nodes, events } = node;
   const { log, now, telemetry, workspaceFanOut } = parts;
   const { journal } = ownReplayOf(node);
   const stream = createJournalStream({ from: log.reachTime(), setTimer });
@@ -49,6 +51,10 @@ export function openLiveNodes(node: NodeOfLive): LiveNodes {
   });
   return {
     ...streams,
+    async follow(assetIds) {
+      const [ended] = await Promise.all([streams.follow(assetIds), events.told()]);
+      return ended;
+    },
     fanOut,
     own: {
       publish: (samples, at) =>

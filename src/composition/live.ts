@@ -134,7 +134,7 @@ function composeOfflineWatch(
     settled,
     goneOffline: ({ workspaceId, organizationId }, range) =>
       devicesGoneOffline(records.elsewhere(organizationId), workspaceId, range),
-    deviceChanged: liveEvents.deviceChanged,
+    deviceChanged: liveEvents.deviceWentOffline,
     now,
     setRepeatingTimer,
     failed: (error) => telemetry.backgroundFailed('noticing devices that go offline', error),

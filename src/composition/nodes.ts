@@ -14,6 +14,7 @@ import { composeSharedWork } from './shared-work.ts';
 import type { ClusterConfig } from '../cluster-settings.ts';
 import { nodeIdOf } from '../data-folder/node-id.ts';
 import { entryFeed } from '../flows/entry-feed.ts';
+import { createEventsElsewhere, type EventsElsewhere } from '../flows/events-elsewhere.ts';
 import { replayFeed } from '../flows/journal-replay.ts';
 import type { DeviceOwnership } from '../flows/owned-devices.ts';
 import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
@@ -40,8 +41,10 @@ import {
 } from '../nodes/http/internal-port.ts';
 import { createWebSocketLinks } from '../nodes/http/web-socket-links.ts';
 import type { FeedHandlers } from '../nodes/links/links.ts';
+import type { NodeAddress } from '../model/node-address.ts';
+import type { NodeMessages } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
-import type { CallHandlers, Nodes } from '../nodes/nodes.ts';
+import { type CallHandlers, NodeUnreachable, type Nodes } from '../nodes/nodes.ts';
 import { askOwners, type OwnerSearch, unlessUnsent } from '../nodes/owner-search.ts';
 import { leasesOfNode } from '../records/rows/node-leases.ts';
 import { openOwnSession } from '../records/postgres/own-session.ts';
@@ -88,7 +91,9 @@ export async function openCluster(
   const messages = openMessages(parts, leases, nodes, closers);
   const work = composeSharedWork(parts, leases, nodes);
   shareChanges(parts, work);
-  const nodeOfLive = { ...{ parts, id, links }, nodes: () => otherNodes(leases) };
+  const others = () => otherNodes(leases);
+  const events = openEvents(parts, messages, others, closers);
+  const nodeOfLive = { ...{ parts, id, links, events }, nodes: others };
   const feeds: FeedHandlers = new Map([
     [entryFeed, offerEntries(parts, id)],
     [replayFeed, offerReplay(nodeOfLive)],
@@ -154,6 +159,27 @@ function openMessages({ telemetry }: Parts, leases: Leases, nodes: Nodes, closer
   telemetry.gauge('node_messages_waiting', about, messages.waiting);
   closers.push('messages to other nodes', async () => messages.close());
   return messages;
+}
+
+/** From now on, live events reach sessions of other nodes. */
+function openEvents(
+  { workspaceFanOut: here, telemetry, now, newId, shareEvents }: Parts,
+  messages: Pick<NodeMessages, 'toNode' | 'handle'>,
+  nodes: () => readonly NodeAddress[],
+  closers: Closers,
+): EventsElsewhere {
+  const events = createEventsElsewhere({
+    ...{ run: newId(), messages, nodes, here, now, clock: () => performance.now() },
+    ...{ setTimer, setRepeatingTimer },
+    failed(error) {
+      // Its sessions are told how many events they lack, or end with it.
+      if (error instanceof NodeUnreachable) return;
+      telemetry.backgroundFailed('sending live events to another node', error);
+    },
+  });
+  shareEvents(events);
+  closers.push('live events of other nodes', async () => events.close());
+  return events;
 }
 
 /** A database that does not answer must not keep the node from stopping. */

@@ -19,9 +19,7 @@ export interface OperationsParts {
   readonly telemetry: Telemetry;
   /** Undefined until network servers are connected. */
   readonly networkServers: () => TellNetworkServer | undefined;
-  readonly liveEvents: Pick<LiveEvents, 'operationMoved'>;
-  /** Whether operations are followed anywhere. */
-  readonly isFollowed: () => boolean;
+  readonly liveEvents: Pick<LiveEvents, 'operationMoved' | 'wantsAny'>;
   /** Whether this node runs the operation. */
   readonly isOwn: (id: string) => boolean;
 }
@@ -33,7 +31,7 @@ export interface Operations extends OperationRunner {
 export function composeOperations(parts: OperationsParts): Operations {
   const { records, acting, telemetry, networkServers } = parts;
   const show = async (id: string): Promise<void> => {
-    if (!parts.isFollowed()) return;
+    if (!parts.liveEvents.wantsAny('OPERATION')) return;
     const operation = await readOperation(records, id);
     parts.liveEvents.operationMoved(operation.workspaceId, operation);
   };

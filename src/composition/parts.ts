@@ -24,7 +24,7 @@ import { nodeIdOf, storedNodeId } from '../data-folder/node-id.ts';
 import { createAlarmFeed } from '../flows/alarm-feed.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
-import { createLiveEvents } from '../flows/live-events.ts';
+import { createLiveEvents, type EventAudience } from '../flows/live-events.ts';
 import type { LeaseName } from '../leases/leases.ts';
 import { leaseOfOperation } from '../leases/work-leases.ts';
 import type { EntryLog } from '../log/entry-log.ts';
@@ -85,9 +85,9 @@ export async function openParts(start: Start): Promise<Parts> {
   const isOwn = (id: string) => work.isOwn?.(leaseOfOperation(id)) ?? true;
   const networkServers = () => network.servers;
   const workspaceFanOut = createWorkspaceFanOut(now);
-  const liveEvents = createLiveEvents(workspaceFanOut);
-  const live = { liveEvents, isFollowed: () => workspaceFanOut.wanting('OPERATION').length > 0 };
-  const running = { networkServers, isOwn, ...live };
+  const elsewhere: { events?: EventAudience } = {};
+  const liveEvents = createLiveEvents(workspaceFanOut, () => elsewhere.events);
+  const running = { networkServers, isOwn, liveEvents };
   const operations = composeOperations({ records, acting, telemetry, ...running });
   changes.follow(withoutMemory(liveEvents.recordChanged), withoutMemory(operations.recordChanged));
   closers.push('operations', () => operations.close());
@@ -111,6 +111,7 @@ export async function openParts(start: Start): Promise<Parts> {
     operations,
     workspaceFanOut,
     liveEvents,
+    shareEvents: (events) => void (elsewhere.events = events),
     followChanges: changes.follow,
     useNetworkServers: (tell) => void (network.servers = tell),
     useChangeSharing: requests.useSharing,

@@ -6,7 +6,7 @@ import type { SharedSamples } from './samples.ts';
 import type { Config } from '../config.ts';
 import type { JournalCopy } from '../copies/journal-copy.ts';
 import type { AlarmFeed } from '../flows/alarm-feed.ts';
-import type { LiveEvents } from '../flows/live-events.ts';
+import type { EventAudience, LiveEvents } from '../flows/live-events.ts';
 import type { Followers } from '../flows/followers.ts';
 import type { LiveNodes } from '../flows/node-streams.ts';
 import type { DeviceOwnership } from '../flows/owned-devices.ts';
@@ -94,6 +94,8 @@ export interface Parts {
   /** Those who follow whole workspaces, and what they are sent. */
   readonly workspaceFanOut: WorkspaceFanOut;
   readonly liveEvents: LiveEvents;
+  /** From now on, live events reach sessions of other nodes too. */
+  readonly shareEvents: (events: EventAudience) => void;
   /** What organizations use of their quotas. */
   readonly quotaUse: QuotaUse;
   /** What they have open just now, counted in one place for everybody who opens. */

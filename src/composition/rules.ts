@@ -180,14 +180,14 @@ function searchedStore({ store, log }: Parts): SearchedStore {
 
 /** What evaluation, scripts and simulation share. */
 function composeRuleState(parts: Parts, searched: SearchedStore) {
-  const { records, telemetry, directory, followChanges, workspaceFanOut, liveEvents } = parts;
+  const { records, telemetry, directory, followChanges, liveEvents } = parts;
   const { backgroundFailed } = telemetry;
   const registry = createRuleRegistry(records, searched, (ruleId, error) =>
     backgroundFailed(`reading rule ${ruleId}`, error),
   );
   followChanges(registry);
   const log = createRunLog({
-    wants: (workspaceId) => workspaceFanOut.wants(workspaceId, 'RULE_RUN'),
+    wants: (workspaceId) => liveEvents.wants(workspaceId, 'RULE_RUN'),
     ran: liveEvents.ran,
   });
   telemetry.counts('rule_runs_total', 'Runs of rules by outcome.', 'outcome', () => log.counts);

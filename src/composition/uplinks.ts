@@ -116,10 +116,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const { telemetry, records, log, followers, now, newId } = parts;
   const { db } = records;
   const scripts = await composeScripts(parts);
-  const { workspaceFanOut, liveEvents } = parts;
+  const { liveEvents } = parts;
   const online = {
-    isWatched: (workspaceId: string) => workspaceFanOut.wants(workspaceId, 'DEVICE_STATE'),
-    changed: liveEvents.deviceChanged,
+    isWatched: (workspaceId: string) => liveEvents.wants(workspaceId, 'DEVICE_STATE'),
+    changed: liveEvents.deviceCameOnline,
   };
   const takesTurns = parts.node !== undefined;
   const epochOf = parts.ownership?.epochOf;

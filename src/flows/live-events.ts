@@ -1,14 +1,16 @@
 // Live events: what happens in workspaces, as those see it who follow it (contract 37).
 import type { TriedDelivery } from '../deliveries/delivery-worker.ts';
 import type { ShownAlarmEvent } from './alarm-notifications.ts';
-import type { WorkspaceFanOut } from '../live/workspace-fan-out.ts';
+import type { LiveEvent, WorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { RecordKind } from '../model/ids.ts';
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { LiveKind } from '../model/live-kind.ts';
 import type { Scope } from '../model/permission.ts';
 import type { ChangedRecord, RecordChange } from '../model/record.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import { type RuleRun, runView } from '../rules/rule-run.ts';
+import type { EventsElsewhere } from './events-elsewhere.ts';
 
 /** A device that came online, or went offline. */
 export interface DeviceTransition {
@@ -20,9 +22,19 @@ export interface DeviceTransition {
   readonly lastUplinkAt: EpochMs;
 }
 
+/** Whether sessions follow a kind, and what they are sent. */
+export type EventAudience = Pick<EventsElsewhere, 'wants' | 'wantsAny' | 'publish'>;
+
 export interface LiveEvents {
+  /** Whether a session of any node follows the kind in the workspace. */
+  readonly wants: (workspaceId: string, kind: LiveKind) => boolean;
+  /** Whether a session of any node follows the kind in any workspace. */
+  readonly wantsAny: (kind: LiveKind) => boolean;
+  /** Every node notices it. */
   readonly recordChanged: (change: RecordChange) => void;
-  readonly deviceChanged: (transition: DeviceTransition) => void;
+  /** Every node notices it. */
+  readonly deviceWentOffline: (transition: DeviceTransition) => void;
+  readonly deviceCameOnline: (transition: DeviceTransition) => void;
   readonly alarmChanged: (event: ShownAlarmEvent) => void;
   readonly delivered: (tried: TriedDelivery) => void;
   readonly ran: (compiled: CompiledRule, run: RuleRun) => void;
@@ -52,8 +64,25 @@ const scopeOfRecord: Partial<Readonly<Record<RecordKind, Scope>>> = {
 
 const pastTense = { created: 'CREATED', updated: 'UPDATED', deleted: 'DELETED' } as const;
 
-export function createLiveEvents(fanOut: WorkspaceFanOut): LiveEvents {
+/** `elsewhere` are the sessions of other nodes; undefined without any. */
+export function createLiveEvents(
+  fanOut: WorkspaceFanOut,
+  elsewhere: () => EventAudience | undefined = () => undefined,
+): LiveEvents {
+  function publish(event: LiveEvent): void {
+    fanOut.publish(event);
+    elsewhere()?.publish(event);
+  }
+
+  function transitionOf({ workspaceId, lastUplinkAt, ...device }: DeviceTransition): LiveEvent {
+    const content = () => ({ ...device, lastUplink: formatInstant(lastUplinkAt) });
+    return { workspaceId, kind: 'DEVICE_STATE', content };
+  }
+
   return {
+    wants: (workspaceId, kind) =>
+      fanOut.wants(workspaceId, kind) || elsewhere()?.wants(workspaceId, kind) === true,
+    wantsAny: (kind) => fanOut.wanting(kind).length > 0 || elsewhere()?.wantsAny(kind) === true,
     recordChanged(change) {
       const scope = scopeOfRecord[change.kind];
       if (change.about === undefined || scope === undefined || fanOut.size === 0) return;
@@ -61,26 +90,24 @@ export function createLiveEvents(fanOut: WorkspaceFanOut): LiveEvents {
       for (const workspaceId of workspacesOf(change.about, fanOut))
         fanOut.publish({ workspaceId, kind: 'RECORD_CHANGED', scope, content });
     },
-    deviceChanged({ workspaceId, lastUplinkAt, ...device }) {
-      const content = () => ({ ...device, lastUplink: formatInstant(lastUplinkAt) });
-      fanOut.publish({ workspaceId, kind: 'DEVICE_STATE', content });
-    },
+    deviceWentOffline: (transition) => fanOut.publish(transitionOf(transition)),
+    deviceCameOnline: (transition) => publish(transitionOf(transition)),
     alarmChanged({ change, alarm }) {
       const { workspaceId } = alarm;
-      fanOut.publish({ workspaceId, kind: 'ALARM', content: () => ({ change, alarm }) });
+      publish({ workspaceId, kind: 'ALARM', content: () => ({ change, alarm }) });
     },
     delivered(tried) {
       const { workspaceId } = tried.waiting;
       const content = () => ({ delivery: deliveryContent(tried) });
-      fanOut.publish({ workspaceId, kind: 'DELIVERY', content });
+      publish({ workspaceId, kind: 'DELIVERY', content });
     },
     ran(compiled, run) {
       const { id, name, workspaceId } = compiled.rule;
       const content = () => ({ rule: { id, name }, run: runView(compiled, run) });
-      fanOut.publish({ workspaceId, kind: 'RULE_RUN', content });
+      publish({ workspaceId, kind: 'RULE_RUN', content });
     },
     operationMoved(workspaceId, operation) {
-      fanOut.publish({ workspaceId, kind: 'OPERATION', content: () => ({ operation }) });
+      publish({ workspaceId, kind: 'OPERATION', content: () => ({ operation }) });
     },
   };
 }

@@ -17,7 +17,7 @@ export function publishEntry(
     fanOut.interestsIn(deviceId).length === 0 &&
     !workspaces.takesSamples(summary.workspaceId);
   if (isUnwanted) {
-    workspaces.omitSamples(summary.workspaceId, summary.count);
+    workspaces.omit(summary.workspaceId, 'SAMPLE', summary.count);
     fanOut.pass(cursorAt(position, 1), cursorAt(position, summary.count));
   } else if (entry.samples.length > 0) fanOut.publish(entry.samples, now());
 }
@@ -34,6 +34,6 @@ export function publishRows(
     for (let place = 0; place < length; place++) publishEntry(fanOut, rows.entryAt(place), now);
     return;
   }
-  workspaces.omitSamples(summary.workspaceId, length);
+  workspaces.omit(summary.workspaceId, 'SAMPLE', length);
   fanOut.pass(cursorAt(position, 1), cursorAt(position + length - 1, 1));
 }

@@ -31,8 +31,8 @@ export interface WorkspaceFanOut {
   readonly publish: (event: LiveEvent) => void;
   /** Whether a session would be sent a sample of the workspace now. */
   readonly takesSamples: (workspaceId: string) => boolean;
-  /** Counts samples that are not created, because no session would be sent one. */
-  readonly omitSamples: (workspaceId: string, samples: number) => void;
+  /** Counts events that are not created, or that were lost on the way from another node. */
+  readonly omit: (workspaceId: string, kind: LiveKind, count: number) => void;
   /** Sends the sample; returns its frame, if there is one. */
   readonly publishSample: (
     sample: StoredSample,
@@ -98,9 +98,9 @@ export function createWorkspaceFanOut(now: () => EpochMs): WorkspaceFanOut {
       const to = sending(workspaceId, 'SAMPLE');
       return to !== undefined && isFree(to);
     },
-    omitSamples(workspaceId, samples) {
+    omit(workspaceId, kind, omitted) {
       const audience = audiences.get(workspaceId);
-      if (audience?.byKind.has('SAMPLE') === true) count(audience.unsent, 'SAMPLE', samples);
+      if (audience?.byKind.has(kind) === true) count(audience.unsent, kind, omitted);
     },
     publishSample(sample, known, cursorOf) {
       const to = sending(sample.workspaceId, 'SAMPLE');
