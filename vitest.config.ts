@@ -82,7 +82,6 @@ const notOnTwoNodes: Readonly<Record<string, string>> = {
   '37-own-settings': 'passkeys need a name in PUBLIC_URL, and the proxy has an address',
   '37-record-health': 'the last runs of rules are saved once a second',
   '37-retention-effect': 'it estimates from sealed files of one node',
-  '37-live-workspace': 'workspace events reach the sessions of the node where they happen',
 };
 /** With `CLUSTER=2`, platforms of the named tests are two nodes behind a proxy, on both servers. */
 const onTwoNodes = {

@@ -24,8 +24,10 @@ export function loadBy({
     const { deviceId, from, rowsMax } = request;
     const after = from === undefined ? '' : ` and ts >= ${int64(from)}`;
     const where = `device = ${quoted(deviceId)}${after}${visible.storedCondition([deviceId])}`;
+    // The times are read first, so that the data of older rows is not read.
+    const newest = `select min(ts) from (select ts from samples where ${where} order by ts desc limit ${rowsMax + 1})`;
     const rows = shardOf(deviceId, shards).stream<StoredRow>(
-      `select ${sealedColumns}, workspace, flow from samples where ${where} order by ${newestFirst} limit ${rowsMax + 1}`,
+      `select ${sealedColumns}, workspace, flow from samples where ${where} and ts >= (${newest}) order by ${newestFirst} limit ${rowsMax + 1}`,
     );
     return read(rows, request, shapes);
   };
