@@ -226,6 +226,6 @@ test('property: what is kept is what was stored from a time on, whatever happens
         expect(found.times).toEqual(expected);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 2000 },
   );
 });

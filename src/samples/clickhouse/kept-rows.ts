@@ -172,14 +172,15 @@ export function createKeptRows(parts: KeptRowsParts): KeptRows {
       };
       if (found.isCut) beginBehindFirst(loaded);
       keep(deviceId, loaded);
-      for (const row of own.rows) if (kept.get(deviceId) === loaded) add(deviceId, loaded, row);
+      for (const row of own.rows) addKept(deviceId, row);
     } finally {
       loading.delete(deviceId);
     }
   }
 
-  function add(deviceId: string, to: Kept, row: OpenRow): void {
-    if (row.timestamp < to.from) return;
+  function addKept(deviceId: string, row: OpenRow): void {
+    const to = kept.get(deviceId);
+    if (to === undefined || row.timestamp < to.from) return;
     const place = placeOf(row, journal);
     const last = to.places.at(-1);
     if (last !== undefined && compareRows(place, last) < 0) to.isSorted = false;
@@ -239,8 +240,7 @@ export function createKeptRows(parts: KeptRowsParts): KeptRows {
       for (const row of block.rows) {
         const { deviceId } = row;
         loading.get(deviceId)?.rows.push(row);
-        const known = kept.get(deviceId);
-        if (known !== undefined) add(deviceId, known, row);
+        addKept(deviceId, row);
       }
       makeRoom();
     },
