@@ -45,13 +45,17 @@ let holdAnswer: (() => Promise<void>) | undefined;
 
 /** A query whose answer waits. */
 function held<T extends object>(query: T, wait: () => Promise<void>): T {
+  const waited = async (answer: unknown): Promise<unknown> => {
+    await wait();
+    return answer;
+  };
   return new Proxy(query, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
       return (...given: unknown[]) => {
         const result: unknown = value.apply(target, given);
-        if (name === 'execute') return (result as Promise<unknown>).finally(wait);
+        if (name === 'execute') return (result as Promise<unknown>).then(waited);
         return held(result as object, wait);
       };
     },
