@@ -127,10 +127,7 @@ export async function queryRows(
     }
     return found;
   }
-  const first = await measured(
-    [one.platform, several.platform, second],
-    (turn) => turn,
-  );
+  const first = await measured([one.platform, several.platform, second], (turn) => turn);
   await measured([several.platform], (turn) => turn % keptDevices);
   await wait(keptAfterMs);
   const again = await measured(

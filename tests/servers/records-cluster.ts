@@ -100,7 +100,10 @@ export async function startRecordsCluster(
 
 function childrenOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.split(' ').filter((child) => child !== '').map(Number);
+  return text
+    .split(' ')
+    .filter((child) => child !== '')
+    .map(Number);
 }
 
 /** A session may have ended meanwhile. */

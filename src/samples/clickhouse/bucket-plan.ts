@@ -17,7 +17,8 @@ import {
   afterSealed,
   beforeOpenRows,
 } from './point-aggregates.ts';
-import { type OpenPlace, openPlacesIn, type ReadParts } from './read-parts.ts';
+import type { OpenPlace } from './open-place.ts';
+import { openPlacesIn, type ReadParts } from './read-parts.ts';
 import { valuesOfKey } from './row-values.ts';
 import { oldestFirst, type SealedRow } from './sealed-rows.ts';
 import { shardOf } from './shipper.ts';

@@ -4,7 +4,7 @@ import type { ShapeInterner } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { LoadedRows, LoadRequest, LoadRows } from './kept-rows.ts';
-import { type OpenPlace, placeOf } from './read-parts.ts';
+import { type OpenPlace, placeOf } from './open-place.ts';
 import { newestFirst, sealedColumns, type SealedRow } from './sealed-rows.ts';
 import { shardOf } from './shipper.ts';
 import type { StoreParts } from './store-parts.ts';

@@ -2,7 +2,8 @@
 import type { EpochMs } from '../../model/instant.ts';
 import type { SampleRange, SampleScan } from '../sample-store.ts';
 import type { WantedRows } from './kept-rows.ts';
-import { type OpenPlace, openPlacesIn, type ReadParts } from './read-parts.ts';
+import type { OpenPlace } from './open-place.ts';
+import { openPlacesIn, type ReadParts } from './read-parts.ts';
 import { compareRows } from './sealed-rows.ts';
 
 /** With more devices, one statement for all of them is quicker. */
@@ -21,7 +22,8 @@ export function placesInMemory(
   const found = new Map<string, readonly OpenPlace[]>();
   for (const deviceId of deviceIds) {
     const kept = parts.kept.of(deviceId);
-    if (kept === undefined || kept.from > range.from) missed(deviceId, { ...range, rows: 0 }, parts);
+    if (kept === undefined || kept.from > range.from)
+      missed(deviceId, { ...range, rows: 0 }, parts);
     else found.set(deviceId, placesOf(deviceId, kept.places, range, parts));
   }
   return found.size === deviceIds.length ? found : undefined;

@@ -5,7 +5,7 @@ import { createShapeInterner } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
 import { createKeptRows, type KeptLimits, type LoadRequest } from './kept-rows.ts';
 import type { OpenRow } from './open-row.ts';
-import { type OpenPlace, placeOf } from './read-parts.ts';
+import { type OpenPlace, placeOf } from './open-place.ts';
 import { compareRows } from './sealed-rows.ts';
 
 const journal = 1;
@@ -16,7 +16,15 @@ function row(deviceId: string, timestamp: number, data = { v: timestamp }): Open
   const values = new LeafValues();
   const shape = shapes.shapeOf(data, values, undefined);
   const place = { deviceId, topic: 't', timestamp, storedAt: 0, position: ++positions, index: 0 };
-  return { ...place, workspaceId: 'w', dataFlowId: null, meta: undefined, shape, values, valuesAt: 0 };
+  return {
+    ...place,
+    workspaceId: 'w',
+    dataFlowId: null,
+    meta: undefined,
+    shape,
+    values,
+    valuesAt: 0,
+  };
 }
 
 /** ClickHouse, which answers when it is told to. */
@@ -216,7 +224,8 @@ test('property: what is kept is what was stored from a time on, whatever happens
           stored.push(...step.at);
           on.ship(...step.at.map((at) => row('d', at)));
         }
-        if (step.kind === 'ask' && 'from' in step) on.kept.missed('d', { from: step.from, rows: 3 });
+        if (step.kind === 'ask' && 'from' in step)
+          on.kept.missed('d', { from: step.from, rows: 3 });
         if (step.kind === 'age' && 'ms' in step) on.clock.now += step.ms;
         if (step.kind === 'wait') await on.kept.settled();
         if (step.kind === 'change') on.clock.changes += 1;

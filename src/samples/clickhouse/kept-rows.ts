@@ -5,7 +5,7 @@ import type { OpenRow } from './open-row.ts';
 import { dataOfRow } from './open-row.ts';
 import type { Block } from './open-rows.ts';
 import { compareRows } from './sealed-rows.ts';
-import { type OpenPlace, placeOf } from './read-parts.ts';
+import { type OpenPlace, placeOf } from './open-place.ts';
 
 export const keptLimits = {
   /** Of all devices. */

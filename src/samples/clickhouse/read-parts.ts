@@ -2,14 +2,10 @@
 import type { ShapeInterner } from '../../log/data-shape.ts';
 import { LeafValues } from '../../log/leaf-values.ts';
 import type { OpenOfJournal, OpenRange, OpenSample } from '../open-elsewhere.ts';
+import { type OpenPlace, placeOf } from './open-place.ts';
 import type { OpenRow } from './open-row.ts';
-import { compareRows, type PlacedRow } from './sealed-rows.ts';
+import { compareRows } from './sealed-rows.ts';
 import type { StoreParts } from './store-parts.ts';
-
-/** An open row with its place in the order of storing of all journals. */
-export interface OpenPlace extends PlacedRow {
-  readonly row: OpenRow;
-}
 
 /** Open rows of other nodes, of the moment in which each was asked. */
 export interface OtherOpenRows {
@@ -61,11 +57,6 @@ export function openPlacesIn(
   for (const place of others.rowsOf(deviceId))
     if (isWanted(place.row) && visible.isKept(place.row)) places.push(place);
   return places.sort(compareRows);
-}
-
-export function placeOf(row: OpenRow, journal: number): OpenPlace {
-  const { timestamp: ts, storedAt, position, index: idx } = row;
-  return { ts, storedAt, journal, position, idx, row };
 }
 
 function rowOfSample({ data, meta, ...rest }: OpenSample, shapes: ShapeInterner): OpenRow {

@@ -13,7 +13,8 @@ import type {
 } from '../sample-store.ts';
 import { scanInMemory } from './kept-reads.ts';
 import { sampleOfRow } from './open-row.ts';
-import { type OpenPlace, openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
+import type { OpenPlace } from './open-place.ts';
+import { openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
 import { partitionMs } from './sample-tables.ts';
 import {
   compareRows,

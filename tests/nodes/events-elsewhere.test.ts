@@ -1,18 +1,18 @@
 // Events elsewhere: sessions get the events of all nodes, each once and in order, or a count of what is missing.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createWorkspaceFanOut } from '../live/workspace-fan-out.ts';
-import type { WorkspaceInterest } from '../live/workspace-interest.ts';
-import type { LiveKind } from '../model/live-kind.ts';
-import type { Principal } from '../model/principal.ts';
-import { type Carry, createNodeSwitch } from '../nodes/in-process-nodes.ts';
-import { createMessageReceiver } from '../nodes/messages/message-receiver.ts';
-import { queueOfNode } from '../nodes/messages/message-form.ts';
-import { createMessageSender } from '../nodes/messages/message-sender.ts';
-import type { MessageHandler } from '../model/node-messages.ts';
-import { createEventsElsewhere } from './events-elsewhere.ts';
-import { outboxLimits } from './event-outbox.ts';
-import { createLiveEvents } from './live-events.ts';
+import { createWorkspaceFanOut } from '../../src/live/workspace-fan-out.ts';
+import type { WorkspaceInterest } from '../../src/live/workspace-interest.ts';
+import type { LiveKind } from '../../src/model/live-kind.ts';
+import type { Principal } from '../../src/model/principal.ts';
+import { type Carry, createNodeSwitch } from '../../src/nodes/in-process-nodes.ts';
+import { createMessageReceiver } from '../../src/nodes/messages/message-receiver.ts';
+import { queueOfNode } from '../../src/nodes/messages/message-form.ts';
+import { createMessageSender } from '../../src/nodes/messages/message-sender.ts';
+import type { MessageHandler } from '../../src/model/node-messages.ts';
+import { createEventsElsewhere } from '../../src/flows/events-elsewhere.ts';
+import { outboxLimits } from '../../src/flows/event-outbox.ts';
+import { createLiveEvents } from '../../src/flows/live-events.ts';
 
 const principal = { kind: 'API_KEY', id: 'k', organizationId: 'o' } as unknown as Principal;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -61,8 +61,7 @@ function cluster(ids: readonly string[], carry?: Carry) {
       ...{ id, here, events, failures },
       live: createLiveEvents(here, () => events),
       tick: () => ticks.forEach((task) => task()),
-      follow: (workspaceId: string, kinds: readonly LiveKind[]) =>
-        follow(here, workspaceId, kinds),
+      follow: (workspaceId: string, kinds: readonly LiveKind[]) => follow(here, workspaceId, kinds),
     };
   }
 
