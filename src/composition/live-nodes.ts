@@ -23,7 +23,7 @@ export interface NodeOfLive {
   readonly links: Links;
   /** The other nodes that hold leases. */
   readonly nodes: () => readonly NodeAddress[];
-  readonly events: Pick<EventsElsewhere, 'told'>;
+  readonly events: Pick<EventsElsewhere, 'known'>;
 }
 
 export function offerReplay(node: Pick<NodeOfLive, 'parts' | 'id'>): FeedHandler {
@@ -52,7 +52,7 @@ export function openLiveNodes(node: NodeOfLive): LiveNodes {
   return {
     ...streams,
     async follow(assetIds) {
-      const [ended] = await Promise.all([streams.follow(assetIds), events.told()]);
+      const [ended] = await Promise.all([streams.follow(assetIds), events.known()]);
       return ended;
     },
     fanOut,

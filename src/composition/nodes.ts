@@ -172,7 +172,7 @@ function openEvents(
     ...{ run: newId(), messages, nodes, here, now, clock: () => performance.now() },
     ...{ setTimer, setRepeatingTimer },
     failed(error) {
-      // Its sessions are told how many events they lack, or end with it.
+      // Its sessions get the count of what they lack, or end with it.
       if (error instanceof NodeUnreachable) return;
       telemetry.backgroundFailed('sending live events to another node', error);
     },

@@ -10,13 +10,16 @@ export const outboxLimits = {
   batchCharactersMax: 512 * 1024,
 } as const;
 
+type SentEvent = readonly [workspaceId: string, kind: LiveKind, content: string];
+type OmittedEvents = readonly [workspaceId: string, kind: LiveKind, count: number];
+
 /** Events as they are sent: the content is JSON. */
 export interface SentEvents {
   readonly run: string;
   /** One more with each batch of the run. */
   readonly number: number;
-  readonly events: readonly (readonly [workspaceId: string, kind: LiveKind, content: string])[];
-  readonly omitted: readonly (readonly [workspaceId: string, kind: LiveKind, count: number])[];
+  readonly events: readonly SentEvent[];
+  readonly omitted: readonly OmittedEvents[];
 }
 
 export interface EventOutbox {
@@ -30,82 +33,94 @@ export interface EventOutbox {
 
 export interface EventOutboxParts {
   readonly run: string;
-  /** Rejects when the node may not have got it. */
+  /** Rejects when the outcome is unknown. */
   readonly send: (sent: SentEvents, bytes: number) => Promise<void>;
   readonly failed: (error: unknown) => void;
 }
 
 /** One batch at a time is on its way. */
 export function createEventOutbox({ run, send, failed }: EventOutboxParts): EventOutbox {
-  let waiting: SentEvents['events'][number][] = [];
-  let characters = 0;
-  let omitted = new Map<string, SentEvents['omitted'][number]>();
-  let number = 0;
-  let isSending = false;
-  let isPlanned = false;
-  let isClosed = false;
-
-  function omit(workspaceId: string, kind: LiveKind, count = 1): void {
-    const key = `${kind} ${workspaceId}`;
-    omitted.set(key, [workspaceId, kind, (omitted.get(key)?.[2] ?? 0) + count]);
-  }
-
-  function take(): SentEvents {
-    const events: SentEvents['events'][number][] = [];
-    let size = 0;
-    for (const event of waiting) {
-      if (events.length >= outboxLimits.batchMax || size > outboxLimits.batchCharactersMax) break;
-      events.push(event);
-      size += event[2].length;
-    }
-    waiting = waiting.slice(events.length);
-    characters -= size;
-    const counts = [...omitted.values()];
-    omitted = new Map();
-    return { run, number: ++number, events, omitted: counts };
-  }
+  const queue = createEventQueue();
+  const state = { number: 0, isSending: false, isPlanned: false, isClosed: false };
 
   async function sendAll(): Promise<void> {
-    isPlanned = false;
-    if (isSending) return;
-    isSending = true;
-    while (!isClosed && (waiting.length > 0 || omitted.size > 0)) {
-      const sent = take();
+    state.isPlanned = false;
+    state.isSending = true;
+    while (!state.isClosed && !queue.isEmpty()) {
+      const { events, omitted, characters } = queue.take();
+      state.number += 1;
       try {
-        const bytes = sent.events.reduce((sum, [, , content]) => sum + content.length, 0);
-        await send(sent, bytes);
+        await send({ run, number: state.number, events, omitted }, characters);
       } catch (error) {
         failed(error);
-        for (const [workspaceId, kind] of sent.events) omit(workspaceId, kind);
-        for (const [workspaceId, kind, count] of sent.omitted) omit(workspaceId, kind, count);
+        for (const [workspaceId, kind] of events) queue.omit(workspaceId, kind, 1);
+        for (const [workspaceId, kind, count] of omitted) queue.omit(workspaceId, kind, count);
         break;
       }
     }
-    isSending = false;
+    state.isSending = false;
   }
 
   /** Events of one turn of the event loop leave together. */
   function plan(): void {
-    if (isPlanned || isSending) return;
-    isPlanned = true;
+    if (state.isPlanned || state.isSending) return;
+    state.isPlanned = true;
     setImmediate(() => void sendAll());
   }
 
   return {
     add(workspaceId, kind, content) {
-      const { eventsMax, charactersMax } = outboxLimits;
-      if (waiting.length >= eventsMax || characters + content.length > charactersMax)
-        return omit(workspaceId, kind);
-      waiting.push([workspaceId, kind, content]);
-      characters += content.length;
+      queue.add(workspaceId, kind, content);
       plan();
     },
-    omit: (workspaceId, kind) => omit(workspaceId, kind),
+    omit: (workspaceId, kind) => queue.omit(workspaceId, kind, 1),
     flush() {
-      if (waiting.length > 0 || omitted.size > 0) plan();
+      if (!queue.isEmpty()) plan();
     },
     close() {
-      isClosed = true;
+      state.isClosed = true;
+    },
+  };
+}
+
+interface Batch extends Pick<SentEvents, 'events' | 'omitted'> {
+  readonly characters: number;
+}
+
+/** What waits, and the count of what was too much. */
+function createEventQueue() {
+  let waiting: SentEvent[] = [];
+  let characters = 0;
+  let omitted = new Map<string, OmittedEvents>();
+
+  function omit(workspaceId: string, kind: LiveKind, count: number): void {
+    const key = `${kind} ${workspaceId}`;
+    omitted.set(key, [workspaceId, kind, (omitted.get(key)?.[2] ?? 0) + count]);
+  }
+
+  return {
+    omit,
+    isEmpty: () => waiting.length === 0 && omitted.size === 0,
+    add(workspaceId: string, kind: LiveKind, content: string): void {
+      const { eventsMax, charactersMax } = outboxLimits;
+      const isFull = waiting.length >= eventsMax || characters + content.length > charactersMax;
+      if (isFull) return omit(workspaceId, kind, 1);
+      waiting.push([workspaceId, kind, content]);
+      characters += content.length;
+    },
+    take(): Batch {
+      const events: SentEvent[] = [];
+      let size = 0;
+      for (const event of waiting) {
+        if (events.length >= outboxLimits.batchMax || size > outboxLimits.batchCharactersMax) break;
+        events.push(event);
+        size += event[2].length;
+      }
+      waiting = waiting.slice(events.length);
+      characters -= size;
+      const counts = [...omitted.values()];
+      omitted = new Map();
+      return { events, omitted: counts, characters: size };
     },
   };
 }

@@ -1,4 +1,4 @@
-// Events elsewhere: sessions get the events of all nodes, each once and in order, or a count of what is missing.
+// Events elsewhere: sessions get events of all nodes once and in order, or the count of what is missing.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createWorkspaceFanOut } from '../../src/live/workspace-fan-out.ts';
@@ -117,7 +117,7 @@ test('a session gets events of other nodes as soon as they know that it follows'
   b.live.operationMoved('w', { n: 0 });
   expect([b.live.wants('w', 'OPERATION'), b.live.wantsAny('OPERATION')]).toEqual([false, false]);
   const session = a.follow('w', ['OPERATION']);
-  await a.events.told();
+  await a.events.known();
   expect([b.live.wants('w', 'OPERATION'), b.live.wantsAny('OPERATION')]).toEqual([true, true]);
   expect([b.live.wants('w', 'ALARM'), b.live.wants('x', 'OPERATION')]).toEqual([false, false]);
   for (const [n, node] of [a, b, c, b].entries()) {
@@ -127,7 +127,7 @@ test('a session gets events of other nodes as soon as they know that it follows'
   }
   expect(session.numbers()).toEqual([0, 1, 2, 3]);
   session.end();
-  await a.events.told();
+  await a.events.known();
   expect(b.live.wantsAny('OPERATION')).toBe(false);
 });
 
@@ -135,7 +135,7 @@ test('what every node notices by itself is not sent', async () => {
   const { nodes } = cluster(['a', 'b']);
   const [a, b] = nodes as [(typeof nodes)[0], (typeof nodes)[0]];
   const session = a.follow('w', ['DEVICE_STATE', 'RECORD_CHANGED']);
-  await a.events.told();
+  await a.events.known();
   const device = { workspaceId: 'w', deviceId: 'd', lastUplinkAt: 0 };
   b.live.deviceWentOffline({ ...device, state: 'OFFLINE', previousState: 'ONLINE' });
   await settle(nodes);
@@ -143,11 +143,11 @@ test('what every node notices by itself is not sent', async () => {
   expect(b.live.wantsAny('RECORD_CHANGED')).toBe(false);
 });
 
-test('a node that is silent for long is forgotten, and one that returns is told', async () => {
+test('a node that is silent for long is evicted, and one that returns learns what is followed', async () => {
   const { nodes, clock } = cluster(['a', 'b']);
   const [a, b] = nodes as [(typeof nodes)[0], (typeof nodes)[0]];
   a.follow('w', ['OPERATION']);
-  await a.events.told();
+  await a.events.known();
   clock.now = 35_001;
   b.tick();
   expect(b.live.wantsAny('OPERATION')).toBe(false);
@@ -160,7 +160,7 @@ test('more than the limits is counted, and the session learns how much', async (
   const { nodes } = cluster(['a', 'b']);
   const [a, b] = nodes as [(typeof nodes)[0], (typeof nodes)[0]];
   const session = a.follow('w', ['OPERATION']);
-  await a.events.told();
+  await a.events.known();
   const count = outboxLimits.eventsMax + 10;
   for (let n = 0; n < count; n++) b.live.operationMoved('w', { n });
   await settle(nodes);
@@ -186,7 +186,7 @@ test('property: with lost calls, each event comes once and in order, or is count
       const { nodes } = cluster(['a', 'b'], carry);
       const [a, b] = nodes as [(typeof nodes)[0], (typeof nodes)[0]];
       const session = a.follow('w', ['OPERATION']);
-      await a.events.told();
+      await a.events.known();
       isFaulty = true;
       for (const [n, pause] of pauses.entries()) {
         b.live.operationMoved('w', { n });

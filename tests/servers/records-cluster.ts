@@ -83,7 +83,7 @@ export async function startRecordsCluster(
     port,
     kill: server.kill,
     restart: server.restart,
-    /** Its sessions are processes of their own. */
+    /** Each session is a process. */
     pause() {
       server.pause();
       sessions = childrenOf(server.pid);

@@ -305,7 +305,7 @@ test('fleet 5: changes of others during a read empty nothing and discard nothing
   expect(await readsFor([id])).toBe(0);
 });
 
-test('a device is found as soon as it is created, also while somebody missed it', async () => {
+test('a device is found as soon as it is created, also while another caller missed it', async () => {
   const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
   const { promise: isOver, resolve: answer } = Promise.withResolvers<void>();
   holdAnswer = () => {

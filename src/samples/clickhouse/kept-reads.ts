@@ -1,7 +1,8 @@
 // Kept reads: the rows that a read needs, when this node has all of them in memory.
 import type { EpochMs } from '../../model/instant.ts';
 import type { SampleRange, SampleScan } from '../sample-store.ts';
-import type { WantedRows } from './kept-rows.ts';
+import { missing } from '../../structures/missing.ts';
+import type { WantedRows } from './kept-memory.ts';
 import type { OpenPlace } from './open-place.ts';
 import { openPlacesIn, type ReadParts } from './read-parts.ts';
 import { compareRows } from './sealed-rows.ts';
@@ -65,7 +66,7 @@ function placesOf(
   const hasRules = visible.hasRules();
   const found: OpenPlace[] = [];
   for (let at = firstFrom(places, from); at < places.length; at++) {
-    const place = places[at]!;
+    const place = placeAt(places, at);
     if (place.ts >= to) break;
     const isWanted = place.row.topic === topic && (!hasRules || visible.isKept(place.row));
     if (isWanted) found.push(place);
@@ -87,7 +88,7 @@ function newestOf(
 ): OpenPlace[] {
   const found: OpenPlace[] = [];
   for (let at = firstFrom(places, to) - 1; at >= 0 && found.length < rows; at--) {
-    const place = places[at]!;
+    const place = placeAt(places, at);
     if (place.ts < from) break;
     const isOfTopic = topic === undefined || place.row.topic === topic;
     if (isOfTopic && visible.isKept(place.row)) found.push(place);
@@ -100,10 +101,13 @@ function firstFrom(places: readonly OpenPlace[], time: EpochMs): number {
   let [low, high] = [0, places.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (places[middle]!.ts < time) low = middle + 1;
+    if (placeAt(places, middle).ts < time) low = middle + 1;
     else high = middle;
   }
   return low;
 }
+
+const placeAt = (places: readonly OpenPlace[], at: number): OpenPlace =>
+  places[at] ?? missing('kept row');
 
 const none: readonly never[] = [];

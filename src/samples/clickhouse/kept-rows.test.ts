@@ -27,7 +27,7 @@ function row(deviceId: string, timestamp: number, data = { v: timestamp }): Open
   };
 }
 
-/** ClickHouse, which answers when it is told to. */
+/** ClickHouse, whose answers can be held. */
 function start(limits: Partial<KeptLimits> = {}) {
   const stored: OpenPlace[] = [];
   const clock = { now: 0, changes: 0 };
@@ -206,7 +206,7 @@ describe('limits', () => {
   });
 });
 
-test('property: what is kept is what was stored from a time on, whatever happens in between', async () => {
+test('property: what is kept is what was stored from a time on, regardless of what happens in between', async () => {
   const times = fc.integer({ min: 0, max: 30 });
   const steps = fc.oneof(
     fc.record({ kind: fc.constant('ship'), at: fc.array(times, { maxLength: 6 }) }),

@@ -85,11 +85,7 @@ export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleR
     setRules(next) {
       const isLooser = keepMore(next, rules);
       rules = next;
-      latest = Math.max(
-        Number.NEGATIVE_INFINITY,
-        ...next.workspaces.values(),
-        ...next.dataFlows.values(),
-      );
+      latest = latestOf(next);
       return isLooser ? 'looser' : 'as strict';
     },
     isVisible: (row) =>
@@ -105,6 +101,10 @@ export function createVisibleRows(file: StateFile, openRows: OpenRows): VisibleR
     latestKeepFrom: () => latest,
     hiddenCondition: (hourAt) => `${hourAt} + ${hourMs} <= ${keepFromText(rules)}`,
   };
+}
+
+function latestOf({ workspaces, dataFlows }: RetentionTimes): EpochMs {
+  return Math.max(Number.NEGATIVE_INFINITY, ...workspaces.values(), ...dataFlows.values());
 }
 
 /** A rule of a data flow also ends that of its workspace. */
