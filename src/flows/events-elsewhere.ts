@@ -104,10 +104,7 @@ export function createEventsElsewhere(parts: EventsElsewhereParts): EventsElsewh
   };
 }
 
-function outboxTo(
-  id: string,
-  { run, nodes, messages, failed }: EventsElsewhereParts,
-): EventOutbox {
+function outboxTo(id: string, { run, nodes, messages, failed }: EventsElsewhereParts): EventOutbox {
   return createEventOutbox({
     ...{ run, failed },
     async send(sent, bytes) {

@@ -117,8 +117,7 @@ async function share(state: State): Promise<void> {
   const { knowing, parts } = state;
   readFollowing(state);
   const present = parts.nodes();
-  for (const id of knowing.keys())
-    if (!present.some((node) => node.id === id)) knowing.delete(id);
+  for (const id of knowing.keys()) if (!present.some((node) => node.id === id)) knowing.delete(id);
   await Promise.all(
     present.map((node) => {
       const known = knowing.get(node.id) ?? { version: -1, at: 0, pending: undefined };

@@ -12,6 +12,7 @@ import { RowRange } from '../row-block.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import { queryBuckets } from './bucket-query.ts';
 import { createDeletion } from './deletion.ts';
+import { createTurnsByDevice } from './device-turns.ts';
 import { createHours } from './hours.ts';
 import { takeJournalNumber } from './journal-number.ts';
 import { createNewShapes } from './new-shapes.ts';
@@ -287,27 +288,3 @@ const unnumbered: NumberedDevices = {
   newestOf: () => Number.NEGATIVE_INFINITY,
   nextOrderOf: () => 0,
 };
-
-interface TurnsByDevice {
-  isBusy(deviceId: string): boolean;
-  /** Runs the task after those of the device that were given before. Settles as the task does. */
-  run<T>(deviceId: string, task: () => Promise<T>): Promise<T>;
-}
-
-/** Entries of a device that arrive together are stored in the order of their arrival. */
-function createTurnsByDevice(): TurnsByDevice {
-  const last = new Map<string, Promise<unknown>>();
-  return {
-    isBusy: (deviceId) => last.has(deviceId),
-    run(deviceId, task) {
-      const before = last.get(deviceId);
-      const result = before === undefined ? task() : before.then(task, task);
-      last.set(deviceId, result);
-      const ended = (): void => {
-        if (last.get(deviceId) === result) last.delete(deviceId);
-      };
-      result.then(ended, ended);
-      return result;
-    },
-  };
-}

@@ -29,5 +29,5 @@ export function valuesOfKey(dataKey: string): ValueOfRow {
   };
 }
 
-/** Elements of arrays, nulls, objects and what only the object can tell. */
+/** Elements of arrays, nulls, objects and what only the object shows. */
 const unlisted: Pick<ShapePoint, 'kind' | 'leaf'> = { kind: pointKinds.other, leaf: -1 };
