@@ -167,12 +167,13 @@ function readsMustEqual(url: () => string, fleets: number): void {
         if (kind === 2) await Promise.all([cluster.move(leases, other, true), read()]);
         if (kind === 3) await Promise.all([cluster.move(leases, other, false), read()]);
         if (kind === 4) await other.reopen();
-        if (kind === 5) {
+        if (kind === 5)
           stored.keepFrom = Math.max(stored.keepFrom, clock.now - random.below(4 * dayMs));
-          const workspaces = new Set(fleet.origins.map(({ workspaceId }) => workspaceId));
-          const times = Object.fromEntries([...workspaces].map((id) => [id, stored.keepFrom]));
-          for (const node of nodes) await node.samples().retain(keeping(times));
-        }
+        const workspaces = new Set(fleet.origins.map(({ workspaceId }) => workspaceId));
+        const times = Object.fromEntries([...workspaces].map((id) => [id, stored.keepFrom]));
+        // A node that starts has the rules before it answers.
+        const ruled = { 4: [other], 5: nodes }[kind] ?? [];
+        for (const node of ruled) await node.samples().retain(keeping(times));
         if (kind === 6) {
           const id = random.pick(left);
           gone.add(id);
