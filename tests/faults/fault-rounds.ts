@@ -71,12 +71,12 @@ interface Run extends FaultRoundsParts {
 }
 
 async function runRound(run: Run, kind: FaultKind): Promise<FaultRound> {
-  const { rig, random, urls, world, next } = run;
+  const { rig, random, world, next } = run;
   // A device may be stored a moment before this clock is read again.
   const from = new Date(Date.now() - 1_000).toISOString();
   const fault = faultKinds[kind](rig, random);
   const senders = startSenders({
-    ...{ devices: world.devices, urls, next },
+    ...{ devices: world.devices, nodes: rig.nodes, next },
     answerMsMax: fault.isPlanned === true ? answerMsMax.planned : answerMsMax.unplanned,
   });
   const failures: string[] = [];

@@ -4,11 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { apiKey } from '../load/platform-process.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
+import { missing } from '../../src/structures/missing.ts';
 
 export interface FaultDevice {
   readonly id: string;
   readonly deviceId: string;
   readonly secret: string;
+  /** Of a device that sends over MQTT. */
+  readonly connectorId?: string;
 }
 
 /** A request that reached the sink. */
@@ -48,24 +51,31 @@ export async function createFaultWorld(url: string, deviceCount: number): Promis
   const sink = await startSink();
   const create = async (path: string, body: object): Promise<Record<string, string>> =>
     call(url, 'POST', path, { name: 'faults', workspaceId: workspace.id, ...body });
-  const connector = await create('/v3/device-connectors', { connectivity: 'HTTP' });
   const { organizationId } = workspace;
   const type = await call<{ id: string }>(url, 'POST', '/v3/device-types', {
     ...{ name: 'faults', organizationId, type: 'manual', meta: {}, schemas: {} },
     uplinkScript: { code: script },
   });
   const output = await create('/v3/output-connectors', webhookTo(`${sink.url}/delivery`));
-  const flow = await create('/v3/data-flows', {
-    ...{ deviceConnector: { id: connector['id'] }, deviceType: { id: type.id } },
-    passThrough: false,
-    outputConnectors: [databaseConnectorId, output['id']].map((id) => ({ id, topic: '*' })),
-  });
+  const outputConnectors = [databaseConnectorId, output['id']].map((id) => ({ id, topic: '*' }));
+  const siteOver = async (connectivity: 'HTTP' | 'MQTT') => {
+    const connector = await create('/v3/device-connectors', { connectivity });
+    const flow = await create('/v3/data-flows', {
+      ...{ deviceConnector: { id: connector['id'] }, deviceType: { id: type.id } },
+      ...{ passThrough: false, outputConnectors },
+    });
+    const secret = connector['uplinkSecret'] ?? '';
+    const login = connectivity === 'MQTT' ? { connectorId: connector['id'] ?? '' } : {};
+    return { connectivity, dataFlowId: flow['id'], sender: { secret, ...login } };
+  };
+  const sites = [await siteOver('HTTP'), await siteOver('MQTT')];
   const devices: FaultDevice[] = [];
   for (let number = 0; number < deviceCount; number++) {
     const deviceId = `device-${number}`;
-    const body = { name: deviceId, deviceId, dataFlowId: flow['id'], connectivity: 'HTTP' };
-    const { id = '' } = await create('/v3/devices', body);
-    devices.push({ id, deviceId, secret: connector['uplinkSecret'] ?? '' });
+    // One of three sends over MQTT.
+    const { sender, ...site } = sites[number % 3 === 2 ? 1 : 0] ?? missing('site');
+    const { id = '' } = await create('/v3/devices', { name: deviceId, deviceId, ...site });
+    devices.push({ id, deviceId, ...sender });
   }
   const action = await create('/v3/output-connectors', {
     ...webhookTo(`${sink.url}/action`),

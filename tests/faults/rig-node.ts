@@ -8,8 +8,9 @@ import { type CutMode, type CutProxy, startCutProxy } from './cut-proxy.ts';
 
 export interface RigNode extends KillableServer {
   readonly name: string;
-  /** Of its HTTP port, which no proxy is in front of. */
+  /** Of its HTTP and MQTT ports, which no proxy is in front of. */
   readonly url: string;
+  readonly mqttUrl: string;
   /** Ends it as a supervisor does: it gives its devices away first. `restart` starts it again. */
   drain(): Promise<void>;
   /** Cuts what the node asks of PostgreSQL, of ClickHouse, or what other nodes ask of it. */
@@ -38,7 +39,7 @@ const readyMsMax = 120_000;
 export async function startRigNode(parts: RigNodeParts): Promise<RigNode> {
   const { folder, name } = parts;
   mkdirSync(folder, { recursive: true });
-  const [port, internal] = [await freePort(), await freePort()];
+  const [port, internal, mqtt] = [await freePort(), await freePort(), await freePort()];
   const records = await proxyOf(new URL(parts.recordsUrl));
   const samples = await Promise.all(
     parts.samplesUrl
@@ -63,14 +64,14 @@ export async function startRigNode(parts: RigNodeParts): Promise<RigNode> {
       command: process.execPath,
       args: [child],
       logPath: join(folder, 'log'),
-      env: environmentOf(parts, { port, internal, recordsUrl: records.url, samplesUrl }),
+      env: environmentOf(parts, { port, internal, mqtt, recordsUrl: records.url, samplesUrl }),
     });
   const server = await startKillable(launch, (started) =>
     untilReady(started, async () => (await fetch(`${url}/health/ready`)).ok, readyMsMax),
   );
   const { kill, restart, stop } = server;
   return Object.assign(server, {
-    ...{ name, url },
+    ...{ name, url, mqttUrl: `mqtt://${own}:${mqtt}` },
     async cut(link: keyof typeof links, mode: CutMode) {
       for (const proxy of links[link]) await proxy.set(mode);
     },
@@ -106,13 +107,14 @@ async function proxyOf(url: URL): Promise<{ readonly proxy: CutProxy; readonly u
 interface Places {
   readonly port: number;
   readonly internal: number;
+  readonly mqtt: number;
   readonly recordsUrl: string;
   readonly samplesUrl: string;
 }
 
 function environmentOf(
   { folder, leaseMs, journalCopies, publicUrl, environment }: RigNodeParts,
-  { port, internal, recordsUrl, samplesUrl }: Places,
+  { port, internal, mqtt, recordsUrl, samplesUrl }: Places,
 ): Record<string, string> {
   const cluster = {
     ...{ nodeUrl: `http://${forOthers}:${internal}`, host: own, leaseMs, journalCopies },
@@ -123,7 +125,7 @@ function environmentOf(
     DATA_DIR: join(folder, 'data'),
     HOST: own,
     PORT: String(port),
-    ...{ COAP_PORT: '0', MQTT_PORT: '0', MQTT_TLS_PORT: '0' },
+    ...{ COAP_PORT: '0', MQTT_PORT: String(mqtt), MQTT_TLS_PORT: '0' },
     PUBLIC_URL: publicUrl,
     LOG_LEVEL: 'info',
     ADMIN_API_KEY: apiKey,
