@@ -62,7 +62,7 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
     expect(stage.takeComplaints().join()).toContain('status of 409');
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Connectors', exact: true }).click();
-    await page.getByText('1 device, last sample').waitFor();
+    await page.getByRole('cell', { name: /1 device, last sample/ }).waitFor();
   });
 
   test('an integration is created with the settings of its server, which are masked', async () => {

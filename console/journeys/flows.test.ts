@@ -154,7 +154,7 @@ journey(
       await page.getByRole('status').getByText('Saved').waitFor();
       await page.getByRole('link', { name: 'Data flows' }).last().click();
       await page.getByText('All rooms').waitFor();
-      await page.getByText('1 device, last sample').waitFor();
+      await page.getByRole('cell', { name: /1 device, last sample/ }).waitFor();
       await stage.inspect('flows');
     });
 

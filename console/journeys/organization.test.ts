@@ -131,7 +131,9 @@ journey('organization and account', { start: startWorld }, (stage) => {
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'End the session of Firefox, Android' }).click();
     await page.getByText('1 session ended').waitFor();
-    await page.getByRole('cell', { name: 'Firefox, Android', exact: true }).waitFor({ state: 'detached' });
+    await page
+      .getByRole('cell', { name: 'Firefox, Android', exact: true })
+      .waitFor({ state: 'detached' });
     expect(await status()).toBe(401);
   });
 });
