@@ -239,7 +239,10 @@ async function storeBatch(
   countDurable({ receivedAt, samples: samples.length, duplicates }, part, progress);
 }
 
-/** Throws Problem `deviceMoved` when the device is of another node before or after the sync. */
+/**
+ * Throws Problem `deviceMoved` when the device is of another node, and `deviceMovedMeanwhile` when it
+ * is after the sync.
+ */
 export function appendOwned(
   entry: JournalEntry,
   { append, announce, heldFor }: Pick<BatchStages, 'append' | 'announce' | 'heldFor'>,

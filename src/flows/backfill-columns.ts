@@ -132,7 +132,7 @@ async function whileAllOwned(
   const held = parts.map(({ device }) => heldFor(device.id));
   const done = work();
   await (held[0]?.during(done) ?? done);
-  if (!held.every((one) => one?.isValid())) throw problem('deviceMoved');
+  if (!held.every((one) => one?.isValid())) throw problem('deviceMovedMeanwhile');
 }
 
 /** What rows have in common: one object for all devices with the same origin. */

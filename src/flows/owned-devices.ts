@@ -35,7 +35,10 @@ export interface DeviceOwnership {
   readonly askOwners: AskOwners;
 }
 
-/** Does the work while the device is owned. Throws `deviceMoved`, also when the work was done. */
+/**
+ * Does the work while the device is owned. Throws `deviceMoved` when nothing was done, and
+ * `deviceMovedMeanwhile` when the right ended during the work.
+ */
 export async function whileOwned<T>(
   heldFor: HeldFor,
   deviceId: string,
@@ -44,7 +47,7 @@ export async function whileOwned<T>(
   const held = heldFor(deviceId);
   if (held === undefined) throw problem('deviceMoved');
   const done = await held.during(work());
-  // What another node may know nothing of must not be acknowledged.
-  if (!held.isValid()) throw problem('deviceMoved');
+  // What another node may know nothing of must not be acknowledged, and not be done there again.
+  if (!held.isValid()) throw problem('deviceMovedMeanwhile');
   return done;
 }

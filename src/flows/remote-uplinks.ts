@@ -37,7 +37,7 @@ export function sendUplink(
     bytes: uplink.bodyBytes + overheadBytes,
     // Without a key, a repetition would not be recognized.
     ...(uplink.duplicateKey !== undefined && {
-      again: { ...sent, isRepeated: true } as unknown as Json,
+      ...{ again: { ...sent, isRepeated: true } as unknown as Json, isReceiverBound: true },
     }),
     own: async () => {
       await takeOwn(uplink);

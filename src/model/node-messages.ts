@@ -13,6 +13,11 @@ export interface NodeMessage {
    * fails.
    */
   readonly again?: Json;
+  /**
+   * Whether only the node that may have received it recognizes the repetition. When another one owns
+   * the id by then, the message fails: both would keep it.
+   */
+  readonly isReceiverBound?: boolean;
 }
 
 export interface OwnedMessage extends NodeMessage {

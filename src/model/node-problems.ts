@@ -13,6 +13,12 @@ export const nodeProblems = {
     message:
       'The device moved to another node before the request was done; send again after the time in Retry-After',
   },
+  deviceMovedMeanwhile: {
+    status: 503,
+    code: '50314_DEVICE_MOVED_MEANWHILE',
+    message:
+      'The device moved to another node while the request was under way, and part of it may be stored; send again after the time in Retry-After',
+  },
   nodeUnreachable: {
     status: 503,
     code: '50312_NODE_UNREACHABLE',

@@ -22,6 +22,8 @@ export interface Waiting {
   readonly since: number;
   /** What is sent, which changes when a node may have received it. */
   request: Json;
+  /** Id of the node that may have received it, when no other one may get it. */
+  receiver?: string;
   readonly resolve: (answer: Json) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -35,10 +37,12 @@ export interface Queue {
   isSent: boolean;
   /** Whether its owner was not found, until the owners were read again. */
   isOwnerless: boolean;
+  /** Whether some may have a receiver. */
+  hasBound: boolean;
 }
 
 export function newQueue(name: string, to: NodeAddress | undefined): Queue {
-  return { name, to, waiting: [], isSent: false, isOwnerless: false };
+  return { name, to, waiting: [], isSent: false, isOwnerless: false, hasBound: false };
 }
 
 export interface Taken {
@@ -71,4 +75,14 @@ export function takeInto(taken: Taken[], queue: Queue): void {
   if (count === 0) return;
   queue.waiting.splice(0, count);
   queue.isSent = true;
+}
+
+/** Removes those that only another node than the owner may get, and returns them. */
+export function takeForeign(queue: Queue, owner: string | undefined): readonly Waiting[] {
+  if (!queue.hasBound) return [];
+  const isForeign = ({ receiver = owner }: Waiting) => receiver !== owner;
+  const foreign = queue.waiting.filter(isForeign);
+  queue.waiting = queue.waiting.filter((waiting) => !isForeign(waiting));
+  queue.hasBound = queue.waiting.some(({ receiver }) => receiver !== undefined);
+  return foreign;
 }

@@ -22,6 +22,7 @@ import {
   queuesOf,
   senderLimits,
   type Taken,
+  takeForeign,
   takeInto,
   type Waiting,
 } from './message-queues.ts';
@@ -131,6 +132,7 @@ function sendAll(state: State): void {
   for (const queue of state.queues.values()) {
     if (queue.isSent || queue.isOwnerless || queue.waiting.length === 0) continue;
     if (queue.to === undefined && state.parts.isOwn(queue.name)) {
+      rejectForeign(queue, undefined);
       doOwn(state, queue);
       continue;
     }
@@ -139,6 +141,9 @@ function sendAll(state: State): void {
       missOwner(state, queue);
       continue;
     }
+    rejectForeign(queue, to);
+    leave(state, queue);
+    if (queue.waiting.length === 0) continue;
     if ((state.underWay.get(to.id) ?? 0) >= senderLimits.batchesPerNodeMax) continue;
     const batch = batches.get(to.id) ?? { to, taken: [] };
     batches.set(to.id, batch);
@@ -148,6 +153,11 @@ function sendAll(state: State): void {
     for (const queue of queuesOf(taken)) putLast(state.queues, queue);
     void send(state, to, taken);
   }
+}
+
+/** Whether the former owner has kept them is not known, and the present one cannot ask it. */
+function rejectForeign(queue: Queue, owner: NodeAddress | undefined): void {
+  for (const { reject } of takeForeign(queue, owner?.id)) reject(problem('nodeUnreachable'));
 }
 
 /** In the order in which the messages came, before any later work of this node. */
@@ -209,7 +219,7 @@ function settleBatch(
   answer: Json | Error,
   to: NodeAddress,
 ): void {
-  if (answer instanceof Error) failAll(state, taken, answer);
+  if (answer instanceof Error) failAll(state, taken, answer, to);
   else settleAll(state, taken, answer as unknown as BatchAnswer, to);
   for (const queue of queuesOf(taken)) leave(state, queue);
   plan(state);
@@ -254,21 +264,23 @@ function putBack(state: State, taken: readonly Taken[]): void {
     const present = state.queues.get(queue.name) ?? queue;
     state.queues.set(queue.name, present);
     present.waiting.unshift(waiting);
+    present.hasBound ||= waiting.receiver !== undefined;
     back.add(present);
   }
   for (const queue of back) if (!queue.isOwnerless) missOwner(state, queue);
 }
 
-function failAll(state: State, taken: readonly Taken[], error: Error): void {
+function failAll(state: State, taken: readonly Taken[], error: Error, to: NodeAddress): void {
   const back: Taken[] = [];
   for (const one of taken) {
     const { queue, waiting } = one;
-    const { again } = waiting.message;
+    const { again, isReceiverBound = false } = waiting.message;
     if (!(error instanceof NodeUnreachable) || queue.to !== undefined) waiting.reject(error);
     else if (!error.wasSent) back.push(one);
     else if (again === undefined) waiting.reject(problem('nodeUnreachable'));
     else {
       waiting.request = again;
+      if (isReceiverBound) waiting.receiver = to.id;
       back.push(one);
     }
   }

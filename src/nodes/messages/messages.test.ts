@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { NodeAddress } from '../../model/node-address.ts';
-import type { MessageHandler } from '../../model/node-messages.ts';
+import type { MessageHandler, NodeMessage } from '../../model/node-messages.ts';
 import { problem } from '../../model/problem.ts';
 import { createNodeSwitch } from '../in-process-nodes.ts';
 import { NodeUnreachable } from '../nodes.ts';
@@ -72,10 +72,15 @@ function network(carry?: Parameters<typeof createNodeSwitch>[0]): Network {
   };
 }
 
-function send({ sender, handled }: Network, lease: string, number: number, hasAgain = false) {
+function send(
+  { sender, handled }: Network,
+  lease: string,
+  number: number,
+  repetition: Pick<NodeMessage, 'again' | 'isReceiverBound'> = {},
+) {
   const request = { lease, number };
   return sender.toOwner(lease, {
-    ...{ kind: 'work', request, bytes: 10, ...(hasAgain && { again: request }) },
+    ...{ kind: 'work', request, bytes: 10, ...repetition },
     own: async () => {
       handled.set(lease, [...(handled.get(lease) ?? []), number]);
       return number;
@@ -128,10 +133,54 @@ test('what was perhaps received is sent again only with a request for it', async
   net.connect('b');
   net.holders.set('one', 'b');
   await expect(send(net, 'one', 1)).rejects.toMatchObject({ problem: 'nodeUnreachable' });
-  const again = send(net, 'one', 2, true);
+  const again = send(net, 'one', 2, { again: { lease: 'one', number: 2 } });
   await expect.poll(() => net.handled.get('one')).toContain(2);
   isLost = false;
   await expect(again).resolves.toBe(2);
+});
+
+describe('what only its receiver recognizes', () => {
+  const bound = { again: { lease: 'one', number: 1 }, isReceiverBound: true };
+
+  /** Answers are lost until it is ended. */
+  function losing() {
+    let isLost = true;
+    const net = network(async (deliver) => {
+      const answer = await deliver();
+      if (isLost) throw new NodeUnreachable(addressOf('b'), true, 'lost');
+      return answer;
+    });
+    net.connect('b');
+    net.connect('c');
+    net.holders.set('one', 'b');
+    return { net, end: () => void (isLost = false) };
+  }
+
+  test('is sent to it again', async () => {
+    const { net, end } = losing();
+    const sent = send(net, 'one', 1, bound);
+    await expect.poll(() => net.handled.get('one')).toContain(1);
+    end();
+    await expect(sent).resolves.toBe(1);
+  });
+
+  test.each(['c', 'a'])('fails when node %s owns it by then, and others are served', async (id) => {
+    const { net, end } = losing();
+    const sent = send(net, 'one', 1, bound);
+    sent.catch(() => undefined);
+    await expect.poll(() => net.handled.get('one')).toContain(1);
+    net.holders.delete('one');
+    const later = send(net, 'one', 2);
+    end();
+    await new Promise(setImmediate);
+    expect(net.sender.hasWaiting('one')).toBe(true);
+    net.holders.set('one', id);
+    await expect(sent).rejects.toMatchObject({ problem: 'nodeUnreachable' });
+    await expect(later).resolves.toBe(2);
+    expect(net.handled.get('one')?.filter((number) => number === 2)).toEqual([2]);
+    expect(net.sender.hasWaiting('one')).toBe(false);
+    expect(net.sender.size).toBe(0);
+  });
 });
 
 test('a message to a node that is not there waits for the next owner', async () => {
@@ -166,6 +215,19 @@ describe('a message fails', () => {
       problem: 'notFound',
       details: { what: 'device', id: '1' },
     });
+  });
+
+  test('when its device moved during the work, which the next owner does not do again', async () => {
+    const net = network();
+    net.connect('b', () => {
+      net.holders.set('one', 'c');
+      return Promise.reject(problem('deviceMovedMeanwhile'));
+    });
+    net.connect('c');
+    net.holders.set('one', 'b');
+    const failure = { problem: 'deviceMovedMeanwhile' };
+    await expect(send(net, 'one', 1)).rejects.toMatchObject(failure);
+    expect(net.handled.get('one')).toEqual([1]);
   });
 
   test('after a time without an owner', async () => {

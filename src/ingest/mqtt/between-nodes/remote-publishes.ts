@@ -46,6 +46,7 @@ export function createRemotePublishes<R extends RoutedDevice>({
         // One without a key has QoS 0 and is sent once at most.
         ...(payload.duplicateKey !== undefined && {
           again: requestOf<PublishRequest>({ ...publish, isRepeated: true }),
+          isReceiverBound: true,
         }),
         own: async () => {
           await storeOwn(route, payload);
