@@ -17,7 +17,7 @@ export const nodeProblems = {
     status: 503,
     code: '50314_DEVICE_MOVED_MEANWHILE',
     message:
-      'The device moved to another node while the request was under way, and part of it may be stored; send again after the time in Retry-After',
+      'The device moved to another node while the request was in progress, and part of it may be stored; send again after the time in Retry-After',
   },
   nodeUnreachable: {
     status: 503,

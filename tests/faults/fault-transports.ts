@@ -1,4 +1,4 @@
-// Fault transports: how a device of the fault world sends an uplink: over HTTP to nodes in turns, or over MQTT.
+// Fault transports: a device of the fault world sends over HTTP to nodes in turns, or over MQTT.
 import { setTimeout as wait } from 'node:timers/promises';
 import mqtt, { type MqttClient } from 'mqtt';
 import type { FaultDevice } from './fault-world.ts';
