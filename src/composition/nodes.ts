@@ -45,6 +45,7 @@ import type { NodeAddress } from '../model/node-address.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
 import { type CallHandlers, NodeUnreachable, type Nodes } from '../nodes/nodes.ts';
+import { presenceHandlers, withoutSilentNodes } from '../nodes/silent-nodes.ts';
 import { askOwners, type OwnerSearch, unlessUnsent } from '../nodes/owner-search.ts';
 import { leasesOfNode } from '../records/rows/node-leases.ts';
 import { openOwnSession } from '../records/postgres/own-session.ts';
@@ -83,7 +84,7 @@ export async function openCluster(
   closers: Closers,
 ): Promise<Cluster> {
   const id = await nodeIdOf(parts.config.dataDirectory);
-  const nodes = createHttpNodes({ id, secret: cluster.secret, ca: cluster.tls?.ca });
+  const nodes = nodesOf(cluster, id, () => others());
   closers.push('connections to other nodes', () => nodes.close());
   const links = createWebSocketLinks({ id, secret: cluster.secret, ca: cluster.tls?.ca });
   closers.push('links to other nodes', () => links.close());
@@ -128,7 +129,7 @@ export async function openCluster(
       const serve = requestListenerOf(served.server);
       const copies = await shareCopies({ parts, leases, nodes, closers });
       const stored = [served.storingCalls ?? [], copies];
-      const calls = [work.handlers, messages.calls, ...stored, reads.handlers];
+      const calls = [presenceHandlers, work.handlers, messages.calls, ...stored, reads.handlers];
       const handlers = new Map(calls.flatMap((some) => [...some]));
       const internal = internalPortOf(parts, cluster, leases, { serve, handlers, feeds });
       await internal.listen({ host: cluster.host, port: Number(new URL(cluster.nodeUrl).port) });
@@ -151,6 +152,14 @@ async function leaveDevices(
 ): Promise<void> {
   const changed = new Set<LeaseName>([...gained, ...lost].map(({ name }) => name));
   await dropDevices((deviceId) => changed.has(leaseOfDevice(deviceId)));
+}
+
+function nodesOf(cluster: ClusterConfig, id: string, others: () => readonly NodeAddress[]): Nodes {
+  const { secret, tls } = cluster;
+  return withoutSilentNodes(createHttpNodes({ id, secret, ca: tls?.ca }), {
+    isOwner: (node) => others().some((other) => other.id === node),
+    setRepeatingTimer,
+  });
 }
 
 function openMessages({ telemetry }: Parts, leases: Leases, nodes: Nodes, closers: Closers) {

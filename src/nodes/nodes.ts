@@ -56,12 +56,17 @@ export class NodeUnreachable extends Error {
 /** Answers calls of other nodes by name. `from` is the id of the caller. */
 export type CallHandlers = ReadonlyMap<string, (request: Json, from: string) => Promise<Json>>;
 
+export interface CallOptions {
+  /** How long each of the two attempts waits, in place of `callMsMax`. */
+  readonly answerMsMax?: number;
+}
+
 export interface Nodes {
   /**
    * The answer of the node. A call whose answer is lost is sent once more, and is handled once.
    * Throws NodeUnreachable, or an error with the message of the handler's.
    */
-  call(to: NodeAddress, name: string, request: Json): Promise<Json>;
+  call(to: NodeAddress, name: string, request: Json, options?: CallOptions): Promise<Json>;
   /**
    * The answer to the request; `notHeld` when the node does not hold the lease and did nothing.
    * Throws NodeUnreachable.

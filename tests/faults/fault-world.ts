@@ -42,7 +42,11 @@ const script = `function consume(event) {
   emit('sample', { data: { n: event.data.n, count } });
 }`;
 
-export async function createFaultWorld(url: string, deviceCount: number): Promise<FaultWorld> {
+export async function createFaultWorld(
+  url: string,
+  deviceCount: number,
+  name = 'device',
+): Promise<FaultWorld> {
   const { content } = await call<{ content: { id: string; organizationId: string }[] }>(
     ...([url, 'GET', '/v3/workspaces'] as const),
   );
@@ -71,7 +75,7 @@ export async function createFaultWorld(url: string, deviceCount: number): Promis
   const sites = [await siteOver('HTTP'), await siteOver('MQTT')];
   const devices: FaultDevice[] = [];
   for (let number = 0; number < deviceCount; number++) {
-    const deviceId = `device-${number}`;
+    const deviceId = `${name}-${number}`;
     // One of three sends over MQTT.
     const { sender, ...site } = sites[number % 3 === 2 ? 1 : 0] ?? missing('site');
     const { id = '' } = await create('/v3/devices', { name: deviceId, deviceId, ...site });

@@ -127,6 +127,13 @@ test('a request that the owner may have is not sent again', async () => {
   expect(asked).toHaveLength(1);
 });
 
+test('a read whose answer is lost is asked of the next owner', async () => {
+  outcomes = ['lost'];
+  owners = ['a', 'b'];
+  expect(await ask()).toEqual([200, 'b']);
+  expect(asked.map(({ to }) => to)).toEqual(['a', 'b']);
+});
+
 test('a long body is sent while it is read, and to one node only', async () => {
   const long = 'x'.repeat(routerLimits.keptBytesMax + 1);
   expect(await ask('/devices/d', long)).toEqual([200, 'a']);

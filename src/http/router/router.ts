@@ -3,7 +3,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Problem, problem } from '../../model/problem.ts';
-import type { ForwardedAnswer, Nodes } from '../../nodes/nodes.ts';
+import {
+  type ForwardedAnswer,
+  type ForwardedRequest,
+  type Nodes,
+  NodeUnreachable,
+} from '../../nodes/nodes.ts';
 import { askOwner, type Ownership, type OwnerSearch } from '../../nodes/owner-search.ts';
 import { readBody } from '../edge/direct/plain-body.ts';
 import type { FindDevice } from './routed-requests.ts';
@@ -62,14 +67,24 @@ async function routeToOwner(
   const ownership = { isOwn: () => isOwn() && !sending.hasBegun(), owner };
   const answer = await askOwner(ownership, parts, async (node) => {
     if (!sending.canRepeat()) throw problem('deviceMoved');
-    return parts.forward(node, await sending.request());
+    const sent = await sending.request();
+    return parts.forward(node, sent).catch((error: unknown) => {
+      // What only reads is asked of the next owner.
+      if (isRead(sent) && error instanceof NodeUnreachable) return 'notHeld' as const;
+      throw error;
+    });
   });
   if (answer === 'own') return parts.serve(request, response);
   await sendAnswer(answer, response);
 }
 
+/** For a client that is gone, nothing is asked again. */
+function isRead({ method, signal }: ForwardedRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && !signal.aborted;
+}
+
 interface Sending {
-  request(): Promise<Parameters<Nodes['forward']>[1]>;
+  request(): Promise<ForwardedRequest>;
   /** Whether the body was read. */
   hasBegun(): boolean;
   /** Whether the body is there for another node. */

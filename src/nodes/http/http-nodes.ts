@@ -35,8 +35,9 @@ export function createHttpNodes({ id, secret, ca }: HttpNodesOptions): Nodes {
   }
 
   return {
-    async call(to, name, request) {
-      const sent = { ...{ name, identity, callId: randomUUID() }, body: JSON.stringify(request) };
+    async call(to, name, request, { answerMsMax = nodeLimits.callMsMax } = {}) {
+      const body = JSON.stringify(request);
+      const sent = { ...{ name, identity, callId: randomUUID() }, body, answerMsMax };
       const { pool } = peerOf(to);
       let wasSent = false;
       const send = () =>
@@ -88,15 +89,19 @@ interface SentCall {
   readonly identity: readonly string[];
   readonly callId: string;
   readonly body: string;
+  readonly answerMsMax: number;
 }
 
-async function sendCall(pool: Pool, { name, identity, callId, body }: SentCall): Promise<Json> {
+async function sendCall(
+  pool: Pool,
+  { name, identity, callId, body, answerMsMax }: SentCall,
+): Promise<Json> {
   const { statusCode, body: answer } = await pool.request({
     path: `${callPath}${name}`,
     method: 'POST',
     headers: [...identity, nodeHeaders.call, callId, 'content-type', 'application/json'],
     body,
-    signal: AbortSignal.timeout(nodeLimits.callMsMax),
+    signal: AbortSignal.timeout(answerMsMax),
   });
   const read = await answer.text();
   if (statusCode === 200) return JSON.parse(read) as Json;

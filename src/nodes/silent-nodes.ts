@@ -1,0 +1,100 @@
+// Silent nodes: what waits for a node that owns nothing any longer and does not answer ends at once.
+import type { NodeAddress } from '../model/node-address.ts';
+import type { SetTimer } from '../structures/timers.ts';
+import { type CallHandlers, type Nodes, NodeUnreachable } from './nodes.ts';
+
+export const silentNodeLimits = {
+  checkEveryMs: 500,
+  /** Of each of the two attempts of a question whether a node is there. */
+  answerMsMax: 1_000,
+} as const;
+
+/** Every node answers it. */
+const presenceCall = 'presence';
+export const presenceHandlers: CallHandlers = new Map([[presenceCall, async () => null]]);
+
+interface SilentNodesParts {
+  /** Whether the node owns something, as the leases were read last. */
+  readonly isOwner: (id: string) => boolean;
+  readonly setRepeatingTimer: SetTimer;
+  readonly answerMsMax?: number;
+}
+
+interface WaitedFor {
+  readonly node: NodeAddress;
+  /** What to call for each of those that wait. */
+  readonly waiting: Set<(silent: NodeUnreachable) => void>;
+  isAsked: boolean;
+}
+
+/**
+ * As `nodes`, but calls and forwards to a node that has lost its leases and is silent end with
+ * NodeUnreachable, long before their own limit: its work is done by others then. A node that answers
+ * may take its time, such as one that gave its leases away and ends its last requests.
+ */
+export function withoutSilentNodes(nodes: Nodes, parts: SilentNodesParts): Nodes {
+  const { answerMsMax = silentNodeLimits.answerMsMax } = parts;
+  const waitedFor = new Map<string, WaitedFor>();
+  const ask = (node: NodeAddress) => nodes.call(node, presenceCall, null, { answerMsMax });
+  const stop = parts.setRepeatingTimer(() => {
+    for (const [id, one] of waitedFor) {
+      if (one.waiting.size === 0) waitedFor.delete(id);
+      else if (!one.isAsked && !parts.isOwner(id)) void askPresence(one, ask);
+    }
+  }, silentNodeLimits.checkEveryMs);
+
+  async function whileThere<T>(
+    node: NodeAddress,
+    work: Promise<T>,
+    onSilent?: () => void,
+  ): Promise<T> {
+    const one = waitedFor.get(node.id) ?? { node, waiting: new Set(), isAsked: false };
+    waitedFor.set(node.id, one);
+    const { promise: silence, reject } = Promise.withResolvers<never>();
+    const end = (silent: NodeUnreachable): void => {
+      reject(silent);
+      onSilent?.();
+    };
+    one.waiting.add(end);
+    try {
+      return await Promise.race([work, silence]);
+    } finally {
+      one.waiting.delete(end);
+    }
+  }
+
+  return {
+    call: (to, name, request, options) =>
+      whileThere(to, nodes.call(to, name, request, options)),
+    forward(to, request) {
+      const ended = new AbortController();
+      const end = () => ended.abort();
+      if (request.signal.aborted) end();
+      request.signal.addEventListener('abort', end, { once: true });
+      return whileThere(to, nodes.forward(to, { ...request, signal: ended.signal }), end);
+    },
+    async close() {
+      stop();
+      await nodes.close();
+    },
+  };
+}
+
+/** Any answer shows that the node is there, also that of an older version which does not know the call. */
+async function askPresence(
+  one: WaitedFor,
+  ask: (node: NodeAddress) => Promise<unknown>,
+): Promise<void> {
+  const { node, waiting } = one;
+  const asked = [...waiting];
+  one.isAsked = true;
+  try {
+    await ask(node);
+  } catch (error) {
+    if (error instanceof NodeUnreachable)
+      for (const end of asked)
+        if (waiting.has(end)) end(new NodeUnreachable(node, true, 'it owns nothing and is silent'));
+  } finally {
+    one.isAsked = false;
+  }
+}
