@@ -87,20 +87,23 @@ test.each(kinds)('%s ends when the node owns nothing and is silent', async (_, b
   expect(performance.now() - since).toBeLessThan(5_000);
 });
 
-test.each(kinds)('%s to a node that gave its leases away, but answers, is waited for', async (_, begin) => {
-  const on = await world();
-  const begun = begin(on);
-  await expect.poll(() => on.wire.bytes).toBeGreaterThan(0);
-  on.owners.clear();
-  const before = on.wire.bytes;
-  on.tick();
-  await expect.poll(() => on.wire.bytes).toBeGreaterThan(before);
-  // Its answer comes later than that to the question before.
-  await on.nodes.call(on.to, 'presence', null);
-  expect(await isSettled(begun)).toBe(false);
-  on.work.resolve('done');
-  await expect(begun).resolves.toBeTruthy();
-});
+test.each(kinds)(
+  '%s to a node that gave its leases away, but answers, is waited for',
+  async (_, begin) => {
+    const on = await world();
+    const begun = begin(on);
+    await expect.poll(() => on.wire.bytes).toBeGreaterThan(0);
+    on.owners.clear();
+    const before = on.wire.bytes;
+    on.tick();
+    await expect.poll(() => on.wire.bytes).toBeGreaterThan(before);
+    // Its answer comes later than that to the question before.
+    await on.nodes.call(on.to, 'presence', null);
+    expect(await isSettled(begun)).toBe(false);
+    on.work.resolve('done');
+    await expect(begun).resolves.toBeTruthy();
+  },
+);
 
 test('a node that does not know the question is there', async () => {
   const on = await world(new Map());

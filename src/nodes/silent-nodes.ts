@@ -3,7 +3,7 @@ import type { NodeAddress } from '../model/node-address.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from './nodes.ts';
 
-export const silentNodeLimits = {
+const silentNodeLimits = {
   checkEveryMs: 500,
   /** Of each of the two attempts of a question whether a node is there. */
   answerMsMax: 1_000,
@@ -64,8 +64,7 @@ export function withoutSilentNodes(nodes: Nodes, parts: SilentNodesParts): Nodes
   }
 
   return {
-    call: (to, name, request, options) =>
-      whileThere(to, nodes.call(to, name, request, options)),
+    call: (to, name, request, options) => whileThere(to, nodes.call(to, name, request, options)),
     forward(to, request) {
       const ended = new AbortController();
       const end = () => ended.abort();
