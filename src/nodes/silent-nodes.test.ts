@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A node whose work ends when it is told, behind a wire that can be silent. */
+/** A node whose work the test ends, behind a wire that can be silent. */
 async function world(handlers = presenceHandlers) {
   const work = Promise.withResolvers<Json>();
   const port = createInternalPort({

@@ -1,4 +1,4 @@
-// Silent nodes: what waits for a node that owns nothing any longer and does not answer ends at once.
+// Silent nodes: what waits for a node that owns nothing any longer and does not answer ends immediately.
 import type { NodeAddress } from '../model/node-address.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from './nodes.ts';
