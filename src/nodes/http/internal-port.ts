@@ -14,8 +14,12 @@ import { tokenCheck } from '../cluster-secret.ts';
 import { type CallHandlers, nodeLimits } from '../nodes.ts';
 import type { FeedHandlers } from '../links/links.ts';
 import { callPath, linkPath, nodeHeaders, passedHeaders } from '../node-headers.ts';
+import { setTimer } from '../../structures/timers.ts';
 import { createQuietWait } from './quiet-wait.ts';
 import { createLinkServer, type LinkServer } from './web-socket-links.ts';
+
+/** How long a body is read that nobody wants. */
+const unreadMsMax = 2_000;
 
 export interface InternalPortParts {
   readonly secret: string;
@@ -112,15 +116,25 @@ function serveForwarded(
     return void response.writeHead(400).end();
   if (!holds(lease)) {
     const refusal = { [nodeHeaders.notHeld]: '1', 'content-length': 0 };
-    // The body, which may be long, is not read.
-    if (!request.complete) Object.assign(refusal, { connection: 'close' });
-    return void response.writeHead(421, refusal).end();
+    if (request.complete) return void response.writeHead(421, refusal).end();
+    response.writeHead(421, { ...refusal, connection: 'close' }).flushHeaders();
+    return endAfterBody(request, response);
   }
   for (const name of Object.values(nodeHeaders)) delete headers[name];
   request.rawHeaders = [...passedHeaders(request.rawHeaders)];
   // One request at a time is on the connection, so its address is that of the client until the end.
   Object.defineProperty(socket, 'remoteAddress', { value, configurable: true });
   serve(request, response);
+}
+
+/** Whoever still sends would lose the answer if the connection ended with bytes unread. */
+function endAfterBody(request: IncomingMessage, response: ServerResponse): void {
+  const end = () => void response.end();
+  const cancel = setTimer(end, unreadMsMax);
+  request.resume().once('close', () => {
+    cancel();
+    end();
+  });
 }
 
 async function answerCall(
