@@ -32,12 +32,13 @@ describe('requests a second and credential', () => {
   });
 
   test('above it 429 with Retry-After; another credential continues; remaining is 0 only when it is true', async () => {
-    let frozen: number | undefined;
-    const now = () => frozen ?? Date.now();
-    const strict = await startAccessWorld({ RATE_LIMIT_PER_SECOND: '20' }, { now });
+    const clock = { now: () => Date.now() };
+    const options = { now: () => clock.now() };
+    const strict = await startAccessWorld({ RATE_LIMIT_PER_SECOND: '20' }, options);
     const [greedy, modest] = [await strict.key(), await strict.client()];
     // All come in one second, however long the machine needs.
-    frozen = Date.now();
+    const at = Date.now();
+    clock.now = () => at;
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => greedy.call('GET', '/v3/organizations')),
     );
