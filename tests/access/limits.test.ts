@@ -36,7 +36,7 @@ describe('requests a second and credential', () => {
     const options = { now: () => clock.now() };
     const strict = await startAccessWorld({ RATE_LIMIT_PER_SECOND: '20' }, options);
     const [greedy, modest] = [await strict.key(), await strict.client()];
-    // All come in one second, however long the machine needs.
+    // All arrive within one second, however long the machine needs.
     const at = Date.now();
     clock.now = () => at;
     const answers = await Promise.all(

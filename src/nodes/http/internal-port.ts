@@ -18,7 +18,7 @@ import { setTimer } from '../../structures/timers.ts';
 import { createQuietWait } from './quiet-wait.ts';
 import { createLinkServer, type LinkServer } from './web-socket-links.ts';
 
-/** How long a body is read that nobody wants. */
+/** How long the body of a refused request is read. */
 const unreadMsMax = 2_000;
 
 export interface InternalPortParts {
@@ -127,7 +127,7 @@ function serveForwarded(
   serve(request, response);
 }
 
-/** Whoever still sends would lose the answer if the connection ended with bytes unread. */
+/** A node that still sends would lose the answer if the connection ended with bytes unread. */
 function endAfterBody(request: IncomingMessage, response: ServerResponse): void {
   const end = () => void response.end();
   const cancel = setTimer(end, unreadMsMax);
