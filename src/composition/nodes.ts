@@ -89,6 +89,7 @@ export async function openCluster(
   const links = createWebSocketLinks({ id, secret: cluster.secret, ca: cluster.tls?.ca });
   closers.push('links to other nodes', () => links.close());
   const leases = leasesOf(parts, cluster, id);
+  parts.useLeases(leases);
   const messages = openMessages(parts, leases, nodes, closers);
   const work = composeSharedWork(parts, leases, nodes);
   shareChanges(parts, work);

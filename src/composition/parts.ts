@@ -74,7 +74,10 @@ export async function openParts(start: Start): Promise<Parts> {
   const node = await openNode(start, records, { changes, nodeId });
   readiness.add('records', telemetry.recordsStoppedBecause);
   const journalCopy = openJournalCopy(config);
-  const { samples: store, log, shared } = await openSampleStore(start, disk, { seen, journalCopy });
+  const leases: { continuity?: () => number } = {};
+  const continuity = cluster && (() => leases.continuity?.() ?? 0);
+  const journal = { seen, journalCopy, continuity };
+  const { samples: store, log, shared } = await openSampleStore(start, disk, journal);
   const directory = createUplinkRouteCache(records);
   const address = createPublicAddress(config);
   const access = composeAccess(address.url, records, requests.actAs, now);
@@ -113,6 +116,7 @@ export async function openParts(start: Start): Promise<Parts> {
     liveEvents,
     shareEvents: (events) => void (elsewhere.events = events),
     followChanges: changes.follow,
+    useLeases: ({ continuity: of }) => void (leases.continuity = of),
     useNetworkServers: (tell) => void (network.servers = tell),
     useChangeSharing: requests.useSharing,
     divideOperations: (holds) => void (work.isOwn = holds),
@@ -233,6 +237,7 @@ async function openNode(
 interface JournalParts {
   readonly seen: RecordedPositions;
   readonly journalCopy: JournalCopy | undefined;
+  readonly continuity: (() => number) | undefined;
 }
 
 interface OpenedSamples {
@@ -244,7 +249,7 @@ interface OpenedSamples {
 async function openSampleStore(
   { config, telemetry, closers, now }: Start,
   disk: DiskWatch,
-  { seen, journalCopy }: JournalParts,
+  { seen, journalCopy, continuity }: JournalParts,
 ): Promise<OpenedSamples> {
   const uplinksTo = await positionBehindUplinks(join(config.dataDirectory, 'uplinks'));
   const directory = join(config.dataDirectory, 'samples');
@@ -260,6 +265,7 @@ async function openSampleStore(
     hasRoom: () => !disk.isFull(),
     onWriting: disk.writingChanged,
     ...(journalCopy && { disk: journalCopy.disk }),
+    ...(continuity && { continuity }),
     damaged: (damage) => telemetry.damageFound({ ...damage }),
     failed: (error) => telemetry.backgroundFailed('writing segments of samples', error),
   });

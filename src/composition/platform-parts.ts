@@ -112,6 +112,8 @@ export interface Parts {
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */
   readonly operations: OperationRunner;
+  /** Sets the leases without which the journal keeps nothing. */
+  readonly useLeases: (leases: { readonly continuity: () => number }) => void;
   /**
    * Sets who tells network servers of devices that are registered, activated and the like; without
    * one, nobody is told.

@@ -3,7 +3,7 @@ import { open, readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { Disk } from '../log/disk.ts';
-import { NotCopied } from '../log/not-copied.ts';
+import { NotCopied } from '../log/passing-failures.ts';
 import type { NodeAddress } from '../model/node-address.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import { type CopyAnswer, type CopyChange, type CopyRequest, copiedFiles } from './copy-form.ts';

@@ -32,6 +32,11 @@ export interface LeaseChanges {
 export interface HeldLeases {
   /** The lease when it is valid and used. */
   held(name: LeaseName): Lease | undefined;
+  /**
+   * A number that changes when a lease is lost; NaN while one is not valid. When it is as before, no
+   * other node held one of these leases meanwhile.
+   */
+  continuity(): number;
   /** Valid or not, in any phase. */
   all(): readonly Lease[];
   /**
@@ -52,6 +57,7 @@ export interface HeldLeases {
 /** `now` is a monotonic clock in milliseconds. */
 export function createHeldLeases(now: () => number): HeldLeases {
   const leases = new Map<LeaseName, HeldLease>();
+  let losses = 0;
 
   function end(ended: Iterable<Lease>): void {
     for (const { name, epoch } of ended) {
@@ -82,11 +88,16 @@ export function createHeldLeases(now: () => number): HeldLeases {
       const lease = leases.get(name);
       return lease?.phase === 'used' && lease.isValid() ? lease : undefined;
     },
+    continuity() {
+      for (const lease of leases.values()) if (!lease.isValid()) return Number.NaN;
+      return losses;
+    },
     all: () => [...leases.values()],
     renewed(rows, validUntil) {
       const epochs = new Map(rows.map(({ name, epoch }) => [name, epoch]));
       const lost = [...leases.values()].filter(({ name, epoch }) => epochs.get(name) !== epoch);
       end(lost);
+      if (lost.length > 0) losses += 1;
       return { gained: taken(rows, validUntil), lost };
     },
     taken,

@@ -51,6 +51,7 @@ test('without the table, leases end by the clock of the node, and come back with
   leases.want(['devices/0']);
   await leases.start();
   const lease = leases.held('devices/0');
+  const before = leases.continuity();
   isReachable = false;
   now = 7_999;
   await expect(leases.refresh()).rejects.toThrow('connection lost');
@@ -58,10 +59,34 @@ test('without the table, leases end by the clock of the node, and come back with
   now = 8_000;
   expect(lease?.isValid()).toBe(false);
   expect(leases.held('devices/0')).toBeUndefined();
+  expect(leases.continuity()).toBeNaN();
   isReachable = true;
   now = 60_000;
   await leases.refresh();
   expect(leases.held('devices/0')).toBe(lease);
   expect(lease).toMatchObject({ epoch: 1 });
   expect(lease?.isValid()).toBe(true);
+  // No other node has held it.
+  expect(leases.continuity()).toBe(before);
+});
+
+test('the continuity of a node changes when others took its leases, and not when it gave some', async () => {
+  let now = 0;
+  const model = createTableModel(clusterLeaseMs, () => now);
+  const cluster = await openLeaseCluster({
+    openTable: async () => model.openTable(),
+    setTime: async (time) => void (now = time),
+  });
+  const first = await cluster.start('first');
+  const alone = first.leases.continuity();
+  await cluster.start('second');
+  await cluster.advance(3 * clusterLeaseMs);
+  expect(first.leases.continuity()).toBe(alone);
+  first.pause();
+  await cluster.advance(3 * clusterLeaseMs);
+  expect(first.leases.continuity()).toBeNaN();
+  first.resume();
+  await cluster.advance(3 * clusterLeaseMs);
+  expect(first.leases.continuity()).toBeGreaterThan(alone);
+  await cluster.close();
 });

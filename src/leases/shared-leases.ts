@@ -15,6 +15,8 @@ import { createTableSession } from './table-session.ts';
 export interface SharedLeases extends Leases {
   /** Joins the other nodes. Rejects when the table cannot be used. */
   start(): Promise<void>;
+  /** See `HeldLeases`. */
+  continuity(): number;
   /** Resolves when the changes and moves begun so far are done. */
   idle(): Promise<void>;
 }
@@ -53,6 +55,7 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
   return {
     node,
     held: held.held,
+    continuity: held.continuity,
     want(names) {
       for (const name of names) wanted.add(name);
     },

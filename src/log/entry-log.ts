@@ -103,6 +103,7 @@ export interface EntryLog {
 export interface EntryLogOptions
   extends Pick<
     JournalOptions,
+    | 'continuity'
     | 'directory'
     | 'disk'
     | 'now'

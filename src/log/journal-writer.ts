@@ -10,7 +10,7 @@ import { type BlockGroup, createBlockGroup, type EncodedEntry } from './journal-
 import type { RecoveredJournal } from './journal-recovery.ts';
 import { addMark, newSegment, type Segment } from './segment-list.ts';
 import { segmentStartBytes } from './segment-start.ts';
-import { NotCopied } from './not-copied.ts';
+import { LeasesLapsed, NotCopied, PassingFailure } from './passing-failures.ts';
 import { missing } from '../structures/missing.ts';
 
 /** One group is at most so long, unless a single entry is longer: what waits for it is bounded. */
@@ -21,6 +21,7 @@ interface Waiting extends PromiseWithResolvers<void> {
   readonly blocks: BlockGroup;
   readonly firstPosition: number;
   readonly firstStoredAt: EpochMs;
+  readonly continuity: number;
   entries: number;
   lastStoredAt: EpochMs;
 }
@@ -40,6 +41,8 @@ export interface WriterOptions {
    * durable end exists any more.
    */
   readonly onLost?: (() => void) | undefined;
+  /** See `JournalOptions`. */
+  readonly continuity?: (() => number) | undefined;
   /** Called at each change, and whenever a full disk refuses. */
   readonly onWriting?: ((state: WritingState) => void) | undefined;
 }
@@ -120,21 +123,22 @@ export class JournalWriter {
     return { position, storedAt, bytes, durable: group.promise };
   }
 
-  /** The last waiting group with room, or a new one. */
   /** The present time. No entry that is appended later gets an earlier one. */
   reachTime(): EpochMs {
     this.#lastStoredAt = Math.max(Math.floor(this.#options.now()), this.#lastStoredAt);
     return this.#lastStoredAt;
   }
 
+  /** The last waiting group with room, or a new one. */
   #groupFor(payloadBytes: number, storedAt: EpochMs): Waiting {
     const last = this.#waiting.at(-1);
     if (last !== undefined && last.blocks.bytes + payloadBytes <= groupBytesMax) return last;
     const blocks = this.#spare ?? createBlockGroup();
     this.#spare = undefined;
     const place = { firstPosition: this.#nextPosition, firstStoredAt: storedAt };
+    const begun = { ...place, continuity: this.#options.continuity?.() ?? 0 };
     const settled = Promise.withResolvers<void>();
-    const group = { ...settled, ...place, blocks, entries: 0, lastStoredAt: storedAt };
+    const group = { ...settled, ...begun, blocks, entries: 0, lastStoredAt: storedAt };
     this.#waiting.push(group);
     return group;
   }
@@ -183,6 +187,7 @@ export class JournalWriter {
     const bytes = blocks.seal();
     await this.#options.disk.write(fd, bytes, segment.bytes);
     await this.#options.disk.sync(fd);
+    if ((this.#options.continuity?.() ?? 0) !== group.continuity) throw new LeasesLapsed();
     const mark = { position: firstPosition, storedAt: firstStoredAt, offset: segment.bytes };
     addMark(segment, mark);
     segment.bytes += bytes.length;
@@ -261,19 +266,19 @@ export class JournalWriter {
   }
 
   /**
-   * A full disk, or no node for the copy, loses what waits and writing resumes later; any other
-   * failure stops it for good: it is never tried again.
+   * A full disk and passing failures lose what waits, and writing resumes; any other failure stops it
+   * for good: it is never tried again.
    */
   async #loseAll(group: Waiting, error: unknown): Promise<void> {
-    const isCopy = error instanceof NotCopied;
-    const mayGoOn = (isCopy || isDiskFull(error)) && (await this.#cutBack());
-    if (!isCopy || !mayGoOn) this.#become({ kind: mayGoOn ? 'full' : 'stopped', error });
-    const lost = [group, ...this.#waiting];
-    this.#waiting = [];
+    const passing = error instanceof PassingFailure ? error.problem : undefined;
+    const mayGoOn = (passing !== undefined || isDiskFull(error)) && (await this.#cutBack());
+    if (passing === undefined || !mayGoOn)
+      this.#become({ kind: mayGoOn ? 'full' : 'stopped', error });
+    const lost = [group, ...this.#waiting.splice(0)];
     this.#nextPosition = this.durablePosition;
     this.#options.onLost?.();
-    const passing = isCopy ? 'journalNotCopied' : 'storageFull';
-    for (const { reject } of lost) reject(problem(mayGoOn ? passing : 'storageStopped'));
+    const why = mayGoOn ? (passing ?? 'storageFull') : 'storageStopped';
+    for (const { reject } of lost) reject(problem(why));
   }
 
   /**

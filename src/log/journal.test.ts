@@ -102,6 +102,39 @@ test('appends of one moment share a sync, and what comes during a flush shares t
   expect([disk.writes, disk.syncs, journal.position()]).toEqual([1, 1, 501]);
 });
 
+describe('leases that lapse', () => {
+  test.each([
+    ['another process may have held them meanwhile', 1],
+    ['they are not valid', Number.NaN],
+  ])('what is written across it is cut off, because %s', async (_, after) => {
+    const leases = { continuity: 0, afterSync: 0 };
+    let losses = 0;
+    const told: string[] = [];
+    const disk: Disk = {
+      ...realDisk,
+      async sync(fd) {
+        await realDisk.sync(fd);
+        leases.continuity = leases.afterSync;
+      },
+    };
+    const journal = await open({
+      ...{ disk, continuity: () => leases.continuity, onLost: () => losses++ },
+      onWriting: ({ kind }) => told.push(kind),
+    });
+    await journal.append(entry('kept')).durable;
+    leases.afterSync = after;
+    const cut = [journal.append(entry('a')), journal.append(entry('b'))];
+    const outcomes = await Promise.allSettled(cut.map(({ durable }) => durable));
+    expect(outcomes).toMatchObject(cut.map(() => ({ reason: { problem: 'deviceMoved' } })));
+    expect([losses, journal.position(), await texts(journal)]).toEqual([1, 1, ['kept']]);
+    Object.assign(leases, { continuity: 2, afterSync: 2 });
+    await journal.append(entry('after')).durable;
+    await journal.close();
+    const reopened = await open();
+    expect([await texts(reopened), reopened.damage, told]).toEqual([['kept', 'after'], [], []]);
+  });
+});
+
 describe('a failing disk', () => {
   test('full: appends are refused with 507, reads go on, and it recovers when space returns', async () => {
     const disk = testDisk();

@@ -32,6 +32,12 @@ export interface JournalOptions {
   readonly acknowledgedTo?: number;
   /** See the writer: appends behind the durable end were lost. */
   readonly onLost?: (() => void) | undefined;
+  /**
+   * A number that changes when another process may have got the right to write meanwhile, NaN while
+   * this one does not have it. What is written across a change is cut off, and its appends reject
+   * with `deviceMoved`.
+   */
+  readonly continuity?: (() => number) | undefined;
   /** See the writer. */
   readonly onWriting?: WriterOptions['onWriting'];
   /** A segment is closed when it is longer; the unit in which the journal is dropped. */
@@ -103,6 +109,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       disk,
       now: options.now,
       onLost: options.onLost,
+      continuity: options.continuity,
       onWriting: options.onWriting,
     },
     found,

@@ -57,7 +57,7 @@ export interface StoreSurroundings {
 export interface SamplesOptions<Store extends SampleStore>
   extends Pick<
     EntryLogOptions,
-    'now' | 'seen' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax' | 'disk'
+    'now' | 'seen' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax' | 'disk' | 'continuity'
   > {
   /**
    * Made when it does not exist. The log is in the folder `journal` of it. One process at a time,
@@ -170,12 +170,13 @@ function joined(
 function logOptions(
   options: SamplesOptions<SampleStore>,
 ): Pick<EntryLogOptions, 'now' | 'seen' | 'onWriting'> & Partial<EntryLogOptions> {
-  const { now, seen, onWriting, resumeBytesMax, resumeAgeMsMax, disk } = options;
+  const { now, seen, onWriting, resumeBytesMax, resumeAgeMsMax, disk, continuity } = options;
   return {
     now,
     seen,
     onWriting,
     ...(disk !== undefined && { disk }),
+    ...(continuity !== undefined && { continuity }),
     ...(resumeBytesMax !== undefined && { resumeBytesMax }),
     ...(resumeAgeMsMax !== undefined && { resumeAgeMsMax }),
     ...(options.journalSegmentBytes !== undefined && { segmentBytes: options.journalSegmentBytes }),
