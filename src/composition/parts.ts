@@ -11,6 +11,7 @@ import { recordsPlaceOf } from './records.ts';
 import { samplePlaceOf, type SharedSamples } from './samples.ts';
 import type { Parts } from './platform-parts.ts';
 import { createPublicAddress } from './public-address.ts';
+import type { ClusterConfig } from '../cluster-settings.ts';
 import type { Config } from '../config.ts';
 import {
   claimDataFolder,
@@ -73,11 +74,8 @@ export async function openParts(start: Start): Promise<Parts> {
   const records = await openRecordsIn(start, disk, { acting, changes, nodeId, published });
   const node = await openNode(start, records, { changes, nodeId });
   readiness.add('records', telemetry.recordsStoppedBecause);
-  const journalCopy = openJournalCopy(config);
-  const leases: { continuity?: () => number } = {};
-  const continuity = cluster && (() => leases.continuity?.() ?? 0);
-  const journal = { seen, journalCopy, continuity };
-  const { samples: store, log, shared } = await openSampleStore(start, disk, journal);
+  const leases = leasesOfJournal(cluster);
+  const journal = await openSampleStore(start, disk, { seen, continuity: leases.continuity });
   const directory = createUplinkRouteCache(records);
   const address = createPublicAddress(config);
   const access = composeAccess(address.url, records, requests.actAs, now);
@@ -86,11 +84,10 @@ export async function openParts(start: Start): Promise<Parts> {
   const network: { servers?: TellNetworkServer } = {};
   const work: { isOwn?: (lease: LeaseName) => boolean } = {};
   const isOwn = (id: string) => work.isOwn?.(leaseOfOperation(id)) ?? true;
-  const networkServers = () => network.servers;
   const workspaceFanOut = createWorkspaceFanOut(now);
   const elsewhere: { events?: EventAudience } = {};
   const liveEvents = createLiveEvents(workspaceFanOut, () => elsewhere.events);
-  const running = { networkServers, isOwn, liveEvents };
+  const running = { networkServers: () => network.servers, isOwn, liveEvents };
   const operations = composeOperations({ records, acting, telemetry, ...running });
   changes.follow(withoutMemory(liveEvents.recordChanged), withoutMemory(operations.recordChanged));
   closers.push('operations', () => operations.close());
@@ -101,11 +98,11 @@ export async function openParts(start: Start): Promise<Parts> {
     diskIsFull: disk.isFull,
     records,
     node,
-    store,
-    journalCopy,
-    sharedSamples: shared,
-    log,
-    followers: createFollowers(log),
+    store: journal.samples,
+    journalCopy: journal.journalCopy,
+    sharedSamples: journal.shared,
+    log: journal.log,
+    followers: createFollowers(journal.log),
     directory,
     access,
     address,
@@ -116,7 +113,7 @@ export async function openParts(start: Start): Promise<Parts> {
     liveEvents,
     shareEvents: (events) => void (elsewhere.events = events),
     followChanges: changes.follow,
-    useLeases: ({ continuity: of }) => void (leases.continuity = of),
+    useLeases: leases.use,
     useNetworkServers: (tell) => void (network.servers = tell),
     useChangeSharing: requests.useSharing,
     divideOperations: (holds) => void (work.isOwn = holds),
@@ -236,7 +233,6 @@ async function openNode(
 
 interface JournalParts {
   readonly seen: RecordedPositions;
-  readonly journalCopy: JournalCopy | undefined;
   readonly continuity: (() => number) | undefined;
 }
 
@@ -244,13 +240,26 @@ interface OpenedSamples {
   readonly samples: Samples;
   readonly log: EntryLog;
   readonly shared: SharedSamples | undefined;
+  readonly journalCopy: JournalCopy | undefined;
+}
+
+/** With several nodes, the journal keeps nothing across a loss of leases, which exist later. */
+function leasesOfJournal(cluster: ClusterConfig | undefined) {
+  const known: { continuity?: () => number } = {};
+  return {
+    continuity: cluster && (() => known.continuity?.() ?? 0),
+    use: ({ continuity }: { readonly continuity: () => number }) => {
+      known.continuity = continuity;
+    },
+  };
 }
 
 async function openSampleStore(
   { config, telemetry, closers, now }: Start,
   disk: DiskWatch,
-  { seen, journalCopy, continuity }: JournalParts,
+  { seen, continuity }: JournalParts,
 ): Promise<OpenedSamples> {
+  const journalCopy = openJournalCopy(config);
   const uplinksTo = await positionBehindUplinks(join(config.dataDirectory, 'uplinks'));
   const directory = join(config.dataDirectory, 'samples');
   const stateReplaced =
@@ -272,5 +281,5 @@ async function openSampleStore(
   closers.push('the sample store', () => samples.close());
   addJournalFigures(telemetry, samples.log, followersOfLog, now);
   addBuildInfo(telemetry);
-  return { samples, log: samples.log, shared };
+  return { samples, log: samples.log, shared, journalCopy };
 }

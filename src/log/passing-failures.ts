@@ -1,4 +1,4 @@
-// Passing failures: what was written is cut off again and not acknowledged, and writing goes on.
+// Passing failures: what was written is cut off again and not acknowledged, and writing continues.
 
 export abstract class PassingFailure extends Error {
   /** Of the appends that are lost. */
