@@ -107,14 +107,15 @@ export function createHeldLeases(now: () => number): HeldLeases {
         if (lease?.epoch === epoch && lease.phase === 'gained') lease.phase = 'used';
       }
     },
-    leave(names) {
-      const leaving = names
-        .map((name) => leases.get(name))
-        .filter((lease) => lease !== undefined)
-        .filter(({ phase }) => phase !== 'leaving');
-      for (const lease of leaving) lease.phase = 'leaving';
-      return leaving;
-    },
+    leave: (names) => leaveAll(names.map((name) => leases.get(name))),
     end,
   };
+}
+
+function leaveAll(leases: readonly (HeldLease | undefined)[]): readonly Lease[] {
+  const leaving = leases
+    .filter((lease) => lease !== undefined)
+    .filter(({ phase }) => phase !== 'leaving');
+  for (const lease of leaving) lease.phase = 'leaving';
+  return leaving;
 }

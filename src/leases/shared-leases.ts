@@ -54,8 +54,7 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
 
   return {
     node,
-    held: held.held,
-    continuity: held.continuity,
+    ...{ held: held.held, continuity: held.continuity },
     want(names) {
       for (const name of names) wanted.add(name);
     },
