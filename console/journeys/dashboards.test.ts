@@ -16,7 +16,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await stage.visit('dashboards');
     await page.getByText('Put the values that matter on one page').waitFor();
     await page.getByRole('button', { name: 'New dashboard' }).click();
-    await page.getByLabel('Name').fill('Building A');
+    await page.getByLabel('Name', { exact: true }).fill('Building A');
     await page.getByRole('radio', { name: /At a glance/ }).check();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create' }).click();

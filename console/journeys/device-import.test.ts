@@ -19,7 +19,7 @@ journey('new devices', { start: startWorld }, (stage) => {
     await stage.visit('devices');
     await page.getByText('No device yet').waitFor();
     await page.getByRole('link', { name: 'Register' }).first().click();
-    await page.getByLabel('Name').fill('Boiler room');
+    await page.getByLabel('Name', { exact: true }).fill('Boiler room');
     await page.getByLabel('Device id').fill('boiler-1');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Register' }).click();

@@ -69,7 +69,7 @@ journey('welcome', options, (stage) => {
   test('pasted JSON shows its values and is stored with its schema', async () => {
     const { page, world } = stage;
     await page.goto(`${world.base}/welcome`);
-    await page.getByLabel('Name').fill('Büro <b>2</b>');
+    await page.getByLabel('Name', { exact: true }).fill('Büro <b>2</b>');
     await page.keyboard.press('Enter');
     await begins('How does it talk?');
     await page.keyboard.press('Enter');
@@ -107,7 +107,7 @@ journey('welcome', options, (stage) => {
     await type('Acme T1', read);
     await type('Acme X9', 'throw new Error("not mine");');
     await page.goto(`${world.base}/welcome`);
-    await page.getByLabel('Name').press('Enter');
+    await page.getByLabel('Name', { exact: true }).press('Enter');
     await begins('How does it talk?');
     await page.keyboard.press('Enter');
     await page.getByText('Paste a payload').click();
