@@ -24,6 +24,7 @@ import { placeOfNode } from '../http/router/routed-requests.ts';
 import { createEpochs } from '../leases/lease-epochs.ts';
 import type { SharedWork } from '../leases/held-work.ts';
 import {
+  isOfDevices,
   type Lease,
   leaseOfDevice,
   type LeaseName,
@@ -115,12 +116,15 @@ export async function openCluster(
     drain: () => drained(leases, failed('giving devices to other nodes')),
     async join(served) {
       const reads = readElsewhere(parts, leases, nodes);
-      leases.onChange(async (gained, lost) => {
+      leases.onChange(async (...changed) => {
+        const [gained = [], lost = []] = changed.map((some) => some.filter(isOfDevices));
+        if (gained.length + lost.length === 0) return;
         if (gained.length > 0) reads.gained();
         // What was accepted for devices that leave belongs to their state.
         if (lost.length > 0) await underWay.ended();
-        await leaveDevices(served, gained, lost);
-        await parts.sharedSamples?.moveDevices().catch(failed('shipping samples of moved devices'));
+        await served.dropDevices(devicesOf([...gained, ...lost]));
+        const shipping = failed('shipping samples of moved devices');
+        await parts.sharedSamples?.moveDevices(devicesOf(gained)).catch(shipping);
         const sharing = failed('shipping raw uplinks of moved devices');
         if (lost.length > 0) await served.raw.share().catch(sharing);
         // What was written until now belongs to the time before.
@@ -146,13 +150,9 @@ export async function openCluster(
   };
 }
 
-async function leaveDevices(
-  { dropDevices }: ServedNode,
-  gained: readonly Lease[],
-  lost: readonly Lease[],
-): Promise<void> {
-  const changed = new Set<LeaseName>([...gained, ...lost].map(({ name }) => name));
-  await dropDevices((deviceId) => changed.has(leaseOfDevice(deviceId)));
+function devicesOf(leases: readonly Lease[]): (deviceId: string) => boolean {
+  const names = new Set<LeaseName>(leases.map(({ name }) => name));
+  return (deviceId) => names.has(leaseOfDevice(deviceId));
 }
 
 function nodesOf(cluster: ClusterConfig, id: string, others: () => readonly NodeAddress[]): Nodes {

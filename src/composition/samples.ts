@@ -41,8 +41,11 @@ export interface SharedSamples extends SamplesOfNodes {
   readonly clickHouse: ClickHouse;
   /** The number of the folder's journal. Throws before the sample store is open. */
   readonly journal: () => number;
-  /** Ships what was written, so that the next owners of devices find it; then asks again for all. */
-  readonly moveDevices: () => Promise<void>;
+  /**
+   * Ships what was written, so that the next owners of devices find it. ClickHouse is asked again for
+   * those that this node has gained.
+   */
+  readonly moveDevices: (isGained?: (deviceId: string) => boolean) => Promise<void>;
   /** Ships what was written, and inserts all hours of it. */
   readonly flushHours: () => Promise<void>;
   /** See `ShippingFigures`. */
@@ -112,8 +115,8 @@ export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlac
       useElsewhere: (given) => void (others = given),
       flushHours: async () => opened?.flushHours(),
       shippedTo: () => opened?.figures().shippedTo ?? 0,
-      async moveDevices() {
-        opened?.devicesMoved();
+      async moveDevices(isGained = () => false) {
+        opened?.devicesMoved(isGained);
         await opened?.flush();
       },
     },

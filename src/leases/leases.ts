@@ -21,6 +21,9 @@ export function leaseOfDevice(deviceId: string): LeaseName {
   return partitionLeases[partitionOf(deviceId)] ?? 'devices/0';
 }
 
+/** Whether it is the lease of a partition of devices. */
+export const isOfDevices = ({ name }: Pick<Lease, 'name'>): boolean => name.startsWith('devices/');
+
 export interface Lease {
   readonly name: LeaseName;
   /** Higher than that of every earlier holder: what carries a lower one is outdated. */

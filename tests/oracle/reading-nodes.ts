@@ -63,11 +63,12 @@ export async function openReadingNodes(options: ReadingNodesOptions): Promise<Re
       const givers = new Set(leases.map((lease) => owners.get(lease)));
       for (const lease of leases) owners.set(lease, undefined);
       for (const giver of givers) {
-        giver?.samples().store.devicesMoved();
+        giver?.samples().store.devicesMoved(() => false);
         if (ship) await giver?.samples().store.flush();
       }
       to.gained();
-      to.samples().store.devicesMoved();
+      const moved = new Set(leases);
+      to.samples().store.devicesMoved((deviceId) => moved.has(leaseOfDevice(deviceId)));
       for (const lease of leases) owners.set(lease, to);
     },
     async close() {

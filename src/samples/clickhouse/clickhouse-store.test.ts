@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { startCutProxy } from '../../../tests/faults/cut-proxy.ts';
 import { clickhouse, startClickHouse } from '../../../tests/servers/clickhouse.ts';
 import { describeWith, startedBefore } from '../../../tests/servers/server-tests.ts';
 import { sampleStoreMustKeepHouse } from '../conformance/maintenance.conformance.ts';
@@ -101,6 +102,26 @@ describeWith(clickhouse, 'samples in ClickHouse', () => {
     for (const entry of entries)
       expect(await after.append(entry)).toMatchObject({ duplicates: 60, samples: [] });
     expect(await allSamples(after, 'd1')).toHaveLength(180);
+  });
+
+  test('devices that stay are served without ClickHouse when others move', async () => {
+    const url = new URL(databaseUrl());
+    const proxy = await startCutProxy({ target: { host: url.hostname, port: Number(url.port) } });
+    cleanups.push(() => proxy.close());
+    url.port = String(proxy.port);
+    const store = await openIn(await temporaryFolder(), url.href, { now: 1 });
+    const append = (device: string, at: number) =>
+      store.append(entryOf(device, [{ at, data: { at } }]));
+    for (const device of ['stays', 'moves']) await append(device, 1);
+    await store.store.flush();
+    await proxy.set('refused');
+    store.store.devicesMoved((device) => device === 'moves');
+    expect(await append('stays', 2)).toMatchObject({ duplicates: 0 });
+    // Another node may have stored newer ones.
+    await expect(append('moves', 2)).rejects.toMatchObject({ problem: 'samplesUnreachable' });
+    await proxy.set('open');
+    expect(await append('moves', 2)).toMatchObject({ duplicates: 0 });
+    expect(await allSamples(store, 'stays')).toHaveLength(2);
   });
 
   test('verify reports rows that are there twice', async () => {

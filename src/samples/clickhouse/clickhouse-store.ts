@@ -65,8 +65,11 @@ export interface ClickHouseStore extends SampleStore {
   readonly openHere: (request: OpenHereRequest) => OpenHere;
   /** Samples of this journal, for the usage that other nodes report. */
   readonly usageHere: () => Promise<UsageOfJournal>;
-  /** To be called when devices moved: another node may have written newer samples of them. */
-  readonly devicesMoved: () => void;
+  /**
+   * To be called when devices moved. Of those that this node gained, another one may have written
+   * newer samples.
+   */
+  readonly devicesMoved: (isGained: (deviceId: string) => boolean) => void;
   /** The same, and inserts all hours of it. */
   readonly flushHours: () => Promise<void>;
   readonly figures: () => ShippingFigures;
@@ -249,8 +252,8 @@ export async function openClickHouseStore(
     kept,
     flush: shipper.flush,
     openHere: (request) => openHere(request, state.movedAt, parts),
-    devicesMoved() {
-      newest.clear();
+    devicesMoved(isGained) {
+      newest.forget(isGained);
       kept.clear();
       state.movedAt = openRows.position();
     },

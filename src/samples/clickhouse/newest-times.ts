@@ -14,8 +14,8 @@ export interface NewestTimes {
   known(deviceId: string): EpochMs | undefined;
   /** Asks for those that are not known. */
   load(deviceIds: readonly string[]): Promise<void>;
-  /** Asks again for all devices. */
-  clear(): void;
+  /** Asks again for these. */
+  forget(isForgotten: (deviceId: string) => boolean): void;
   /** To be called for each row. */
   note(deviceId: string, timestamp: EpochMs): void;
 }
@@ -65,7 +65,9 @@ export function createNewestTimes(shards: readonly Shard[], openRows: OpenRows):
         if (newest.get(deviceId) === undefined) waiting.ids.add(deviceId);
       return waiting.done;
     },
-    clear: () => newest.clear(),
+    forget(isForgotten) {
+      for (const [deviceId] of newest) if (isForgotten(deviceId)) newest.delete(deviceId);
+    },
     note(deviceId, timestamp) {
       const known = newest.get(deviceId);
       if (known !== undefined && timestamp > known) newest.set(deviceId, timestamp);
