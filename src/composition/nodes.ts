@@ -116,15 +116,17 @@ export async function openCluster(
     drain: () => drained(leases, failed('giving devices to other nodes')),
     async join(served) {
       const reads = readElsewhere(parts, leases, nodes);
-      leases.onChange(async (...changed) => {
-        const [gained = [], lost = []] = changed.map((some) => some.filter(isOfDevices));
+      leases.onChange(async (allGained, allLost) => {
+        const gained = allGained.filter(isOfDevices);
+        const lost = allLost.filter(isOfDevices);
         if (gained.length + lost.length === 0) return;
         if (gained.length > 0) reads.gained();
         // What was accepted for devices that leave belongs to their state.
         if (lost.length > 0) await underWay.ended();
         await served.dropDevices(devicesOf([...gained, ...lost]));
+        const isGained = gained.length > 0 ? devicesOf(gained) : undefined;
         const shipping = failed('shipping samples of moved devices');
-        await parts.sharedSamples?.moveDevices(devicesOf(gained)).catch(shipping);
+        await parts.sharedSamples?.moveDevices(isGained).catch(shipping);
         const sharing = failed('shipping raw uplinks of moved devices');
         if (lost.length > 0) await served.raw.share().catch(sharing);
         // What was written until now belongs to the time before.

@@ -43,7 +43,7 @@ export interface SharedSamples extends SamplesOfNodes {
   readonly journal: () => number;
   /**
    * Ships what was written, so that the next owners of devices find it. ClickHouse is asked again for
-   * those that this node has gained.
+   * those that this node has gained, if there are any.
    */
   readonly moveDevices: (isGained?: (deviceId: string) => boolean) => Promise<void>;
   /** Ships what was written, and inserts all hours of it. */
@@ -115,7 +115,7 @@ export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlac
       useElsewhere: (given) => void (others = given),
       flushHours: async () => opened?.flushHours(),
       shippedTo: () => opened?.figures().shippedTo ?? 0,
-      async moveDevices(isGained = () => false) {
+      async moveDevices(isGained) {
         opened?.devicesMoved(isGained);
         await opened?.flush();
       },

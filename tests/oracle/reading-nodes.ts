@@ -63,7 +63,7 @@ export async function openReadingNodes(options: ReadingNodesOptions): Promise<Re
       const givers = new Set(leases.map((lease) => owners.get(lease)));
       for (const lease of leases) owners.set(lease, undefined);
       for (const giver of givers) {
-        giver?.samples().store.devicesMoved(() => false);
+        giver?.samples().store.devicesMoved();
         if (ship) await giver?.samples().store.flush();
       }
       to.gained();

@@ -66,10 +66,10 @@ export interface ClickHouseStore extends SampleStore {
   /** Samples of this journal, for the usage that other nodes report. */
   readonly usageHere: () => Promise<UsageOfJournal>;
   /**
-   * To be called when devices moved. Of those that this node gained, another one may have written
-   * newer samples.
+   * To be called when devices moved. Of those that this node gained, if there are any, another one may
+   * have written newer samples.
    */
-  readonly devicesMoved: (isGained: (deviceId: string) => boolean) => void;
+  readonly devicesMoved: (isGained?: (deviceId: string) => boolean) => void;
   /** The same, and inserts all hours of it. */
   readonly flushHours: () => Promise<void>;
   readonly figures: () => ShippingFigures;
@@ -253,7 +253,8 @@ export async function openClickHouseStore(
     flush: shipper.flush,
     openHere: (request) => openHere(request, state.movedAt, parts),
     devicesMoved(isGained) {
-      newest.forget(isGained);
+      // Passes all devices, so not without need.
+      if (isGained !== undefined) newest.forget(isGained);
       kept.clear();
       state.movedAt = openRows.position();
     },
