@@ -1,6 +1,6 @@
-// `npm run tidy`: checks the house rules; --fix updates the code map, the lock and the allowed counts.
+// `npm run tidy`: checks the house rules; --fix updates the lock and the allowed counts; --map prints the code map.
 import { join } from 'node:path';
-import { codeMapDocument, rewriteCodeMap } from './code-map.ts';
+import { codeMap } from './code-map.ts';
 import { completeLock } from './lock-entries.ts';
 import { tidyViolations } from './tidy/house-rules.ts';
 import { projectFiles } from './tidy/project-files.ts';
@@ -10,7 +10,8 @@ import { violationText } from './tidy/violation.ts';
 const root = join(import.meta.dirname, '..');
 const [option, ...names] = process.argv.slice(2);
 
-if (option === '--list') listPlaces(names.join(' '));
+if (option === '--map') console.log(codeMap(projectFiles(root)));
+else if (option === '--list') listPlaces(names.join(' '));
 else {
   if (option === '--fix') fix();
   check();
@@ -18,7 +19,6 @@ else {
 
 function fix(): void {
   const files = projectFiles(root);
-  if (rewriteCodeMap(root, files)) console.log(`${codeMapDocument}: code map written`);
   if (completeLock(root)) console.log('package-lock.json: missing entries added');
   if (lowerAllowed(root, files)) console.log('tools/tidy/allowed.txt: counts lowered');
 }

@@ -1,5 +1,4 @@
 // House rules in one table: each rule with the function that finds its violations.
-import { codeMapViolations } from '../code-map.ts';
 import { lockViolations } from '../lock-entries.ts';
 import type { Violation } from './violation.ts';
 import { citationViolations } from './citations.ts';
@@ -24,7 +23,6 @@ const fileRules: readonly FileRule[] = [
 const projectRules: readonly ProjectRule[] = [
   decisionViolations,
   dependencyViolations,
-  codeMapViolations,
   lockViolations,
   citationViolations,
   ratchetViolations,

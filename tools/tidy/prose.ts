@@ -2,7 +2,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { codeMapDocument } from '../code-map.ts';
 import { walk, type ProjectFile } from './project-files.ts';
 
 export interface Passage {
@@ -21,9 +20,8 @@ interface Comment {
 
 const guestScripts = 'src/scripting/guest/*.js';
 const documents = ['*.md', 'docs/**/*.md'];
-/** Written by tidy, or never edited after the fact. */
+/** Not edited after the fact. */
 const leftDocuments = /^(CHANGELOG\.md|docs\/decisions\/.*)$/;
-const testFunction = /^(describe|test|it)\b/;
 
 /** Returns the comments of a file. Text inside strings and templates is not a comment. */
 export function commentsOf(syntax: ts.SourceFile): Comment[] {
@@ -39,17 +37,6 @@ export function commentsOf(syntax: ts.SourceFile): Comment[] {
   };
   visit(syntax);
   return [...found].map(([at, comment]) => ({ at, text: comment }));
-}
-
-/** Comments and strings of two or more words; of tests only comments and titles. */
-export function codeProse(file: ProjectFile): Passage[] {
-  const passages = commentsOf(file.syntax).map(({ at, text }) => passage(file, at, text));
-  walk(file, (node) => {
-    if (!isWords(node)) return;
-    if (file.isTest && !isTitle(node)) return;
-    passages.push(passage(file, node.getStart(file.syntax), node.getText(file.syntax)));
-  });
-  return passages;
 }
 
 /** Comments and all strings, also those of test data: a citation can be in any of them. */
@@ -70,15 +57,6 @@ function isWords(node: ts.Node): boolean {
   return isText && /\w\s+\w/.test(node.getText());
 }
 
-function isTitle(node: ts.Node): boolean {
-  const { parent } = node;
-  return (
-    ts.isCallExpression(parent) &&
-    parent.arguments[0] === node &&
-    testFunction.test(parent.expression.getText())
-  );
-}
-
 /**
  * Comments of the scripts that run inside the sandbox. They are JavaScript and not project files.
  */
@@ -95,13 +73,12 @@ export function guestProse(root: string): Passage[] {
 }
 
 /**
- * Lines of the documents without code blocks, inline code, the code map, the CHANGELOG and
- * decisions.
+ * Lines of the documents without code blocks, inline code, the CHANGELOG and decisions.
  */
 export function documentProse(root: string): Passage[] {
   return globSync(documents, { cwd: root })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => !leftDocuments.test(path) && path !== codeMapDocument)
+    .filter((path) => !leftDocuments.test(path))
     .toSorted()
     .flatMap((path) => proseLines(path, readFileSync(join(root, path), 'utf8')));
 }
