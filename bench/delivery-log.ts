@@ -58,6 +58,7 @@ async function measure(): Promise<void> {
     failed,
     newId: () => 'none',
     now,
+    clock: () => performance.now(),
     random: Math.random,
     setTimer,
   });

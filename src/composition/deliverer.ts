@@ -59,6 +59,7 @@ export function composeDeliverer(
     failed: (error) => telemetry.backgroundFailed('delivering', error),
     targetChanged: telemetry.targetChanged,
     now,
+    clock: () => performance.now(),
     random: Math.random,
     setTimer,
   });

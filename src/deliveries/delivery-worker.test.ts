@@ -72,6 +72,7 @@ async function deliver(
     failed: (error) => failures.push(error),
     newId: () => 'note',
     now: () => time.clock.now,
+    clock: () => time.clock.now,
     random: () => 0.5,
     setTimer: time.schedule,
     ...over,
@@ -276,4 +277,79 @@ test('stopping gives a try that hangs a moment, breaks it off and leaves its del
   await closed;
   expect(clock.now).toBe(delivererLimits.closeGraceMs);
   expect(await log.state(id)).toMatchObject({ state: 'PENDING', tries: 0 });
+});
+
+const steps = [-5_000, 5_000, -86_400_000, 86_400_000, 2 * 365 * 86_400_000];
+
+test.each(steps)(
+  'reliability 1: a wall clock that steps by %d ms during attempts delays no retry',
+  async (step) => {
+    const log = await openLog();
+    const id = await log.add();
+    let wall = 1_700_000_000_000;
+    const tries: number[] = [];
+    const took: number[] = [];
+    const { deliverer, failures, clock, next } = await deliver(
+      log,
+      async () => {
+        tries.push(clock.now);
+        wall += step;
+        return failed;
+      },
+      {
+        now: () => wall,
+        record(tried) {
+          took.push(tried.tookMs);
+          recordAttempt(tried, log.log);
+        },
+      },
+    );
+    await deliverer.settled();
+    while (next()) await deliverer.settled();
+    const pauses = tries.slice(1).map((at, i) => at - tries[i]!);
+    expect(pauses).toEqual([
+      1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000, 43_200_000,
+    ]);
+    expect(took).toEqual(took.map(() => 0));
+    expect(failures).toEqual([]);
+    expect(await log.state(id)).toMatchObject({ state: 'DEAD', tries: 9 });
+  },
+);
+
+test.each(steps)(
+  'reliability 1: a wall clock that steps by %d ms ends no attempt late',
+  async (step) => {
+    const log = await openLog();
+    const id = await log.add();
+    let wall = 1_700_000_000_000;
+    const { deliverer, clock, next } = await deliver(log, () => new Promise(() => undefined), {
+      now: () => wall,
+    });
+    wall += step;
+    for (let i = 0; i < 3; i++) {
+      await new Promise((resolve) => void setImmediate(resolve));
+      if ((await log.state(id))?.tries === 0) next();
+    }
+    await new Promise((resolve) => void setImmediate(resolve));
+    expect(clock.now).toBe(delivererLimits.tryMsMax);
+    expect(await log.state(id)).toMatchObject({ tries: 1, reason: 'no answer within 10 s' });
+    await deliverer.release(() => true);
+  },
+);
+
+test('reliability 1: whatever throws after an attempt releases the queue, and the delivery is tried again', async () => {
+  const log = await openLog();
+  const ids = [await log.add(), await log.add()];
+  let refusals = 2;
+  const { deliverer, failures, next } = await deliver(log, async () => ({ ok: true, answer: '' }), {
+    record(tried) {
+      if (refusals-- > 0) throw new Error('a figure cannot be lower');
+      recordAttempt(tried, log.log);
+    },
+  });
+  await deliverer.settled();
+  while (next()) await deliverer.settled();
+  expect(failures).toHaveLength(2);
+  for (const id of ids) expect(await log.state(id)).toMatchObject({ state: 'DELIVERED' });
+  expect(deliverer.waiting).toBe(0);
 });

@@ -11,7 +11,7 @@ import { createDeliveryQueues, type DeliveryQueues } from './delivery-queues.ts'
 import { createLimitedAttempts, type LimitedAttempts } from './limited-attempts.ts';
 import { outcomeNotes } from './failure-notes.ts';
 import { createNoteWriter, type NoteWriter } from './note-writer.ts';
-import { planAfter } from './retry-plan.ts';
+import { planAfter, retryDelaysMs, retryMsMax } from './retry-plan.ts';
 import type { WaitingDelivery } from './waiting-delivery.ts';
 import { createWakeTimer, type WakeTimer } from './wake-timer.ts';
 
@@ -50,6 +50,8 @@ export interface DelivererParts {
   readonly targetChanged?: (connectorId: string, isBroken: boolean, reason: string | null) => void;
   readonly newId: () => string;
   readonly now: () => EpochMs;
+  /** Milliseconds since any fixed moment. Attempts and pauses are measured by it: clocks step. */
+  readonly clock: () => number;
   readonly random: () => number;
   readonly setTimer: SetTimer;
 }
@@ -101,13 +103,19 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   const { queues } = worker;
   return {
     add(waiting) {
-      for (const delivery of waiting) queues.add(delivery, parts.now());
+      for (const delivery of waiting) {
+        delivery.nextAt = clockTimeOf(parts, delivery.nextAt);
+        queues.add(delivery, parts.clock());
+      }
       startSoon(worker);
     },
     wake: () => startDue(worker),
     waitingDeliveries: (connectorId) => queues.waiting(connectorId),
     waitingOf: queues.sizeOf,
-    nextRetryOf: queues.nextRetryOf,
+    nextRetryOf(connectorId) {
+      const at = queues.nextRetryOf(connectorId);
+      return at === undefined ? undefined : Math.round(parts.now() + at - parts.clock());
+    },
     get waiting() {
       return queues.size;
     },
@@ -121,15 +129,15 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
 }
 
 function createWorker(parts: DelivererParts): Worker {
-  const { send, now, setTimer, failed } = parts;
+  const { send, clock, setTimer, failed } = parts;
   const wake = () => startDue(worker);
   const attemptMsMax = delivererLimits.tryMsMax;
   const worker: Worker = {
     parts,
     queues: createDeliveryQueues(),
     noteWriter: createNoteWriter(parts),
-    attempts: createLimitedAttempts({ send, now, setTimer, attemptMsMax, failed }),
-    timer: createWakeTimer({ wake, now, setTimer }),
+    attempts: createLimitedAttempts({ send, clock, setTimer, attemptMsMax, failed }),
+    timer: createWakeTimer({ wake, now: clock, setTimer }),
     running: new Set(),
     attemptEnded: [],
     idle: [],
@@ -137,6 +145,14 @@ function createWorker(parts: DelivererParts): Worker {
     isStarting: false,
   };
   return worker;
+}
+
+/**
+ * The time by the clock that does not step. A wall clock that stepped back must not make a delivery
+ * wait longer than the longest pause of the plan.
+ */
+function clockTimeOf({ now, clock }: DelivererParts, at: EpochMs): number {
+  return clock() + Math.min(Math.max(0, at - now()), retryMsMax);
 }
 
 /** Starts at the end of this turn, so that many calls look for due deliveries once. */
@@ -152,23 +168,26 @@ function startSoon(worker: Worker): void {
 function startDue(worker: Worker): void {
   const { parts, queues, timer, running } = worker;
   if (worker.isClosed || parts.isBlocked?.() === true) return;
-  for (const queue of queues.start(parts.now())) {
+  for (const queue of queues.start(parts.clock())) {
     running.add(queue);
     void deliver(worker, queue);
   }
   timer.set(queues.earliest);
 }
 
-/** Attempts the first delivery of a queue. */
+/**
+ * Attempts the first delivery of a queue. Whatever throws, the queue goes on: the delivery is tried
+ * again later.
+ */
 async function deliver(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Promise<void> {
-  const { parts } = worker;
+  const { parts, queues } = worker;
   try {
-    const startedAt = parts.now();
+    const startedMs = parts.clock();
     const waiting = firstOf(queue);
     const loaded = load(worker, waiting);
     const delivery = loaded instanceof Promise ? await loaded : loaded;
     if (delivery === undefined) {
-      worker.queues.end(queue, { isOver: true }, undefined, parts.now());
+      queues.end(queue, { isOver: true }, undefined, parts.clock());
       return startSoon(worker);
     }
     const result = await worker.attempts.run(delivery);
@@ -177,14 +196,26 @@ async function deliver(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Pro
     const outcome = outcomeOf(worker, waiting, result);
     const notes = outcomeNotes(delivery, outcome, parts.newId);
     if (notes.length > 0 && !(await worker.noteWriter.add(notes))) return;
-    parts.record({ waiting, delivery, outcome, tookMs: outcome.updated - startedAt });
+    parts.record({ waiting, delivery, outcome, tookMs: parts.clock() - startedMs });
     endAttempt(worker, queue, result, outcome);
     startSoon(worker);
   } catch (error) {
+    releaseFailed(worker, queue);
     parts.failed(error);
   } finally {
     ended(worker, queue);
   }
+}
+
+/** An internal error came before the outcome was recorded: the plan decides when it is tried again. */
+function releaseFailed(worker: Worker, queue: DeviceQueue<WaitingDelivery>): void {
+  const { parts, queues } = worker;
+  if (queue.state !== 'inProgress') return;
+  const { tries } = firstOf(queue);
+  const delayMs = retryDelaysMs[tries] ?? retryMsMax;
+  const nextAt = parts.clock() + delayMs;
+  queues.end(queue, { isOver: false, nextAt }, undefined, parts.clock());
+  startSoon(worker);
 }
 
 function ended({ running, idle, attemptEnded }: Worker, queue: DeviceQueue<WaitingDelivery>): void {
@@ -227,13 +258,14 @@ function endAttempt(
   { parts, queues }: Worker,
   queue: DeviceQueue<WaitingDelivery>,
   result: SendOutcome,
-  { state, nextAt, reason }: DeliveryOutcome,
+  { state, nextAt, updated, reason }: DeliveryOutcome,
 ): void {
   const { connectorId } = queue;
   // A target that rejects one delivery is not broken; one that does not answer is.
   const isTargetWell = result.ok || !result.retry;
   const wasBroken = queues.isBroken(connectorId);
-  queues.end(queue, { isOver: state !== 'PENDING', nextAt }, isTargetWell, parts.now());
+  const due = parts.clock() + nextAt - updated;
+  queues.end(queue, { isOver: state !== 'PENDING', nextAt: due }, isTargetWell, parts.clock());
   const isBroken = queues.isBroken(connectorId);
   if (isBroken !== wasBroken) parts.targetChanged?.(connectorId, isBroken, reason);
 }

@@ -1,13 +1,13 @@
 // Limited attempts: each ends when its time is over, also if the connector ignores the signal.
 import type { SendOutcome } from '../connectors/target.ts';
 import type { Delivery } from '../model/delivery.ts';
-import type { EpochMs } from '../model/instant.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
 export interface LimitedAttemptsParts {
   /** Rejects only with an internal error. */
   readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
-  readonly now: () => EpochMs;
+  /** Milliseconds since any fixed moment: an attempt has its time whatever the wall clock does. */
+  readonly clock: () => number;
   readonly setTimer: SetTimer;
   readonly attemptMsMax: number;
   /** Called for an internal error, after which the attempt has failed for the time being. */
@@ -21,13 +21,13 @@ export interface LimitedAttempts {
 }
 
 interface Attempt {
-  readonly endsAt: EpochMs;
+  readonly endsAt: number;
   readonly stop: AbortController;
   readonly resolve: (outcome: SendOutcome | undefined) => void;
 }
 
 export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttempts {
-  const { send, now, setTimer, attemptMsMax, failed } = parts;
+  const { send, clock, setTimer, attemptMsMax, failed } = parts;
   /** All have the same time, so that the first one ends first. */
   const running = new Set<Attempt>();
   let isTimed = false;
@@ -37,14 +37,14 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
     const [first] = running;
     if (isTimed || first === undefined) return;
     isTimed = true;
-    setTimer(endLate, Math.max(0, first.endsAt - now()));
+    setTimer(endLate, Math.max(0, first.endsAt - clock()));
   }
 
   function endLate(): void {
     isTimed = false;
     const reason = `no answer within ${attemptMsMax / 1_000} s`;
     for (const attempt of running) {
-      if (attempt.endsAt > now()) break;
+      if (attempt.endsAt > clock()) break;
       running.delete(attempt);
       attempt.stop.abort(new Error(reason));
       attempt.resolve({ ok: false, retry: true, reason });
@@ -56,7 +56,7 @@ export function createLimitedAttempts(parts: LimitedAttemptsParts): LimitedAttem
     run: (delivery) =>
       new Promise((resolve) => {
         const stop = new AbortController();
-        const attempt = { endsAt: now() + attemptMsMax, stop, resolve };
+        const attempt = { endsAt: clock() + attemptMsMax, stop, resolve };
         running.add(attempt);
         setOneTimer();
         // What comes after an attempt has ended late has no effect.

@@ -20,8 +20,8 @@ export const retryDelaysMs = [
  * are not retried together.
  */
 const jitterShare = 0.2;
-/** The longest pause that a target can request. */
-const retryAfterMsMax = dayMs;
+/** The longest pause that a target can request, and the longest of all. */
+export const retryMsMax = dayMs;
 
 export interface Planned {
   readonly state: DeliveryState;
@@ -42,6 +42,6 @@ export function planAfter(outcome: SendOutcome, { tries, now, random }: EndedAtt
   const delayMs = retryDelaysMs[tries - 1];
   if (!outcome.retry || delayMs === undefined) return { state: 'DEAD', nextAt: now };
   const jittered = delayMs * (1 - jitterShare + 2 * jitterShare * random);
-  const asked = Math.min(outcome.retryAfterMs ?? 0, retryAfterMsMax);
+  const asked = Math.min(outcome.retryAfterMs ?? 0, retryMsMax);
   return { state: 'PENDING', nextAt: now + Math.round(Math.max(jittered, asked)) };
 }
