@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { postgresql } from './tests/servers/postgresql.ts';
+import { SkippedSuites } from './tests/servers/skipped-suites.ts';
 
 const everything = [
   'src/**/*.test.ts',
@@ -135,6 +136,9 @@ function keepTemporaryFilesInMemory(): void {
 }
 keepTemporaryFilesInMemory();
 
+/** `TEST_REPORT=path` writes the results as JSON, for programs. */
+const reportPath = process.env['TEST_REPORT'] ?? '';
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -145,6 +149,13 @@ export default defineConfig({
     // What is awaited comes soon on a quiet machine, and later on one that is busy.
     expect: { poll: { timeout: 10_000 } },
     allowOnly: false,
+    reporters: [
+      'default',
+      new SkippedSuites(),
+      ...(reportPath === ''
+        ? []
+        : [['json', { outputFile: reportPath }] satisfies ['json', object]]),
+    ],
     projects:
       onAnotherEngine.length > 0
         ? onAnotherEngine.map((test) => ({ extends: true as const, test }))

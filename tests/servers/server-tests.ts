@@ -1,7 +1,7 @@
-// Tests with servers of Debian packages: required in CI; elsewhere a missing one skips its tests with one line.
+// Tests with servers of Debian packages: required in CI; elsewhere a missing one skips its suites.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 
 export interface ServerProgram {
@@ -16,16 +16,28 @@ export interface NpmProgram {
   readonly install: string;
 }
 
-/** Declares tests that need the program; in CI a missing one is a failure. */
+declare module 'vitest' {
+  interface TaskMeta {
+    /** The program whose absence skips a suite. */
+    missingProgram?: string;
+  }
+}
+
+/**
+ * Declares tests that need the program. Without it they are declared and skipped, and the end of the
+ * run names the program (`skipped-suites.ts`); in CI a missing program is a failure.
+ */
 export function describeWith(
   program: ServerProgram | NpmProgram,
   title: string,
   tests: () => void,
 ): void {
   if (existsSync(program.path)) return void describe(title, tests);
-  const missing = `${program.path} is missing: ${installOf(program)}`;
-  if (process.env['CI']) test(title, () => Promise.reject(new Error(missing)));
-  else console.log(`skipped: ${title}: ${missing}`);
+  if (process.env['CI'])
+    return void test(title, () =>
+      Promise.reject(new Error(`${program.path} is missing: ${installOf(program)}`)),
+    );
+  describe.skipIf(true)(title, { meta: { missingProgram: basename(program.path) } }, tests);
 }
 
 function installOf(program: ServerProgram | NpmProgram): string {
@@ -45,8 +57,9 @@ export function startedBefore<S extends { stop(): Promise<void> }>(
   start: (folder: string) => Promise<S>,
 ): () => S {
   let running: S | undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'heliograph-server-'));
+  let folder = '';
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'heliograph-server-'));
     running = await start(folder);
   }, startMsMax);
   afterAll(async () => {
