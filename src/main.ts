@@ -29,12 +29,12 @@ async function start(): Promise<void> {
   process.umask(ownerUmask);
   const given = readConfig();
   const demo = await loadDemo(given);
-  const config = demo?.demoConfig(given) ?? given;
+  const { config, credentials } = demo?.demoConfig(given) ?? { config: given };
   const platform = await startPlatform(config);
   const stopping = new AbortController();
   // Before the start is reported, because a supervisor may stop it right after.
   stopOnSignal(config, platform, stopping);
-  process.stdout.write(startText(config, platform));
+  process.stdout.write(startText(config, platform, credentials));
   giveBackStartMemory();
   await demo?.composeDemo(config, platform, stopping.signal);
 }

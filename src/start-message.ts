@@ -1,11 +1,13 @@
 // Start message: addresses of the platform and what the start created, printed on stdout as one block.
+import type { DemoCredentials } from './composition/demo.ts';
 import type { Platform } from './composition/platform-parts.ts';
 import type { Config } from './config.ts';
 
 /** A name and its value. */
 type Line = [string, string];
 
-export function startText(config: Config, platform: Platform): string {
+/** `demo` has the credentials that a demo prints at each start. */
+export function startText(config: Config, platform: Platform, demo?: DemoCredentials): string {
   const base = platform.publicUrl;
   const lines: Line[] = [
     ['Console', `${base}/`],
@@ -16,7 +18,7 @@ export function startText(config: Config, platform: Platform): string {
     ['Health', `${base}/health/ready`],
     ['Metrics', `${base}/metrics`],
     ['Data folder', config.dataDirectory],
-    ...tenantLines(config, platform),
+    ...(demo === undefined ? tenantLines(config, platform) : demoLines(config, platform, demo)),
   ];
   const width = Math.max(...lines.map(([name]) => name.length)) + 2;
   const body = lines.map(([name, value]) => `  ${name.padEnd(width)}${value}`).join('\n');
@@ -43,4 +45,13 @@ function tenantLines({ adminEmail }: Config, { tenant }: Platform): Line[] {
     lines.push(['Password', `${generatedPassword}  (shown this once)`]);
   if (apiKeyId !== null) lines.push(['API key', `${apiKeyId}  (its secret is ADMIN_API_KEY)`]);
   return lines;
+}
+
+function demoLines({ adminEmail }: Config, { tenant }: Platform, demo: DemoCredentials): Line[] {
+  return [
+    ['Organization', tenant?.organizationId ?? ''],
+    ['Owner', adminEmail],
+    ['Password', demo.password ?? 'as ADMIN_PASSWORD of the first start, or as changed since'],
+    ['API key', demo.apiKey],
+  ];
 }

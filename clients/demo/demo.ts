@@ -1,4 +1,4 @@
-// Demo: creates the workspace, prints the addresses, loads the history, then sends until stopped.
+// Demo: creates the workspace, loads the history, prints commands to try, then sends until stopped.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EpochMs } from '../../src/model/instant.ts';
 import { setUpAlarmRules } from './alarm-rules.ts';
@@ -16,7 +16,7 @@ export interface DemoOptions {
   readonly baseUrl: string;
   /** Where users reach it; the same when absent. */
   readonly publicUrl?: string;
-  /** A key with every permission on the organization; it is printed. */
+  /** A key with every permission on the organization; the printed commands contain it. */
   readonly apiKey: string;
   readonly organizationId: string;
   /** Ends the demo at any point. */
@@ -61,15 +61,6 @@ async function run(options: DemoOptions): Promise<never> {
       await historyStart(platform, device, to, options.historyDays ?? historyDaysDefault),
     );
   }
-  print(
-    startText({
-      publicUrl: publicUrl.replace(/\/+$/, ''),
-      apiKey,
-      organizationId,
-      workspace,
-      now: to,
-    }),
-  );
   const load = options.loadUplinks ?? loadOverHttp(platform);
   const from = (device: { id: string }) => starts.get(device.id)!;
   const progressed = progressPrinter(devices.length, print);
@@ -79,6 +70,8 @@ async function run(options: DemoOptions): Promise<never> {
     const loaded = await loadHistory(history);
     print(`Demo: ${loaded} payloads decoded and stored in ${((now() - to) / 1_000).toFixed(1)} s.`);
     await setUpAlarmRules(platform, workspace);
+    const shownUrl = publicUrl.replace(/\/+$/, '');
+    print(startText({ publicUrl: shownUrl, apiKey, workspace, now: now() }));
     return sendLive({ devices, uplinkSecret, from: to, signal, now, pause, platform, print });
   });
 }
@@ -86,7 +79,7 @@ async function run(options: DemoOptions): Promise<never> {
 /** Prints each quarter of the history that is loaded. */
 function progressPrinter(devices: number, print: DemoOptions['print']): (share: number) => void {
   let quarters = 0;
-  print(`Demo: loading what ${devices} devices sent before now ...`);
+  print(`Demo: loading what ${devices} devices sent before now. Commands to try follow.`);
   return (share) => {
     const reached = Math.floor(share * 4);
     if (reached > quarters && reached < 4)

@@ -11,7 +11,6 @@ const devices = deviceKinds.flatMap((kind) =>
 const text = startText({
   publicUrl: 'https://iot.example.org',
   apiKey: '0011223344556677.2b1f6c1e-2f0e-4a53-9d8c-0d7c1a2b3c4d',
-  organizationId: '2800000000000001',
   workspace: {
     id: '2900000000000001',
     uplinkSecret: 'up&link',

@@ -1,4 +1,4 @@
-// Ready message of the demo: addresses, and commands to paste.
+// Ready message of the demo: commands to paste, which work as soon as they are printed.
 import { type EpochMs, formatInstant } from '../../src/model/instant.ts';
 import { alarmTopic, leakRuleName } from './alarm-rules.ts';
 import { radioFrame } from './physics/frame.ts';
@@ -9,19 +9,12 @@ export interface StartFacts {
   /** As a client reaches it, without trailing slash. */
   readonly publicUrl: string;
   readonly apiKey: string;
-  readonly organizationId: string;
   readonly workspace: DemoWorkspace;
   readonly now: EpochMs;
 }
 
 /** Returns one block of plain text for standard output. */
-export function startText({
-  publicUrl,
-  apiKey,
-  organizationId,
-  workspace,
-  now,
-}: StartFacts): string {
+export function startText({ publicUrl, apiKey, workspace, now }: StartFacts): string {
   const socketUrl = `${publicUrl.replace(/^http/, 'ws')}/v3/data-streams`;
   const room = deviceOf(workspace, 'room-climate');
   const leak = deviceOf(workspace, 'leak-detector');
@@ -41,18 +34,10 @@ export function startText({
   };
   return [
     '',
-    `Heliograph demo: ${workspace.devices.length} simulated devices send raw payloads through real decoders.`,
+    `${workspace.devices.length} simulated devices send raw payloads through real decoders.`,
     '',
-    `  Console            ${publicUrl}/`,
-    `  API documentation  ${publicUrl}/docs`,
-    `  Health             ${publicUrl}/health/ready`,
-    `  Metrics            ${publicUrl}/metrics`,
-    `  Live stream        ${socketUrl}`,
-    '',
-    `  Organization       ${organizationId}`,
     `  Workspace          ${workspace.id}  Demo`,
     ...shown.map(({ id, device }) => `  Device             ${id}  ${device.name}`),
-    `  API key            ${apiKey}`,
     '',
     '  The last three samples of a room:',
     `    ${post(`/v3/devices/${room.id}/query`, { topic: 'default', limit: 3 })}`,
@@ -65,10 +50,10 @@ export function startText({
       interval: { from: formatInstant(now - 24 * hourMs), to: formatInstant(now) },
     })}`,
     '',
-    '  A raw payload of a leak detector, through its decoder (the next query of the device shows the alarm):',
+    '  A raw payload of a leak detector, through its decoder:',
     `    curl -s '${publicUrl}/v3/capture?secret=${encodeURIComponent(workspace.uplinkSecret)}&deviceId=${leak.device.deviceId}' -H 'content-type: application/json' -d '${wet}'`,
     '',
-    `  What the rule "${leakRuleName}" makes of such a leak once the history is loaded, an alarm and a moment later a sample:`,
+    `  What the rule "${leakRuleName}" makes of it, an alarm and a sample:`,
     `    curl -s '${publicUrl}/v3/alarms?workspaceId=${workspace.id}&state=OPEN' -H 'x-api-key: ${apiKey}'`,
     `    ${post(`/v3/devices/${leak.id}/query`, { topic: alarmTopic, limit: 1 })}`,
     '',

@@ -1,5 +1,6 @@
 // Bootstrap: the first start creates an organization, a workspace, their owner and, on request, an API key.
 import { randomBytes } from 'node:crypto';
+import { demoWorkspaceDraft, simulatedMark } from '../model/demo-workspace.ts';
 import { databaseConnectorId } from '../model/ids.ts';
 import { newId } from '../model/new-id.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -47,6 +48,8 @@ export async function bootstrap(
     readonly adminPassword?: string | undefined;
     /** The secret of an API key with every permission in every workspace. */
     readonly adminApiKey?: string | undefined;
+    /** Makes the first workspace the demo's, which `npm run demo` fills. */
+    readonly demo?: boolean;
     readonly now: EpochMs;
   },
 ): Promise<Bootstrapped | undefined> {
@@ -83,8 +86,12 @@ export async function bootstrap(
     await insertOrganization(step, { ...tenant, ...named });
     const member = { id: newId('member'), organizationId, userId, created, acceptedAt: created };
     await insertOrganizationMember(step, { ...member, role: 'OWNER' });
-    const workspace = { id: workspaceId, organizationId, name: 'Workspace', properties: {} };
-    await insertWorkspace(step, { ...workspace, settings: defaultWorkspaceSettings, ...named });
+    await insertWorkspace(step, {
+      id: workspaceId,
+      organizationId,
+      ...named,
+      ...firstWorkspace(settings.demo ?? false),
+    });
     await insertDatabaseConnector({ db: step, sealer: records.sealer }, created);
     if (adminApiKey && apiKeyId !== null)
       await insertAdminKey(step, { id: apiKeyId, organizationId, created }, adminApiKey);
@@ -92,6 +99,17 @@ export async function bootstrap(
   });
   if (!isFirst) return undefined;
   return { organizationId, workspaceId, userId, apiKeyId, generatedPassword };
+}
+
+/** What is special to the first workspace: with `isDemo` its name, settings and mark are the demo's. */
+function firstWorkspace(isDemo: boolean) {
+  if (!isDemo) return { name: 'Workspace', properties: {}, settings: defaultWorkspaceSettings };
+  const { settings, ...named } = demoWorkspaceDraft;
+  return {
+    ...named,
+    properties: simulatedMark,
+    settings: { ...defaultWorkspaceSettings, ...settings },
+  };
 }
 
 /** The sent password, or a generated one. */

@@ -1,30 +1,49 @@
-// Composes the demo: an API key that outlives restarts, and simulated devices that talk to the platform over HTTP.
+// Composes the demo: credentials that outlive restarts, and simulated devices that talk to the platform over HTTP.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Platform } from './platform-parts.ts';
 import { ConfigError } from '../config-values.ts';
 import type { Config } from '../config.ts';
 import { runDemo } from '../../clients/demo/demo.ts';
 
-/**
- * The configuration of a demo: with the key that its first start made, unless the operator gave
- * one.
- */
-export function demoConfig(config: Config): Config {
-  if (config.adminApiKey !== undefined) return config;
-  mkdirSync(config.dataDirectory, { recursive: true });
-  return { ...config, adminApiKey: readOrMakeKey(join(config.dataDirectory, 'demo-api-key.txt')) };
+/** What signs in to a demo; the password is null when the data folder does not keep it. */
+export interface DemoCredentials {
+  readonly apiKey: string;
+  readonly password: string | null;
 }
 
-function readOrMakeKey(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    const secret = `${randomBytes(8).toString('hex')}.${randomUUID()}`;
-    writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: 'wx' });
-    return secret;
-  }
+/**
+ * The configuration of a demo and what signs in to it. Its first start makes the API key and the
+ * password of the owner, unless the operator gave them, and keeps both in the data folder, so that
+ * later starts can print them again.
+ */
+export function demoConfig(config: Config): {
+  readonly config: Config;
+  readonly credentials: DemoCredentials;
+} {
+  mkdirSync(config.dataDirectory, { recursive: true });
+  const keyPath = join(config.dataDirectory, 'demo-api-key.txt');
+  const passwordPath = join(config.dataDirectory, 'demo-password.txt');
+  const isFirst = !existsSync(join(config.dataDirectory, 'records.sqlite'));
+  const apiKey =
+    config.adminApiKey ?? keptSecret(keyPath, `${randomBytes(8).toString('hex')}.${randomUUID()}`);
+  // The owner of a folder that exists has a password already, which only a hash is known of.
+  const password =
+    config.adminPassword ??
+    keptSecret(passwordPath, isFirst ? randomBytes(12).toString('base64url') : undefined);
+  return {
+    config: { ...config, adminApiKey: apiKey, adminPassword: password },
+    credentials: { apiKey, password: password ?? null },
+  };
+}
+
+function keptSecret(path: string, made: string): string;
+function keptSecret(path: string, made: string | undefined): string | undefined;
+function keptSecret(path: string, made: string | undefined): string | undefined {
+  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
+  if (made !== undefined) writeFileSync(path, `${made}\n`, { mode: 0o600, flag: 'wx' });
+  return made;
 }
 
 /**

@@ -215,10 +215,16 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
  * `ADMIN_PASSWORD`.
  */
 async function openTenant({ config, records, now }: Parts): Promise<Tenant | undefined> {
-  const { adminEmail, adminPassword, adminApiKey } = config;
+  const { adminEmail, adminPassword, adminApiKey, demo } = config;
   const weakness = await ownerPasswordWeakness(records, adminEmail, adminPassword);
   if (weakness !== undefined) throw new ConfigError(`ADMIN_PASSWORD cannot be used: ${weakness}`);
-  const first = await bootstrap(records, { adminEmail, adminPassword, adminApiKey, now: now() });
+  const first = await bootstrap(records, {
+    adminEmail,
+    adminPassword,
+    adminApiKey,
+    demo,
+    now: now(),
+  });
   return first && { isNew: true, ...first };
 }
 
