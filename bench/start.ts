@@ -1,6 +1,6 @@
 // Cold start until GET /health/ready answers 200, and memory when idle, against a bare node:http server in the same run.
 // node bench/start.ts [--runs 7] [--devices 1000 --days 7] [--write]; with days, also the start on
-// a folder that holds workload W.
+// a folder that holds workload W and was closed cleanly a moment before, in turns with empty ones.
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -18,12 +18,23 @@ import { loadWorkload } from './peers/engine-run.ts';
 import { startHeliograph } from './peers/heliograph.ts';
 import { samplesOf, workloadW } from './workload.ts';
 
-const goals = { emptySeconds: 1, loadedSeconds: 3, idleMiB: 150 };
+/** `loadedTimes` compares the processor time of a start with samples with that of an empty one. */
+const goals = { emptySeconds: 1, loadedSeconds: 3, idleMiB: 150, loadedTimes: 1.3 };
 const idleMs = 5_000;
 
 interface Start {
   readonly seconds: number;
+  /** Processor time of all threads until it was ready. */
+  readonly processorSeconds: number;
   readonly idleMiB: number;
+}
+
+interface Starter {
+  readonly title: string;
+  readonly commandOf: (folder: string, port: number) => ServerCommand;
+  readonly goalSeconds: number;
+  /** Whose data is opened; a new one for each start when undefined. */
+  readonly folder?: string;
 }
 
 const { values: flags } = parseArgs({
@@ -38,50 +49,43 @@ const runs = Number(flags.runs);
 const shape = { ...workloadW, devices: Number(flags.devices), days: Number(flags.days) };
 
 const missing = platformMissing();
-const rows: string[][] = [];
-const bareStarts = await coldStarts(bareServerCommand);
-rows.push(row('bare node:http server', bareStarts, bareStarts, Number.NaN));
-if (missing === undefined) {
-  rows.push(
-    row(
-      'Heliograph, empty folder',
-      await coldStarts(platformCommand),
-      bareStarts,
-      goals.emptySeconds,
-    ),
-  );
-  if (samplesOf(shape) > 0) {
-    const title = `Heliograph, ${figure(samplesOf(shape))} samples`;
-    rows.push(row(title, await loadedStarts(), bareStarts, goals.loadedSeconds));
-  }
-}
-const text = report();
-console.log(text);
-if (flags.write) writeMeasurement('Cold start and idle memory', text);
-
-/** Each run has its own folder; only the last one waits to measure the memory at rest. */
-async function coldStarts(
-  commandOf: (folder: string, port: number) => ServerCommand,
-): Promise<Start[]> {
-  const starts: Start[] = [];
-  for (let i = 0; i < runs; i++) {
-    starts.push(
-      await inTemporaryFolder('start', (folder) => timedStart(folder, commandOf, i === runs - 1)),
-    );
-  }
-  return starts;
-}
-
-async function loadedStarts(): Promise<Start[]> {
-  return inTemporaryFolder('start', async (folder) => {
+const starters: Starter[] = [
+  { title: 'bare node:http server', commandOf: bareServerCommand, goalSeconds: Number.NaN },
+];
+if (missing === undefined)
+  starters.push({
+    title: 'Heliograph, empty folder',
+    commandOf: platformCommand,
+    goalSeconds: goals.emptySeconds,
+  });
+const rows = await inTemporaryFolder('start', async (folder) => {
+  if (missing === undefined && samplesOf(shape) > 0) {
     const engine = await startHeliograph(folder, shape);
     await loadWorkload(engine, { shape, order: 'device', batch: 1_000, bulkLanes: 4 });
     await engine.stop();
-    const starts: Start[] = [];
-    for (let i = 0; i < runs; i++)
-      starts.push(await timedStart(folder, platformCommand, i === runs - 1));
-    return starts;
-  });
+    const title = `Heliograph, ${figure(samplesOf(shape))} samples`;
+    const { loadedSeconds } = goals;
+    starters.push({ title, commandOf: platformCommand, goalSeconds: loadedSeconds, folder });
+  }
+  return measured();
+});
+const text = report();
+console.log(text);
+const withSamples = starters.some(({ folder }) => folder !== undefined);
+if (flags.write)
+  writeMeasurement(withSamples ? 'Cold start with samples' : 'Cold start and idle memory', text);
+
+/** In turns, so that the load of the machine is the same for all; only the last round waits for the memory at rest. */
+async function measured(): Promise<string[][]> {
+  const starts = starters.map((): Start[] => []);
+  for (let i = 0; i < runs; i++)
+    for (const [at, { folder, commandOf }] of starters.entries()) {
+      const start = (own: string) => timedStart(own, commandOf, i === runs - 1);
+      starts[at]!.push(
+        await (folder === undefined ? inTemporaryFolder('start', start) : start(folder)),
+      );
+    }
+  return starters.map((starter, at) => row(starter, starts[at]!, starts));
 }
 
 async function timedStart(
@@ -95,32 +99,48 @@ async function timedStart(
   try {
     await untilReady(server, () => isReady({ host: '127.0.0.1', port }));
     const seconds = (performance.now() - startMs) / 1_000;
+    const processorSeconds = server.processorUs() / 1e6;
     if (untilIdle) await delay(idleMs);
-    return { seconds, idleMiB: untilIdle ? server.residentBytes() / 2 ** 20 : Number.NaN };
+    return {
+      seconds,
+      processorSeconds,
+      idleMiB: untilIdle ? server.residentBytes() / 2 ** 20 : Number.NaN,
+    };
   } finally {
     await server.stop();
   }
 }
 
 function row(
-  what: string,
+  { title, goalSeconds, folder }: Starter,
   starts: readonly Start[],
-  baseline: readonly Start[],
-  goalSeconds: number,
+  [bare = [], empty = []]: readonly (readonly Start[])[],
 ): string[] {
   const seconds = starts.map((start) => start.seconds);
-  const bareSeconds = median(baseline.map((start) => start.seconds));
+  const processor = medianProcessor(starts);
   const idleMiB = starts.at(-1)!.idleMiB;
+  const verdicts = [
+    `${goalSeconds} s, ${goals.idleMiB} MiB: ${verdict(median(seconds), goalSeconds, idleMiB)}`,
+  ];
+  if (folder !== undefined) {
+    const times = processor / medianProcessor(empty);
+    verdicts.push(
+      `x${goals.loadedTimes} of the processor time of an empty one: x${figure(times)}, ${times <= goals.loadedTimes ? 'reached' : 'not reached'}`,
+    );
+  }
   return [
-    what,
+    title,
     `${figure(median(seconds))} s`,
     `${figure(Math.max(...seconds))} s`,
-    `x${figure(median(seconds) / bareSeconds)}`,
+    `x${figure(median(seconds) / median(bare.map((start) => start.seconds)))}`,
+    `${figure(processor)} s`,
     `${figure(idleMiB)} MiB`,
-    Number.isNaN(goalSeconds)
-      ? ''
-      : `${goalSeconds} s, ${goals.idleMiB} MiB: ${verdict(median(seconds), goalSeconds, idleMiB)}`,
+    Number.isNaN(goalSeconds) ? '' : verdicts.join('; '),
   ];
+}
+
+function medianProcessor(starts: readonly Start[]): number {
+  return median(starts.map((start) => start.processorSeconds));
 }
 
 function verdict(seconds: number, goalSeconds: number, idleMiB: number): string {
@@ -133,6 +153,7 @@ function report(): string {
     'ready, median',
     'slowest',
     'of the bare server',
+    'processor time, median',
     `resident after ${idleMs / 1_000} s`,
     'goal',
   ];

@@ -6,7 +6,7 @@ import type { EntryLog } from '../log/entry-log.ts';
 
 export interface DuplicateRecoveryParts {
   readonly filter: Pick<DuplicateFilter, 'remember' | 'doubt'>;
-  readonly log: Pick<EntryLog, 'position' | 'entriesFrom'>;
+  readonly log: Pick<EntryLog, 'position' | 'positionAt' | 'duplicateKeysFrom'>;
   /** Age up to which a sender perhaps did not receive the answer to its newest uplinks. */
   readonly confirmedAfterMs: number;
   readonly now: EpochMs;
@@ -16,14 +16,16 @@ export interface DuplicateRecoveryParts {
 export async function recoverDuplicates(parts: DuplicateRecoveryParts): Promise<void> {
   const { filter, log, confirmedAfterMs, now } = parts;
   const oldest = now - duplicateLimits.windowMs;
-  const from = Math.max(0, log.position - duplicateLimits.recoveredEntriesMax);
+  // What was stored before was received before.
+  const from = Math.max(
+    await log.positionAt(oldest),
+    log.position - duplicateLimits.recoveredEntriesMax,
+  );
   let newest: (readonly [key: string, at: EpochMs])[] = [];
-  for await (const entries of log.entriesFrom(from)) {
-    for (const { trace, receivedAt } of entries) {
-      const key = trace?.duplicateKey;
-      if (key === undefined || receivedAt <= oldest) continue;
+  for await (const keys of log.duplicateKeysFrom(from)) {
+    for (const { duplicateKey: key, receivedAt } of keys) {
       // Parts of requests have their own records.
-      if (durablePart.fromDuplicateKey(key) !== undefined) continue;
+      if (receivedAt <= oldest || durablePart.fromDuplicateKey(key) !== undefined) continue;
       filter.remember(key, receivedAt);
       newest.push([key, receivedAt]);
     }

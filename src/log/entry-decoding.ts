@@ -10,13 +10,20 @@ import { missing } from '../structures/missing.ts';
 import { type DataShape, leafKinds, type ShapeInterner } from './data-shape.ts';
 import type { DecodedEntry, DecodedRows, DecodedSample, EntryRest } from './decoded-entry.ts';
 import { entryFlags } from './entry-encoding.ts';
-import { type EntryContext, readId, readJson, readNumber, readText } from './field-codec.ts';
+import {
+  type EntryContext,
+  readId,
+  readJson,
+  readNumber,
+  readText,
+  skipText,
+} from './field-codec.ts';
 import { decodeFormat2 } from './format-2-entry.ts';
 import type { KeptEntry } from './journal-block.ts';
 import { LeafValues } from './leaf-values.ts';
 import { dataOfRows, type ReadEntry } from './logged-entry.ts';
 import { createKindReader, type RowKind } from './row-kind.ts';
-import { metricsCodec, traceCodec } from './trace-codec.ts';
+import { metricsCodec, readDuplicateKey, traceCodec } from './trace-codec.ts';
 
 /** A list of more values is not continued. */
 const sharedValuesMax = 4_096;
@@ -26,6 +33,14 @@ export interface EntryDecoder {
   readonly durable: (kept: KeptEntry) => DurableEntry;
   /** The entry as sample stores take it. */
   readonly logged: (kept: KeptEntry) => ReadEntry;
+  /** What recognizes a repetition of the entry, without reading its rows; undefined for most. */
+  readonly duplicateKey: (kept: KeptEntry) => EntryKey | undefined;
+}
+
+/** The key of an entry for the duplicate filter. */
+export interface EntryKey {
+  readonly duplicateKey: string;
+  readonly receivedAt: EpochMs;
 }
 
 /** The bytes were checked by the checksum of their frame, so they are trusted. */
@@ -45,11 +60,45 @@ export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
       const { position, storedAt, payload } = kept;
       return { position, storedAt, deviceId, firstOrder, rows, bytes: payload.length };
     },
+    duplicateKey({ payload, definitions }) {
+      if (definitions !== undefined) return duplicateKeyOf(payload, definitions, kindOf);
+      const { receivedAt, rest } = decodeFormat2(payload, shapes);
+      const { duplicateKey } = rest(undefined).trace ?? {};
+      return duplicateKey === undefined ? undefined : { duplicateKey, receivedAt };
+    },
   };
 }
 
-function decodeEntry(payload: Buffer, kinds: readonly RowKind[], values: LeafValues): DecodedEntry {
+/** Steps over rows and metrics; most entries that have rows by the thousand have no trace at all. */
+function duplicateKeyOf(
+  payload: Buffer,
+  definitions: readonly Buffer[],
+  kindOf: (definition: Buffer) => RowKind,
+): EntryKey | undefined {
   const from = new ByteReader(payload);
+  const head = readHead(from);
+  const { flags, deviceId, receivedAt, shared } = head;
+  if ((flags & entryFlags.trace) === 0) return undefined;
+  const correlationId = skipRows(from, head, definitions.map(kindOf)) ?? shared;
+  const context = { deviceId, receivedAt, correlationId, data: undefined };
+  if ((flags & entryFlags.metrics) !== 0) metricsCodec.read(from, context);
+  const duplicateKey = readDuplicateKey(from);
+  return duplicateKey === undefined ? undefined : { duplicateKey, receivedAt };
+}
+
+interface EntryHead {
+  readonly flags: number;
+  readonly deviceId: string;
+  readonly receivedAt: EpochMs;
+  readonly duplicates: number;
+  readonly firstOrder: number;
+  /** Rows. */
+  readonly count: number;
+  /** The correlation id of all rows; undefined when each has its own. */
+  readonly shared: string | undefined;
+}
+
+function readHead(from: ByteReader): EntryHead {
   const flags = from.byte();
   const deviceId = readId(from);
   const receivedAt = readNumber(from, 0);
@@ -58,7 +107,14 @@ function decodeEntry(payload: Buffer, kinds: readonly RowKind[], values: LeafVal
   const count = from.varint();
   const isShared = count > 0 && (flags & entryFlags.correlations) === 0;
   const shared = isShared ? readId(from) : undefined;
-  const rows = readRows(from, { flags, kinds, count, receivedAt, shared, values });
+  return { flags, deviceId, receivedAt, duplicates, firstOrder, count, shared };
+}
+
+function decodeEntry(payload: Buffer, kinds: readonly RowKind[], values: LeafValues): DecodedEntry {
+  const from = new ByteReader(payload);
+  const head = readHead(from);
+  const { flags, deviceId, receivedAt, duplicates, firstOrder } = head;
+  const rows = readRows(from, { ...head, kinds, values });
   const correlationId = rows.samples[0]?.correlationId;
   return {
     deviceId,
@@ -70,13 +126,8 @@ function decodeEntry(payload: Buffer, kinds: readonly RowKind[], values: LeafVal
   };
 }
 
-interface RowsContext {
-  readonly flags: number;
+interface RowsContext extends EntryHead {
   readonly kinds: readonly RowKind[];
-  readonly count: number;
-  readonly receivedAt: EpochMs;
-  /** The correlation id of all rows; undefined when each has its own. */
-  readonly shared: string | undefined;
   /** Takes the values. */
   readonly values: LeafValues;
 }
@@ -107,6 +158,35 @@ function readRows(
     }
   }
   return { samples, shapes, values, valuesAt };
+}
+
+/** Leaves the reader behind the rows; returns the correlation id of the first one when it has its own. */
+function skipRows(
+  from: ByteReader,
+  { flags, count, shared }: EntryHead,
+  kinds: readonly RowKind[],
+): string | undefined {
+  let first: string | undefined;
+  for (let i = 0; i < count; i++) {
+    const index = (flags & entryFlags.kinds) === 0 ? 0 : from.varint();
+    const { hasMeta, shape } = kinds[index] ?? missing('kind of a row');
+    readNumber(from, 0);
+    if (shared === undefined) {
+      const own = readId(from);
+      first ??= own;
+    }
+    if (hasMeta) skipRowString(from);
+    for (const { kind } of shape.leaves) {
+      if (kind === leafKinds.number) from.at += 8;
+      else if (kind === leafKinds.boolean) from.at += 1;
+      else skipRowString(from);
+    }
+  }
+  return first;
+}
+
+function skipRowString(from: ByteReader): void {
+  if (from.varint() === 0) skipText(from);
 }
 
 /** Reads the strings of rows, which are written once for each entry. */

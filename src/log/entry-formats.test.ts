@@ -236,6 +236,29 @@ test('any entry is read as it was written, in the same run and after a restart',
   }
 });
 
+const keysOf = (entries: readonly DurableEntry[]) =>
+  entries.flatMap(({ receivedAt, trace }) =>
+    trace?.duplicateKey === undefined ? [] : [{ duplicateKey: trace.duplicateKey, receivedAt }],
+  );
+
+test('speed 1: keys are read behind any rows as whole entries have them, in both formats', async () => {
+  writeFileSync(join(directory, formatTwoName), inflateRawSync(Buffer.from(formatTwo, 'base64')));
+  const random = randomFrom(11);
+  const log = await open({ segmentBytes: 8_000 });
+  const entries = [
+    ...entriesWithEverything,
+    ...Array.from({ length: 300 }, () => randomEntry(random)),
+  ];
+  await Promise.all(entries.map((entry, i) => append(log, entry, i + 3)));
+  const expected = keysOf(await collect(log.entriesFrom(0)));
+  expect(expected.length).toBeGreaterThan(60);
+  expect(await collect(log.duplicateKeysFrom(0))).toEqual(expected);
+  expect(await collect(log.duplicateKeysFrom(entries.length))).toEqual(
+    keysOf(await collect(log.entriesFrom(entries.length))),
+  );
+  await log.close();
+});
+
 test('after harm to a file the other blocks are read, and never anything that was not written', async () => {
   const log = await open({ segmentBytes: 150_000 });
   const random = randomFrom(7);

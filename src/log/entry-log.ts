@@ -3,7 +3,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { ShapeInterner } from './data-shape.ts';
-import { createEntryDecoder } from './entry-decoding.ts';
+import { createEntryDecoder, type EntryKey } from './entry-decoding.ts';
 import { type ColumnsToEncode, createEntryEncoder, type EntryToEncode } from './entry-encoding.ts';
 import { type FollowerPositions, openFollowerPositions } from './follower-positions.ts';
 import { type Journal, type JournalOptions, openJournal } from './journal.ts';
@@ -46,6 +46,9 @@ export interface EntryLog {
    * Durable entries from a position on, in batches, up to the newest one. Damage is stepped over.
    */
   entriesFrom(position: number): AsyncIterable<readonly DurableEntry[]>;
+
+  /** The keys of durable entries from a position on, in batches; rows are not read. */
+  duplicateKeysFrom(position: number): AsyncIterable<readonly EntryKey[]>;
 
   /**
    * Whether some of the entries from one position on and before another are known to be lost, so
@@ -162,6 +165,10 @@ export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> 
     append: (entry) => journal.append(encoder.encode(entry)),
     appendColumns: (entry) => journal.append(encoder.encodeColumns(entry)),
     entriesFrom: (position) => readEntries(journal, decoder, position),
+    async *duplicateKeysFrom(position) {
+      for await (const entries of journal.read(position))
+        yield entries.map(decoder.duplicateKey).filter((key) => key !== undefined);
+    },
     isLost: (from, to) =>
       journal.damage.some(
         ({ firstPosition, entries }) => firstPosition < to && firstPosition + entries > from,

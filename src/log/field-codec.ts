@@ -107,6 +107,12 @@ export function readText(from: ByteReader): string {
   return from.string(code - firstLength);
 }
 
+export function skipText(from: ByteReader): void {
+  const code = from.varint();
+  const length = code === asJson ? from.varint() : code - firstLength;
+  from.at += length;
+}
+
 export const textCodec: Codec<string> = { write: writeText, read: readText };
 
 export function writeJson(to: ByteWriter, value: unknown): void {

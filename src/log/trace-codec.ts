@@ -1,11 +1,13 @@
 // Trace codec: the metrics and the trace of an entry as bytes, one row per field.
 import type { EntryTrace, ProcessingTimes, RawPayload } from '../model/entry-trace.ts';
+import type { ByteReader } from '../structures/bytes.ts';
 import type { RadioMetrics, UplinkMetrics } from '../model/uplink-metrics.ts';
 import {
   bodyCodec,
   idCodec,
   numberCodec,
   orNull,
+  readText,
   recordOf,
   textCodec,
   timeCodec,
@@ -61,3 +63,9 @@ export const traceCodec = recordOf<EntryTrace>({
   ruleHops: numberCodec,
   rulesSkipped: trueCodec,
 });
+
+/** The first field of a trace alone. */
+export function readDuplicateKey(from: ByteReader): string | undefined {
+  const hasKey = from.varint() % 2 === 1;
+  return hasKey ? readText(from) : undefined;
+}
