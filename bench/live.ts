@@ -188,6 +188,7 @@ async function openPlatform() {
       yield [];
     },
     now: Date.now,
+    publicUrl: 'http://localhost:1',
     failed: (_, error) => console.error(error),
   });
   server.listen(0, '127.0.0.1');

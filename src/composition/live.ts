@@ -64,6 +64,7 @@ export function composeLive(
     follow: nodes?.follow,
     replay: nodes?.replay ?? replayOf(log),
     now,
+    publicUrl: parts.config.publicUrl,
     trustedProxies: parts.config.trustedProxies,
     refused: telemetry.credentialRefused,
     cut: telemetry.liveSocketCut,

@@ -22,7 +22,7 @@ export function composeMqttPorts(
   tick: () => void,
 ): MqttPorts {
   const { config, now } = parts;
-  const { host, mqttPort, trustedProxies } = config;
+  const { host, mqttPort, trustedProxies, publicUrl } = config;
   const closers: (() => unknown)[] = [];
   return {
     async listen(server) {
@@ -32,7 +32,7 @@ export function composeMqttPorts(
       }
       await listenTls(parts, accept, closers);
       closers.push(
-        attachMqttSocket(server, { accept, trustedProxies, now }),
+        attachMqttSocket(server, { accept, trustedProxies, now, publicUrl }),
         setRepeatingTimer(tick, tickEveryMs),
       );
     },

@@ -56,6 +56,6 @@ export function routerOf(
     ...searchBy(leases),
     forward: nodes.forward,
     serve,
-    refuse: refusalWith({ publicUrl, trustedProxies, events: telemetry, now }),
+    refuse: refusalWith({ publicUrl, trustedProxies, events: telemetry, routes, now }),
   });
 }

@@ -244,6 +244,8 @@ function brokenOff(failure: unknown, progress: BackfillProgress): unknown {
       ...outcome,
       limit: `${String(failure.details['bytesMax'])} bytes`,
     });
+  if (failure.problem === 'notUtf8' || failure.problem === 'compressedBodyInvalid')
+    return problem('backfillUnreadable', { ...outcome, reason: failure.message });
   if (failure.problem === 'storageFull') return problem('backfillStorageFull', outcome);
   if (failure.status === 503) return problem('backfillInterrupted', outcome);
   return failure;

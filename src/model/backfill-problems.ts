@@ -47,6 +47,11 @@ export const backfillProblems = {
     message: (d: BackfillOutcome & BrokenPlace & { reason: string }) =>
       `The body breaks at ${placeText(d)}: ${d.reason}. ${storedBefore(d)}`,
   },
+  backfillUnreadable: {
+    status: 400,
+    code: '40045_BACKFILL_BROKEN',
+    message: (d: BackfillOutcome & { reason: string }) => `${d.reason}. ${storedBefore(d)}`,
+  },
   backfillTooLarge: {
     status: 413,
     code: '41301_BACKFILL_TOO_LARGE',

@@ -2,11 +2,6 @@
 import type { ProblemRow } from './problem-row.ts';
 
 export const intakeProblems = {
-  compressedBodyInvalid: {
-    status: 400,
-    code: '40083_COMPRESSED_BODY_INVALID',
-    message: (d: { reason: string }) => `The compressed body is not valid: ${d.reason}`,
-  },
   precisionUnknown: {
     status: 400,
     code: '40077_PRECISION_UNKNOWN',
@@ -43,10 +38,5 @@ export const intakeProblems = {
     status: 413,
     code: '41370_POINTS_TOO_MANY',
     message: (d: { pointsMax: number }) => `The body makes more than ${d.pointsMax} samples`,
-  },
-  contentEncodingUnsupported: {
-    status: 415,
-    code: '41571_CONTENT_ENCODING_UNSUPPORTED',
-    message: (d: { coding: string }) => `Content encoding ${d.coding} is not supported; send gzip`,
   },
 } as const satisfies Record<string, ProblemRow>;

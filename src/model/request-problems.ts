@@ -12,6 +12,17 @@ export const requestProblems = {
     code: '40001_INVALID_REQUEST',
     message: (d: { reason: string }) => d.reason,
   },
+  notUtf8: {
+    status: 400,
+    code: '40005_NOT_UTF8',
+    message: (d: { byte: number }) =>
+      `The body is not UTF-8: byte ${d.byte} belongs to no character of it`,
+  },
+  compressedBodyInvalid: {
+    status: 400,
+    code: '40083_COMPRESSED_BODY_INVALID',
+    message: (d: { reason: string }) => `The compressed body is not valid: ${d.reason}`,
+  },
   unknownSortField: {
     status: 400,
     code: '40037_UNKNOWN_SORT_FIELD',
@@ -49,6 +60,18 @@ export const requestProblems = {
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
     message: (d: { contentType: string }) =>
       `Content type ${d.contentType} is not supported; send application/json`,
+  },
+  contentEncodingUnsupported: {
+    status: 415,
+    code: '41571_CONTENT_ENCODING_UNSUPPORTED',
+    message: (d: { coding: string }) =>
+      `Content encoding ${d.coding} is not supported; send gzip, deflate or br, or no coding`,
+  },
+  expectationUnknown: {
+    status: 417,
+    code: '41700_EXPECTATION_UNKNOWN',
+    message: (d: { expect: string }) =>
+      `The header Expect has ${d.expect}; only 100-continue is supported`,
   },
   idempotencyKeyReused: {
     status: 422,

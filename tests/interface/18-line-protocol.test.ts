@@ -223,7 +223,7 @@ describe('a refusal', () => {
     });
     expect(await send('/write', 'plain', gzip)).toMatchObject({ status: 400 });
     expect(
-      await send('/write', 'env v=1', { ...basic(secret), 'content-encoding': 'br' }),
+      await send('/write', 'env v=1', { ...basic(secret), 'content-encoding': 'zstd' }),
     ).toMatchObject({ status: 415 });
     expect(await send('/write?precision=day', 'env v=1', basic(secret))).toMatchObject({
       status: 400,

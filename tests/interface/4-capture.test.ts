@@ -164,8 +164,8 @@ describe('contract 18 and 0.2: refusals', () => {
       '40003_TIMESTAMP_INVALID',
     ],
     [
-      'plain text',
-      () => send(right(), { 'content-type': 'text/plain' }, '{}'),
+      'HTML',
+      () => send(right(), { 'content-type': 'text/html' }, '{}'),
       415,
       '41500_UNSUPPORTED_MEDIA_TYPE',
     ],
@@ -193,6 +193,9 @@ describe('review behaviour 32: JSON of simple clients', () => {
   for (const [what, headers] of [
     ['as a form', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['without a content type', { 'content-type': '' }],
+    ['as plain text', { 'content-type': 'text/plain' }],
+    ['as text/json', { 'content-type': 'text/json' }],
+    ['as anything', { 'content-type': '*/*' }],
   ] as const) {
     test(what, async () => {
       const { request } = await import('node:http');

@@ -4,14 +4,14 @@ import { type Problem, problem } from '../../model/problem.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { isJsonAnswer, sendJson } from './representation/send-json.ts';
+import { acceptedCodings } from './request-body.ts';
+import { endsConnection } from './request-head.ts';
 import { firstOf } from './request-id.ts';
 import { shownPath } from './request-path.ts';
 import { routeOf, stateOf } from './request-state.ts';
 import { Answer } from './route.ts';
-import { setSecurityHeaders } from './security-headers.ts';
+import { isSecure, securityHeaders } from './security-headers.ts';
 
-/** Bodies of routes that declare no limit. */
-export const bodyBytesMaxDefault = 4 * 1024 * 1024;
 const retryAfterSeconds = 1;
 
 export interface AnswerParts {
@@ -62,8 +62,9 @@ export function setEdgeHeaders(
   request: EdgeRequest,
   reply: EdgeReply,
 ): void {
-  setSecurityHeaders(reply, publicUrl.startsWith('https:'));
+  reply.headers(securityHeaders(isSecure(publicUrl)));
   reply.header('x-request-id', request.id);
+  if (endsConnection(request.raw)) reply.header('connection', 'close');
 }
 
 /**
@@ -77,7 +78,6 @@ export function sendFailure(
   reply: EdgeReply,
 ): void {
   const known = problemOf(error, {
-    bytesMax: request.routeOptions?.bodyLimit ?? bodyBytesMaxDefault,
     contentType: request.headers['content-type'] ?? 'none',
   });
   if (known?.status === 401) stateOf(request).refusedBy = known.problem;
@@ -90,6 +90,8 @@ export function sendFailure(
   // A request that the framework rejects has not passed the hook that sets them.
   setEdgeHeaders(parts, request, reply);
   setFailureHeaders(reply, failure);
+  // Its sender may have much more to send.
+  if (failure.status === 413 && !request.raw.complete) reply.header('connection', 'close');
   const shaped = routeOf(request)?.refusal?.(failure);
   if (shaped !== undefined) {
     void sendOutput(request, reply, shaped, body.status);
@@ -100,10 +102,11 @@ export function sendFailure(
   reply.send(body);
 }
 
-function setFailureHeaders(reply: EdgeReply, { status, details }: Problem): void {
+function setFailureHeaders(reply: EdgeReply, { problem: name, status, details }: Problem): void {
   const { retryAfterSeconds: declared, allow } = details;
   if (typeof declared === 'number') reply.header('retry-after', declared);
   else if (status === 503) reply.header('retry-after', retryAfterSeconds);
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (typeof allow === 'string') reply.header('allow', allow);
+  if (name === 'contentEncodingUnsupported') reply.header('accept-encoding', acceptedCodings);
 }

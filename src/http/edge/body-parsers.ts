@@ -1,86 +1,120 @@
-// Body parsers: JSON and forms, by the content type and the endpoint.
+// Body parsers: JSON, SenML and forms, by the content type and the endpoint.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { parseSenmlCbor } from '../../ingest/senml/senml-cbor.ts';
 import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
+import { utf8Fault } from '../../structures/utf8.ts';
 import type { EdgeRequest } from './exchange.ts';
-import { parseJsonBody } from './json-body.ts';
+import { parseJsonBody, parseLargeJsonBody } from './json-body.ts';
+import { bodyChunks, bytesOf } from './request-body.ts';
 import { routeOf, stateOf } from './request-state.ts';
+import { bodyBytesMaxDefault, type Route } from './route.ts';
 
-export const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
+const jsonType = /^application\/(?:[\w.-]+\+)?json$/;
 /** Values of JSON, one a line. */
-const ndjsonType = /^application\/x-ndjson(?:;|$)/;
-/** Types of bodies that routes read as a stream of values. */
-export const valuesType = new RegExp(`${jsonType.source}|${ndjsonType.source}`);
-const senmlType = /^application\/sens?ml\+(?:json|cbor)(?:;|$)/;
-const senmlCborType = /^application\/sens?ml\+cbor(?:;|$)/;
+const ndjsonType = 'application/x-ndjson';
+const senmlType = /^application\/sens?ml\+(?:json|cbor)$/;
+const senmlCborType = /^application\/sens?ml\+cbor$/;
 const formType = 'application/x-www-form-urlencoded';
+/** What modems, agents and simple libraries name JSON; without a name it is the empty text. */
+const simpleTypes: ReadonlySet<string> = new Set(['', 'text/plain', 'text/json', '*/*']);
 
-/** Replaces the parsers of the framework. Another content type is a 415. */
+/** How a body is read. */
+type BodyForm = 'json' | 'senmlCbor' | 'form' | 'formOrJson' | 'stream';
+
+/** Replaces the parsers of the framework, which decide by the type alone. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(jsonType, { parseAs: 'buffer' }, (request, body, done) => {
-    if (routeOf(request)?.form) return done(problem('formExpected'));
-    parseJson(request, body as Buffer, done);
+  app.addContentTypeParser('*', (request: EdgeRequest) => parsedBody(request));
+  // Some senders name no type with an empty header, which the framework refuses.
+  app.addHook('onRequest', async ({ raw: { headers } }) => {
+    if (headers['content-type'] === '') delete headers['content-type'];
   });
-  app.addContentTypeParser(formType, { parseAs: 'string' }, (request, body, done) => {
-    const route = routeOf(request);
-    if (route?.form) return done(null, body);
-    if (route?.jsonOfAnyType && isJson(body as string))
-      return parseJson(request, Buffer.from(body), done);
-    done(problem('unsupportedMediaType', { contentType: formType }));
-  });
-  app.addContentTypeParser(senmlCborType, { parseAs: 'buffer' }, (request, body, done) => {
-    if (routeOf(request)?.senml) return parseSenml(request, body as Buffer, done);
-    done(problem('unsupportedMediaType', { contentType: 'application/senml+cbor' }));
-  });
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    const contentType = request.headers['content-type'];
-    if (contentType === undefined && routeOf(request)?.jsonOfAnyType)
-      return parseJson(request, body as Buffer, done);
-    done(problem('unsupportedMediaType', { contentType: contentType ?? 'none' }));
-  });
+}
+
+/** Undefined for an empty body, and for one that the handler reads. Throws Problem 400, 413 or 415. */
+async function parsedBody(request: EdgeRequest): Promise<unknown> {
+  const route = routeOf(request);
+  // A path without a route is told so, whatever was sent to it.
+  if (route === undefined) return undefined;
+  const form = bodyForm(route, request.headers);
+  if (form === 'stream') return undefined;
+  const { bodyBytesMax = bodyBytesMaxDefault } = route;
+  const bytes = await bytesOf(bodyChunks(request.raw, bodyBytesMax));
+  stateOf(request).bodyBytes = bytes.length;
+  if (form === 'form') return bytes.toString('utf8');
+  if (form === 'senmlCbor') return parseSenmlCbor(bytes);
+  if (form === 'formOrJson' && !/^\s*[[{]/.test(bytes.toString('latin1', 0, startLength)))
+    throw problem('unsupportedMediaType', { contentType: formType });
+  return bodyBytesMax > bodyBytesMaxDefault ? largeJsonOf(bytes) : jsonBodyOf(request, bytes);
+}
+
+/** Of a body in which the first character of JSON is looked for. */
+const startLength = 1_024;
+
+/** Throws Problem 415 for a type that the endpoint does not take. */
+function bodyForm(route: Route, headers: IncomingHttpHeaders): BodyForm {
+  const type = typeOf(headers);
+  const { form, senml, streamedBody, anyBodyType, jsonOfAnyType } = route;
+  if (streamedBody) {
+    if (anyBodyType || jsonType.test(type) || type === ndjsonType) return 'stream';
+  } else if (form) {
+    if (type === formType) return 'form';
+    if (jsonType.test(type)) throw problem('formExpected');
+  } else {
+    if (jsonType.test(type) || (jsonOfAnyType && simpleTypes.has(type))) return 'json';
+    if (senml && senmlCborType.test(type)) return 'senmlCbor';
+    if (jsonOfAnyType && type === formType) return 'formOrJson';
+  }
+  throw problem('unsupportedMediaType', { contentType: type === '' ? 'none' : type.slice(0, 100) });
+}
+
+/** Whether the route takes the body as JSON, for the type that is named. */
+export function isTakenAsJson(
+  { jsonOfAnyType }: Pick<Route, 'jsonOfAnyType'>,
+  headers: IncomingHttpHeaders,
+): boolean {
+  const type = typeOf(headers);
+  return jsonType.test(type) || (jsonOfAnyType === true && simpleTypes.has(type));
+}
+
+/** Without its parameters; empty when none is named. */
+function typeOf({ 'content-type': sent = '' }: IncomingHttpHeaders): string {
+  return (sent.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
 /** Whether the body is a value of JSON a line, and not one value of JSON. */
 export function isNdjson(headers: IncomingHttpHeaders): boolean {
-  return ndjsonType.test(headers['content-type'] ?? '');
+  return typeOf(headers) === ndjsonType;
 }
 
 /** Whether the body is a SenML pack, in JSON or CBOR. */
 export function isSenml(headers: IncomingHttpHeaders): boolean {
-  return senmlType.test(headers['content-type'] ?? '');
+  return senmlType.test(typeOf(headers));
 }
 
 const escapedNul = '\\u0000';
 const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payload']);
 
-type BodyDone = (error: Error | null, body?: unknown) => void;
-
-function parseJson(request: EdgeRequest, bytes: Buffer, done: BodyDone): void {
-  try {
-    done(null, jsonBodyOf(request, bytes));
-  } catch (error) {
-    done(error as Error);
-  }
-}
-
-function parseSenml(request: EdgeRequest, bytes: Buffer, done: BodyDone): void {
-  stateOf(request).bodyBytes = bytes.length;
-  try {
-    done(null, parseSenmlCbor(bytes));
-  } catch (error) {
-    done(error as Error);
-  }
-}
-
-/** The value of a body; undefined for an empty one. Throws Problem `invalidJson`. */
+/** The value of a body; undefined for an empty one. Throws Problem `invalidJson` or `notUtf8`. */
 export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefined {
   stateOf(request).bodyBytes = bytes.length;
+  refuseOtherText(bytes);
   const body = parseJsonBody(bytes.toString('utf8'));
   if (bytes.includes(escapedNul) && isKept(request)) refuseNul(body, 'body');
   return body;
+}
+
+function largeJsonOf(bytes: Buffer): Promise<Json | undefined> {
+  refuseOtherText(bytes);
+  return parseLargeJsonBody(bytes);
+}
+
+/** Another encoding would be stored with replacement characters, and nobody could undo that. */
+function refuseOtherText(bytes: Uint8Array): void {
+  const byte = utf8Fault(bytes);
+  if (byte !== undefined) throw problem('notUtf8', { byte });
 }
 
 /** Columns of text hold no NUL on any engine. Samples, scripts and their events may contain it. */
@@ -108,8 +142,4 @@ function refuseNul(value: Json | undefined, place: string): void {
 function membersOf(value: Json | undefined): readonly (readonly [string, Json])[] {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isRecord ? Object.entries(value) : [];
-}
-
-function isJson(text: string): boolean {
-  return /^\s*[[{]/.test(text);
 }

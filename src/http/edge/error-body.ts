@@ -53,28 +53,19 @@ export function errorBody(failure: Problem, request: FailedRequest, nowMs: numbe
 }
 
 const frameworkProblems: Readonly<Record<string, (error: FrameworkError) => Problem>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: (error) =>
-    problem('payloadTooLarge', { bytesMax: error.bytesMax ?? 0 }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: (error) =>
     problem('unsupportedMediaType', { contentType: error.contentType ?? 'none' }),
-  FST_ERR_CTP_EMPTY_JSON_BODY: () => problem('invalidJson', { reason: 'it is empty' }),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    problem('invalidRequest', { reason: 'Content-Length differs from the body' }),
   FST_ERR_BAD_URL: () => problem('invalidRequest', { reason: 'The path is not a valid URL' }),
 };
 
 interface FrameworkError extends Error {
   readonly code?: string;
   readonly statusCode?: number;
-  readonly bytesMax?: number;
   readonly contentType?: string;
 }
 
 /** The Problem behind anything thrown on the way; undefined when the fault is ours. */
-export function problemOf(
-  error: unknown,
-  limits: { bytesMax: number; contentType: string },
-): Problem | undefined {
+export function problemOf(error: unknown, limits: { contentType: string }): Problem | undefined {
   if (error instanceof Problem) return error;
   if (!(error instanceof Error)) return undefined;
   const framework: FrameworkError = Object.assign(error, limits);

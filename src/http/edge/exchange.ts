@@ -28,7 +28,6 @@ export interface EdgeRequest {
   /** What is known of the route; the framework has none for a request that it rejects. */
   readonly routeOptions?: {
     readonly url?: string | undefined;
-    readonly bodyLimit?: number | undefined;
     readonly config?: unknown;
   };
   /** See `stateOf`. */

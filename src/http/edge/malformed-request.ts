@@ -3,9 +3,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type Problem, problem } from '../../model/problem.ts';
 import { errorBody } from './error-body.ts';
+import { isSecure } from './security-headers.ts';
+import { answerOnSocket } from './socket-answer.ts';
 
 const problemsByCode: Readonly<Record<string, () => Problem>> = {
   HPE_HEADER_OVERFLOW: () => problem('headersTooLarge'),
+  HPE_INVALID_URL: () =>
+    problem('invalidRequest', {
+      reason:
+        'The address holds a character that must be percent-encoded, such as %C3%BC for ü and %20 for a space',
+    }),
   ERR_HTTP_REQUEST_TIMEOUT: () => problem('requestTimeout'),
 };
 
@@ -16,7 +23,7 @@ const problemsByCode: Readonly<Record<string, () => Problem>> = {
 export function refuseBrokenRequest(
   error: { readonly code?: string | undefined },
   socket: Socket,
-  nowMs: number,
+  { now, publicUrl }: { readonly now: () => number; readonly publicUrl: string },
 ): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   // Nothing can be said over a connection whose encryption has not begun.
@@ -28,15 +35,7 @@ export function refuseBrokenRequest(
     problemsByCode[error.code ?? '']?.() ??
     problem('invalidRequest', { reason: 'The request is not valid HTTP' });
   const request = { path: '', requestId: randomUUID(), traceId: randomBytes(16).toString('hex') };
-  const body = errorBody(refused, request, nowMs);
-  const text = JSON.stringify(body);
-  const head = [
-    `HTTP/1.1 ${body.status} ${body.error}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(text)}`,
-    `X-Request-Id: ${body.requestId}`,
-    'Connection: close',
-  ];
-  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+  const body = errorBody(refused, request, now());
+  if (socket.writable) answerOnSocket(socket, body, isSecure(publicUrl));
   else socket.destroy();
 }

@@ -1,6 +1,6 @@
 // Reports of answers, for log and metrics: what was answered, and which credentials were refused.
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
-import { shownPath } from './request-path.ts';
+import { loggedPaths } from './request-path.ts';
 import { stateOf } from './request-state.ts';
 
 const accountLengthMax = 254;
@@ -25,17 +25,25 @@ export interface EdgeEvents {
   }): void;
 }
 
-/** Call it once for each answer, when its last byte is written. */
-export function reportAnswer(events: EdgeEvents, request: EdgeRequest, reply: EdgeReply): void {
-  events.answered({
-    method: request.method,
-    route: request.routeOptions?.url ?? 'none',
-    path: shownPath(request),
-    status: reply.statusCode,
-    ms: reply.elapsedTime,
-    requestId: request.id,
-  });
-  if (reply.statusCode === 401) events.credentialRefused?.(refusalOf(request));
+/** To be called once for each answer, when its last byte is written. */
+export type ReportAnswer = (request: EdgeRequest, reply: EdgeReply) => void;
+
+export function answerReports(
+  events: EdgeEvents,
+  routes: readonly { readonly path: string }[],
+): ReportAnswer {
+  const pathOf = loggedPaths(routes);
+  return (request, reply) => {
+    events.answered({
+      method: request.method,
+      route: request.routeOptions?.url ?? 'none',
+      path: pathOf(request),
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+      requestId: request.id,
+    });
+    if (reply.statusCode === 401) events.credentialRefused?.(refusalOf(request));
+  };
 }
 
 /**

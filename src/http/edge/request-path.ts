@@ -18,6 +18,24 @@ export function shownPath(request: EdgeRequest): string {
   return path === route?.path ? path : maskedPath(path);
 }
 
+/**
+ * How a path is logged that no route has: only the steps that some route has, as others may be keys
+ * at the wrong place.
+ */
+export function loggedPaths(
+  routes: readonly { readonly path: string }[],
+): (request: EdgeRequest) => string {
+  const known = new Set(routes.flatMap(({ path }) => path.split('/')));
+  return (request) => {
+    if (request.routeOptions?.url !== undefined) return shownPath(request);
+    const steps = pathOf(request).split('/', stepsMax);
+    return steps.map((step) => (known.has(step) && !step.startsWith(':') ? step : '***')).join('/');
+  };
+}
+
+/** More of an unknown path say nothing. */
+const stepsMax = 10;
+
 /** Mailed links contain a secret, also when they are mistyped and no route has them. */
 export function maskedPath(path: string): string {
   return path.replace(/(\/(?:invitations|password-reset))\/.+/i, '$1/***');

@@ -12,6 +12,9 @@ import type { Principal } from '../../model/principal.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Place } from '../../model/resource-ref.ts';
 
+/** Bodies of routes that declare no limit. */
+export const bodyBytesMaxDefault = 4 * 1024 * 1024;
+
 export interface RouteInput<P, Q, B> {
   readonly params: P;
   readonly query: Q;

@@ -35,8 +35,13 @@ const strictTransport = 'max-age=31536000; includeSubDomains';
 const overHttps = { ...always, 'strict-transport-security': strictTransport } as const;
 
 /** `secure`: the platform is reached by https, and never again without. */
-export function setSecurityHeaders(reply: EdgeReply, secure: boolean): void {
-  reply.headers(secure ? overHttps : always);
+export function securityHeaders(secure: boolean): Readonly<Record<string, string>> {
+  return secure ? overHttps : always;
+}
+
+/** Whether the platform is reached by https. */
+export function isSecure(publicUrl: string): boolean {
+  return publicUrl.startsWith('https:');
 }
 
 /** Gives pages the policy of pages, unless their route set one. */

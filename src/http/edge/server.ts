@@ -6,22 +6,20 @@ import { problem } from '../../model/problem.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import type { Guard } from './admission.ts';
 import { allowedMethods } from './allowed-methods.ts';
-import { bodyBytesMaxDefault, sendFailure, setEdgeHeaders } from './answering.ts';
-import { addBodyParsers, jsonType, valuesType } from './body-parsers.ts';
+import { sendFailure, setEdgeHeaders } from './answering.ts';
+import { addBodyParsers } from './body-parsers.ts';
 import type { ServeScreen } from './console.ts';
 import { addCors, corsHeaders } from './cors.ts';
 import { directServing, type ServeDirectly } from './direct/direct-serving.ts';
-import { refuseTwoHosts } from './host-header.ts';
-import { leaveBodies, readLargeBodies } from './large-bodies.ts';
+import { LingeringResponse } from './lingering-response.ts';
 import { refuseBrokenRequest } from './malformed-request.ts';
+import { checkRequestHead } from './request-head.ts';
 import { requestIdOf } from './request-id.ts';
-import { type EdgeEvents, reportAnswer } from './reports.ts';
+import { answerReports, type EdgeEvents } from './reports.ts';
 import { maskedPath, pathOf } from './request-path.ts';
-import { stateOf } from './request-state.ts';
 import type { Route } from './route.ts';
 import { addContentPolicy } from './security-headers.ts';
-import { addRoute, servedRoute, type ServedRoute } from './serving.ts';
-import { readRest } from './streamed-body.ts';
+import { addRoute, servedRoute } from './serving.ts';
 
 /**
  * How long a client may take; all three are checked once a second, where Node's own default is
@@ -54,35 +52,39 @@ export interface ServerParts {
   readonly direct?: boolean;
 }
 
-/** The code of the framework. */
-const bodyTooLarge = 'FST_ERR_CTP_BODY_TOO_LARGE';
-
 /** Builds the server, which does not listen yet. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = Fastify(overTls(optionsOf(parts), parts.certificate));
+  serveAllRequests(app.server);
   addBodyParsers(app);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler(async (error, request, reply) => {
-    // Its sender may read the answer only after it has sent everything.
-    if ((error as { code?: unknown }).code === bodyTooLarge) await readRest(request.raw);
     sendFailure(parts, error, request, reply);
     return reply;
   });
   addNotFound(app, parts);
   app.addHook('onRequest', async (request, reply) => {
     setEdgeHeaders(parts, request, reply);
-    refuseTwoHosts(request.raw.rawHeaders);
+    checkRequestHead(request.raw);
   });
   addContentPolicy(app);
   const setCorsHeaders = corsHeaders(parts.corsOrigins ?? []);
   addCors(app, setCorsHeaders);
-  app.addHook('onResponse', async (request, reply) => reportAnswer(parts.events, request, reply));
+  const report = answerReports(parts.events, parts.routes);
+  app.addHook('onResponse', async (request, reply) => report(request, reply));
   const routes = parts.routes.map(servedRoute);
-  await addRoutes(app, routes, parts.guard);
+  for (const served of routes) addRoute(app, served, parts.guard);
   const { trustedProxies = [] } = parts;
   if (parts.direct !== false)
-    serveDirectly(app, directServing({ ...parts, routes, trustedProxies, setCorsHeaders }));
+    serveDirectly(app, directServing({ ...parts, routes, trustedProxies, setCorsHeaders, report }));
   return app;
+}
+
+/** Also those that the server of Node would end by itself, without a body or an answer. */
+function serveAllRequests(server: Server): void {
+  // Some senders close their side once they have sent everything, and read the answer then.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
 /** The framework serves what is not served directly, and everything while the server ends. */
@@ -97,7 +99,12 @@ function serveDirectly(app: FastifyInstance, serve: ServeDirectly): void {
   });
 }
 
-const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: standardTimeouts.headersMs } as const;
+const tlsOptions = {
+  minVersion: 'TLSv1.2',
+  handshakeTimeout: standardTimeouts.headersMs,
+  // As connections without TLS are.
+  allowHalfOpen: true,
+} as const;
 
 /** The framework has other types for both kinds of server; the same is used of both. */
 function overTls(
@@ -118,7 +125,6 @@ export function renewCertificate({ server }: FastifyInstance, certificate: Certi
 function optionsOf(parts: ServerParts): FastifyHttpOptions<Server> {
   const timeouts = parts.timeouts ?? standardTimeouts;
   return {
-    bodyLimit: bodyBytesMaxDefault,
     connectionTimeout: 0,
     keepAliveTimeout: timeouts.keepAliveMs,
     requestTimeout: timeouts.requestMs,
@@ -127,12 +133,18 @@ function optionsOf(parts: ServerParts): FastifyHttpOptions<Server> {
     // A base address with a slash at its end makes paths that begin with two.
     routerOptions: { maxParamLength: 500, ignoreDuplicateSlashes: true },
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id']),
-    http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: timeouts.checkMs },
+    http: {
+      headersTimeout: timeouts.headersMs,
+      connectionsCheckingInterval: timeouts.checkMs,
+      // Their lack is answered by us, with a body.
+      requireHostHeader: false,
+      ServerResponse: LingeringResponse,
+    },
     trustProxy: trustedBy(parts),
     schemaController: {
       compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas },
     },
-    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
+    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts),
     // The framework's log is off: `EdgeEvents` reports what is worth saying.
     logger: false,
     frameworkErrors: (error, request, reply) => sendFailure(parts, error, request, reply),
@@ -167,41 +179,4 @@ function addNotFound(app: FastifyInstance, { guard, serveScreen }: ServerParts):
     if (path.startsWith('/v3/')) await guard.identify(request.headers, method);
     throw problem('noSuchRoute', { method, path: maskedPath(path) });
   });
-}
-
-/**
- * Routes by how their bodies are read: whole, in many turns when they may be large, or by the
- * handler.
- */
-async function addRoutes(
-  app: FastifyInstance,
-  routes: readonly ServedRoute[],
-  guard: Guard,
-): Promise<void> {
-  const groups = Map.groupBy(routes, ({ route }) => bodyReading(route));
-  const addAll = (scope: FastifyInstance, reading: BodyReading) => {
-    for (const route of groups.get(reading) ?? []) addRoute(scope, route, guard);
-  };
-  addAll(app, 'whole');
-  await app.register(async (large) => {
-    readLargeBodies(large, jsonType, (request, bytes) => {
-      stateOf(request).bodyBytes = bytes;
-    });
-    addAll(large, 'large');
-  });
-  await app.register(async (streamed) => {
-    leaveBodies(streamed, valuesType);
-    addAll(streamed, 'streamed');
-  });
-  await app.register(async (streamed) => {
-    leaveBodies(streamed, '*');
-    addAll(streamed, 'streamedOfAnyType');
-  });
-}
-
-type BodyReading = 'whole' | 'large' | 'streamed' | 'streamedOfAnyType';
-
-function bodyReading({ streamedBody, anyBodyType, bodyBytesMax = 0 }: Route): BodyReading {
-  if (streamedBody) return anyBodyType ? 'streamedOfAnyType' : 'streamed';
-  return bodyBytesMax > bodyBytesMaxDefault ? 'large' : 'whole';
 }

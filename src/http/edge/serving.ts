@@ -1,15 +1,16 @@
 // Serving: each request of a route is admitted, checked, handled and answered, in this order.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import type { BodyStream } from '../../contract/endpoint.ts';
 import { actorOf, admit, admitBody, type Guard } from './admission.ts';
 import { sendOutput } from './answering.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { withRowFields } from './representation/row-fields.ts';
 import { pathOf } from './request-path.ts';
 import { stateOf } from './request-state.ts';
+import { bodyChunks, utf8Chunks } from './request-body.ts';
 import { type RequestChecks, requestChecks } from './request-validation.ts';
-import type { Route, RouteInput } from './route.ts';
-import { streamedBody, withRestRead } from './streamed-body.ts';
+import { bodyBytesMaxDefault, type Route, type RouteInput } from './route.ts';
 
 type Input = RouteInput<unknown, unknown, unknown>;
 
@@ -31,12 +32,11 @@ export function servedRoute(route: Route): ServedRoute {
 /** Adds the route to the framework. */
 export function addRoute(app: FastifyInstance, served: ServedRoute, guard: Guard): void {
   const { route } = served;
-  const { method, path, bodyBytesMax } = route;
+  const { method, path } = route;
   app.route({
     method: servedMethods[method],
     url: path,
     config: { route },
-    ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
     onRequest: (request, reply) => admitRequest(route, { request, reply }, guard),
     handler: async (request, reply) => {
       await handleRequest(served, { request, reply }, guard);
@@ -125,23 +125,28 @@ function goneSignal(response: ServerResponse): AbortSignal {
 }
 
 function bodyOf(route: Route, checks: RequestChecks, request: EdgeRequest): unknown {
-  if (route.streamedBody) return streamedBody(request.raw, route.bodyBytesMax);
+  if (route.streamedBody) return streamedBody(route, request);
   return checks.body(request.body);
+}
+
+function streamedBody(
+  { anyBodyType, bodyBytesMax = bodyBytesMaxDefault }: Route,
+  { raw }: EdgeRequest,
+): BodyStream {
+  const body = bodyChunks(raw, bodyBytesMax);
+  return anyBodyType ? body : utf8Chunks(body);
 }
 
 async function outputOf(
   route: Route,
   input: Input,
   guard: Guard,
-  { request, reply }: Exchange,
+  { request }: Exchange,
 ): Promise<unknown> {
   const { principal, found } = stateOf(request);
   const admitted = principal && (await admitBody(route, input.body, principal, guard));
   const handle = () => route.handle(input as never, (admitted ?? found) as never);
   // What a request changes is announced under the name of its principal; a GET changes nothing.
   const isNamed = principal !== undefined && route.method !== 'GET';
-  const handled =
-    isNamed && guard.actAs ? guard.actAs(actorOf(principal, request), handle) : handle();
-  if (route.streamedBody) return withRestRead(handled, request.raw, reply);
-  return handled;
+  return isNamed && guard.actAs ? guard.actAs(actorOf(principal, request), handle) : handle();
 }

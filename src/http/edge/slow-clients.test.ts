@@ -5,8 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
-import { bodyBytesMaxDefault } from './answering.ts';
-import { Answer, route } from './route.ts';
+import { Answer, bodyBytesMaxDefault, route } from './route.ts';
 import { createServer } from './server.ts';
 
 const timeouts = { headersMs: 100, requestMs: 250, keepAliveMs: 1_000, checkMs: 25 };

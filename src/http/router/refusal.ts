@@ -5,22 +5,25 @@ import { sendFailure } from '../edge/answering.ts';
 import { clientAddress } from '../edge/client-address.ts';
 import { DirectReply } from '../edge/direct/direct-reply.ts';
 import { DirectRequest } from '../edge/direct/direct-request.ts';
-import { type EdgeEvents, reportAnswer } from '../edge/reports.ts';
+import { answerReports, type EdgeEvents } from '../edge/reports.ts';
+import type { Route } from '../edge/route.ts';
 
 export interface RefusalParts {
   readonly publicUrl: string;
   readonly trustedProxies: readonly string[];
   readonly events: EdgeEvents;
+  readonly routes: readonly Pick<Route, 'path'>[];
   readonly now: () => number;
 }
 
 export function refusalWith(parts: RefusalParts) {
   const addressOf = clientAddress(parts.trustedProxies);
+  const report = answerReports(parts.events, parts.routes);
   return (raw: IncomingMessage, response: ServerResponse, why: Problem): void => {
     const request = new DirectRequest(raw, { params: {}, query: {}, routeOptions: {}, addressOf });
     const reply = new DirectReply(request, response);
     response.on('close', () => {
-      if (response.writableFinished) reportAnswer(parts.events, request, reply);
+      if (response.writableFinished) report(request, reply);
     });
     sendFailure(parts, why, request, reply);
   };

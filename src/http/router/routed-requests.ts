@@ -2,10 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'fast-querystring';
 import type { CaptureSenders } from '../../flows/capture-senders.ts';
-import { bodyBytesMaxDefault } from '../edge/answering.ts';
 import { createRouteTree } from '../edge/direct/route-tree.ts';
 import type { NodeAddress } from '../../model/node-address.ts';
-import type { Route } from '../edge/route.ts';
+import { bodyBytesMaxDefault, type Route } from '../edge/route.ts';
 
 /**
  * The service id of the device that a request is about, or the place of a node. Undefined when it is

@@ -12,7 +12,7 @@ import {
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { uploadedFile } from '../edge/multipart.ts';
 import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
-import { bytesOf } from '../edge/streamed-body.ts';
+import { bytesOf } from '../edge/request-body.ts';
 import { createdOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 

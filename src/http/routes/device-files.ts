@@ -11,7 +11,7 @@ import { sha256Of } from '../../inventory/workspaces/blobs.ts';
 import { problem } from '../../model/problem.ts';
 import { uploadedFile } from '../edge/multipart.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
-import { bytesOf } from '../edge/streamed-body.ts';
+import { bytesOf } from '../edge/request-body.ts';
 import { createdOnce } from './create-once.ts';
 import type { OperationParts } from './operations.ts';
 

@@ -5,7 +5,6 @@ import { lineProtocol } from '../../contract/endpoints/line-protocol.ts';
 import type { CaptureSenders, Found } from '../../flows/capture-senders.ts';
 import type { PointWrite, WriteOutcome } from '../../flows/line-protocol-write.ts';
 import { createByteBudget } from '../../ingest/byte-budget.ts';
-import { inflatedText } from '../../ingest/http/inflated-text.ts';
 import {
   type InfluxCredentials,
   influxSecretOf,
@@ -20,8 +19,6 @@ export interface LineProtocolParts {
 }
 
 const limits = {
-  /** Of a body after decompression, as the server of these senders limits it. */
-  inflatedBytesMax: 25_000_000,
   /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
   bytesMax: 128 * 1024 * 1024,
   /** Of those of one organization. */
@@ -50,10 +47,7 @@ export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
     const { organizationId } = await found.current();
     const held = budget.open(organizationId);
     try {
-      const text = await inflatedText(input.body, input.headers['content-encoding'], {
-        bytesMax: limits.inflatedBytesMax,
-        take: held.take,
-      });
+      const text = await textOf(input.body, held.take);
       // The records may have changed while the body came.
       const connector = takesPoints(await found.current());
       return await parts.writePoints({ connector, text, precision: input.query.precision ?? 'ns' });
@@ -80,7 +74,7 @@ export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
     route(lineProtocol.ping, () => new Answer(204, undefined, versionHeaders)),
     {
       ...admittedRoute(lineProtocol.query, admit, async ({ query, body }) => {
-        const sent = query.q ?? new URLSearchParams(await textOf(body)).get('q') ?? '';
+        const sent = query.q ?? new URLSearchParams(body && (await textOf(body))).get('q') ?? '';
         if (!statementShown.test(sent)) throw problem('statementUnsupported');
         return { results: [{ statement_id: 0 }] };
       }),
@@ -96,10 +90,14 @@ function takesPoints(connector: DeviceConnector): DeviceConnector {
   return connector;
 }
 
-/** The endpoint limits its bytes. */
-async function textOf(body: BodyStream | undefined): Promise<string> {
-  if (body === undefined) return '';
-  return inflatedText(body, undefined, { bytesMax: 64 * 1024, take: () => undefined });
+/** The endpoint limits its bytes; `take` is told those of each chunk before it is kept, and may throw. */
+async function textOf(body: BodyStream, take = (_bytes: number): void => undefined) {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) {
+    take(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Senders of version 1 send again without end unless success is 204. */

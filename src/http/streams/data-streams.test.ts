@@ -50,6 +50,7 @@ beforeEach(async () => {
     assetsOfTag: async () => undefined,
     replay: log.replay,
     now: () => 1_800_000_000_000,
+    publicUrl: 'https://iot.example.org',
     tickMs: 20,
     failed: (_, error) => failures.push(error),
   });

@@ -19,7 +19,8 @@ import { Problem, problem } from '../../model/problem.ts';
 import { standardQuotas } from '../../model/quota.ts';
 import { openCounts, type OpenCounts } from '../../model/quota-count.ts';
 import { clientAddress } from '../edge/client-address.ts';
-import { pathOf, refuseHandshake } from './handshake-refusal.ts';
+import { checkRequestHead } from '../edge/request-head.ts';
+import { pathOf, refuseBadHandshakes, refuseHandshake } from './handshake-refusal.ts';
 import { type StreamCredentials, streamCredentials } from './stream-credentials.ts';
 import { type StreamSocket, openStreamSocket } from './stream-socket.ts';
 
@@ -46,6 +47,7 @@ export interface DataStreamsOptions {
   /** Whether another server of the process serves the upgrades of a path. */
   readonly isElsewhere?: (path: string) => boolean;
   readonly now: () => EpochMs;
+  readonly publicUrl: string;
   /** Interval of the checks for slow and dead connections; by default one second. */
   readonly tickMs?: number;
   /** Reports an internal error, with the `errorId` that the client received. */
@@ -105,6 +107,7 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
       void upgrade(streams, request, socket, head);
   };
   server.on('upgrade', onUpgrade);
+  refuseBadHandshakes(streams.webSockets, options);
   const timer = startTicks(sockets, options.tickMs ?? liveLimits.tickMs);
   return {
     endSessions(revoked) {
@@ -167,6 +170,7 @@ interface Admitted {
 }
 
 async function admit(streams: Streams, request: IncomingMessage): Promise<Admitted> {
+  checkRequestHead(request);
   const path = pathOf(request);
   if (path !== dataStreamLimits.path)
     throw problem('noSuchRoute', { method: request.method ?? 'GET', path });
@@ -227,11 +231,11 @@ function reject(
   thrown: unknown,
 ): void {
   if (!(thrown instanceof Problem)) {
-    const errorId = refuseHandshake(request, socket, problem('internal'), options.now());
+    const errorId = refuseHandshake(request, socket, problem('internal'), options);
     options.failed(errorId, thrown);
     return;
   }
-  refuseHandshake(request, socket, thrown, options.now());
+  refuseHandshake(request, socket, thrown, options);
   if (thrown.status !== 401) return;
   const { path: route } = dataStreamLimits;
   options.refused?.({ address: addressOf(request), route, reason: thrown.problem });

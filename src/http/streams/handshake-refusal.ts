@@ -1,10 +1,21 @@
 // Handshake rejection: a WebSocket upgrade that fails gets the error body of interface 7 (contract 30).
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Problem } from '../../model/problem.ts';
+import type { WebSocketServer } from 'ws';
+import { type Problem, problem } from '../../model/problem.ts';
 import { errorBody, traceIdOf } from '../edge/error-body.ts';
 import { firstOf } from '../edge/request-id.ts';
+import { isSecure } from '../edge/security-headers.ts';
+import { answerOnSocket } from '../edge/socket-answer.ts';
+
+/** The version of the protocol, for clients that speak another one. */
+const spoken = { 'sec-websocket-version': '13' };
+
+export interface RefusingSide {
+  readonly now: () => number;
+  readonly publicUrl: string;
+}
 
 /**
  * Answers the upgrade request with the problem's status and JSON body and closes the connection.
@@ -14,23 +25,23 @@ export function refuseHandshake(
   request: IncomingMessage,
   socket: Duplex,
   refused: Problem,
-  nowMs: number,
+  { now, publicUrl }: RefusingSide,
 ): string {
   const traceId = traceIdOf(firstOf(request.headers['traceparent']));
   const body = errorBody(
     refused,
     { path: pathOf(request), requestId: randomUUID(), traceId },
-    nowMs,
+    now(),
   );
-  const text = JSON.stringify(body);
-  const head = [
-    `HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status]}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(text)}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+  answerOnSocket(socket, body, isSecure(publicUrl), spoken);
   return body.errorId;
+}
+
+/** The same for a handshake that is no valid one of a WebSocket. */
+export function refuseBadHandshakes(webSockets: WebSocketServer, side: RefusingSide): void {
+  webSockets.on('wsClientError', (error, socket, request) => {
+    refuseHandshake(request, socket, problem('invalidRequest', { reason: error.message }), side);
+  });
 }
 
 /** The path without the query, which may contain credentials. */

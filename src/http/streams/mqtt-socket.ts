@@ -4,9 +4,10 @@ import type { Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { mqttLimits } from '../../ingest/mqtt/mqtt-limits.ts';
 import type { MqttTransport } from '../../ingest/mqtt/mqtt-transport.ts';
-import { problem } from '../../model/problem.ts';
+import { type Problem, problem } from '../../model/problem.ts';
 import { clientAddress } from '../edge/client-address.ts';
-import { pathOf, refuseHandshake } from './handshake-refusal.ts';
+import { checkRequestHead } from '../edge/request-head.ts';
+import { pathOf, refuseBadHandshakes, refuseHandshake } from './handshake-refusal.ts';
 import { WebSocketTransport } from './web-socket-transport.ts';
 
 export const mqttSocketPath = '/mqtt';
@@ -19,6 +20,7 @@ export interface MqttSocketOptions {
   /** Proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
   readonly now: () => number;
+  readonly publicUrl: string;
 }
 
 /**
@@ -38,6 +40,12 @@ export function attachMqttSocket(server: Server, options: MqttSocketOptions): ()
 
   const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (pathOf(request) !== mqttSocketPath) return;
+    try {
+      checkRequestHead(request);
+    } catch (refused) {
+      refuseHandshake(request, socket, refused as Problem, options);
+      return;
+    }
     const offered = request.headers['sec-websocket-protocol'];
     if (
       offered !== undefined &&
@@ -46,7 +54,7 @@ export function attachMqttSocket(server: Server, options: MqttSocketOptions): ()
       const refused = problem('invalidRequest', {
         reason: `The WebSocket subprotocol must be ${subprotocols[0]}`,
       });
-      refuseHandshake(request, socket, refused, options.now());
+      refuseHandshake(request, socket, refused, options);
       return;
     }
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -54,5 +62,6 @@ export function attachMqttSocket(server: Server, options: MqttSocketOptions): ()
     });
   };
   server.on('upgrade', onUpgrade);
+  refuseBadHandshakes(webSockets, options);
   return () => void server.off('upgrade', onUpgrade);
 }

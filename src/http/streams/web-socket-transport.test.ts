@@ -20,6 +20,7 @@ async function connected() {
     accept: (conn) => accepted.resolve(conn),
     trustedProxies: [],
     now: () => 0,
+    publicUrl: 'http://localhost:1',
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,14 +1,14 @@
 // Direct serving: plain requests are answered without the framework, by the same checks in the same order.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'fast-querystring';
-import { bodyBytesMaxDefault, sendFailure, setEdgeHeaders } from '../answering.ts';
+import { sendFailure, setEdgeHeaders } from '../answering.ts';
 import { jsonBodyOf } from '../body-parsers.ts';
 import { clientAddress } from '../client-address.ts';
 import type { SetCorsHeaders } from '../cors.ts';
-import { refuseTwoHosts } from '../host-header.ts';
 import type { Guard } from '../admission.ts';
-import { type EdgeEvents, reportAnswer } from '../reports.ts';
-import type { Route } from '../route.ts';
+import type { EdgeEvents, ReportAnswer } from '../reports.ts';
+import { checkRequestHead } from '../request-head.ts';
+import { bodyBytesMaxDefault, type Route } from '../route.ts';
 import { admitRequest, handleRequest, type ServedRoute } from '../serving.ts';
 import { DirectReply } from './direct-reply.ts';
 import { DirectRequest } from './direct-request.ts';
@@ -23,6 +23,7 @@ export interface DirectParts {
   readonly publicUrl: string;
   readonly trustedProxies: readonly string[];
   readonly setCorsHeaders: SetCorsHeaders;
+  readonly report: ReportAnswer;
 }
 
 /**
@@ -55,14 +56,14 @@ export function directServing(parts: DirectParts): ServeDirectly {
     const { params, route } = found;
     const { served, routeOptions, isDirect } = route;
     if (!isDirect) return false;
-    const bodyBytes = plainBodyBytes(raw, served.route, bodyBytesMaxDefault);
+    const bodyBytes = plainBodyBytes(raw, served.route);
     if (bodyBytes === undefined) return false;
     const query = parseQuery(queryAt === -1 ? '' : url.slice(queryAt + 1));
     const request = new DirectRequest(raw, { params, query, routeOptions, addressOf });
     const reply = new DirectReply(request, response);
     // Its one listener costs less than a second one of 'finish', which comes a moment earlier.
     response.on('close', () => {
-      if (response.writableFinished) reportAnswer(parts.events, request, reply);
+      if (response.writableFinished) parts.report(request, reply);
     });
     void answer(parts, { served, request, reply, bodyBytes }, response);
     return true;
@@ -71,8 +72,8 @@ export function directServing(parts: DirectParts): ServeDirectly {
 
 function directRoute(served: ServedRoute): DirectRoute {
   const { route } = served;
-  const { method, path, bodyBytesMax: bodyLimit = bodyBytesMaxDefault } = route;
-  const routeOptions = { url: path, bodyLimit, config: { route } };
+  const { method, path } = route;
+  const routeOptions = { url: path, config: { route } };
   return { method, path, served, routeOptions, isDirect: isRead(route) };
 }
 
@@ -103,7 +104,7 @@ async function answer(
 async function answerGood(parts: DirectParts, accepted: Accepted): Promise<void> {
   const { served, request, reply, bodyBytes } = accepted;
   setEdgeHeaders(parts, request, reply);
-  refuseTwoHosts(request.raw.rawHeaders);
+  checkRequestHead(request.raw);
   parts.setCorsHeaders(request, reply);
   await admitRequest(served.route, { request, reply }, parts.guard);
   if (bodyBytes > 0) await readJson(request, reply, bodyBytes);

@@ -55,7 +55,7 @@ test.each([true, false])('the signal of the request is aborted, direct: %s', asy
   const socket = await send(handle as () => unknown, whole, direct);
   const signal = await started;
   expect(signal.aborted).toBe(false);
-  socket.destroy();
+  socket.resetAndDestroy();
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 });
 
@@ -73,7 +73,7 @@ test.each([
   }, whole);
   await asked;
   if (chunks.length > 0) await new Promise((resolve) => socket.once('data', resolve));
-  socket.destroy();
+  socket.resetAndDestroy();
   await closed;
   expect(failures).toEqual([]);
 });
@@ -102,7 +102,7 @@ test('a body in several parts is read to its end', async () => {
   socket.write('"ö"');
   socket.write(' }');
   await new Promise((resolve) => socket.once('data', resolve));
-  socket.destroy();
+  socket.resetAndDestroy();
   expect(bodies).toEqual([{ a: 'ö' }]);
 });
 
@@ -111,7 +111,7 @@ test('a body that breaks off is not handled', async () => {
   const socket = await send(() => void handled.push(1), `${head}Content-Length: 20\r\n\r\n{"a":`);
   await new Promise((resolve) => app.server.once('request', resolve));
   const gone = new Promise((resolve) => app.server.once('connection', resolve));
-  socket.destroy();
+  socket.resetAndDestroy();
   // A further connection is served, so that the one before has been seen to end.
   const { port } = app.server.address() as AddressInfo;
   const next = connect(port, '127.0.0.1');
@@ -135,7 +135,7 @@ test('the end of the server: a request in progress is answered, and a new one is
   const closing = app.close();
   release();
   await new Promise((resolve) => socket.once('data', resolve));
-  socket.destroy();
+  socket.resetAndDestroy();
   await closing;
   expect(got).toContain('done');
 });

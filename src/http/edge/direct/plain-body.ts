@@ -1,7 +1,10 @@
 // Plain bodies: JSON of a known length within the limit. The framework reads every other body.
 import type { IncomingMessage } from 'node:http';
-import type { Route } from '../route.ts';
+import { isTakenAsJson } from '../body-parsers.ts';
+import { isPlain } from '../request-body.ts';
+import { bodyBytesMaxDefault, type Route } from '../route.ts';
 
+/** Most requests: what needs no look at its parts. */
 const jsonTypes = new Set([
   'application/json',
   'application/json; charset=utf-8',
@@ -12,17 +15,19 @@ const jsonTypes = new Set([
 
 /** The bytes of the body that follows; undefined when it is not plain. */
 export function plainBodyBytes(
-  { method, headers }: IncomingMessage,
-  { bodyBytesMax, jsonOfAnyType }: Pick<Route, 'bodyBytesMax' | 'jsonOfAnyType'>,
-  bodyBytesMaxDefault: number,
+  message: IncomingMessage,
+  route: Pick<Route, 'bodyBytesMax' | 'jsonOfAnyType'>,
 ): number | undefined {
+  const { method, headers } = message;
+  const { bodyBytesMax = bodyBytesMaxDefault } = route;
   if (headers['transfer-encoding'] !== undefined) return undefined;
   const bytes = Number(headers['content-length'] ?? 0);
-  if (!(bytes <= (bodyBytesMax ?? bodyBytesMaxDefault))) return undefined;
+  if (!(bytes <= bodyBytesMax)) return undefined;
   const type = headers['content-type'];
   if (method === 'GET' || method === 'HEAD') return bytes === 0 ? 0 : undefined;
-  const isTaken = type === undefined ? bytes === 0 || jsonOfAnyType : jsonTypes.has(type);
-  return isTaken ? bytes : undefined;
+  if (type === undefined && bytes === 0) return 0;
+  const isTaken = (type !== undefined && jsonTypes.has(type)) || isTakenAsJson(route, headers);
+  return isTaken && isPlain(message) ? bytes : undefined;
 }
 
 /**

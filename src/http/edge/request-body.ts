@@ -1,0 +1,151 @@
+// Request body: inflated, limited and with back-pressure, in one place for every route (contract 42).
+import type { IncomingMessage } from 'node:http';
+import { Readable, type Transform } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import type { BodyStream } from '../../contract/endpoint.ts';
+import { problem } from '../../model/problem.ts';
+import { Utf8Check } from '../../structures/utf8.ts';
+
+/** What a refused coding is told to send instead (RFC 7694). */
+export const acceptedCodings = 'gzip, deflate, br';
+
+/**
+ * The body as its sender wrote it, chunk by chunk. Throws Problem 415 for an unknown coding, 400 for
+ * a compressed body that is not valid, and 413: for a body that says its length before anything is
+ * read, else with the chunk that passes the limit after inflating. A body that breaks off throws an
+ * error with status 400.
+ */
+export async function* bodyChunks(
+  message: IncomingMessage,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array> {
+  if (Number(message.headers['content-length'] ?? 0) > bytesMax)
+    throw problem('payloadTooLarge', { bytesMax });
+  let bytes = 0;
+  for await (const chunk of inflated(receivedChunks(message), codingOf(message))) {
+    bytes += chunk.byteLength;
+    if (bytes > bytesMax) throw problem('payloadTooLarge', { bytesMax });
+    yield chunk;
+  }
+}
+
+/** The chunks of a text. Throws Problem 400 for one that is not UTF-8. */
+export async function* utf8Chunks(body: BodyStream): AsyncGenerator<Uint8Array> {
+  const check = new Utf8Check();
+  for await (const chunk of body) {
+    refuseFault(check.add(chunk));
+    yield chunk;
+  }
+  refuseFault(check.end());
+}
+
+function refuseFault(byte: number | undefined): void {
+  if (byte !== undefined) throw problem('notUtf8', { byte });
+}
+
+/** Whether the bytes that arrive are the body. */
+export function isPlain({ headers }: IncomingMessage): boolean {
+  return headers['content-encoding'] === undefined;
+}
+
+type Coding = 'identity' | 'gzip' | 'deflate' | 'br';
+
+const codings: Readonly<Record<string, Coding>> = {
+  identity: 'identity',
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+  br: 'br',
+};
+
+function codingOf({ headers }: IncomingMessage): Coding {
+  const sent = headers['content-encoding'] ?? '';
+  const names = sent.split(',').map((name) => name.trim().toLowerCase());
+  const applied = names.filter((name) => name !== '' && name !== 'identity');
+  const [name = 'identity', ...others] = applied;
+  const coding = codings[name];
+  if (coding === undefined || others.length > 0)
+    throw problem('contentEncodingUnsupported', { coding: sent.slice(0, 100) });
+  return coding;
+}
+
+async function* receivedChunks(message: IncomingMessage): AsyncGenerator<Uint8Array> {
+  try {
+    // The socket must outlive a reader that stops early: the answer goes back on it.
+    yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw Object.assign(error as Error, { statusCode: 400 });
+  }
+}
+
+async function* inflated(body: BodyStream, coding: Coding): AsyncGenerator<Uint8Array> {
+  if (coding === 'identity') return yield* body;
+  const chunks = body[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  // Some senders name a coding and send nothing.
+  if (first.done === true) return;
+  const source = Readable.from(withFirst(first.value, chunks));
+  const inflater = inflaterOf(coding, first.value);
+  let broken: Error | undefined;
+  // A body that breaks off ends the decompression.
+  source.once('error', (error) => {
+    broken = error;
+    inflater.destroy(error);
+  });
+  try {
+    for await (const chunk of source.pipe(inflater)) yield chunk as Uint8Array;
+  } catch (error) {
+    if (broken !== undefined) throw broken;
+    throw problem('compressedBodyInvalid', { reason: reasonOf(error) });
+  } finally {
+    source.destroy();
+    inflater.destroy();
+  }
+}
+
+async function* withFirst(
+  first: Uint8Array,
+  chunks: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
+    yield next.value;
+}
+
+const zlibMethod = 8;
+
+function inflaterOf(coding: Exclude<Coding, 'identity'>, first: Uint8Array): Transform {
+  if (coding === 'gzip') return createGunzip();
+  if (coding === 'br') return createBrotliDecompress();
+  // Some senders leave the header of zlib out.
+  return ((first[0] ?? 0) & 0x0f) === zlibMethod ? createInflate() : createInflateRaw();
+}
+
+/** In the words of the server that senders of line protocol know. */
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'Z_BUF_ERROR' ? 'unexpected EOF' : message;
+}
+
+/** Bytes copied in one turn of the event loop. */
+const bytesPerTurn = 8 * 1024 * 1024;
+
+/** The entire body in a separate buffer; the route's `bodyBytesMax` bounds it. */
+export async function bytesOf(body: BodyStream): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+  }
+  const whole = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    if (Math.floor((at + chunk.length) / bytesPerTurn) > Math.floor(at / bytesPerTurn))
+      await nextTurn();
+    at += chunk.length;
+  }
+  return whole;
+}
