@@ -10,7 +10,7 @@ import {
 } from './guest-memory.ts';
 import { createHostCalls, engineFailure } from './host-calls.ts';
 import type { ScriptLimits } from './script-limits.ts';
-import type { ProvidedModuleName } from './provided-modules.ts';
+import type { GuestModule } from './provided-modules.ts';
 import { instantiateQuickJs, type Pointer, type QuickJs } from './quickjs.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { errorEntry, scriptError } from './script-error.ts';
@@ -23,7 +23,7 @@ export interface CompiledScript {
   readonly script: AnalyzedScript;
 }
 
-/** The entry point of a run: codecs have three, scripts with `consume` have one. */
+/** The entry point of a run: codecs have several, scripts with `consume` have one. */
 export interface RunMode {
   readonly entry: CodecEntry;
   /**
@@ -135,7 +135,7 @@ function internal<T>(value: T | undefined): T {
 function imageWith(
   { images, memory, js, guest }: EngineState,
   base: MemoryImage,
-  modules: readonly ProvidedModuleName[],
+  modules: readonly GuestModule[],
 ): MemoryImage {
   const key = modules.join();
   const known = images.get(key);
@@ -157,15 +157,17 @@ function compile(
     watch.release();
     const image = imageWith(engine, base, script.modules);
     memory.reset(image);
-    const compiled = border.evaluate(js, guest, script.code, guest.scriptFile);
+    const { dialect, locals, bindings } = script;
+    border.callGuest(js, guest, guest.prepare, [
+      border.newString(js, guest, dialect),
+      border.newString(js, guest, JSON.stringify({ locals, bindings })),
+    ]);
+    const how = dialect === 'codec' ? 'awaiting' : 'at once';
+    const compiled = border.evaluate(js, guest, script.code, guest.scriptFile, how);
     const exception = border.exceptionOf(js, guest, compiled);
     if (exception !== undefined)
       return { error: scriptError(exception.message, exception.stack, script) };
-    border.callGuest(js, guest, guest.install, [
-      compiled,
-      border.newString(js, guest, script.dialect),
-      border.newString(js, guest, JSON.stringify(script.bindings)),
-    ]);
+    border.callGuest(js, guest, guest.install, [compiled]);
     return { image: memory.difference(image), script };
   } catch (error) {
     engine.worn = true;

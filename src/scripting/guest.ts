@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { codecEntries } from './module-syntax.ts';
 import type { ScriptLimits } from './script-limits.ts';
-import { moduleExpression, type ProvidedModuleName } from './provided-modules.ts';
+import { type GuestModule, moduleExpression } from './provided-modules.ts';
 import { type Pointer, type QuickJs, scratchEnd, scratchStart } from './quickjs.ts';
 import { scriptFile } from './script-error.ts';
 
@@ -23,6 +23,7 @@ export interface Guest {
   readonly take: Pointer;
   readonly run: Pointer;
   readonly unsettled: Pointer;
+  readonly prepare: Pointer;
   readonly install: Pointer;
   readonly addModule: Pointer;
 }
@@ -100,16 +101,23 @@ export interface GuestException {
   readonly stack: string;
 }
 
-/** Evaluates source in the guest's global scope. */
+/**
+ * Evaluates source in the guest's global scope. With `awaiting`, the source may have `await` at its
+ * top level, and the value is a promise of an object with its `value`.
+ */
 export function evaluate(
   js: QuickJs,
   guest: Pick<Guest, 'context'>,
   source: string,
   file: Pointer,
+  mode: 'at once' | 'awaiting' = 'at once',
 ): Pointer {
   const bytes = writeText(js, source);
-  return js._QTS_Eval(guest.context, scratchStart, bytes, file, 0, 0);
+  return js._QTS_Eval(guest.context, scratchStart, bytes, file, 0, evalFlags[mode]);
 }
+
+/** JS_EVAL_TYPE_GLOBAL, with and without JS_EVAL_FLAG_ASYNC. */
+const evalFlags = { 'at once': 0, awaiting: 128 } as const;
 
 /** Makes the guest in a fresh instance: runtime, limits, globals. Its memory is then the base image. */
 export function buildGuest(js: QuickJs, limits: ScriptLimits): Guest {
@@ -158,14 +166,24 @@ export function buildGuest(js: QuickJs, limits: ScriptLimits): Guest {
     take: property(api, 'take'),
     run: property(api, 'run'),
     unsettled: property(api, 'unsettled'),
+    prepare: property(api, 'prepare'),
     install: property(api, 'install'),
     addModule: property(api, 'addModule'),
   };
 }
 
-/** Adds provided modules to the guest, which makes another base image. */
-export function addModules(js: QuickJs, guest: Guest, names: readonly ProvidedModuleName[]): void {
+/** Adds modules to the guest, which makes another base image. */
+export function addModules(js: QuickJs, guest: Guest, names: readonly GuestModule[]): void {
   for (const name of names) {
+    if (name === 'buffer') {
+      const make = valid(
+        js,
+        guest,
+        evaluate(js, guest, guestSource(name), keepText(js, 'buffer.js')),
+      );
+      valid(js, guest, callGuest(js, guest, make, []));
+      continue;
+    }
     const file = keepText(js, `${name}.js`);
     const exported = valid(js, guest, evaluate(js, guest, moduleExpression(name), file));
     valid(js, guest, callGuest(js, guest, guest.addModule, [newString(js, guest, name), exported]));

@@ -11,10 +11,11 @@ export const codecEntries = ['decodeUplink', 'encodeDownlink', 'decodeDownlink']
 export type CodecEntry = (typeof codecEntries)[number];
 
 /**
- * Functions of codecs that are older than TS013: those of ChirpStack 3 and of The Things Network 2.
- * They count only when the top level of the source declares them.
+ * What a codec may declare: the entries, `normalizeUplink`, which is called with what `decodeUplink`
+ * returned, and functions older than TS013, those of ChirpStack 3 and of The Things Network 2.
  */
-export const oldCodecFunctions = [
+export const codecFunctions = [
+  ...[...codecEntries, 'normalizeUplink'],
   ...['Decode', 'Encode'],
   ...['Decoder', 'Converter', 'Validator', 'Encoder'],
 ] as const;

@@ -55,6 +55,9 @@ export const providedModules = {
 
 export type ProvidedModuleName = keyof typeof providedModules;
 
+/** What an image may have beyond the base image: imported modules, and the global Buffer. */
+export type GuestModule = ProvidedModuleName | 'buffer';
+
 export function isProvidedModule(name: string): name is ProvidedModuleName {
   return Object.hasOwn(providedModules, name);
 }

@@ -1,6 +1,7 @@
 // One run on request: what run-script answers (interface 4.8, contract 16).
 import { isJsonObject, type Json } from '../model/json.ts';
 import type { EmitType } from './emit.ts';
+import type { CodecEntry } from './module-syntax.ts';
 import type { ScriptMachine } from './script-machine.ts';
 
 export interface MirroredEmit {
@@ -23,10 +24,14 @@ export async function runScript(
     readonly signal?: AbortSignal | undefined;
   },
 ): Promise<MirroredEmit[]> {
-  const { event } = request;
-  // Only payload codecs have several entries; the event tells which one it is for.
-  const isDownlink = isJsonObject(event) && 'payload' in event && !('data' in event);
-  const entry = isDownlink ? 'encodeDownlink' : 'decodeUplink';
+  const entry = entryOf(request.event);
   const { emits } = await scripts.run({ ...request, entry, kind: 'trial' });
   return emits.map((emit) => ({ type: emit.type, event: emit.event }));
+}
+
+/** Only payload codecs have several entries; the event tells which one it is for. */
+function entryOf(event: Json): CodecEntry {
+  if (!isJsonObject(event) || 'data' in event) return 'decodeUplink';
+  if ('payload' in event) return 'encodeDownlink';
+  return 'payloadHex' in event ? 'decodeDownlink' : 'decodeUplink';
 }

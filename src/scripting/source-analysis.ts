@@ -1,15 +1,8 @@
 // Source analysis: the dialect of a script, its imports and the edited source to compile, or its error.
 import type * as acorn from 'acorn';
 import type { ScriptErrorEvent } from './emit.ts';
-import {
-  type Binding,
-  type CodecEntry,
-  codecEntries,
-  moduleSyntax,
-  type ModuleSyntax,
-  oldCodecFunctions,
-} from './module-syntax.ts';
-import type { ProvidedModuleName } from './provided-modules.ts';
+import { type Binding, codecEntries, codecFunctions, moduleSyntax } from './module-syntax.ts';
+import type { GuestModule } from './provided-modules.ts';
 import { type AnalysisPoll, parseSource, type Token } from './source-parser.ts';
 import { type EditedSource, editSource, markStatements, type SourceEdit } from './source-edits.ts';
 
@@ -23,12 +16,17 @@ export interface AnalyzedScript {
   readonly declaresConsume: boolean;
   /** The user's own source. */
   readonly source: string;
-  /** A function expression around the edited source. It returns the entry points. */
+  /**
+   * What the engine compiles. `consume` scripts: a function expression around the edited source,
+   * which returns the entry point. Codecs: a global script, whose value has the entry points.
+   */
   readonly code: string;
   /** Offset of the edited source in the code. */
   readonly codeStart: number;
   readonly edited: EditedSource;
-  readonly modules: readonly ProvidedModuleName[];
+  readonly modules: readonly GuestModule[];
+  /** Names of the imports, and what each is bound to. */
+  readonly locals: readonly string[];
   readonly bindings: readonly Binding[];
 }
 
@@ -46,16 +44,26 @@ export function analyzeSource(
     if ('error' in syntax) return syntax;
     const declared = namesDeclared(program);
     const declaresConsume = declared.has('consume');
-    const edited = edit(source, program, syntax.edits);
-    if (!declaresConsume && isCodec(declared, tokens)) return codecScript(source, edited);
-    return consumeScript(source, edited, syntax, declaresConsume);
+    const parts = { source, program, edited: edit(source, program, syntax.edits), ...syntax };
+    if (isCodec(declared, tokens)) return codecScript(parts);
+    return consumeScript(parts, declaresConsume);
   }
   // Codecs are classic scripts, often older than strict mode, and not always valid modules.
   const asScript = parseSource(source, 'script', poll);
   if ('error' in asScript) return asModule;
   const declared = namesDeclared(asScript.program);
-  if (declared.has('consume') || !isCodec(declared, asScript.tokens)) return asModule;
-  return codecScript(source, edit(source, asScript.program, []));
+  const { program, tokens } = asScript;
+  if (!isCodec(declared, tokens)) return asModule;
+  const edited = edit(source, program, []);
+  return codecScript({ source, program, edited, locals: [], bindings: [] });
+}
+
+interface ScriptParts {
+  readonly source: string;
+  readonly program: acorn.Program;
+  readonly edited: EditedSource;
+  readonly locals: readonly string[];
+  readonly bindings: readonly Binding[];
 }
 
 function edit(source: string, program: acorn.Program, edits: readonly SourceEdit[]): EditedSource {
@@ -63,17 +71,20 @@ function edit(source: string, program: acorn.Program, edits: readonly SourceEdit
   return editSource(source, [...edits, ...marks.edits], marks.statements);
 }
 
-/** An old name is a common word too, so a mention of it says nothing. */
+/**
+ * A script with `consume` is no codec, unless that is a helper: a codec function is declared beside
+ * it and `emit` is nowhere. An old name is a common word too, so a mention of it says nothing.
+ */
 function isCodec(declared: ReadonlySet<string>, tokens: readonly Token[]): boolean {
-  return mentionsCodec(tokens) || decodingNames.some((name) => declared.has(name));
+  if (declared.has('consume'))
+    return codecEntries.some((name) => declared.has(name)) && !mentions(tokens, ['emit']);
+  return mentions(tokens, codecEntries) || decodingNames.some((name) => declared.has(name));
 }
 
 const decodingNames = ['Decode', 'Decoder', 'Encode', 'Encoder'];
 
-function mentionsCodec(tokens: readonly Token[]): boolean {
-  return tokens.some(
-    (token) => token.type.label === 'name' && codecEntries.includes(token.value as CodecEntry),
-  );
+function mentions(tokens: readonly Token[], names: readonly string[]): boolean {
+  return tokens.some(({ type, value }) => type.label === 'name' && names.includes(String(value)));
 }
 
 /** What declarations and assignments at the top level give a value. */
@@ -108,43 +119,54 @@ function nameIn(node: acorn.Node | null): readonly string[] {
 }
 
 function consumeScript(
-  source: string,
-  edited: EditedSource,
-  { locals, bindings }: ModuleSyntax,
+  { source, edited, locals, bindings }: ScriptParts,
   declaresConsume: boolean,
 ): AnalyzedScript {
   const before = `(function (${locals.join(', ')}) { "use strict";\n`;
   const after = '\n;return typeof consume === "function" ? consume : undefined; })';
-  const modules = [...new Set(bindings.map(([module]) => module))].sort();
-  const code = before + edited.text + after;
   return {
     dialect: 'consume',
     declaresConsume,
     source,
-    code,
+    code: before + edited.text + after,
     codeStart: before.length,
     edited,
-    modules,
+    modules: modulesOf(source, bindings),
+    locals,
     bindings,
   };
 }
 
-// A codec runs as a classic script, with the module object that many codecs use.
-function codecScript(source: string, edited: EditedSource): AnalyzedScript {
-  const before = '(function (module, console) { var exports = module.exports;\n';
-  const members = [...codecEntries, ...oldCodecFunctions].map(
-    (name) => `${name}: typeof ${name} === "function" ? ${name} : module.exports.${name}`,
-  );
-  const code = `${before}${edited.text}\n;return { ${members.join(', ')} }; })`;
-  const codeStart = before.length;
+/**
+ * A codec is a global script (contract 42). It waits at its first statement, with its declarations
+ * made, so that it is compiled once and continued in each run. Its value has the entry points.
+ */
+function codecScript({ source, program, edited, locals, bindings }: ScriptParts): AnalyzedScript {
+  const before = `${isStrict(program) ? '"use strict";' : ''}await 0;\n`;
+  const valueOf = (name: string): string =>
+    `${name}: typeof ${name} === "undefined" ? undefined : ${name}`;
+  const declared = codecFunctions.filter((name) => source.includes(name)).map(valueOf);
+  const after = `\n;({ declared: { ${declared.join(', ')} }, ${valueOf('module')}, ${valueOf('exports')} })`;
   return {
     dialect: 'codec',
     declaresConsume: false,
     source,
-    code,
-    codeStart,
+    code: before + edited.text + after,
+    codeStart: before.length,
     edited,
-    modules: [],
-    bindings: [],
+    modules: modulesOf(source, bindings),
+    locals,
+    bindings,
   };
+}
+
+function isStrict({ body: [first] }: acorn.Program): boolean {
+  return first?.type === 'ExpressionStatement' && first.directive === 'use strict';
+}
+
+// The global Buffer is in the images of those who name it, so that others do not pay for it.
+function modulesOf(source: string, bindings: readonly Binding[]): readonly GuestModule[] {
+  const imported = new Set<GuestModule>(bindings.map(([module]) => module));
+  if (/\bBuffer\b/.test(source)) imported.add('buffer');
+  return [...imported].sort();
 }

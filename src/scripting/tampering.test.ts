@@ -45,7 +45,6 @@ const reached: [string, string, Json][] = [
     'process',
     'module',
     'exports',
-    'Buffer',
     'fetch',
     'setTimeout',
     'setInterval',

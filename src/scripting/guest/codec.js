@@ -3,6 +3,8 @@
 (function (api) {
   'use strict';
   const { stringify } = JSON;
+  const { isArray } = Array;
+  const { apply } = Reflect;
 
   function bytesOf(hex) {
     const bytes = [];
@@ -10,9 +12,34 @@
     return bytes;
   }
 
-  function hexOf(bytes) {
+  const isBytes = (value) => isArray(value) || ArrayBuffer.isView(value);
+
+  function describe(value) {
+    if (typeof value === 'string') return stringify(value);
+    if (isArray(value)) return 'an array';
+    return value === null || typeof value !== 'object' ? String(value) : 'an object';
+  }
+
+  /** The bytes of a downlink as hexadecimal digits; undefined when there are none, which is told with the element. */
+  function hexOf(bytes, entry) {
+    if (!isBytes(bytes)) {
+      api.fail(entry + ' must return bytes, an array of numbers from 0 to 255; its bytes is ' + describe(bytes), '', 0);
+      return undefined;
+    }
     let hex = '';
-    for (let i = 0; i < bytes.length; i++) hex += (256 + (Number(bytes[i]) & 255)).toString(16).slice(1);
+    for (let i = 0; i < bytes.length; i++) {
+      const value = bytes[i];
+      const number = typeof value === 'boolean' || typeof value === 'bigint' ? Number(value) : value;
+      if (typeof number !== 'number' || number - number !== 0) {
+        api.fail(entry + ' returned bytes[' + i + '] ' + describe(value) + '; it must be a number from 0 to 255', '', 0);
+        return undefined;
+      }
+      const byte = number & 255;
+      // Signed bytes are usual. What else is no byte would be sent as another value in silence.
+      if (byte !== number && byte - 256 !== number)
+        api.warn(entry + ' returned bytes[' + i + '] ' + number + ', which is no byte; ' + byte + ' is sent');
+      hex += (256 + byte).toString(16).slice(1);
+    }
     return hex;
   }
 
@@ -50,6 +77,26 @@
     return variables;
   }
 
+  // The measurements of normalizeUplink are samples of their own topic, beside the data as the device sent it.
+  function normalize(find, output) {
+    const normalizer = find('normalizeUplink');
+    if (!normalizer) return undefined;
+    return whenDone(normalizer({ data: output.data }), function (normalized) {
+      if (!succeeded(normalized, 'normalizeUplink')) return;
+      for (const measurement of listOf(normalized.data)) {
+        const time = measurement === null ? undefined : measurement.time;
+        const sample = { data: measurement, topic: 'normalized' };
+        if (time !== undefined) sample.timestamp = time;
+        api.emit('sample', sample);
+      }
+    });
+  }
+
+  function whenDone(result, next) {
+    if (result !== null && typeof result === 'object' && typeof result.then === 'function') return result.then(next);
+    return next(result);
+  }
+
   const entries = {
     decodeUplink: {
       input(event) {
@@ -58,16 +105,19 @@
         return { bytes: bytesOf(data.payloadHex), fPort: data.port, recvTime, variables: variablesOf(event) };
       },
       output(output) {
-        api.emitNamed('SAMPLE', { data: output.data });
+        api.emit('sample', { data: output.data });
       },
+      then: normalize,
     },
     encodeDownlink: {
       input(event) {
         return { data: event.payload, fPort: event.port, variables: variablesOf(event) };
       },
       output(output, event) {
+        const payloadHex = hexOf(output.bytes, 'encodeDownlink');
+        if (payloadHex === undefined) return;
         const port = output.fPort === undefined ? event.port : output.fPort;
-        api.emitNamed('DOWNLINK', { port, confirmed: event.confirmed, payloadHex: hexOf(output.bytes || []) });
+        api.emitNamed('DOWNLINK', { port, confirmed: event.confirmed, payloadHex });
       },
     },
     decodeDownlink: {
@@ -82,44 +132,66 @@
 
   // Functions of ChirpStack 3 and of The Things Network 2, in the place of a TS013 function that the codec does not have.
   const oldForms = {
-    decodeUplink(codec) {
-      if (typeof codec.Decode === 'function')
-        return ({ bytes, fPort, variables }) => ({ data: codec.Decode(fPort, bytes, variables) });
-      if (typeof codec.Decoder !== 'function') return undefined;
+    decodeUplink(find) {
+      const decode = find('Decode');
+      if (decode) return ({ bytes, fPort, variables }) => ({ data: decode(fPort, bytes, variables) });
+      const decoder = find('Decoder');
+      if (!decoder) return undefined;
+      const converter = find('Converter');
+      const validator = find('Validator');
       return function ({ bytes, fPort }) {
-        let data = codec.Decoder(bytes, fPort);
-        if (typeof codec.Converter === 'function') data = codec.Converter(data, fPort);
-        if (typeof codec.Validator === 'function' && codec.Validator(data, fPort) === false)
-          return { errors: ['Validator refused the payload'] };
+        let data = decoder(bytes, fPort);
+        if (converter) data = converter(data, fPort);
+        if (validator && validator(data, fPort) === false) return { errors: ['Validator refused the payload'] };
         return { data };
       };
     },
-    encodeDownlink(codec) {
-      if (typeof codec.Encode === 'function')
-        return ({ data, fPort, variables }) => ({ bytes: codec.Encode(fPort, data, variables) });
-      if (typeof codec.Encoder !== 'function') return undefined;
-      return ({ data, fPort }) => ({ bytes: codec.Encoder(data, fPort) });
+    encodeDownlink(find) {
+      const encode = find('Encode');
+      if (encode) return ({ data, fPort, variables }) => ({ bytes: encode(fPort, data, variables) });
+      const encoder = find('Encoder');
+      return encoder && (({ data, fPort }) => ({ bytes: encoder(data, fPort) }));
     },
     decodeDownlink: () => undefined,
   };
 
   const quiet = function () {};
-  const quietConsole = { log: quiet, info: quiet, warn: quiet, error: quiet, debug: quiet, trace: quiet };
 
-  api.runCodec = function (wrapper, entry, event) {
-    const functions = wrapper({ exports: {} }, quietConsole);
-    const codec = typeof functions[entry] === 'function' ? functions[entry] : oldForms[entry](functions);
-    if (typeof codec !== 'function') {
+  /** The globals that codecs find in other servers. A codec may declare these names itself. */
+  api.openCodec = function (defineGlobal) {
+    const module = { exports: {} };
+    defineGlobal('module', module);
+    defineGlobal('exports', module.exports);
+    defineGlobal('console', { log: quiet, info: quiet, warn: quiet, error: quiet, debug: quiet, trace: quiet });
+  };
+
+  const isHolder = (value) => value !== null && (typeof value === 'object' || typeof value === 'function');
+
+  // A declared function wins over what the codec left in `module` and `exports`. A function of theirs is called as their
+  // method, because it may call others of them.
+  function functionNamed(name, { declared, module, exports }) {
+    if (typeof declared[name] === 'function') return declared[name];
+    for (const holder of [isHolder(module) ? module.exports : undefined, exports]) {
+      if (!isHolder(holder) || typeof holder[name] !== 'function') continue;
+      const method = holder[name];
+      return (...args) => apply(method, holder, args);
+    }
+    return undefined;
+  }
+
+  /** Continues with the value of the codec's script. */
+  api.runCodec = function (script, entry, event) {
+    const find = (name) => functionNamed(name, script);
+    const codec = find(entry) || oldForms[entry](find);
+    if (codec === undefined) {
       api.fail(entry + ' is not defined in this payload codec', '', 0);
       return undefined;
     }
-    const { input, output } = entries[entry];
-    const result = codec(input(event));
-    const finish = function (value) {
-      if (succeeded(value, entry)) output(value, event);
-    };
-    if (result !== null && typeof result === 'object' && typeof result.then === 'function') return result.then(finish);
-    finish(result);
-    return undefined;
+    const { input, output, then } = entries[entry];
+    return whenDone(codec(input(event)), function (value) {
+      if (!succeeded(value, entry)) return undefined;
+      output(value, event);
+      return then && then(find, value);
+    });
   };
 });

@@ -6,6 +6,7 @@
   const uncurry = Function.prototype.bind.bind(Function.prototype.call);
   const { parse, stringify } = JSON;
   const { defineProperty, hasOwn } = Object;
+  const globals = globalThis;
   const isObject = (value) => typeof value === 'object' && value !== null;
   const textOfAny = String;
   const slice = uncurry(String.prototype.slice);
@@ -22,6 +23,7 @@
   let bindings;
   const modules = { __proto__: null };
   let dialect;
+  let entry;
   let marked = false;
   let emits = 0;
   let pending = false;
@@ -179,12 +181,10 @@
   /** One run; `mode` is twice the entry's index, plus 1 when numbers that are not finite are marked. */
   function run(mode) {
     marked = (mode & 1) === 1;
-    const entry = entries[mode >> 1];
+    entry = entries[mode >> 1];
+    // A codec waits in a pending job, which the host runs next.
+    if (dialect === 'codec') return;
     try {
-      if (dialect === 'codec') {
-        awaited(api.runCodec(wrapper, entry, event));
-        return;
-      }
       const consume = apply(wrapper, undefined, bindings);
       if (typeof consume !== 'function') {
         fail('consume is not defined: a script must define the function consume(event)', '', 0);
@@ -197,19 +197,52 @@
   }
 
   function unsettled() {
-    if (pending) fail('The promise of consume was never settled', '', 0);
+    if (pending) fail('The promise of ' + (dialect === 'codec' ? entry : 'consume') + ' was never settled', '', 0);
   }
 
-  /** Takes the compiled script; the list has for each imported name the module, or the module and the name of its export. */
-  function install(compiled, itsDialect, listText) {
-    wrapper = compiled;
+  function defineGlobal(name, value) {
+    defineProperty(globals, name, { value, writable: true, configurable: true, enumerable: false });
+  }
+
+  /**
+   * Before the script is compiled. `imports` has the names of its imports, and for each the module, or the module and the
+   * name of its export.
+   */
+  function prepare(itsDialect, importsText) {
+    const { locals, bindings: list } = parse(importsText);
     dialect = itsDialect;
-    const list = parse(listText);
     bindings = { length: list.length };
     for (let i = 0; i < list.length; i++) {
       const exported = modules[list[i][0]];
       bindings[i] = list[i].length === 1 ? exported : exported[list[i][1]];
     }
+    if (dialect !== 'codec') return;
+    for (let i = 0; i < locals.length; i++) defineGlobal(locals[i], bindings[i]);
+    api.openCodec(defineGlobal);
+  }
+
+  /** Takes the compiled script: a function, or the promise of a codec that waits at its first statement. */
+  function install(compiled) {
+    if (dialect !== 'codec') {
+      wrapper = compiled;
+      return;
+    }
+    pending = true;
+    then(
+      compiled,
+      function ({ value }) {
+        pending = false;
+        try {
+          awaited(api.runCodec(value, entry, event));
+        } catch (error) {
+          report(error);
+        }
+      },
+      function (error) {
+        pending = false;
+        report(error);
+      },
+    );
   }
 
   function addModule(name, exported) {
@@ -223,6 +256,6 @@
   // No part of ECMAScript, and of no use to a decoder.
   for (const name of ['performance', 'queueMicrotask', 'DOMException', 'SharedArrayBuffer']) delete globalThis[name];
 
-  const api = { take, run, unsettled, install, addModule, emitNamed, warn, fail, runCodec: undefined };
+  const api = { take, run, unsettled, prepare, install, addModule, emit, emitNamed, warn, fail, openCodec: undefined, runCodec: undefined };
   return api;
 });
