@@ -8,16 +8,28 @@ import { valueRows } from './value-rows.ts';
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
 type RowGroups = ParquetWriter['row_groups'];
 
+// Both annotations: readers of today read the logical type, and without it some take a time for one of their zone.
+const text = {
+  type: 'BYTE_ARRAY',
+  converted_type: 'UTF8',
+  logical_type: { type: 'STRING' },
+} as const;
+const time = {
+  type: 'INT64',
+  converted_type: 'TIMESTAMP_MILLIS',
+  logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+} as const;
+
 const columnTypes = {
-  time: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', repetition_type: 'REQUIRED' },
-  device_id: { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' },
-  device_name: { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' },
-  topic: { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' },
-  key: { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' },
+  time: { ...time, repetition_type: 'REQUIRED' },
+  device_id: { ...text, repetition_type: 'REQUIRED' },
+  device_name: { ...text, repetition_type: 'REQUIRED' },
+  topic: { ...text, repetition_type: 'REQUIRED' },
+  key: { ...text, repetition_type: 'REQUIRED' },
   number: { type: 'DOUBLE', repetition_type: 'OPTIONAL' },
-  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+  text: { ...text, repetition_type: 'OPTIONAL' },
   boolean: { type: 'BOOLEAN', repetition_type: 'OPTIONAL' },
-  json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+  json: { ...text, repetition_type: 'OPTIONAL' },
   latitude: { type: 'DOUBLE', repetition_type: 'OPTIONAL' },
   longitude: { type: 'DOUBLE', repetition_type: 'OPTIONAL' },
   altitude: { type: 'DOUBLE', repetition_type: 'OPTIONAL' },
@@ -71,8 +83,24 @@ export function parquetTail(
     for (const { num_rows } of groups) writer.num_rows += num_rows;
   }
   void writer.finish();
-  return bytesOf(writer);
+  const bytes = bytesOf(writer);
+  return writer.row_groups.length === 0 ? withTypedList(bytes) : bytes;
 }
+
+/**
+ * The writer gives an empty list elements of type 0, which strict readers refuse. In a file without
+ * rows that is the list of row groups, the field after a row count of 0.
+ */
+function withTypedList(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const list = Buffer.from(bytes.buffer).indexOf(noRowsAndGroups);
+  if (list < 0) throw new Error('The footer of a Parquet file without rows is unknown');
+  bytes[list + noRowsAndGroups.length - 1] = emptyListOfStructs;
+  return bytes;
+}
+
+/** Field of type i64 with 0, field of type list without elements, in the compact protocol of Thrift. */
+const noRowsAndGroups = Buffer.from([0x16, 0, 0x19, 0]);
+const emptyListOfStructs = 0x0c;
 
 function writerAt(offset: number): ParquetWriter {
   const writer = new ByteWriter();

@@ -29,7 +29,10 @@ export interface PartEncoder {
     lines: string,
     offset: number,
   ) => Promise<EncodedPart>;
-  /** What follows the last part; `footers` are those of all parts in their order. */
+  /**
+   * What follows the last part, at the place `offset` of the file; `footers` are those of all parts
+   * in their order, if the file is Parquet.
+   */
   readonly tail: (
     format: SampleExportFormat,
     footers: readonly Uint8Array[],
@@ -53,7 +56,8 @@ export function createPartEncoder(): PartEncoder {
       return { bytes: await gzipAsync(lines), footer: none };
     },
     async tail(format, footers, offset) {
-      if (format !== 'parquet') return none;
+      // A file of gzip has at least one member.
+      if (format !== 'parquet') return offset === 0 ? gzipAsync('') : none;
       return (await thread.ask({ footers, offset })).bytes;
     },
     close: thread.close,

@@ -40,11 +40,12 @@ function filesOf({ directory }: Pick<World, 'directory'>): readonly string[] {
 }
 
 /** The rows that a statement finds in the file; `FILE` is its name. */
-async function asked(bytes: Uint8Array, sql: string) {
+async function asked(bytes: Uint8Array, sql: string, zone?: string) {
   const path = join(mkdtempSync(join(tmpdir(), 'export-')), 'samples.parquet');
   writeFileSync(path, bytes);
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   try {
+    if (zone !== undefined) await connection.run(`set TimeZone = '${zone}'`);
     const found = await connection.runAndReadAll(sql.replaceAll('FILE', `'${path}'`));
     return found.getRowObjectsJson();
   } finally {
@@ -131,11 +132,69 @@ describe('an export', () => {
     ]);
     const types = await asked(bytes, 'select column_name, column_type from (describe from FILE)');
     expect(types.map((row) => `${row['column_name']} ${row['column_type']}`)).toEqual([
-      ...['time TIMESTAMP', 'device_id VARCHAR', 'device_name VARCHAR', 'topic VARCHAR'],
+      ...[
+        'time TIMESTAMP WITH TIME ZONE',
+        'device_id VARCHAR',
+        'device_name VARCHAR',
+        'topic VARCHAR',
+      ],
       ...['key VARCHAR', 'number DOUBLE', 'text VARCHAR', 'boolean BOOLEAN', 'json VARCHAR'],
       ...['latitude DOUBLE', 'longitude DOUBLE', 'altitude DOUBLE'],
     ]);
   });
+
+  test('behaviour 18: times are instants, whatever the zone of the reader', async () => {
+    const done = await exported(world, { workspaceId: world.workspaceId });
+    const { bytes } = await download(world, done.id);
+    for (const zone of ['UTC', 'America/New_York', 'Asia/Kathmandu']) {
+      const rows = await asked(
+        bytes,
+        `select count(*) as rows, min(epoch_ms(time)) as first, max(epoch_ms(time)) as last,
+          count(*) filter (time = '${at(1)}'::timestamptz) as second,
+          count(*) filter (time >= '${at(1)}'::timestamptz) as later,
+          count(distinct date_trunc('minute', time)) as minutes from FILE`,
+        zone,
+      );
+      expect(rows, zone).toEqual([
+        {
+          ...{ rows: '12', second: '3', later: '4', minutes: '3' },
+          ...{ first: String(start), last: String(start + 120_000) },
+        },
+      ]);
+    }
+    const schema = await asked(
+      bytes,
+      `select name, type, converted_type, logical_type from parquet_schema(FILE) where name != 'samples'`,
+    );
+    expect(schema).toHaveLength(12);
+    for (const { name, type, logical_type: logical } of schema) {
+      let wanted: string | null = null;
+      if (name === 'time')
+        wanted =
+          'TimestampType(isAdjustedToUTC=1, unit=TimeUnit(MILLIS=MilliSeconds(), MICROS=<null>, NANOS=<null>))';
+      else if (type === 'BYTE_ARRAY') wanted = 'StringType()';
+      expect([name, logical]).toEqual([name, wanted]);
+    }
+  });
+
+  test.each(['parquet', 'ndjson'])(
+    'behaviour 30: without rows is a valid file of %s',
+    async (format) => {
+      const done = await exported(world, {
+        ...{ workspaceId: world.workspaceId, format },
+        topics: ['no such topic'],
+      });
+      expect(done).toMatchObject({ state: 'COMPLETE', samples: 0 });
+      const { bytes } = await download(world, done.id);
+      expect(bytes.length).toBe(done.bytes);
+      if (format === 'ndjson') expect(String(gunzipSync(bytes))).toBe('');
+      else {
+        expect(await asked(bytes, 'select count(*) as rows from FILE')).toEqual([{ rows: '0' }]);
+        // The list of row groups, in the compact protocol of Thrift: no elements, of type struct.
+        expect(bytes.includes(Buffer.from([0x16, 0, 0x19, 0x0c, 0x28]))).toBe(true);
+      }
+    },
+  );
 
   test('as NDJSON has the samples as queries answer them, and the names', async () => {
     const done = await exported(world, { workspaceId: world.workspaceId, format: 'ndjson' });
