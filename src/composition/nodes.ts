@@ -7,6 +7,7 @@ import { shareCopies } from './journal-copies.ts';
 import { offerReplay, openLiveNodes } from './live-nodes.ts';
 import { readElsewhere } from './read-elsewhere.ts';
 import { reportSuperseded, watchClock } from './node-health.ts';
+import { reportCutOff, watchNodes } from './outages.ts';
 import { composeNodeMessages } from './node-messages.ts';
 import type { Parts } from './platform-parts.ts';
 import { ownershipBy, routerOf, searchBy } from './request-routing.ts';
@@ -91,6 +92,8 @@ export async function openCluster(
   closers.push('links to other nodes', () => links.close());
   const leases = leasesOf(parts, cluster, id);
   parts.useLeases(leases);
+  reportCutOff(parts, leases);
+  watchNodes(parts.telemetry, leases, nodes);
   const messages = openMessages(parts, leases, nodes, closers);
   const work = composeSharedWork(parts, leases, nodes);
   shareChanges(parts, work);

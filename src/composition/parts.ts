@@ -7,6 +7,7 @@ import { type ComposedNode, composeNode } from './change-following.ts';
 import { actingRequests } from './change-sharing.ts';
 import { openJournalCopy, refuseAdopted } from './journal-copies.ts';
 import { composeOperations } from './operations.ts';
+import { watchPostgres } from './outages.ts';
 import { recordsPlaceOf } from './records.ts';
 import { samplePlaceOf, type SharedSamples } from './samples.ts';
 import type { Parts } from './platform-parts.ts';
@@ -189,6 +190,8 @@ async function openRecordsIn(
     published,
   }).catch(disk.explain);
   closers.push('the records', () => records.close());
+  watchPostgres(telemetry, config, records.db);
+  closers.push('the watch on servers', () => telemetry.outages.close());
   return records;
 }
 

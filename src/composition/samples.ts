@@ -16,6 +16,7 @@ import type { Elsewhere } from '../samples/open-elsewhere.ts';
 import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
 import { verifyStore } from '../samples/embedded/verify-chunks.ts';
 import type { SampleStore } from '../samples/sample-store.ts';
+import { watchClickHouse } from './outages.ts';
 import { refuseUnfinishedMove } from './samples-move.ts';
 import type { StoreSurroundings } from '../samples/samples.ts';
 import type { StoreFindings } from '../samples/verify-journal.ts';
@@ -28,7 +29,7 @@ export interface SampleStoreParts {
   readonly config: Pick<Config, 'samplesUrl'>;
   /** The folder of the samples. */
   readonly directory: string;
-  readonly telemetry: Pick<Telemetry, 'gauge'>;
+  readonly telemetry: Pick<Telemetry, 'gauge' | 'outages'>;
   /** Gets what must be closed after the store. */
   readonly closers: Closers;
   readonly now: () => number;
@@ -85,6 +86,7 @@ export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlac
   const shards = serverAddresses(samplesUrl) ?? missing('addresses of samples');
   const clickhouse = await openClickHouse({ shards });
   closers.push('the connections to ClickHouse', () => clickhouse.close());
+  watchClickHouse(telemetry, clickhouse, shards);
   let opened: ClickHouseStore | undefined;
   let others: Elsewhere | undefined;
   const elsewhere: Elsewhere = {

@@ -247,9 +247,12 @@ export class LogWriter {
    */
   async #syncFile(): Promise<void> {
     if (this.#stopped !== undefined) throw this.#stopped;
-    if (this.#file === undefined) return;
+    const segment = this.#open;
+    if (this.#file === undefined || segment === undefined) return;
+    const { bytes } = segment;
     try {
       await this.#disk.sync(this.#file.fd);
+      segment.synced = bytes;
     } catch (error) {
       if (!isDiskFull(error))
         this.#stopped = new Error('The delivery log cannot be synced until the next start', {
@@ -262,8 +265,9 @@ export class LogWriter {
   /** Notes the segments that there are now. */
   async writeManifest(): Promise<void> {
     const { closed, directory } = this.#parts;
-    const all = this.#open === undefined ? closed : [...closed, this.#open];
-    await writeManifest(directory, { segments: all.map(({ number, bytes }) => [number, bytes]) });
+    const segments = closed.map(({ number, bytes }) => [number, bytes] as const);
+    if (this.#open !== undefined) segments.push([this.#open.number, this.#open.synced]);
+    await writeManifest(directory, { segments });
   }
 
   async #closeSegment(): Promise<void> {

@@ -64,12 +64,15 @@ export async function findSegments(
   const closed: ClosedSegment[] = [];
   let open: Segment | undefined;
   for (const number of numbers) {
-    const found = await findSegment(directory, number, number === numbers.at(-1));
-    const short = shortOf(found, written.get(number) ?? 0);
+    const isLast = number === numbers.at(-1);
+    // Segments before the last one are synced as a whole; without a manifest nobody knows of that one.
+    const synced = isLast ? (written?.get(number) ?? (written ? 0 : Infinity)) : Infinity;
+    const found = await findSegment(directory, number, { isLast, synced });
+    const short = shortOf(found, written?.get(number) ?? 0);
     damage.push(...found.damage, ...short);
     const isHarmed = found.damage.length + short.length > 0;
     if (found.segment === undefined) closed.push(closedSegment(directory, number, found.head));
-    else if (number === numbers.at(-1) && !isHarmed) open = found.segment;
+    else if (isLast && !isHarmed) open = found.segment;
     else {
       // What cannot be read stays in the file for a repair.
       found.segment.bytes = found.size;
@@ -78,23 +81,23 @@ export async function findSegments(
       closed.push(closedSegment(directory, number, head));
     }
   }
-  const known = [...numbers, ...written.keys()];
+  const known = [...numbers, ...(written?.keys() ?? [])];
   return { closed, open, nextNumber: Math.max(0, ...known) + 1, damage };
 }
 
-/** What the manifest says of each segment. Reports a missing manifest or segment. */
+/** The synced bytes of each segment. Undefined without a manifest; one that is missing is reported, as are segments. */
 async function writtenBytes(
   directory: string,
   { numbers, expected }: { readonly numbers: readonly number[]; readonly expected: boolean },
   damage: DeliveryLogDamage[],
-): Promise<Map<number, number>> {
+): Promise<ReadonlyMap<number, number> | undefined> {
   const manifest = existsSync(directory) ? await readManifest(directory) : 'missing';
   if (manifest === 'missing' && (expected || numbers.length > 0))
     damage.push({ path: directory, reason: 'the manifest is missing' });
   if (manifest !== 'missing' && 'damaged' in manifest)
     damage.push({ path: manifest.damaged, reason: 'it cannot be read' });
-  const { segments }: Manifest =
-    manifest === 'missing' || 'damaged' in manifest ? { segments: [] } : manifest;
+  if (manifest === 'missing' || 'damaged' in manifest) return undefined;
+  const { segments }: Manifest = manifest;
   for (const [number] of segments) {
     if (!numbers.includes(number))
       damage.push({ path: segmentPath(directory, number), reason: 'the segment is missing' });
@@ -133,7 +136,11 @@ function shortOf({ path, indexed, end }: Found, written: number): DeliveryLogDam
   return [{ path, reason: `${wanted} bytes were written and ${end} can be read` }];
 }
 
-async function findSegment(directory: string, number: number, isLast: boolean): Promise<Found> {
+async function findSegment(
+  directory: string,
+  number: number,
+  { isLast, synced }: { readonly isLast: boolean; readonly synced: number },
+): Promise<Found> {
   const path = segmentPath(directory, number);
   const { size } = await stat(path);
   const head = await readHead(path);
@@ -142,8 +149,10 @@ async function findSegment(directory: string, number: number, isLast: boolean): 
   const segment = emptySegment(directory, number);
   const covered = head !== undefined && head.bytes <= size ? await resumed(segment, head) : 0;
   const checked = await checkBlocks(path, 0, covered);
+  segment.synced = Math.max(synced, covered);
   const scanned = await scanBlocks(segment, covered, size);
   segment.bytes = scanned.end;
+  segment.synced = Math.min(segment.synced, scanned.end);
   return {
     ...{ path, indexed: head?.bytes ?? 0, segment, size, head: headOf(segment), end: scanned.end },
     damage: [...checked.damage, ...scanned.damage],

@@ -22,6 +22,8 @@ export interface Segment {
   readonly number: number;
   readonly path: string;
   bytes: number;
+  /** Bytes that are on the disk for certain. */
+  synced: number;
   records: number;
   /** The largest journal position of its records; -1 without any. */
   lastPosition: number;
@@ -56,6 +58,7 @@ export function emptySegment(directory: string, number: number): Segment {
     number,
     path: segmentPath(directory, number),
     bytes: 0,
+    synced: 0,
     records: 0,
     lastPosition: -1,
     updated: 0,
@@ -139,7 +142,7 @@ export interface ScannedSegment {
 
 /**
  * Reads the blocks between two offsets and enters their records. A torn end is behind `end` and not
- * damage. Throws NewerFormatError for blocks of a newer version.
+ * damage, nor is what cannot be read behind the synced bytes: the blocks end before it. Throws NewerFormatError for blocks of a newer version.
  */
 export async function scanBlocks(
   segment: Segment,
@@ -148,7 +151,7 @@ export async function scanBlocks(
 ): Promise<ScannedSegment> {
   const damage: DeliveryLogDamage[] = [];
   let end = from;
-  for await (const batch of scanSegment(segment.path, from, to)) {
+  for await (const batch of scanSegment(segment.path, from, to, segment.synced)) {
     if (batch.frames.length === 0) break;
     if (batch.damage !== undefined) damage.push(unreadable(segment.path, batch.damage));
     let { offset } = batch;

@@ -100,6 +100,14 @@ export async function openExportFile(folder: string, head: Uint8Array): Promise<
   };
 }
 
+function partOf(line: string): PartLine | undefined {
+  try {
+    return JSON.parse(line) as PartLine;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The end of the last part whose line and bytes are complete; undefined when the file begins again. */
 async function knownParts(log: string, path: string) {
   const lines = await readFile(log, 'utf8').catch(undefinedIfMissing);
@@ -108,8 +116,9 @@ async function knownParts(log: string, path: string) {
   let last: PartLine | undefined;
   let logged = 0;
   for (const line of lines.split('\n').slice(0, -1)) {
-    const part = JSON.parse(line) as PartLine;
-    if (part.end > size) break;
+    const part = partOf(line);
+    // Behind the last sync, a power cut leaves any part of what was written.
+    if (part === undefined || part.end > size) break;
     last = part;
     logged += Buffer.byteLength(line) + 1;
   }

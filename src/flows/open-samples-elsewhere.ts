@@ -130,8 +130,7 @@ async function search(
       throw nodeUnreachable(silent);
     if (now() >= until) throw problem('deviceWithoutOwner');
     await wait(searchLimits.pollMs);
-    // Without the table, the owners are as they were.
-    await owners.refresh().catch(() => undefined);
+    await owners.refresh();
   }
 }
 

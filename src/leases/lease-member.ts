@@ -9,7 +9,7 @@ import type { Lease, LeaseName, Owner } from './leases.ts';
 import type { TableSession } from './table-session.ts';
 
 /** A fifth of the time is left for clocks that do not run alike, and for answers on their way. */
-const validPart = 4 / 5;
+export const validPart = 4 / 5;
 const renewals = 5;
 /** What was accepted has this part of the time to end, before its lease moves. */
 const leavingPart = 1 / 2;
@@ -44,6 +44,8 @@ export interface Member {
   owners: ReadonlyMap<LeaseName, Owner>;
   /** By the clock of the node, before the renewal was sent. */
   renewedAt: number;
+  /** Whether the last turn could not use the table. */
+  isFailing: boolean;
   /** Leases on their way to other nodes. */
   giving: Promise<void> | undefined;
   isDraining: boolean;

@@ -55,8 +55,13 @@ export interface Leases {
   onChange(listener: LeasesChanged): void;
   /** Who holds what, as it was read last; a lease without an owner is missing. */
   owners(): ReadonlyMap<LeaseName, Owner>;
-  /** Reads owners and leases again, such as after a node answered that it holds one no longer. */
+  /**
+   * Reads owners and leases again, such as after a node answered that it holds one no longer. Without
+   * the table they stay as they were. Rejects with `recordsUnreachable` while this node is cut off.
+   */
   refresh(): Promise<void>;
+  /** Whether the table cannot be used for so long that this node holds nothing any longer. */
+  isCutOff(): boolean;
   /** Gives all leases to the other nodes and takes no more. Resolves when this node holds none. */
   drain(): Promise<void>;
   /** Releases what is still held. */

@@ -37,6 +37,7 @@ export function createOneNodeLeases(node: NodeAddress): Leases {
     onChange: (listener) => void listeners.push(listener),
     owners: () => owners,
     refresh: async () => undefined,
+    isCutOff: () => false,
     drain: end,
     close: end,
   };

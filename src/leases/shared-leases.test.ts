@@ -7,13 +7,21 @@ import type { LeaseTable } from './lease-table.ts';
 import { createSharedLeases } from './shared-leases.ts';
 import { createTableModel } from './testing-lease-table.ts';
 
-const { setTimer } = manualTimers();
+const timers = manualTimers();
+const { setTimer } = timers;
 const events = { failed: () => undefined, superseded: () => undefined, changed: () => undefined };
 const node = { id: 'a', url: 'http://a' };
 
 function openLeases(openTable: () => Promise<LeaseTable>, now: () => number) {
-  const timers = { setTimer, setRepeatingTimer: setTimer };
-  return createSharedLeases({ node, openTable, leaseMs: clusterLeaseMs, now, ...timers, events });
+  const repeating = { setTimer, setRepeatingTimer: setTimer };
+  return createSharedLeases({
+    node,
+    openTable,
+    leaseMs: clusterLeaseMs,
+    now,
+    ...repeating,
+    events,
+  });
 }
 
 leasesMustBehave(async (names) => {
@@ -36,7 +44,7 @@ leasesMustBeShared(async () => {
   });
 });
 
-test('without the table, leases end by the clock of the node, and come back with their epoch', async () => {
+test('reliability 2: without the table, leases end by the clock of the node, and come back with their epoch', async () => {
   let now = 0;
   let isReachable = true;
   const model = createTableModel(clusterLeaseMs, () => now);
@@ -54,14 +62,20 @@ test('without the table, leases end by the clock of the node, and come back with
   const before = leases.continuity();
   isReachable = false;
   now = 7_999;
-  await expect(leases.refresh()).rejects.toThrow('connection lost');
+  await leases.refresh();
   expect(lease?.isValid()).toBe(true);
+  expect(leases.isCutOff()).toBe(false);
   now = 8_000;
   expect(lease?.isValid()).toBe(false);
+  // Nobody waits for a table that cannot tell of an owner.
+  expect(leases.isCutOff()).toBe(true);
+  await expect(leases.refresh()).rejects.toMatchObject({ problem: 'recordsUnreachable' });
   expect(leases.held('devices/0')).toBeUndefined();
   expect(leases.continuity()).toBeNaN();
   isReachable = true;
   now = 60_000;
+  timers.fire();
+  await expect.poll(() => leases.isCutOff()).toBe(false);
   await leases.refresh();
   expect(leases.held('devices/0')).toBe(lease);
   expect(lease).toMatchObject({ epoch: 1 });

@@ -8,8 +8,10 @@ import {
   type Member,
   type MemberParts,
   runTurn,
+  validPart,
 } from './lease-member.ts';
 import type { LeaseName, Leases } from './leases.ts';
+import { problem } from '../model/problem.ts';
 import { createTableSession } from './table-session.ts';
 
 export interface SharedLeases extends Leases {
@@ -37,6 +39,7 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
     ...{ parts, wanted, held, session, listeners },
     owners: new Map(),
     renewedAt: Number.NEGATIVE_INFINITY,
+    isFailing: false,
     giving: undefined,
     isDraining: false,
     hasLeft: false,
@@ -44,11 +47,22 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
   let waiting: Promise<void> | undefined;
   let stopTimer: (() => void) | undefined;
 
+  const isCutOff = (): boolean =>
+    member.isFailing && now() - member.renewedAt >= leaseMs * validPart;
+
   /** One turn at a time: callers share the one in progress. */
-  function refresh(): Promise<void> {
-    waiting ??= runTurn(member).finally(() => {
-      waiting = undefined;
-    });
+  function takeTurn(): Promise<void> {
+    waiting ??= runTurn(member)
+      .then(
+        () => void (member.isFailing = false),
+        (error: unknown) => {
+          member.isFailing = true;
+          throw error;
+        },
+      )
+      .finally(() => {
+        waiting = undefined;
+      });
     return waiting;
   }
 
@@ -60,12 +74,17 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
     },
     onChange: listeners.add,
     owners: () => member.owners,
-    refresh,
+    isCutOff,
+    async refresh() {
+      // The next turn of the timer finds out whether the table is back.
+      if (!isCutOff()) await takeTurn().catch(() => undefined);
+      if (isCutOff()) throw problem('recordsUnreachable');
+    },
     async start() {
-      await refresh();
+      await takeTurn();
       await listeners.idle();
       const inBackground = () =>
-        void refresh().catch((error) => events.failed('renewing leases', error));
+        void takeTurn().catch((error) => events.failed('renewing leases', error));
       stopTimer = parts.setRepeatingTimer(inBackground, leaseMs / turnsPerLease);
     },
     async idle() {

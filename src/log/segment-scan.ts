@@ -26,12 +26,14 @@ export interface ScannedFrames {
 /**
  * The frames between two file offsets, in batches of some hundred kilobytes. A bad frame ends a
  * batch; the next one begins at the next readable frame. Bytes at the end that hold no frame are
- * reported by a last batch without frames.
+ * reported by a last batch without frames. A bad frame behind `synced` ends the scan: of what no sync
+ * made durable, a power cut leaves any part, which is no damage.
  */
 export async function* scanSegment(
   path: string,
   from: number,
   to: number,
+  synced = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<ScannedFrames> {
   const file = await open(path, 'r');
   try {
@@ -46,6 +48,7 @@ export async function* scanSegment(
         window = await readWindow(file, offset, Math.min(claimedBytes(window), to - offset));
       const frames = framesAt(window);
       if (frames.length === 0) {
+        if (damagedFrom === undefined && offset >= synced) return;
         damagedFrom ??= offset;
         const next = findFrame(window, 1);
         // The last three bytes may be the beginning of the mark that is searched for.

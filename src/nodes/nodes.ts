@@ -47,8 +47,11 @@ export class NodeUnreachable extends Error {
   /** Whether the node may have received what was sent. */
   readonly wasSent: boolean;
 
+  readonly node: NodeAddress;
+
   constructor(to: NodeAddress, wasSent: boolean, cause: unknown) {
     super(`The node ${to.id} at ${to.url} does not answer`, { cause });
+    this.node = to;
     this.wasSent = wasSent;
   }
 }

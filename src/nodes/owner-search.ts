@@ -19,7 +19,7 @@ export interface Ownership {
 }
 
 export interface OwnerSearch {
-  /** Reads the owners again. */
+  /** Reads the owners again. Rejects with the Problem for clients while nobody can be one. */
   readonly refresh: () => Promise<void>;
   /** A monotonic clock in milliseconds, and a wait. */
   readonly now: () => number;
@@ -28,7 +28,7 @@ export interface OwnerSearch {
 
 /**
  * The answer of the owner, or `own` when this node must do the work. Throws Problem
- * `deviceWithoutOwner` after a time without one, and what `ask` throws after it was sent.
+ * `deviceWithoutOwner` after a time without one, what `refresh` rejects with, and what `ask` throws after it was sent.
  */
 export async function askOwner<T>(
   { isOwn, owner }: Pick<Ownership, 'isOwn' | 'owner'>,
@@ -42,8 +42,7 @@ export async function askOwner<T>(
     if (answer !== 'notHeld') return answer;
     if (now() >= until) throw problem('deviceWithoutOwner');
     await wait(ownerSearchLimits.pollMs);
-    // Without the table, the owners are as they were.
-    await refresh().catch(() => undefined);
+    await refresh();
   }
   return 'own';
 }
@@ -68,7 +67,7 @@ export async function askOwners<Item>(
     if (left.length === 0) return own;
     if (now() >= until) throw problem('deviceWithoutOwner');
     await wait(ownerSearchLimits.pollMs);
-    await refresh().catch(() => undefined);
+    await refresh();
   }
 }
 

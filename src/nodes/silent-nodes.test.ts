@@ -1,4 +1,4 @@
-// Silent nodes: over sockets, what waits for a node without leases ends when it does not answer, and not before.
+// Silent nodes: over sockets, what waits for a node ends when it does not answer, and not before.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -73,13 +73,26 @@ const kinds: readonly [string, (world: World) => Promise<unknown>][] = [
   ['a forwarded request', ({ nodes, to }) => nodes.forward(to, request())],
 ];
 
+test('reliability 9: a request of a client to a silent node ends, also while that node owns leases', async () => {
+  const on = await world();
+  const call = on.nodes.call(on.to, 'work', null);
+  const begun = on.nodes.forward(on.to, request());
+  await expect.poll(() => on.wire.bytes).toBeGreaterThan(0);
+  on.wire.isSilent = true;
+  on.tick();
+  await expect(begun).rejects.toMatchObject({ name: 'NodeUnreachable', wasSent: true });
+  // Who calls waits for the takeover.
+  expect(await isSettled(call)).toBe(false);
+  on.owners.clear();
+  on.tick();
+  await expect(call).rejects.toMatchObject({ name: 'NodeUnreachable', wasSent: true });
+});
+
 test.each(kinds)('%s ends when the node owns nothing and is silent', async (_, begin) => {
   const on = await world();
   const begun = begin(on);
   await expect.poll(() => on.wire.bytes).toBeGreaterThan(0);
   on.wire.isSilent = true;
-  on.tick();
-  expect(await isSettled(begun)).toBe(false);
   on.owners.clear();
   const since = performance.now();
   on.tick();

@@ -1,4 +1,4 @@
-// Silent nodes: what waits for a node that owns nothing any longer and does not answer ends immediately.
+// Silent nodes: requests of clients to a node that does not answer end soon, and calls when it owns nothing any longer.
 import type { NodeAddress } from '../model/node-address.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from './nodes.ts';
@@ -6,11 +6,11 @@ import { type CallHandlers, type Nodes, NodeUnreachable } from './nodes.ts';
 const silentNodeLimits = {
   checkEveryMs: 500,
   /** Of each of the two attempts of a question whether a node is there. */
-  answerMsMax: 1_000,
+  answerMsMax: 750,
 } as const;
 
 /** Every node answers it. */
-const presenceCall = 'presence';
+export const presenceCall = 'presence';
 export const presenceHandlers: CallHandlers = new Map([[presenceCall, async () => null]]);
 
 interface SilentNodesParts {
@@ -22,15 +22,16 @@ interface SilentNodesParts {
 
 interface WaitedFor {
   readonly node: NodeAddress;
-  /** What to call for each of those that wait. */
-  readonly waiting: Set<(silent: NodeUnreachable) => void>;
+  /** What to call for each of those that wait, and whether it ends although the node owns something. */
+  readonly waiting: Map<(silent: NodeUnreachable) => void, boolean>;
   isAsked: boolean;
 }
 
 /**
- * As `nodes`, but calls and forwards to a node that has lost its leases and is silent end with
- * NodeUnreachable, long before their own limit: its work is done by others then. A node that answers
- * may take its time, such as one that gave its leases away and ends its last requests.
+ * As `nodes`, but forwards to a node that is silent, and calls to one that has also lost its leases,
+ * end with NodeUnreachable long before their own limit: clients can send again, and the work of a node
+ * without leases is done by others. A node that answers may take its time, such as one that gave its
+ * leases away and ends its last requests.
  */
 export function withoutSilentNodes(nodes: Nodes, parts: SilentNodesParts): Nodes {
   const { answerMsMax = silentNodeLimits.answerMsMax } = parts;
@@ -39,23 +40,23 @@ export function withoutSilentNodes(nodes: Nodes, parts: SilentNodesParts): Nodes
   const stop = parts.setRepeatingTimer(() => {
     for (const [id, one] of waitedFor) {
       if (one.waiting.size === 0) waitedFor.delete(id);
-      else if (!one.isAsked && !parts.isOwner(id)) void askPresence(one, ask);
+      else if (!one.isAsked) void askPresence(one, ask, () => parts.isOwner(id));
     }
   }, silentNodeLimits.checkEveryMs);
 
   async function whileThere<T>(
     node: NodeAddress,
     work: Promise<T>,
-    onSilent?: () => void,
+    ofClient?: { readonly onSilent: () => void },
   ): Promise<T> {
-    const one = waitedFor.get(node.id) ?? { node, waiting: new Set(), isAsked: false };
+    const one = waitedFor.get(node.id) ?? { node, waiting: new Map(), isAsked: false };
     waitedFor.set(node.id, one);
     const { promise: silence, reject } = Promise.withResolvers<never>();
     const end = (silent: NodeUnreachable): void => {
       reject(silent);
-      onSilent?.();
+      ofClient?.onSilent();
     };
-    one.waiting.add(end);
+    one.waiting.set(end, ofClient !== undefined);
     try {
       return await Promise.race([work, silence]);
     } finally {
@@ -70,7 +71,8 @@ export function withoutSilentNodes(nodes: Nodes, parts: SilentNodesParts): Nodes
       const end = () => ended.abort();
       if (request.signal.aborted) end();
       request.signal.addEventListener('abort', end, { once: true });
-      return whileThere(to, nodes.forward(to, { ...request, signal: ended.signal }), end);
+      const forwarded = nodes.forward(to, { ...request, signal: ended.signal });
+      return whileThere(to, forwarded, { onSilent: end });
     },
     async close() {
       stop();
@@ -83,16 +85,18 @@ export function withoutSilentNodes(nodes: Nodes, parts: SilentNodesParts): Nodes
 async function askPresence(
   one: WaitedFor,
   ask: (node: NodeAddress) => Promise<unknown>,
+  isOwner: () => boolean,
 ): Promise<void> {
   const { node, waiting } = one;
-  const asked = [...waiting];
+  const asked = [...waiting].filter(([, isOfClient]) => isOfClient || !isOwner());
+  if (asked.length === 0) return;
   one.isAsked = true;
   try {
     await ask(node);
   } catch (error) {
     if (error instanceof NodeUnreachable)
-      for (const end of asked)
-        if (waiting.has(end)) end(new NodeUnreachable(node, true, 'it owns nothing and is silent'));
+      for (const [end] of asked)
+        if (waiting.has(end)) end(new NodeUnreachable(node, true, 'it is silent'));
   } finally {
     one.isAsked = false;
   }

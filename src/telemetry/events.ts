@@ -3,9 +3,11 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { accessEvents } from './access-events.ts';
 import { damageEvents } from './damage-events.ts';
 import { deliveryEvents } from './delivery-events.ts';
+import { setRepeatingTimer, type SetTimer } from '../structures/timers.ts';
 import type { Log } from './log.ts';
 import { createMetricMakers } from './metric-makers.ts';
 import { mqttEvents } from './mqtt-events.ts';
+import { Outages } from './outages.ts';
 import { processEvents } from './process-events.ts';
 import { readFigures } from './read-figures.ts';
 import { failureEvents, requestEvents } from './request-events.ts';
@@ -15,14 +17,18 @@ import { storageEvents } from './storage-events.ts';
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
-export function createTelemetry(log: Log) {
+/** `repeat` is for the questions whether a lost server is back. */
+export function createTelemetry(log: Log, repeat: SetTimer = setRepeatingTimer) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const makers = createMetricMakers(registry);
   const { counter, histogram, gauge, labeledGauge } = makers;
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
 
+  const outages = new Outages(log, makers, repeat);
+
   return {
+    outages,
     ...mqttEvents(counter, log),
     ...readFigures(registry),
     ...scriptEvents(counter, histogram, log),
@@ -32,7 +38,7 @@ export function createTelemetry(log: Log) {
     ...storageEvents(gauge, log),
     ...damageEvents(damages, gauge, log),
     ...requestEvents(makers, log),
-    ...failureEvents(makers, log),
+    ...failureEvents(makers, log, outages),
     ...sampleEvents(makers, log),
     ...noteEvents(makers),
 

@@ -4,6 +4,7 @@ import { hourMs } from '../model/instant.ts';
 import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import type { MetricMakers } from './metric-makers.ts';
+import type { Outages } from './outages.ts';
 
 const quietRoutes = new Set([
   '/v3/capture',
@@ -60,7 +61,7 @@ export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
   };
 }
 
-export function failureEvents({ counter }: MetricMakers, log: Log) {
+export function failureEvents({ counter }: MetricMakers, log: Log, outages: Outages) {
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const diskFullLines = lineLimit(hourMs);
   return {
@@ -71,7 +72,7 @@ export function failureEvents({ counter }: MetricMakers, log: Log) {
 
     /**
      * A full disk is not an internal error: it has its own line, one per hour for each kind of
-     * work, without a stack.
+     * work, without a stack. Neither is a server that does not answer, see `Outages`.
      */
     backgroundFailed(what: string, error: unknown): void {
       if (isDiskFull(error)) {
@@ -79,6 +80,7 @@ export function failureEvents({ counter }: MetricMakers, log: Log) {
           log.warn({ what, reason: 'disk full' }, 'background work waits for room');
         return;
       }
+      if (outages.explains(what, error)) return;
       failures.inc();
       log.error({ what, err: error }, 'background work failed');
     },

@@ -43,14 +43,37 @@ test.each(['alerts.yml', 'dashboard.json'])(
   },
 );
 
-test('review reliability 17: every alert has an expression, a severity and a sentence', () => {
-  const rules = readFileSync(join(docs, 'alerts.yml'), 'utf8')
-    .split(/^ +- alert: /m)
-    .slice(1);
-  for (const rule of rules)
-    expect(rule).toMatch(
-      /^Heliograph\w+\n +expr: \S.*\n[^]*severity: (critical|warning)[^]*summary: '\S.*'/,
-    );
+/** The text of each rule of the file, by its name. */
+function rulesOf(file: string): ReadonlyMap<string, string> {
+  const [, ...rules] = readFileSync(join(docs, file), 'utf8').split(/^ +- alert: /m);
+  return new Map(rules.map((rule) => [rule.slice(0, rule.indexOf('\n')), rule]));
+}
+
+test.each(['alerts.yml', 'alerts-nodes.yml'])(
+  'review reliability 17: every alert of %s has an expression, a severity and a sentence',
+  (file) => {
+    const rules = rulesOf(file);
+    expect(rules.size).toBeGreaterThan(5);
+    for (const rule of rules.values())
+      expect(rule).toMatch(
+        /^Heliograph\w+\n +expr: \S.*\n[^]*severity: (critical|warning|none)[^]*summary: '\S.*'/,
+      );
+  },
+);
+
+test("behaviour 32: a platform that is dead has alerts, and the alerts have a dead man's switch", () => {
+  const rules = rulesOf('alerts.yml');
+  const expressionOf = (name: string) => /expr: (.*)/.exec(rules.get(name) ?? '')?.[1];
+  expect(expressionOf('HeliographDown')).toBe('up{job="heliograph"} == 0');
+  expect(expressionOf('HeliographAbsent')).toBe('absent(up{job="heliograph"})');
+  const stale = 'unless on (instance) heliograph_build_info';
+  expect(expressionOf('HeliographMetricsStale')).toContain(stale);
+  expect(expressionOf('HeliographWatchdog')).toBe('vector(1)');
+  const operating = readFileSync(join(docs, 'operating.md'), 'utf8');
+  // The alerts find the platform by the name of its job.
+  expect(operating).toContain('- job_name: heliograph');
+  for (const name of ['Down', 'Absent', 'MetricsStale', 'Watchdog'])
+    expect(operating).toContain(`\`Heliograph${name}\``);
 });
 
 test('review reliability 17: journal, followers, disk and program have their figures', async () => {

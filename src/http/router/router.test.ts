@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { NodeAddress } from '../../model/node-address.ts';
 import { type ForwardedAnswer, type ForwardedRequest, NodeUnreachable } from '../../nodes/nodes.ts';
+import { type Problem, problem } from '../../model/problem.ts';
 import { ownerSearchLimits } from '../../nodes/owner-search.ts';
 import { createRouter, routerLimits } from './router.ts';
 
@@ -17,6 +18,7 @@ let outcomes: Outcome[];
 let owners: (string | undefined)[];
 let isOwn: boolean;
 let now: number;
+let refusal: Problem | undefined;
 let asked: { readonly to: string; readonly request: ForwardedRequest; readonly body: string }[];
 let server: ReturnType<typeof createServer>;
 let base: string;
@@ -35,7 +37,7 @@ const bodyOf = async (body: NonNullable<ForwardedRequest['body']>) =>
   body instanceof Uint8Array ? Buffer.from(body) : buffer(body);
 
 beforeEach(async () => {
-  [outcomes, owners, asked, isOwn, now] = [[], ['a'], [], false, 0];
+  [outcomes, owners, asked, isOwn, now, refusal] = [[], ['a'], [], false, 0, undefined];
   server = createServer(
     createRouter({
       findDevice: ({ url = '' }: IncomingMessage) => {
@@ -47,7 +49,10 @@ beforeEach(async () => {
         isOwn: () => isOwn || owners[0] === 'self',
         owner: () => (owners[0] === undefined ? undefined : nodeOf(owners[0])),
       }),
-      refresh: async () => void (owners.length > 1 && owners.shift()),
+      refresh: async () => {
+        if (refusal !== undefined) throw refusal;
+        if (owners.length > 1) owners.shift();
+      },
       forward,
       serve: (_, response) => response.end('here'),
       refuse: (_: IncomingMessage, response: ServerResponse, { status, code }) => {
@@ -132,6 +137,21 @@ test('a read whose answer is lost is asked of the next owner', async () => {
   owners = ['a', 'b'];
   expect(await ask()).toEqual([200, 'b']);
   expect(asked.map(({ to }) => to)).toEqual(['a', 'b']);
+});
+
+test('reliability 9: a read at a silent node is refused while that node stays the owner', async () => {
+  outcomes = ['lost', 'lost'];
+  owners = ['a', 'a'];
+  expect(await ask()).toEqual([503, '50312_NODE_UNREACHABLE']);
+  expect(asked).toHaveLength(1);
+  expect(now).toBe(0);
+});
+
+test('reliability 2: nothing waits for an owner while this node is cut off', async () => {
+  owners = [undefined];
+  refusal = problem('recordsUnreachable');
+  expect(await ask()).toEqual([503, '50307_RECORDS_UNREACHABLE']);
+  expect(now).toBeLessThanOrEqual(ownerSearchLimits.pollMs);
 });
 
 test('a long body is sent while it is read, and to one node only', async () => {

@@ -68,10 +68,12 @@ async function routeToOwner(
   const answer = await askOwner(ownership, parts, async (node) => {
     if (!sending.canRepeat()) throw problem('deviceMoved');
     const sent = await sending.request();
-    return parts.forward(node, sent).catch((error: unknown) => {
-      // What only reads is asked of the next owner.
-      if (isRead(sent) && error instanceof NodeUnreachable) return 'notHeld' as const;
-      throw error;
+    return parts.forward(node, sent).catch(async (error: unknown) => {
+      if (!isRead(sent) || !(error instanceof NodeUnreachable)) throw error;
+      // What only reads is asked of the next owner, but does not wait until there is one.
+      await parts.refresh();
+      if (error.wasSent && owner()?.id === node.id) throw error;
+      return 'notHeld' as const;
     });
   });
   if (answer === 'own') return parts.serve(request, response);

@@ -48,7 +48,7 @@ export interface SenderParts {
   readonly isOwn: (lease: string) => boolean;
   /** Another node that holds the lease, as far as this one knows. */
   readonly owner: (lease: string) => NodeAddress | undefined;
-  /** Reads the owners again. */
+  /** See `OwnerSearch`. */
   readonly refresh: () => Promise<void>;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
@@ -182,14 +182,17 @@ function missOwner(state: State, queue: Queue): void {
 
 async function poll(state: State): Promise<void> {
   const { refresh, now } = state.parts;
-  // Without the table, the owners are as they were.
-  await refresh().catch(() => undefined);
+  const refusal = await refresh().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   state.stopPolling = undefined;
   state.ownerless = 0;
   const before = now() - ownerSearchLimits.ownerMsMax;
   for (const queue of state.queues.values()) {
     if (!queue.isOwnerless) continue;
     queue.isOwnerless = false;
+    if (refusal !== undefined) for (const { reject } of queue.waiting.splice(0)) reject(refusal);
     const count = queue.waiting.findIndex(({ since }) => since > before);
     const late = queue.waiting.splice(0, count === -1 ? queue.waiting.length : count);
     for (const { reject } of late) reject(problem('deviceWithoutOwner'));

@@ -69,12 +69,17 @@ async function withoutHalves(names: readonly SegmentName[]): Promise<SegmentName
 }
 
 /** A segment as it is known when it was just closed. */
-export function closedSegment({ contents, ...name }: WrittenSegment): ClosedSegment {
+export function closedSegment({
+  sequence,
+  generation,
+  path,
+  contents,
+  bytes,
+}: Omit<WrittenSegment, 'synced'>): ClosedSegment {
   const { blocks, devices, uplinks, lastPosition } = contents;
   const head = { blocks, devices: devices.size, uplinks, lastPosition };
   return {
-    ...name,
-    head,
+    ...{ sequence, generation, path, bytes, head },
     to: blocks.reduce((to, block) => Math.max(to, block.to), Number.NEGATIVE_INFINITY),
   };
 }

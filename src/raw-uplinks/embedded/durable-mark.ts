@@ -1,9 +1,9 @@
-// Durable mark: the synced length of the open segment. A shorter segment is damaged.
+// Durable mark: the synced length of the open segment. A shorter segment is damaged, the end of a longer one may be torn.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readChecked, replaceChecked, syncDirectory } from '../../log/durable-file.ts';
 import { rawUplinkFormat, refuseNewerUplinks } from './format.ts';
-import { type RawUplinkDamage, segmentName } from './segment-file.ts';
+import { type RawUplinkDamage, type SegmentName, segmentName } from './segment-file.ts';
 
 /** The open segment by its number, and its bytes that were synced. */
 export interface DurableMark {
@@ -20,6 +20,14 @@ export function missingSegment(
 }
 
 const markPath = (directory: string): string => join(directory, 'durable.json');
+
+/** Unlimited for a segment that no mark tells of: nothing of it may count as torn. */
+export function syncedOf(
+  { sequence }: Pick<SegmentName, 'sequence'>,
+  mark: DurableMark | undefined,
+): number {
+  return mark?.sequence === sequence ? mark.bytes : Number.POSITIVE_INFINITY;
+}
 
 /** Notes the mark. */
 export async function writeDurableMark(directory: string, mark: DurableMark): Promise<void> {

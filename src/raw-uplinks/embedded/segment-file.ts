@@ -64,18 +64,19 @@ export interface ScannedSegment {
 
 /**
  * Reads a segment of so many bytes, to its end or to the first block with uplinks from a position
- * on. A torn tail lies behind `end` and is no damage. Throws NewerFormatError for blocks of a newer
+ * on. A torn tail lies behind `end` and is no damage, nor is what cannot be read behind the synced
+ * bytes: the blocks end before it. Throws NewerFormatError for blocks of a newer
  * version of the program.
  */
 export async function scanSegmentFile(
   path: string,
   bytes: number,
-  before = Number.POSITIVE_INFINITY,
+  { synced = Number.POSITIVE_INFINITY, before = Number.POSITIVE_INFINITY } = {},
 ): Promise<ScannedSegment> {
   const contents = emptyContents();
   const damage: RawUplinkDamage[] = [];
   let end = 0;
-  for await (const batch of scanSegment(path, 0, bytes)) {
+  for await (const batch of scanSegment(path, 0, bytes, synced)) {
     if (batch.frames.length === 0) break;
     if (batch.damage !== undefined) damage.push({ path, ...batch.damage });
     let offset = batch.offset;

@@ -8,6 +8,7 @@ import {
   missingSegment,
   readDurableMark,
   removeDurableMark,
+  syncedOf,
 } from './durable-mark.ts';
 import {
   indexPath,
@@ -47,7 +48,7 @@ export async function findSegments(options: FindingOptions): Promise<RawUplinkSe
   const { directory, damaged } = options;
   const { closed, left } = await openClosedSegments(directory, damaged);
   const mark = await readDurableMark(directory);
-  const found = left === undefined ? undefined : await foundOpen(left, directory);
+  const found = left === undefined ? undefined : await foundOpen(left, directory, mark);
   const halved = found && (await closedShort(found, mark, options));
   if (halved !== undefined) closed.push(halved);
   const isOpenThere =
@@ -70,14 +71,21 @@ export async function findSegments(options: FindingOptions): Promise<RawUplinkSe
 interface FoundOpen {
   readonly name: SegmentName;
   readonly bytes: number;
+  /** Bytes that were synced; unlimited when nobody knows. */
+  readonly synced: number;
   readonly scanned: ScannedSegment;
 }
 
-async function foundOpen(path: string, directory: string): Promise<FoundOpen> {
+async function foundOpen(
+  path: string,
+  directory: string,
+  mark: DurableMark | undefined,
+): Promise<FoundOpen> {
   const names = await listSegmentFiles(directory);
   const name = names.find((each) => each.path === path) ?? missing('segment that was open');
   const { size: bytes } = await stat(path);
-  return { name, bytes, scanned: await scanSegmentFile(path, bytes) };
+  const synced = syncedOf(name, mark);
+  return { name, bytes, synced, scanned: await scanSegmentFile(path, bytes, { synced }) };
 }
 
 /**
@@ -105,12 +113,14 @@ async function closedShort(
  * again is skipped.
  */
 async function resumed(
-  { name, bytes, scanned: whole }: FoundOpen,
+  { name, bytes, synced, scanned: whole }: FoundOpen,
   { followedFrom, isLost = () => false, damaged }: FindingOptions,
 ): Promise<WrittenSegment> {
   const end = whole.contents.lastPosition + 1;
   const isCut = followedFrom !== undefined && followedFrom < end && !isLost(followedFrom, end);
-  const scanned = isCut ? await scanSegmentFile(name.path, bytes, followedFrom) : whole;
+  const scanned = isCut
+    ? await scanSegmentFile(name.path, bytes, { synced, before: followedFrom })
+    : whole;
   scanned.damage.forEach(damaged);
-  return { ...name, contents: scanned.contents, bytes: scanned.end };
+  return { ...name, contents: scanned.contents, bytes: scanned.end, synced };
 }

@@ -1,5 +1,5 @@
 // Segment writer: gathers raw uplinks into blocks of a file, syncs it and closes it with its index.
-import { type FileHandle, open, truncate } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { realDisk } from '../../log/disk.ts';
 import { replaceFile, syncDirectory } from '../../log/durable-file.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -21,6 +21,8 @@ import { emptyContents, encodeIndex, type SegmentContents } from './segment-inde
 export interface WrittenSegment extends SegmentName {
   readonly contents: SegmentContents;
   bytes: number;
+  /** What the durable mark says of it. */
+  synced: number;
 }
 
 interface OpenSegment extends WrittenSegment {
@@ -68,8 +70,14 @@ export class SegmentWriter {
   async resume(): Promise<void> {
     const { resume } = this.#parts;
     if (resume === undefined) return;
-    await truncate(resume.path, resume.bytes);
-    this.#segment = { ...resume, file: await open(resume.path, 'r+') };
+    const segment = { ...resume, file: await open(resume.path, 'r+') };
+    if (segment.bytes < segment.synced) {
+      // Before what is cut off is missing.
+      await realDisk.sync(segment.file.fd);
+      await this.#mark(segment);
+    }
+    await segment.file.truncate(segment.bytes);
+    this.#segment = segment;
   }
 
   /** Lines that are in no block yet, oldest first. */
@@ -141,7 +149,16 @@ export class SegmentWriter {
     const file = await open(name.path, 'w+');
     await syncDirectory(this.#parts.directory);
     this.#sequence += 1;
-    return { ...name, file, contents: emptyContents(), bytes: 0 };
+    const segment = { ...name, file, contents: emptyContents(), bytes: 0, synced: 0 };
+    await this.#mark(segment);
+    return segment;
+  }
+
+  /** Notes that all bytes of the segment are on the disk. */
+  async #mark(segment: WrittenSegment): Promise<void> {
+    const { sequence, bytes } = segment;
+    await writeDurableMark(this.#parts.directory, { sequence, bytes });
+    segment.synced = bytes;
   }
 
   /** Makes everything added so far durable. */
@@ -150,8 +167,7 @@ export class SegmentWriter {
     await this.#flush();
     if (this.#segment !== undefined && this.#unsyncedBytes > 0) {
       await realDisk.sync(this.#segment.file.fd);
-      const { sequence, bytes } = this.#segment;
-      await writeDurableMark(this.#parts.directory, { sequence, bytes });
+      await this.#mark(this.#segment);
     }
     this.#unsyncedBytes = 0;
     this.#unsyncedSince = undefined;

@@ -1,7 +1,7 @@
 // Checks the raw uplinks of a data folder: reads every block, changes nothing.
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { missingSegment, readDurableMark } from './durable-mark.ts';
+import { missingSegment, readDurableMark, syncedOf } from './durable-mark.ts';
 import {
   indexPath,
   listSegmentFiles,
@@ -26,10 +26,11 @@ export async function verifyRawUplinks(directory: string): Promise<RawUplinkFind
     damage.push(missingSegment(directory, mark));
   for (const { path, sequence } of files) {
     const { size } = await stat(path);
-    const scanned = await scanSegmentFile(path, size);
+    const isLast = path === files.at(-1)?.path;
+    const synced = isLast ? syncedOf({ sequence }, mark) : Number.POSITIVE_INFINITY;
+    const scanned = await scanSegmentFile(path, size, { synced });
     uplinks += scanned.contents.uplinks;
     damage.push(...scanned.damage);
-    const isLast = path === files.at(-1)?.path;
     const durable = sequence === mark?.sequence ? mark.bytes : 0;
     const indexed = await readHead(indexPath(path));
     const written = Math.max(

@@ -35,7 +35,7 @@ const lostCodes = new Set<unknown>([
   ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EHOSTDOWN'],
 ]);
 const lostMessage =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired)/;
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/;
 
 /** Whether the connection is gone, so that the outcome of a running statement is unknown. */
 export function isLost(error: unknown): boolean {
