@@ -136,7 +136,14 @@ export async function composeRules(
     ...(shared !== undefined && { isOwn: shared.isOwn }),
     ...(sharedWork && sharing && sharing.runsElsewhere(sharedWork, parts, () => runs)),
   });
-  const simulation = { db, store, scripts: uplinks.scriptTrials, lookUp, pause: () => pause() };
+  const simulation = {
+    db,
+    store,
+    scripts: uplinks.scriptTrials,
+    lookUp,
+    pause: () => pause(),
+    now,
+  };
   const entriesHere = async (organizationId: string) => {
     const own = workspacesWithRules(registry.rules(), organizationId);
     const caughtUp = () => follower.caughtUp((id) => own.has(id));
@@ -180,10 +187,13 @@ function searchedStore({ store, log }: Parts): SearchedStore {
 
 /** What evaluation, scripts and simulation share. */
 function composeRuleState(parts: Parts, searched: SearchedStore) {
-  const { records, telemetry, directory, followChanges, liveEvents } = parts;
+  const { records, telemetry, directory, followChanges, liveEvents, now } = parts;
   const { backgroundFailed } = telemetry;
-  const registry = createRuleRegistry(records, searched, (ruleId, error) =>
-    backgroundFailed(`reading rule ${ruleId}`, error),
+  const registry = createRuleRegistry(
+    records,
+    searched,
+    (ruleId, error) => backgroundFailed(`reading rule ${ruleId}`, error),
+    now,
   );
   followChanges(registry);
   const log = createRunLog({

@@ -31,6 +31,15 @@ export const alarmSchema = namedObject('Alarm', {
   count: Type.Integer({ description: 'Triggers since it was opened' }),
   firstTriggered: time,
   lastTriggered: time,
+  sampleTime: orNull(
+    Type.Object(
+      { first: time, last: time },
+      {
+        description:
+          'Times of the first and the last sample that triggered it, where the others are times of receipt; null for timed runs that read no sample',
+      },
+    ),
+  ),
   acknowledged: orNull(Type.Object({ at: time, by: actor })),
   cleared: orNull(
     Type.Object({

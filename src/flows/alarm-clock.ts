@@ -50,10 +50,12 @@ async function runSome(
 
 /** An alarm that is due for both is cleared. */
 function dueEvent(alarm: Alarm, at: EpochMs): AlarmEvent {
+  const sampleTime = alarm.sampleTime?.last ?? null;
   const isOver = alarm.clearAt !== null && alarm.clearAt <= at;
-  if (!isOver) return { change: 'ESCALATED', alarm: escalatedAlarm(alarm, at), at, hops: 0 };
+  const event = { at, hops: 0, sampleTime };
+  if (!isOver) return { change: 'ESCALATED', alarm: escalatedAlarm(alarm, at), ...event };
   const cleared = clearedAlarm(alarm, { at, by: null, reason: 'CLEAR_AFTER' });
-  return { change: 'CLEARED', alarm: cleared, at, hops: 0 };
+  return { change: 'CLEARED', alarm: cleared, ...event };
 }
 
 /** Removes cleared alarms past their retention. */

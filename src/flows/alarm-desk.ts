@@ -114,14 +114,15 @@ function acted(
   by: AlarmActor,
   at: number,
 ): AlarmEvent | undefined {
+  const event = { at, hops: 0, sampleTime: alarm.sampleTime?.last ?? null };
   if (action.action === 'CLEAR') {
     if (alarm.state === 'CLEARED') return undefined;
     const cleared = clearedAlarm(alarm, { at, by, reason: action.reason });
-    return { change: 'CLEARED', alarm: cleared, at, hops: 0 };
+    return { change: 'CLEARED', alarm: cleared, ...event };
   }
   if (alarm.state === 'CLEARED') throw problem('alarmCleared', { id: alarm.id });
   if (alarm.state === 'ACKNOWLEDGED') return undefined;
-  return { change: 'ACKNOWLEDGED', alarm: acknowledgedAlarm(alarm, at, by), at, hops: 0 };
+  return { change: 'ACKNOWLEDGED', alarm: acknowledgedAlarm(alarm, at, by), ...event };
 }
 
 async function saveActed(step: Step, events: readonly AlarmEvent[]): Promise<void> {
@@ -146,7 +147,7 @@ async function commented(
   await insertAlarmComment(step.db, id, { id: randomUUID(), at, by, text });
   await saveAlarms(step.db, [alarm]);
   step.announce({ kind: 'alarm', id, action: 'updated' });
-  return { change: 'COMMENTED', alarm, at, hops: 0 };
+  return { change: 'COMMENTED', alarm, at, hops: 0, sampleTime: alarm.sampleTime?.last ?? null };
 }
 
 function refusal(id: string, error: unknown): RefusedAlarm {

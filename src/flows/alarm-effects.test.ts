@@ -84,6 +84,7 @@ function trigger(more: Partial<AlarmTrigger> = {}): AlarmTrigger {
     ...place,
     at: 0,
     hops: 0,
+    sampleTime: null,
     key: 'k',
     name: 'Name',
     severity: 'MAJOR',
@@ -126,8 +127,23 @@ const anEffect: fc.Arbitrary<AlarmEffect> = fc.oneof(
       isEndless: fc.boolean(),
     })
     .map((more) => trigger({ ...more, name: more.severity })),
-  source.map((of) => ({ kind: 'SOURCE_ENDED' as const, at: 0, hops: 0, ...place, source: of })),
-  key.map((of) => ({ kind: 'KEY_ENDED' as const, at: 0, hops: 0, ...place, key: of, reason: 'r' })),
+  source.map((of) => ({
+    kind: 'SOURCE_ENDED' as const,
+    at: 0,
+    hops: 0,
+    sampleTime: null,
+    ...place,
+    source: of,
+  })),
+  key.map((of) => ({
+    kind: 'KEY_ENDED' as const,
+    at: 0,
+    hops: 0,
+    sampleTime: null,
+    ...place,
+    key: of,
+    reason: 'r',
+  })),
 );
 const history = fc
   .array(anEffect, { maxLength: 20 })
@@ -220,7 +236,14 @@ test('a storm: 5,000 triggers of one key are one row, one write and two events',
 });
 
 test('events of a batch are in order, and alarms of a key never overlap', async () => {
-  const end = { kind: 'SOURCE_ENDED', ...place, at: 1, hops: 0, source: trigger().source } as const;
+  const end = {
+    kind: 'SOURCE_ENDED',
+    ...place,
+    at: 1,
+    hops: 0,
+    sampleTime: null,
+    source: trigger().source,
+  } as const;
   await apply([trigger(), trigger(), end, trigger({ at: 2 }), end, end]);
   expect(events.map(({ change }) => change)).toEqual([
     ...['OPENED', 'UPDATED', 'CLEARED'],

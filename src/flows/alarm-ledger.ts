@@ -126,16 +126,17 @@ function open(state: State, trigger: AlarmTrigger, key: string): Alarm | undefin
   state.room.set(workspaceId, room - 1);
   const alarm = openedAlarm(state.parts.newId(), trigger);
   state.byKey.set(key, alarm.id);
-  state.events.push({ change: 'OPENED', alarm, at, hops });
+  state.events.push({ change: 'OPENED', alarm, at, hops, sampleTime: trigger.sampleTime });
   return alarm;
 }
 
-function update({ byId, events, updates }: State, id: string, { at, hops }: AlarmTrigger): void {
+function update({ byId, events, updates }: State, id: string, trigger: AlarmTrigger): void {
+  const { at, hops, sampleTime } = trigger;
   const alarm = byId.get(id);
   if (alarm === undefined) return;
   const place = updates.get(id) ?? events.length;
   updates.set(id, place);
-  events[place] = { change: 'UPDATED', alarm, at, hops };
+  events[place] = { change: 'UPDATED', alarm, at, hops, sampleTime };
 }
 
 function withSource(state: State, alarm: Alarm, { source, isEndless }: AlarmTrigger): Alarm {
@@ -171,7 +172,7 @@ function endKey(state: State, effect: AlarmKeyEnd): void {
 function end(
   state: State,
   alarm: Alarm,
-  { at, hops }: Pick<AlarmEffect, 'at' | 'hops'>,
+  { at, hops, sampleTime }: Pick<AlarmEffect, 'at' | 'hops' | 'sampleTime'>,
   reason: NonNullable<AlarmClearing['reason']>,
 ): void {
   const cleared = clearedAlarm(alarm, { at, by: null, reason });
@@ -180,5 +181,6 @@ function end(
   state.updates.delete(alarm.id);
   const room = state.room.get(alarm.workspaceId);
   if (room !== undefined) state.room.set(alarm.workspaceId, room + 1);
-  state.events.push({ change: 'CLEARED', alarm: cleared, at, hops });
+  const time = sampleTime ?? alarm.sampleTime?.last ?? null;
+  state.events.push({ change: 'CLEARED', alarm: cleared, at, hops, sampleTime: time });
 }

@@ -104,16 +104,14 @@ function draftOf(
 
 /** What templates of the output can contain; without a template the whole is sent. */
 function contextOf(
-  { change, alarm }: AlarmEvent,
+  { change, alarm, at, sampleTime }: AlarmEvent,
   shown: ShownAlarmEvent | undefined,
 ): TemplateContext {
   const { device, rule, workspaceId, correlationId } = alarm;
   return {
     data: alarm.data,
-    ...(shown !== undefined && {
-      timestamp: shown.timestamp,
-      alarm: shown.alarm,
-    }),
+    timestamp: formatInstant(sampleTime ?? at),
+    ...(shown !== undefined && { alarm: shown.alarm }),
     change,
     correlationId,
     ...(device !== null && {

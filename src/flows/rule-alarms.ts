@@ -5,11 +5,13 @@ import {
   type AlarmSourceEnd,
   type AlarmTrigger,
 } from '../model/alarm.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { AlarmOutput } from '../rules/alarm-outputs.ts';
 import type { AlarmSources } from '../rules/alarm-sources.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
+import type { RuleSample } from '../rules/rule-reading.ts';
 import { clearsAlarm, type ScriptOutcome } from '../rules/script-run.ts';
 import { renderAlarm } from '../templates/alarm-templates.ts';
 import type { Origin } from './rule-effects.ts';
@@ -20,11 +22,27 @@ interface Run {
   readonly context: TemplateContext;
   /** Equal triggers that the run represents; 1 by default. */
   readonly times?: number;
+  /** Time of the sample that the run is about; null for a timed run without one. */
+  readonly sampleTime: EpochMs | null;
 }
 
-function placeOf({ compiled: { rule }, origin }: Pick<Run, 'compiled' | 'origin'>) {
+/** Of what triggered the run; for a timed run, of the newest sample that it read. */
+export function sampleTimeOf(
+  samples: readonly (RuleSample | null | undefined)[],
+  places: readonly number[],
+): EpochMs | null {
+  const read = places.length > 0 ? places.map((place) => samples[place]) : samples;
+  const times = read.flatMap((sample) => sample?.timestamp ?? []);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+function placeOf({
+  compiled: { rule },
+  origin,
+  sampleTime,
+}: Pick<Run, 'compiled' | 'origin' | 'sampleTime'>) {
   const { organizationId, workspaceId } = rule;
-  return { organizationId, workspaceId, at: origin.at, hops: origin.hops };
+  return { organizationId, workspaceId, at: origin.at, hops: origin.hops, sampleTime };
 }
 
 function sourceOf({ compiled, origin }: Pick<Run, 'compiled' | 'origin'>, connectorId: string) {
@@ -63,7 +81,7 @@ function triggeringData({ result, data }: TemplateContext): JsonObject {
 
 /** The ends of the alarms that the outputs keep open for the device of the run. */
 export function alarmEnds(
-  run: Pick<Run, 'compiled' | 'origin'>,
+  run: Pick<Run, 'compiled' | 'origin' | 'sampleTime'>,
   connectorIds: readonly string[],
 ): AlarmEffect[] {
   return connectorIds.map((connectorId) => ({

@@ -134,7 +134,7 @@ async function started(
 ): Promise<Started> {
   let milliseconds = 0;
   const unreadable = (ruleId: string, error: unknown) => expect.fail(`${ruleId}: ${String(error)}`);
-  const registry = createRuleRegistry(records, store, unreadable, plansMax);
+  const registry = createRuleRegistry(records, store, unreadable, () => 0, plansMax);
   const log = createRunLog();
   const follower = createRuleFollower({
     db: records.db,
@@ -183,7 +183,13 @@ function entriesOf({ samples }: Pick<ReferenceWorld, 'samples'>): DurableEntry[]
 
 async function prepared({ rules }: Pick<ReferenceWorld, 'rules'>): Promise<void> {
   const { db } = records;
-  for (const table of ['delivered', 'ruleLastSamples', 'ruleDeviceStates', 'processingLog']) {
+  for (const table of [
+    'delivered',
+    'ruleLastSamples',
+    'ruleJudgedTimes',
+    'ruleDeviceStates',
+    'processingLog',
+  ]) {
     await sql`delete from ${sql.table(table)}`.execute(db);
   }
   await sql`delete from "deviceTags"`.execute(db);
@@ -469,7 +475,7 @@ test('review rules 1: a sample that throws, and a device that does, cost only th
   const one = await started(0, undefined, { failed });
   await one.follower.handle(durable);
   expect(await delivered()).toHaveLength(fives.length - 1);
-  const more = entriesOf({ samples: fives });
+  const more = entriesOf({ samples: fives.map((one) => ({ ...one, timestamp: 100 })) });
   durable = [...durable, ...more];
   const other = await started(0, undefined, { failed, lookUp: () => brokenDevice });
   await other.follower.handle(more);

@@ -5,8 +5,15 @@ import type { StoredSample } from '../model/sample.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { saveRulePositions } from '../records/rows/rule-positions.ts';
 import { trackAlarms } from '../rules/alarm-tracking.ts';
-import { evaluateSample, keepSample, type Visit, type VisitFailed } from '../rules/evaluation.ts';
+import {
+  evaluateSample,
+  keepSample,
+  type SampleVisitor,
+  type Visit,
+  type VisitFailed,
+} from '../rules/evaluation.ts';
 import type { RuleRegistry } from '../rules/rule-registry.ts';
+import { unjudgedRun } from '../rules/rule-run.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import { createRuleBatch, type RuleBatch } from './rule-batch.ts';
@@ -106,7 +113,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       const turn = turnOf();
       if (turn === undefined) return undefined;
       const batch = createRuleBatch(parts, turn);
-      if (registry.size() > 0) await evaluateEntries(parts, batch, pacing, turn.entries);
+      if (registry.size() > 0) await evaluateTurn(parts, batch, pacing, turn.entries);
       const startedMs = parts.clock();
       await writeBatch(parts, batch);
       turn.done();
@@ -137,6 +144,21 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
   };
 }
 
+/** A turn that fails is evaluated again: then nothing of this attempt may count. */
+async function evaluateTurn(
+  parts: RuleFollowerParts,
+  batch: RuleBatch,
+  pacing: RulePacing,
+  entries: readonly DurableEntry[],
+): Promise<void> {
+  try {
+    await evaluateEntries(parts, batch, pacing, entries);
+  } catch (error) {
+    parts.registry.reset();
+    throw error;
+  }
+}
+
 async function evaluateEntries(
   parts: RuleFollowerParts,
   batch: RuleBatch,
@@ -152,13 +174,21 @@ async function evaluateEntries(
       continue;
     const isSkipped = entry.trace?.rulesSkipped === true || isBeyondHops(entry);
     const take = isSkipped ? keepStoredSample : evaluateStoredSample;
-    for (const sample of entry.samples) {
+    for (const sample of inOrderOfTime(entry.samples)) {
       take(parts, batch, entry, sample);
       const pause = pacing.yieldWhenDue();
       if (pause !== undefined) await pause;
     }
   }
   await batch.addEffects();
+}
+
+/** Of one time, in the order of emission. */
+function inOrderOfTime(samples: readonly StoredSample[]): readonly StoredSample[] {
+  const isOrdered = samples.every(
+    ({ timestamp }, i) => i === 0 || (samples[i - 1]?.timestamp ?? timestamp) <= timestamp,
+  );
+  return isOrdered ? samples : samples.toSorted((a, b) => a.timestamp - b.timestamp);
 }
 
 function evaluateStoredSample(
@@ -188,10 +218,12 @@ function evaluateStoredSample(
     if (verdict.firings.length === 0 && ended.length === 0) return;
     addTriggered({ compiled, reading, places, verdict, ended }, origin);
   };
+  const unjudged: SampleVisitor['unjudged'] = (compiled, places, why) =>
+    log.add(compiled, unjudgedRun(compiled, origin, sample, places, why));
   const failed: VisitFailed = (compiled, places, error) =>
     failures.failed(compiled, origin, places, error);
   try {
-    evaluateSample(plan, sample, registry.memory, { visit, failed });
+    evaluateSample(plan, sample, registry.memory, { visit, unjudged, failed });
   } catch (error) {
     failures.sampleFailed(stored, origin.at, error);
   }
@@ -224,6 +256,7 @@ async function writeBatch(
     const activation = registry.rule(state.ruleId)?.rule.activation;
     if (activation !== undefined) write.holds.push({ ...state, activation });
   }
+  write.judged.push(...registry.takeJudged());
   write.lastSamples.push(...last.takeChanged());
   try {
     await writeRuleEffects(db, write, outlets);

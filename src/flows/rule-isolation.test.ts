@@ -52,8 +52,11 @@ beforeEach(() => {
 
 /** A start of the platform that is asked to judge what comes from now on. */
 function started() {
-  const registry = createRuleRegistry(records, store, (ruleId, error) =>
-    expect.fail(`${ruleId}: ${String(error)}`),
+  const registry = createRuleRegistry(
+    records,
+    store,
+    (ruleId, error) => expect.fail(`${ruleId}: ${String(error)}`),
+    () => 0,
   );
   const log = createRunLog();
   const follower = createRuleFollower({

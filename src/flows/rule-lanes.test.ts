@@ -145,7 +145,12 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
   const quiet = { organizationId, workspaceId: '29quiet' };
   await insertWorkspace(records.db, { ...other!, id: quiet.workspaceId, name: 'quiet' });
   const store = await openTestSamples({ directory: join(directory, 'samples'), now: () => 1 });
-  const registry = createRuleRegistry(records, store, (_, error) => expect.fail(String(error)));
+  const registry = createRuleRegistry(
+    records,
+    store,
+    (_, error) => expect.fail(String(error)),
+    () => 0,
+  );
   for (const [id, place] of [
     ['stormy', stormy],
     ['calm', quiet],

@@ -23,7 +23,7 @@ import type { RunLog } from '../rules/run-log.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { firedNote } from './rule-triggers.ts';
-import { scriptAlarms } from './rule-alarms.ts';
+import { sampleTimeOf, scriptAlarms } from './rule-alarms.ts';
 import { type CollectedWrite, emptyWrite, type RuleWrite } from './rule-writes.ts';
 
 export interface ScriptRunParts {
@@ -38,6 +38,7 @@ interface Run {
   readonly compiled: CompiledRule;
   readonly origin: Origin;
   readonly outcome: ScriptOutcome;
+  readonly sampleTime: EpochMs | null;
 }
 
 /** The effects of some runs of one rule. Each run reads the state of the previous one. */
@@ -76,7 +77,7 @@ export async function runScript(
     event: { ...event, state: collector.state },
   });
   const outcome = scriptOutcome(emits, now());
-  const run = { compiled, origin, outcome };
+  const run = { compiled, origin, outcome, sampleTime: sampleTimeOf(samples, places) };
   keepState(collector, run);
   const actionIds = fire(collector, run, context, await holdsBefore(collector, run));
   const errors = outcome.notes.map(({ message }) => message);
@@ -138,7 +139,7 @@ async function holdsBefore(
  */
 function fire(
   { parts, write, held }: Collector,
-  { compiled, origin, outcome }: Run,
+  { compiled, origin, outcome, sampleTime }: Run,
   context: TemplateContext,
   before: string,
 ): readonly string[] {
@@ -153,7 +154,7 @@ function fire(
     const results = actionsFor(firing, isConsecutive, before === '1');
     const output = alarms.get(actionId);
     if (output !== undefined) {
-      const run = { compiled, origin, context, outcome, results };
+      const run = { compiled, origin, context, outcome, results, sampleTime };
       const effects = scriptAlarms(run, output, actionId, parts.alarmSources);
       for (const effect of effects) write.alarms.push({ ...activationOf(compiled), effect });
       fired.push(...effects.flatMap(({ kind }) => (kind === 'TRIGGER' ? [actionId] : [])));

@@ -1,6 +1,7 @@
 // Rule simulation: a dry run over stored samples that writes and sends nothing.
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { newestUntil } from '../model/newest.ts';
 import { problem } from '../model/problem.ts';
 import { nextDue } from '../model/rule-schedule.ts';
 import type { Sample } from '../model/sample.ts';
@@ -8,13 +9,11 @@ import type { CompiledRule } from '../rules/compiled-rule.ts';
 import { refuseUnreadable } from '../samples/unreadable.ts';
 import { planDevice } from '../rules/device-plan.ts';
 import {
+  createRuleMemory,
   evaluateSample,
   evaluateTimed,
-  type RuleMemory,
   type Triggered,
 } from '../rules/evaluation.ts';
-import { createConditionStates } from '../rules/condition-states.ts';
-import { createLastSamples } from '../rules/last-samples.ts';
 import { runView, type RuleRun, runOf } from '../rules/rule-run.ts';
 import { actionsFor, scriptCauses, scriptEvent, scriptOutcome } from '../rules/script-run.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
@@ -41,6 +40,7 @@ export interface SimulationParts {
   ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   readonly devicesOfTag: (tagId: string) => Promise<readonly string[]>;
   readonly pause: () => Promise<unknown>;
+  readonly now: () => EpochMs;
 }
 
 export interface Simulation {
@@ -76,7 +76,7 @@ export async function simulateRule(
     on,
   );
   const tags = await on.tagsOf(devices);
-  const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
+  const memory = createRuleMemory(() => newestUntil(on.now()));
   const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0 };
   const told: { readonly run: RuleRun; readonly actions: readonly Json[] }[] = [];
   let due = compiled.schedule?.next(from - 1);

@@ -11,7 +11,7 @@ import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
 import { scriptCauses, scriptEvent } from '../rules/script-run.ts';
-import { alarmEnds, alarmTrigger } from './rule-alarms.ts';
+import { alarmEnds, alarmTrigger, sampleTimeOf } from './rule-alarms.ts';
 import {
   type LookUpDevice,
   type Origin,
@@ -52,14 +52,15 @@ export async function waitingRun(
  * number of equal triggers of alarms.
  */
 export function firedEffects(
-  { compiled, verdict, ended = [] }: Triggered,
+  { compiled, reading, places, verdict, ended = [] }: Triggered,
   origin: Origin,
   context: TemplateContext,
   times = 1,
 ) {
   const { activation, id: ruleId } = compiled.rule;
   const firings = verdict?.firings ?? [];
-  const run = { compiled, origin, context, times };
+  const sampleTime = sampleTimeOf(reading.samples, places);
+  const run = { compiled, origin, context, times, sampleTime };
   const alarms: AlarmEffect[] = [];
   const deliveries: (RuleDelivery & ActivationRef)[] = [];
   for (const firing of firings) {

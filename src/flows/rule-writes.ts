@@ -14,8 +14,10 @@ import {
   type DeviceConditionState,
   insertScriptTimers,
   type ActivationRef,
+  type JudgedDevice,
   removeScriptTimers,
   saveConditionStates,
+  saveJudgedTimes,
   saveLastSamples,
   saveScriptState,
   type ScriptTimer,
@@ -35,6 +37,7 @@ export interface RuleWrite {
   readonly fired: readonly (ActivationRef & { readonly at: EpochMs; readonly times: number })[];
   readonly notes: readonly ProcessingLogEntry[];
   readonly holds: readonly DeviceConditionState[];
+  readonly judged: readonly JudgedDevice[];
   readonly lastSamples: readonly { readonly watchId: string; readonly sample: RuleSample }[];
   readonly triggers: readonly (ActivationRef & { readonly trigger: JsonObject })[];
   readonly timers: readonly ScriptTimer[];
@@ -56,6 +59,7 @@ const nothingToWrite: RuleWrite = {
   fired: [],
   notes: [],
   holds: [],
+  judged: [],
   lastSamples: [],
   triggers: [],
   timers: [],
@@ -87,6 +91,8 @@ export interface RuleOutlets {
   readonly applyAlarms: ApplyAlarms;
 }
 
+const lightParts: ReadonlySet<keyof RuleWrite> = new Set(['judged', 'lastSamples']);
+
 /** Writes the effects. Skips effects of rules that were deactivated or deleted in the meantime. */
 export async function writeRuleEffects(
   db: RecordsDb,
@@ -94,10 +100,10 @@ export async function writeRuleEffects(
   outlets: RuleOutlets,
 ): Promise<void> {
   const isLight = (Object.keys(nothingToWrite) as (keyof typeof nothingToWrite)[]).every(
-    (part) => part === 'lastSamples' || (write[part] as readonly unknown[]).length === 0,
+    (part) => lightParts.has(part) || (write[part] as readonly unknown[]).length === 0,
   );
-  if (isLight && write.lastSamples.length === 0) return;
-  // A write of last samples does not wait for the disk, because the store has them.
+  if (isLight && write.lastSamples.length === 0 && write.judged.length === 0) return;
+  // What the journal or the store repeats after a crash does not wait for the disk.
   const durability = isLight ? 'lazy' : 'synced';
   await transaction(db, (step) => writeAll(step, write, outlets), durability);
 }
@@ -116,6 +122,7 @@ async function writeAll(
   const counts = ({ ruleId, activation }: ActivationRef): boolean =>
     activations.get(ruleId) === activation;
   await saveConditionStates(db, holds.filter(counts));
+  await saveJudgedTimes(db, write.judged);
   await saveLastSamples(
     db,
     write.lastSamples.map(({ watchId, sample }) => {

@@ -27,6 +27,7 @@ export function openedAlarm(id: string, trigger: AlarmTrigger): Alarm {
     count: trigger.times,
     firstTriggered: at,
     lastTriggered: at,
+    sampleTime: spanWith(null, trigger.sampleTime),
     acknowledged: null,
     cleared: null,
     escalatedAt: null,
@@ -50,11 +51,18 @@ export function triggeredAlarm(alarm: Alarm, trigger: AlarmTrigger): Alarm {
     ...(rises && { severity, name, connectorId: source.connectorId }),
     count: alarm.count + trigger.times,
     lastTriggered: Math.max(at, alarm.lastTriggered),
+    sampleTime: spanWith(alarm.sampleTime, trigger.sampleTime),
     data: boundedData(data),
     correlationId,
     clearAt: after(at, clearAfterMs),
     version: alarm.version + 1,
   };
+}
+
+function spanWith(span: Alarm['sampleTime'], time: EpochMs | null): Alarm['sampleTime'] {
+  if (time === null) return span;
+  const { first, last } = span ?? { first: time, last: time };
+  return { first: Math.min(first, time), last: Math.max(last, time) };
 }
 
 /** An open alarm, acknowledged. Nothing escalates then. */

@@ -65,6 +65,8 @@ export interface Alarm {
   readonly count: number;
   readonly firstTriggered: EpochMs;
   readonly lastTriggered: EpochMs;
+  /** Times of the first and last sample that triggered it; null for timed runs without one. */
+  readonly sampleTime: { readonly first: EpochMs; readonly last: EpochMs } | null;
   readonly acknowledged: { readonly at: EpochMs; readonly by: AlarmActor } | null;
   readonly cleared: AlarmClearing | null;
   readonly escalatedAt: EpochMs | null;
@@ -139,6 +141,8 @@ interface EffectFields {
   readonly at: EpochMs;
   /** How many rules handed the sample on so far. */
   readonly hops: number;
+  /** Time of the sample; null for a timed run that read none. */
+  readonly sampleTime: EpochMs | null;
 }
 
 export interface AlarmTrigger extends EffectFields {
@@ -179,6 +183,8 @@ export interface AlarmEvent {
   readonly alarm: Alarm;
   readonly at: EpochMs;
   readonly hops: number;
+  /** Of the sample that made the change, or else of the last trigger. */
+  readonly sampleTime: EpochMs | null;
 }
 
 /** Open alarms of a workspace, for its overview. */

@@ -6,5 +6,6 @@ export const runOutcomes = [
   'ABORTED',
   'FAILED',
   'DROPPED',
+  'LATE',
 ] as const;
 export type RunOutcome = (typeof runOutcomes)[number];

@@ -25,6 +25,8 @@ export interface AlarmTables {
     count: number;
     firstTriggered: number;
     lastTriggered: number;
+    firstSampleAt: number | null;
+    lastSampleAt: number | null;
     acknowledgedAt: number | null;
     acknowledgedBy: JsonText | null;
     clearedAt: number | null;

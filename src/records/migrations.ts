@@ -55,6 +55,7 @@ import * as secondFactors from './migrations/0121-second-factors.ts';
 import * as sparkplug from './migrations/0122-sparkplug.ts';
 import * as passkeys from './migrations/0123-passkeys.ts';
 import * as sampleExports from './migrations/0124-sample-exports.ts';
+import * as judgedTimes from './migrations/0130-judged-times.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -109,6 +110,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0122-sparkplug': sparkplug,
   '0123-passkeys': passkeys,
   '0124-sample-exports': sampleExports,
+  '0130-judged-times': judgedTimes,
 };
 
 /**

@@ -38,6 +38,8 @@ export interface RuleTables {
   ruleScriptStates: { ruleId: string; activation: number; state: JsonText };
   /** Which logic blocks of the rule hold for the device; `deviceId` is empty for timed runs. */
   ruleDeviceStates: { ruleId: string; deviceId: string; activation: number; holds: string };
+  /** Of each rule of the device, its activation and the newest judged time of each data source. */
+  ruleJudgedTimes: { deviceId: string; times: JsonText };
   ruleLastSamples: { deviceId: string; topic: string; dataKey: string; sample: JsonText };
   ruleTimers: {
     id: string;

@@ -1,5 +1,6 @@
 // Device plan: the rules that samples of a device may trigger or update, by topic and key.
 import { dataValue } from '../model/data-value.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CompiledRule, Watch } from './compiled-rule.ts';
 import type { ConditionState } from './condition-states.ts';
@@ -11,6 +12,8 @@ export interface PlannedRule {
   readonly contains: readonly boolean[];
   /** The condition state of the device, cached by the evaluation. */
   cell?: ConditionState | undefined;
+  /** The time of the newest sample that it judged, of each data source; null without one. */
+  readonly judged: (EpochMs | null)[];
 }
 
 interface PlannedWatch {
@@ -29,6 +32,8 @@ export interface RuleUse {
 }
 
 export interface DevicePlan {
+  readonly deviceId: string;
+  readonly rules: readonly PlannedRule[];
   readonly byTopic: ReadonlyMap<string, readonly PlannedWatch[]>;
   /** The watches of all topics. */
   readonly everywhere: readonly PlannedWatch[];
@@ -53,10 +58,12 @@ export function planDevice(
 ): DevicePlan | undefined {
   const watches = new Map<string, { watch: Watch; remembered: boolean; uses: RuleUse[] }>();
   const others = new Set<string>();
+  const plannedRules: PlannedRule[] = [];
   for (const compiled of rules) {
     const contains = inputsOf(compiled, deviceId, tags, failed);
     if (!contains.includes(true)) continue;
-    const planned: PlannedRule = { compiled, contains };
+    const planned: PlannedRule = { compiled, contains, judged: compiled.sources.map(() => null) };
+    plannedRules.push(planned);
     for (const [place, source] of compiled.sources.entries()) {
       if (!contains[place]) for (const other of source.deviceIds) others.add(other);
       if (!contains[place]) continue;
@@ -79,6 +86,8 @@ export function planDevice(
   }
   others.delete(deviceId);
   return {
+    deviceId,
+    rules: plannedRules,
     byTopic,
     everywhere,
     needsLastSamples: [...watches.values()].some(({ remembered }) => remembered),
@@ -167,8 +176,13 @@ function useOf(planned: PlannedRule, places: readonly number[]): RuleUse {
   return {
     planned,
     places,
-    triggers: planned.compiled.sources.some((source, i) => source.triggers && places.includes(i)),
+    triggers: triggersAt(planned.compiled, places),
   };
+}
+
+/** Whether one of the data sources triggers the rule. */
+export function triggersAt({ sources }: CompiledRule, places: readonly number[]): boolean {
+  return places.some((place) => sources[place]?.triggers === true);
 }
 
 /** Whether the data has one of the keys. A null counts, because the device sent it. */

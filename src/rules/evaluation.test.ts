@@ -7,9 +7,13 @@ import type { JsonObject } from '../model/json.ts';
 import type { Rule } from '../model/rule.ts';
 import { compileRule } from './compiled-rule.ts';
 import { type DevicePlan, planDevice } from './device-plan.ts';
-import { evaluateSample, evaluateTimed, type RuleMemory, type Visit } from './evaluation.ts';
-import { createConditionStates } from './condition-states.ts';
-import { createLastSamples } from './last-samples.ts';
+import {
+  createRuleMemory,
+  evaluateSample,
+  evaluateTimed,
+  type RuleMemory,
+  type Visit,
+} from './evaluation.ts';
 import {
   type ReferenceSample,
   type ReferenceWorld,
@@ -33,7 +37,7 @@ function compiled(rule: Rule, consecutive: Readonly<Record<string, boolean>>) {
 }
 
 function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[] {
-  const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
+  const memory: RuleMemory = createRuleMemory(() => Infinity);
   const made = rules.map((rule) => compiled(rule, consecutive));
   const plans = new Map<string, DevicePlan>();
   const fired: string[] = [];
@@ -162,7 +166,7 @@ describe('contract 13: timed runs', () => {
     schedule: 'PT1H',
   } as const;
   const memoryWith = (rule: Rule, samples: readonly ReferenceSample[]): RuleMemory => {
-    const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
+    const memory: RuleMemory = createRuleMemory(() => Infinity);
     const plan = planDevice('02a', new Set(), [compiled(rule, { '09a': false })])!;
     const visit = () => {
       throw new Error('an uplink triggered a timed rule');
@@ -194,7 +198,10 @@ describe('contract 13: timed runs', () => {
     const logic = { ...ruleFor('02a').logic, dataSources: [sourceFor('s', '71a')] };
     const rule = compiled(ruleFor('02a', { timer, inputs, logic }), {});
     expect(
-      evaluateTimed(rule, { last: createLastSamples(), states: createConditionStates() }),
+      evaluateTimed(
+        rule,
+        createRuleMemory(() => Infinity),
+      ),
     ).toBeUndefined();
   });
 });

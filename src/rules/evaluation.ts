@@ -1,10 +1,11 @@
 // Evaluation: the rules of a sample or a due timer, each once, with the last samples; performs no action.
+import type { EpochMs } from '../model/instant.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import { type DevicePlan, matchSample, type PlannedRule } from './device-plan.ts';
+import { type DevicePlan, matchSample, type PlannedRule, triggersAt } from './device-plan.ts';
 import type { Verdict } from './firing.ts';
-import type { ConditionStates } from './condition-states.ts';
-import type { LastSamples } from './last-samples.ts';
+import { type ConditionStates, createConditionStates } from './condition-states.ts';
+import { createLastSamples, type LastSamples } from './last-samples.ts';
 import { type Reading, readingOf, type RuleSample } from './rule-reading.ts';
 import { evaluateRule } from './verdict.ts';
 
@@ -12,6 +13,15 @@ import { evaluateRule } from './verdict.ts';
 export interface RuleMemory {
   readonly last: LastSamples;
   readonly states: ConditionStates;
+  /** Plans whose rules judged newer samples since they were saved. */
+  readonly judged: Set<DevicePlan>;
+  /** Samples dated later than this are not for rules. */
+  readonly newestUntil: () => EpochMs;
+}
+
+export function createRuleMemory(newestUntil: () => EpochMs): RuleMemory {
+  const last = createLastSamples(newestUntil);
+  return { last, states: createConditionStates(), judged: new Set(), newestUntil };
 }
 
 /** A rule that was triggered. */
@@ -45,41 +55,74 @@ export type VisitFailed = (
   error: unknown,
 ) => void;
 
+/** Why a sample that a rule takes is not judged: a newer one was, or its time is in the future. */
+export type Unjudged = 'LATE' | 'FUTURE';
+
 export interface SampleVisitor {
   readonly visit: Visit;
+  /** Called for a rule that does not judge the sample. Neither its state nor an alarm changes. */
+  readonly unjudged?: (compiled: CompiledRule, places: readonly number[], why: Unjudged) => void;
   /** Rethrows by default. */
   readonly failed?: VisitFailed;
 }
 
 /**
- * Calls `visit` for every rule that the sample triggers, then keeps the sample. Throws when the
+ * Calls `visit` for every rule that the sample triggers, then keeps the sample. Rules judge in the
+ * order of time: of a data source, none that is older than the newest judged one. Throws when the
  * sample cannot be matched.
  */
 export function evaluateSample(
   plan: DevicePlan,
   sample: RuleSample,
   memory: RuleMemory,
-  { visit, failed = rethrow }: SampleVisitor,
+  { visit, unjudged, failed = rethrow }: SampleVisitor,
 ): void {
   const { remembered, uses } = matchSample(plan, sample.topic, sample.data);
+  const until = memory.newestUntil();
+  const isFuture = sample.timestamp > until;
   const alone = readingOf([sample]);
   for (const { planned, places, triggers } of uses) {
     if (!triggers) continue;
     const { compiled } = planned;
+    if (isFuture) {
+      unjudged?.(compiled, places, 'FUTURE');
+      continue;
+    }
+    const fresh = freshPlaces(planned, places, sample.timestamp, until);
+    if (!triggersAt(compiled, fresh)) {
+      unjudged?.(compiled, places, 'LATE');
+      continue;
+    }
+    judge(planned, fresh, sample.timestamp);
+    memory.judged.add(plan);
     try {
       let reading = alone;
-      if (compiled.needsLastSamples) reading = readingFor(planned, places, sample, memory.last);
-      visit(
-        compiled,
-        reading,
-        places,
-        verdictFor(planned, reading, sample.deviceId, memory.states),
-      );
+      if (compiled.needsLastSamples) reading = readingFor(planned, fresh, sample, memory.last);
+      visit(compiled, reading, fresh, verdictFor(planned, reading, sample.deviceId, memory.states));
     } catch (error) {
-      failed(compiled, places, error);
+      failed(compiled, fresh, error);
     }
   }
-  for (const watch of remembered) memory.last.put(watch.id, sample);
+  if (!isFuture) for (const watch of remembered) memory.last.put(watch.id, sample);
+}
+
+/** The data sources for which the sample is not older than the newest judged one. */
+function freshPlaces(
+  { judged }: PlannedRule,
+  places: readonly number[],
+  timestamp: EpochMs,
+  until: EpochMs,
+): readonly number[] {
+  const isLate = (place: number): boolean => {
+    const newest = judged[place] ?? timestamp;
+    // What was judged before the clock stepped back from the future does not count.
+    return timestamp < newest && newest <= until;
+  };
+  return places.some(isLate) ? places.filter((place) => !isLate(place)) : places;
+}
+
+function judge({ judged }: PlannedRule, places: readonly number[], timestamp: EpochMs): void {
+  for (const place of places) judged[place] = timestamp;
 }
 
 const rethrow: VisitFailed = (_compiled, _places, error) => {
@@ -87,7 +130,9 @@ const rethrow: VisitFailed = (_compiled, _places, error) => {
 };
 
 /** Keeps a sample that must not trigger rules as the last one of its watches. */
-export function keepSample(plan: DevicePlan, sample: RuleSample, { last }: RuleMemory): void {
+export function keepSample(plan: DevicePlan, sample: RuleSample, memory: RuleMemory): void {
+  const { last, newestUntil } = memory;
+  if (sample.timestamp > newestUntil()) return;
   for (const watch of matchSample(plan, sample.topic, sample.data).remembered)
     last.put(watch.id, sample);
 }

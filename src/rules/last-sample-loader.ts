@@ -45,12 +45,14 @@ interface LoaderParts {
   readonly last: LastSamples;
   readonly plans: Plans;
   readonly index: RuleIndex;
+  /** Samples dated later are not for rules. */
+  readonly until: EpochMs;
 }
 
 type SamplesByWatch = Map<string, RuleSample>;
 
 export async function loadLastSamples(
-  { db, store, last, plans, index }: LoaderParts,
+  { db, store, last, plans, index, until }: LoaderParts,
   { wanted, batch, next, uncertain }: LastSampleRequest,
 ): Promise<void> {
   const missing = last.missing([...wanted.keys()]).flatMap((deviceId) => {
@@ -62,6 +64,7 @@ export async function loadLastSamples(
   const saved = await savedSamples(
     db,
     missing.map(({ deviceId }) => deviceId),
+    until,
   );
   // A saved sample may be outdated: while its rule was inactive, none was saved.
   const watches = missing.flatMap(({ deviceId, workspaceId, before }) =>
@@ -71,6 +74,7 @@ export async function loadLastSamples(
   );
   const found = await searchLastSamples({
     store,
+    until,
     batch,
     next,
     watches,
@@ -89,11 +93,18 @@ export async function loadLastSamples(
 async function savedSamples(
   db: RecordsDb,
   deviceIds: readonly string[],
+  until: EpochMs,
 ): Promise<ReadonlyMap<string, SamplesByWatch>> {
   const saved = new Map(deviceIds.map((id): [string, SamplesByWatch] => [id, new Map()]));
   for (const row of await findLastSamples(db, deviceIds))
-    keepNewer(saved.get(row.deviceId), watchId(row), ruleSampleFrom(row.sample));
+    keepNewer(saved.get(row.deviceId), watchId(row), savedSample(row.sample, until));
   return saved;
+}
+
+/** Undefined for one that is dated in the future, so that the store is asked for another. */
+function savedSample(value: unknown, until: EpochMs): RuleSample | undefined {
+  const sample = ruleSampleFrom(value);
+  return sample !== undefined && sample.timestamp > until ? undefined : sample;
 }
 
 function keepNewer(

@@ -37,6 +37,8 @@ export type SearchGap =
 
 export interface LastSampleSearch<W extends SearchedWatch> {
   readonly store: SearchedStore;
+  /** Later samples are dated in the future, and are newest to nothing. */
+  readonly until: EpochMs;
   /** What is evaluated next. */
   readonly batch: readonly DurableEntry[];
   /** Position of the first entry that is not evaluated. */
@@ -91,13 +93,15 @@ async function evaluatedOnly<W extends SearchedWatch>(
 }
 
 async function searchOne<W extends SearchedWatch>(
-  { store, report }: LastSampleSearch<W>,
+  { store, until, report }: LastSampleSearch<W>,
   watch: W,
   waiting: WaitingSamples,
 ): Promise<Sample | undefined> {
   if (waiting.isTooLong) report(watch, { kind: 'backlog' });
   const gaps: UnreadableSamples[] = [];
-  const found = await searchReadable(store, watch, waiting, (samples) => gaps.push(samples));
+  const found = await searchReadable({ store, until }, watch, waiting, (samples) =>
+    gaps.push(samples),
+  );
   // A gap that is older than the answer does not matter.
   const newer = gaps.find(({ to }) => to >= (found?.timestamp ?? Number.NEGATIVE_INFINITY));
   if (newer !== undefined) report(watch, { kind: 'unreadable', from: newer.from, to: newer.to });
@@ -105,7 +109,7 @@ async function searchOne<W extends SearchedWatch>(
 }
 
 async function searchReadable(
-  store: SearchedStore,
+  { store, until }: Pick<LastSampleSearch<SearchedWatch>, 'store' | 'until'>,
   { deviceId, watch, before }: SearchedWatch,
   waiting: WaitingSamples,
   unreadable: (samples: UnreadableSamples) => void,
@@ -114,7 +118,7 @@ async function searchReadable(
   const range = {
     deviceId,
     ...(watch.topic !== '*' && { topic: watch.topic }),
-    ...(waiting.isTooLong && Number.isFinite(before) && { to: before }),
+    to: waiting.isTooLong ? Math.min(before, until + 1) : until + 1,
     limit,
     unreadable,
   };

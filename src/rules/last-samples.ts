@@ -1,8 +1,10 @@
 // Last samples: per device and watch, what a rule reads of data sources that do not trigger it.
+import type { EpochMs } from '../model/instant.ts';
 import { createWorkingSet } from '../structures/working-set.ts';
 import type { RuleSample } from './rule-reading.ts';
 
 export interface LastSamples {
+  /** A sample that is dated in the future is none. */
   get(deviceId: string, watchId: string): RuleSample | undefined;
   /** Keeps the sample unless a newer one is known: a late sample does not replace a newer one. */
   put(watchId: string, sample: RuleSample): void;
@@ -22,7 +24,8 @@ export interface LastSamples {
  */
 const devicesMax = 50_000;
 
-export function createLastSamples(): LastSamples {
+/** `newestUntil`: later samples are dated in the future. */
+export function createLastSamples(newestUntil: () => EpochMs): LastSamples {
   const devices = createWorkingSet<string, Map<string, RuleSample>>(devicesMax);
   const changed = new Map<string, { readonly watchId: string; readonly sample: RuleSample }>();
 
@@ -35,11 +38,18 @@ export function createLastSamples(): LastSamples {
   }
 
   return {
-    get: (deviceId, watchId) => devices.get(deviceId)?.get(watchId),
+    get(deviceId, watchId) {
+      const sample = devices.get(deviceId)?.get(watchId);
+      if (sample === undefined || sample.timestamp > newestUntil()) return undefined;
+      return sample;
+    },
     put(watchId, sample) {
       const samples = samplesOf(sample.deviceId);
       const before = samples.get(watchId);
-      if (before !== undefined && before.timestamp > sample.timestamp) return;
+      const until = newestUntil();
+      if (sample.timestamp > until) return;
+      const isNewer = before !== undefined && before.timestamp > sample.timestamp;
+      if (isNewer && before.timestamp <= until) return;
       samples.set(watchId, sample);
       changed.set(`${sample.deviceId} ${watchId}`, { watchId, sample });
     },

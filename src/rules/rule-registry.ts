@@ -1,21 +1,24 @@
 // Rule registry: the compiled active rules, the plan of each device and the state of rules, updated by record changes.
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
+import { newestUntil } from '../model/newest.ts';
 import type { ChangeFollower } from '../model/record.ts';
 import type { Records } from '../records/records.ts';
 import { findAlarmSourcesOfRules } from '../records/rows/alarm-parts.ts';
 import { workspacesOfDevices } from '../records/rows/devices.ts';
-import { findConditionStates } from '../records/rows/rule-state.ts';
+import {
+  findConditionStates,
+  findJudgedTimes,
+  type JudgedDevice,
+} from '../records/rows/rule-state.ts';
 import { findActiveRules } from '../records/rows/rules.ts';
 import { tagsOfDevices } from '../records/rows/tags.ts';
 import { type AlarmSources, createAlarmSources } from './alarm-sources.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import { createConditionStates } from './condition-states.ts';
 import { type DevicePlan, rulesWithStates } from './device-plan.ts';
-import type { RuleMemory } from './evaluation.ts';
+import { createRuleMemory, type RuleMemory } from './evaluation.ts';
 import { loadLastSamples, type WantedDevice } from './last-sample-loader.ts';
 import type { SearchedStore, SearchGap } from './last-sample-search.ts';
-import { createLastSamples } from './last-samples.ts';
 import { type Changes, createPendingChanges } from './pending-changes.ts';
 import { createPlans, planLimits, type Plans } from './plans.ts';
 import { createRuleIndex, type RuleIndex } from './rule-index.ts';
@@ -56,6 +59,8 @@ export interface RuleRegistry extends ChangeFollower {
   planOf(deviceId: string): DevicePlan | undefined;
   rule(id: string): CompiledRule | undefined;
   rules(): Iterable<CompiledRule>;
+  /** The devices whose rules judged samples since the last call, and marks them as saved. */
+  takeJudged(): readonly JudgedDevice[];
   /** Call after a write that failed: the next `refresh` reads again what is durable. */
   reset(): void;
 }
@@ -76,9 +81,10 @@ export function createRuleRegistry(
   { db, sealer }: Pick<Records, 'db' | 'sealer'>,
   store: SearchedStore,
   failed: (ruleId: string, error: unknown) => void,
+  now: () => EpochMs,
   plansMax: number = planLimits.plansMax,
 ): RuleRegistry {
-  const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
+  const memory = createRuleMemory(() => newestUntil(now()));
   const alarmSources = createAlarmSources();
   const index = createRuleIndex();
   const plans = createPlans((id) => forgetDevice(memory, id), plansMax);
@@ -105,7 +111,7 @@ export function createRuleRegistry(
     async prepareRule({ sources, rule: { workspaceId } }, next, failures) {
       const ids = sources.flatMap(({ deviceIds }) => deviceIds);
       await loadLastSamples(
-        { ...state, last: memory.last },
+        { ...state, last: memory.last, until: memory.newestUntil() },
         {
           wanted: new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])),
           batch: [],
@@ -117,10 +123,12 @@ export function createRuleRegistry(
     planOf: plans.find,
     rule: index.rule,
     rules: index.all,
+    takeJudged: () => takeJudged(memory),
     reset() {
       pending.changesMissed();
       memory.last.clear();
       memory.states.clear();
+      memory.judged.clear();
       alarmSources.clear();
     },
   };
@@ -223,7 +231,7 @@ async function prepareEntries(
   const devices = devicesOf(entries);
   await makePlans(state, devices, failures);
   await loadLastSamples(
-    { ...state, last: state.memory.last },
+    { ...state, last: state.memory.last, until: state.memory.newestUntil() },
     {
       wanted: devicesToLoad(state.plans, devices),
       batch: entries,
@@ -258,11 +266,39 @@ async function makePlans(
   }
   try {
     await loadStates(state, withStates);
+    await loadJudgedTimes(state, unplanned);
   } catch (error) {
     // A plan must not be used without its states.
     for (const id of unplanned) plans.forget(id);
     throw error;
   }
+}
+
+/** Of an earlier activation, none counts. */
+async function loadJudgedTimes(
+  { db, plans }: RegistryState,
+  deviceIds: readonly string[],
+): Promise<void> {
+  const planned = deviceIds.filter((id) => plans.known(id) !== undefined);
+  for (const { deviceId, times } of await findJudgedTimes(db, planned))
+    for (const { compiled, judged } of plans.known(deviceId)?.rules ?? []) {
+      const [activation, ...saved] = times[compiled.rule.id] ?? [];
+      if (activation !== compiled.rule.activation) continue;
+      for (const place of judged.keys()) judged[place] = saved[place] ?? null;
+    }
+}
+
+function takeJudged({ judged: changed }: RuleMemory): readonly JudgedDevice[] {
+  const taken = [...changed].map(({ deviceId, rules }) => ({
+    deviceId,
+    times: Object.fromEntries(
+      rules
+        .filter(({ judged }) => judged.some((at) => at !== null))
+        .map(({ compiled: { rule }, judged }) => [rule.id, [rule.activation, ...judged]]),
+    ),
+  }));
+  changed.clear();
+  return taken;
 }
 
 const noTags: ReadonlyMap<string, readonly { readonly id: string }[]> = new Map();

@@ -4,6 +4,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { RunOutcome } from '../model/run-outcome.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
+import type { Unjudged } from './evaluation.ts';
 import { ownValue, readingOf, type RuleSample } from './rule-reading.ts';
 
 export const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
@@ -58,6 +59,25 @@ export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedR
   }
   const reason = reasonNotFired(compiled, holds, missing);
   return { ...base, outcome: 'NOT_FIRED', reason, actionIds: [] };
+}
+
+/** The run of a rule that did not judge the sample. */
+export function unjudgedRun(
+  { sources }: CompiledRule,
+  { at, cause, deviceId, correlationId }: RunOrigin,
+  sample: RuleSample,
+  places: readonly number[],
+  why: Unjudged,
+): RuleRun {
+  const time = formatInstant(sample.timestamp);
+  const ahead = `the sample is dated ${time}, more than a day ahead: check the clock of the device`;
+  const late = `the sample is of ${time}, older than the newest one that the rule judged`;
+  return {
+    ...{ at, cause, deviceId, correlationId, places, actionIds: [] },
+    samples: sources.map((_, place) => (places.includes(place) ? sample : undefined)),
+    outcome: why === 'LATE' ? 'LATE' : 'NOT_FIRED',
+    reason: why === 'LATE' ? late : ahead,
+  };
 }
 
 const fenceReasons: Readonly<Record<string, string>> & { readonly '0': string } = {

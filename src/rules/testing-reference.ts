@@ -35,12 +35,15 @@ export function referenceFirings({
 }: ReferenceWorld): string[] {
   const fired: string[] = [];
   const held = new Map<string, boolean>();
+  /** The newest time that a rule judged of a data source and device. */
+  const judged = new Map<string, number>();
   const inactive = new Set<string>();
   samples.forEach((sample, at) => {
     for (const { ruleId } of switches.filter((one) => one.at === at)) {
       if (inactive.delete(ruleId)) continue;
       inactive.add(ruleId);
-      for (const key of held.keys()) if (key.startsWith(`${ruleId} `)) held.delete(key);
+      for (const state of [held, judged])
+        for (const key of state.keys()) if (key.startsWith(`${ruleId} `)) state.delete(key);
     }
     for (const rule of rules) {
       if (sample.skipped === true || inactive.has(rule.id)) continue;
@@ -56,9 +59,17 @@ export function referenceFirings({
         (source) => !source.lastSample || source.triggerOnUplink,
       );
       const triggering = canTrigger.length > 0 ? canTrigger : dataSources;
-      if (!triggering.some((source) => matches(source, sample))) continue;
+      const judgedKey = (source: RuleDataSource) =>
+        `${rule.id} ${dataSources.indexOf(source)} ${sample.deviceId}`;
+      const fresh = dataSources.filter(
+        (source) =>
+          matches(source, sample) &&
+          sample.timestamp >= (judged.get(judgedKey(source)) ?? sample.timestamp),
+      );
+      if (!triggering.some((source) => fresh.includes(source))) continue;
+      for (const source of fresh) judged.set(judgedKey(source), sample.timestamp);
       const shown = (source: RuleDataSource): ReferenceSample | undefined => {
-        if (matches(source, sample) && !source.lastSample) return sample;
+        if (fresh.includes(source) && !source.lastSample) return sample;
         const devices = includes(source, sample.deviceId)
           ? [sample.deviceId]
           : rule.inputs

@@ -1,9 +1,8 @@
-// Future times: samples dated far ahead are stored and noted, because charts do not show them.
-import { dayMs, type EpochMs, formatInstant } from '../model/instant.ts';
+// Future times: samples dated far ahead are stored and noted, because they are newest to nothing.
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { newestUntil } from '../model/newest.ts';
 import type { Sample } from '../model/sample.ts';
 import type { ValidatedSample } from './sample-validation.ts';
-
-const aheadMaxMs = dayMs;
 
 /** The validated sample, with a note when it is dated more than a day after `now`. */
 export function withFutureNote<S extends Sample>(
@@ -11,7 +10,7 @@ export function withFutureNote<S extends Sample>(
   now: EpochMs,
 ): ValidatedSample<S> {
   const { timestamp } = validated.sample;
-  if (timestamp <= now + aheadMaxMs) return validated;
+  if (timestamp <= newestUntil(now)) return validated;
   const at = formatInstant(timestamp);
   const message = `The sample is dated ${at}, more than a day ahead: check the clock of the device`;
   const note = { level: 'WARN', source: 'UPLINK', message, details: { timestamp: at } } as const;

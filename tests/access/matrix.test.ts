@@ -174,6 +174,7 @@ function triggerOf({ organization, workspace, rule }: Fixtures, connectorId: str
     workspaceId: workspace,
     at: 0,
     hops: 0,
+    sampleTime: null,
     key: 'k',
     name: 'x',
     severity: 'MAJOR',

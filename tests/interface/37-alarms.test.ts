@@ -39,6 +39,7 @@ describe('one open alarm of a key', () => {
       count: 3,
       firstTriggered: expect.any(String),
       lastTriggered: expect.any(String),
+      sampleTime: { first: expect.any(String), last: expect.any(String) },
       acknowledged: null,
       cleared: null,
       escalated: null,

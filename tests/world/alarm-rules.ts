@@ -14,7 +14,7 @@ export interface AlarmRules {
   hotRule(
     device: TestDevice,
     blocks: readonly (readonly [limit: number, connectorId: string])[],
-  ): Promise<{ readonly id: string }>;
+  ): Promise<{ readonly id: string; readonly version: number }>;
   /** Captures samples, one after the other. */
   send(device: TestDevice, ...temperatures: number[]): Promise<void>;
   /** The alarms of the device, newest trigger first. */

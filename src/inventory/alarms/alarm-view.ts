@@ -7,7 +7,7 @@ import { commentsOfAlarms } from '../../records/rows/alarm-parts.ts';
 export type AlarmView = ReturnType<typeof alarmView>;
 
 function alarmView(alarm: Alarm, comments: readonly AlarmComment[]) {
-  const { acknowledged, cleared, device, rule } = alarm;
+  const { acknowledged, cleared, device, rule, sampleTime } = alarm;
   return {
     id: alarm.id,
     workspaceId: alarm.workspaceId,
@@ -22,6 +22,10 @@ function alarmView(alarm: Alarm, comments: readonly AlarmComment[]) {
     count: alarm.count,
     firstTriggered: formatInstant(alarm.firstTriggered),
     lastTriggered: formatInstant(alarm.lastTriggered),
+    sampleTime: sampleTime && {
+      first: formatInstant(sampleTime.first),
+      last: formatInstant(sampleTime.last),
+    },
     acknowledged: acknowledged && { at: formatInstant(acknowledged.at), by: acknowledged.by },
     cleared: cleared && {
       at: formatInstant(cleared.at),

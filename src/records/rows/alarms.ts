@@ -25,12 +25,12 @@ import { removeSourcesOfAlarms } from './alarm-parts.ts';
 
 type Row = RecordTables['alarms'];
 
-// Few enough for every engine's parameter limit: a row has 36 columns.
+// Few enough for every engine's parameter limit: a row has 38 columns.
 const rowsPerStatement = 50;
 const keysPerStatement = 250;
 
 function toRow(alarm: Alarm): Insertable<Row> {
-  const { device, rule, acknowledged, cleared, data, ...columns } = alarm;
+  const { device, rule, sampleTime, acknowledged, cleared, data, ...columns } = alarm;
   return {
     ...columns,
     severityRank: severityRank(alarm.severity),
@@ -40,6 +40,8 @@ function toRow(alarm: Alarm): Insertable<Row> {
     devicePhysicalId: device?.deviceId ?? null,
     ruleId: rule.id,
     ruleName: rule.name,
+    firstSampleAt: sampleTime?.first ?? null,
+    lastSampleAt: sampleTime?.last ?? null,
     acknowledgedAt: acknowledged?.at ?? null,
     acknowledgedBy: toJsonTextOrNull(acknowledged?.by),
     clearedAt: cleared?.at ?? null,
@@ -68,6 +70,7 @@ export function alarmFromRow(row: Selectable<Row>): Alarm {
     count: row.count,
     firstTriggered: row.firstTriggered,
     lastTriggered: row.lastTriggered,
+    sampleTime: sampleTimeOf(row),
     acknowledged:
       acknowledgedAt === null
         ? null
@@ -83,6 +86,11 @@ export function alarmFromRow(row: Selectable<Row>): Alarm {
     orderedBy: row.orderedBy,
     version: row.version,
   };
+}
+
+function sampleTimeOf({ firstSampleAt, lastSampleAt }: Selectable<Row>): Alarm['sampleTime'] {
+  if (firstSampleAt === null || lastSampleAt === null) return null;
+  return { first: firstSampleAt, last: lastSampleAt };
 }
 
 function deviceOf({ deviceId, deviceName, devicePhysicalId }: Selectable<Row>): Alarm['device'] {

@@ -33,6 +33,7 @@ export async function purgeDeviceRecords(db: RecordsDb, deviceId: string): Promi
     'processingLog',
     'ruleDeviceStates',
     'ruleLastSamples',
+    'ruleJudgedTimes',
     'deliveries',
   ] as const) {
     await db

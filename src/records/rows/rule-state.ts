@@ -169,6 +169,46 @@ export async function saveLastSamples(
   }
 }
 
+/** By rule: its activation, then the newest judged time of each data source, null without one. */
+export type JudgedTimes = Readonly<Record<string, readonly (number | null)[]>>;
+
+export interface JudgedDevice {
+  readonly deviceId: string;
+  readonly times: JudgedTimes;
+}
+
+export async function findJudgedTimes(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<JudgedDevice[]> {
+  const found: JudgedDevice[] = [];
+  for (const ids of chunks(deviceIds)) {
+    const query = db
+      .selectFrom('ruleJudgedTimes')
+      .selectAll()
+      .where('deviceId', 'in', [...ids]);
+    for (const { deviceId, times } of await query.execute())
+      found.push({ deviceId, times: fromJsonText<JudgedTimes>(times) });
+  }
+  return found;
+}
+
+/** Each device once. */
+export async function saveJudgedTimes(
+  step: RecordsDb,
+  devices: readonly JudgedDevice[],
+): Promise<void> {
+  for (const rows of chunks(devices)) {
+    await step
+      .insertInto('ruleJudgedTimes')
+      .values(rows.map(({ deviceId, times }) => ({ deviceId, times: toJsonText(times) })))
+      .onConflict((conflict) =>
+        conflict.column('deviceId').doUpdateSet((eb) => ({ times: eb.ref('excluded.times') })),
+      )
+      .execute();
+  }
+}
+
 /** A timer that a script set. */
 export interface ScriptTimer extends ActivationRef {
   readonly id: string;

@@ -13,6 +13,7 @@ const tones: Readonly<Record<RuleRun['outcome'], Tone>> = {
   ABORTED: 'warn',
   FAILED: 'bad',
   DROPPED: 'warn',
+  LATE: 'plain',
 };
 
 export function OutcomeChip({ outcome }: { readonly outcome: RuleRun['outcome'] }) {
