@@ -1,5 +1,6 @@
 // Settings of the sign-in provider: `OIDC_...`, checked as far as this is possible without asking the provider.
 import { ConfigError, flagOf, listOf, refuse } from './config-values.ts';
+import { emailAddressOf } from './model/email-address.ts';
 import { hasFormOfId } from './model/ids.ts';
 import type { GroupRole, SignInProvider } from './model/sign-in-provider.ts';
 import { organizationRoles, workspaceRoles } from './model/user.ts';
@@ -40,7 +41,7 @@ export function providerOf(text: Read): SignInProvider | undefined {
     scopes: scopesOf(text('OIDC_SCOPES')),
     groupsClaim: text('OIDC_GROUPS_CLAIM') ?? 'groups',
     roles: rolesOf(text('OIDC_ROLES')),
-    allowedDomains: listOf(text('OIDC_ALLOWED_DOMAINS')).map((domain) => domain.toLowerCase()),
+    allowedDomains: listOf(text('OIDC_ALLOWED_DOMAINS')).map(emailAddressOf),
     trustsEmail: flagOf('OIDC_TRUST_EMAIL', text('OIDC_TRUST_EMAIL')),
   };
 }

@@ -1,6 +1,7 @@
 // Bootstrap: the first start creates an organization, a workspace, their owner and, on request, an API key.
 import { randomBytes } from 'node:crypto';
 import { demoWorkspaceDraft, simulatedMark } from '../model/demo-workspace.ts';
+import { emailAddressOf } from '../model/email-address.ts';
 import { databaseConnectorId } from '../model/ids.ts';
 import { newId } from '../model/new-id.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -66,7 +67,7 @@ export async function bootstrap(
   const isFirst = await transaction(records.db, async ({ db: step }) => {
     // Another node may have been quicker.
     if (await hasOrganizations(step)) return false;
-    const email = settings.adminEmail.toLowerCase();
+    const email = emailAddressOf(settings.adminEmail);
     await insertUser(step, {
       id: userId,
       name: 'Administrator',

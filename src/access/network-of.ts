@@ -2,6 +2,15 @@
 
 /** IPv6 by its /64, an IPv4 address inside IPv6 as IPv4; anything else as it is. */
 export function networkOf(ip: string): string {
+  return rangeOf(ip, 64);
+}
+
+/** IPv6 by the /56 that one customer of a provider gets, which has 256 networks; else as `networkOf`. */
+export function siteOf(ip: string): string {
+  return rangeOf(ip, 56);
+}
+
+function rangeOf(ip: string, bits: 56 | 64): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
   if (mapped !== undefined) return mapped;
   if (!ip.includes(':')) return ip;
@@ -13,7 +22,10 @@ export function networkOf(ip: string): string {
     groups.push(...last);
   }
   const network = groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''));
-  return `${network.join(':')}::/64`;
+  if (bits === 64) return `${network.join(':')}::/64`;
+  // The last byte of four groups names the network of the site.
+  const site = (Number.parseInt(network[3] ?? '0', 16) & 0xff_00).toString(16);
+  return `${[...network.slice(0, 3), site].join(':')}::/56`;
 }
 
 function groupsOf(part: string): string[] {

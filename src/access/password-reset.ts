@@ -1,5 +1,6 @@
-// Password reset: a mailed link sets a new password, proves the address and ends every session of the user (contract 36).
+// Password reset: a mailed link sets a new password, proves the address and ends every session of the user (contract 36, 42).
 import { randomBytes } from 'node:crypto';
+import { emailAddressOf } from '../model/email-address.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
@@ -12,7 +13,7 @@ import {
   removeSessionsOf,
   replacePasswordReset,
 } from '../records/rows/sessions.ts';
-import { removeSecondFactorsOf } from '../records/rows/second-factors.ts';
+import { hasSecondFactor } from '../records/rows/second-factors.ts';
 import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
 import { newPasswordHash } from './password.ts';
 
@@ -35,7 +36,7 @@ export async function preparePasswordReset(
   email: string,
   { publicUrl, now }: { readonly publicUrl: string; readonly now: EpochMs },
 ): Promise<PasswordResetMail | undefined> {
-  const user = await findUserByEmail(db, email.trim().toLowerCase());
+  const user = await findUserByEmail(db, emailAddressOf(email));
   if (user === undefined || user.passwordHash === null) return undefined;
   const token = randomBytes(tokenBytes).toString('base64url');
   const reset = {
@@ -58,7 +59,8 @@ export async function preparePasswordReset(
 }
 
 /**
- * Sets the password and ends every session. Throws 404 for a link that is unknown, used or expired,
+ * Sets the password and ends every session. Second factors stay: the mailbox alone is one factor
+ * (contract 42). Throws 404 for a link that is unknown, used or expired,
  * 400 for a weak password.
  */
 export async function resetPassword(
@@ -78,13 +80,13 @@ export async function resetPassword(
     const saved: User = {
       ...user,
       passwordHash,
-      proven: true,
+      // A factor of a time without proof may be that of a person who took the address first. The
+      // mailbox does not outweigh it, and the address counts as proven only without it.
+      proven: user.proven || !(await hasSecondFactor(db, user.id)),
       updated: now,
       version: user.version + 1,
     };
     await saveUser(db, saved);
-    // They may be those of a person who took the address first.
-    if (!user.proven) await removeSecondFactorsOf(db, user.id);
     await removePasswordResetsOf(db, user.id);
     const ended = await removeSessionsOf(db, user.id);
     await announceAfterCommit(step, records.announce, [

@@ -1,10 +1,9 @@
 // Password hashes: Argon2id in the PHC form, with its parameters, so that they can be raised later.
-import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { problem } from '../model/problem.ts';
 import { weaknessOf } from './password-rules.ts';
+import { deriveOnThread } from './password-thread.ts';
 
-const derive = promisify(argon2);
 // OWASP's first recommendation: 19 MiB, two passes, one lane.
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const tagLength = 32;
@@ -13,14 +12,19 @@ const form = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-
 
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(nonceLength);
-  const tag = await run({ message: password, nonce, tagLength, ...cost });
+  const tag = await deriveOnThread({ message: password, nonce, tagLength, ...cost });
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${text(nonce)}$${text(tag)}`;
 }
 
 /** Whether the password is the one that was hashed; takes the same time either way. */
 export async function isPassword(password: string, hash: string): Promise<boolean> {
   const { cost: hashCost, nonce, tag: expected } = parsed(hash);
-  const found = await run({ message: password, nonce, tagLength: expected.length, ...hashCost });
+  const found = await deriveOnThread({
+    message: password,
+    nonce,
+    tagLength: expected.length,
+    ...hashCost,
+  });
   return timingSafeEqual(found, expected);
 }
 
@@ -33,10 +37,6 @@ function parsed(hash: string) {
     nonce: Buffer.from(nonce, 'base64'),
     tag: Buffer.from(tag, 'base64'),
   };
-}
-
-function run(parameters: Argon2Parameters): Promise<Buffer> {
-  return derive('argon2id', parameters);
 }
 
 function text(bytes: Buffer): string {

@@ -1,4 +1,5 @@
 // Provider claims: the person in the claims of a provider, with its groups.
+import { emailAddressOf } from '../model/email-address.ts';
 import type { ProvenPerson, SignInProvider } from '../model/sign-in-provider.ts';
 
 type Claims = Readonly<Record<string, unknown>> & { readonly sub: string; readonly iss: string };
@@ -7,22 +8,35 @@ const claimLimits = { groupsMax: 5_000, lengthMax: 500 } as const;
 const emailForm = /^[^\s@]+@[^\s@]+$/;
 const emailLengthMax = 254;
 
-/** An address counts only when the provider, or the operator for it, says that it is verified. */
+/** `info`: what the provider says of the same subject besides, with more claims. */
 export function personOf(
   { groupsClaim, trustsEmail }: Pick<SignInProvider, 'groupsClaim' | 'trustsEmail'>,
-  claims: Claims,
+  token: Claims,
+  info: Readonly<Record<string, unknown>>,
 ): ProvenPerson {
-  const { sub: subject, iss: issuer } = claims;
-  const email = textOf(claims['email'])?.trim().toLowerCase();
-  const isVerified = trustsEmail || claims['email_verified'] === true;
-  const isEmail = email !== undefined && email.length <= emailLengthMax && emailForm.test(email);
+  const { sub: subject, iss: issuer } = token;
+  const claims = { ...token, ...info };
+  const withEmail = [token, info].filter((said) => said['email'] !== undefined);
+  const verified = withEmail.find((said) => said['email_verified'] === true);
+  const trusted = trustsEmail ? withEmail[0] : undefined;
   return {
     issuer,
     subject,
-    email: isVerified && isEmail ? email : undefined,
+    email: emailOf(verified ?? trusted ?? {}),
     name: textOf(claims['name']) ?? textOf(claims['preferred_username']),
     groups: groupsOf(claimAt(claims, groupsClaim)),
   };
+}
+
+/**
+ * An address counts only when the provider says that it is verified, in the same token: another
+ * one can have another address. Or the operator says so for the provider.
+ */
+function emailOf(said: Readonly<Record<string, unknown>>): string | undefined {
+  const { email: claim } = said;
+  if (typeof claim !== 'string' || claim.length > emailLengthMax) return undefined;
+  const email = emailAddressOf(claim);
+  return emailForm.test(email) ? email : undefined;
 }
 
 /** By its whole name, which may be a URL with dots, else by its path. */

@@ -94,7 +94,7 @@ export function createProviderClient(parts: ProviderClientParts): ProviderClient
         throw new Error('The provider answered without an ID token');
       const info = await userInfoOf({ openId, configuration }, tokens.access_token, claims.sub);
       const providerSession = typeof claims['sid'] === 'string' ? claims['sid'] : null;
-      const person = personOf(provider, { ...claims, ...info, sub: claims.sub, iss: claims.iss });
+      const person = personOf(provider, claims, info);
       return { person, providerSession, idToken: tokens.id_token };
     },
     async endSessionUrl(idToken) {
@@ -119,6 +119,8 @@ async function readLogoutToken(
   const { payload } = await jwtVerify(token, keys, {
     issuer,
     audience: provider.clientId,
+    // Any other token of the provider, such as an ID token, ends no session (contract 42).
+    typ: 'logout+jwt',
     maxTokenAge: logoutTokenAge,
     clockTolerance: clockSkewSeconds,
     currentDate: new Date(now()),

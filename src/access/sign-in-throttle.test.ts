@@ -1,7 +1,7 @@
 // Checks of passwords are slowed down for who guesses, and for nobody else.
 import { describe, expect, test } from 'vitest';
 import { createAttempts } from './sign-in-throttle.ts';
-import { networkOf } from './network-of.ts';
+import { networkOf, siteOf } from './network-of.ts';
 
 const wrong = async () => false;
 const right = async () => true;
@@ -30,6 +30,31 @@ describe('review security 19: networks', () => {
     );
     expect(await tries.run({ ip: '2001:db8:0:1::1', account: 'a' }, right, failed)).toBe(true);
   });
+
+  test.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:0::/56'],
+    ['2001:db8:1:ff::1', '2001:db8:1:0::/56'],
+    ['2001:db8:1:12ff::1', '2001:db8:1:1200::/56'],
+    ['::1', '0:0:0:0::/56'],
+  ])('security 3: the site of %s is %s', (ip, site) => {
+    expect(siteOf(ip)).toBe(site);
+  });
+
+  test.each(['2001:db8:1:%::1', '192.0.2.1'])(
+    'security 3: guesses from %s end for the whole range that one customer has',
+    async (form) => {
+      const tries = createAttempts(() => 0);
+      const ip = (n: number) => form.replace('%', n.toString(16));
+      for (let n = 0; n < 100; n += 1)
+        await tries.run({ ip: ip(n), account: `account ${n}` }, wrong, failed);
+      await expect(tries.run({ ip: ip(200), account: 'x' }, right, failed)).rejects.toThrow(
+        'Too many failed',
+      );
+      expect(await tries.run({ ip: '2001:db8:1:100::1', account: 'x' }, right, failed)).toBe(true);
+    },
+  );
 
   test('guesses from a hundred hosts do not lock out the one who signed in before', async () => {
     const tries = createAttempts(() => 0);

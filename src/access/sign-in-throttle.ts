@@ -4,14 +4,10 @@ import { problem } from '../model/problem.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import { type TokenBuckets, createTokenBuckets } from './token-buckets.ts';
 import { createFairTurns } from './fair-turns.ts';
-import { networkOf } from './network-of.ts';
+import { networkOf, siteOf } from './network-of.ts';
 
 const keysMax = 100_000;
-/**
- * Hashing a password takes 19 MiB and a thread of the pool. Further checks wait, and networks take
- * turns.
- */
-const turnLimits = { runningMax: 8, waitingPerKeyMax: 16, keysMax: 2_000 } as const;
+const turnLimits = { waitingPerKeyMax: 16, keysMax: 2_000 } as const;
 /**
  * Pairs of an account and a network that signed in; guesses from elsewhere do not lock them out.
  */
@@ -25,8 +21,17 @@ const passwordLimits = {
   // Passwords can be guessed from many addresses at once; this limit stays far above the typing
   // errors of a user.
   account: { failures: 100, secondsEach: 30 },
-  address: { failures: 300, secondsEach: 1 },
+  address: { failures: 100, secondsEach: 5 },
+  // One is hashed, by the only thread that does, and one more reads its user meanwhile.
+  runningMax: 2,
 } as const satisfies AttemptLimits;
+
+/** Of secrets that the platform generated, which nobody guesses: a fleet behind one address may fail. */
+export const secretLimits: AttemptLimits = {
+  ...passwordLimits,
+  address: { failures: 300, secondsEach: 1 },
+  runningMax: 8,
+};
 
 /**
  * Of one-time codes, of which three in a million are right: a holder of the password who
@@ -35,7 +40,8 @@ const passwordLimits = {
 export const codeLimits: AttemptLimits = {
   accountFromAddress: { failures: 5, secondsEach: 120 },
   account: { failures: 20, secondsEach: 300 },
-  address: { failures: 300, secondsEach: 1 },
+  address: { failures: 100, secondsEach: 5 },
+  runningMax: 8,
 };
 
 interface Allowance {
@@ -46,7 +52,10 @@ interface Allowance {
 interface AttemptLimits {
   readonly accountFromAddress: Allowance;
   readonly account: Allowance;
+  /** Of an address, for IPv6 of the /56 that one customer gets. */
   readonly address: Allowance;
+  /** Checks at once; further ones wait, and addresses take turns. */
+  readonly runningMax: number;
 }
 
 export interface Attempts {
@@ -75,13 +84,14 @@ export function createAttempts(
   const accounts = bucketsOf(limits.account);
   const addresses = bucketsOf(limits.address);
 
-  const turns = createFairTurns(turnLimits);
+  const turns = createFairTurns({ ...turnLimits, runningMax: limits.runningMax });
   const knownPairs = createBoundedMap<string, true>(knownPairsMax);
-  const limitsOf = (network: string, account: string | undefined): [TokenBuckets, string][] => {
-    if (account === undefined) return [[addresses, network]];
-    const pair = `${account}\n${network}`;
+  const limitsOf = ({ ip, account }: Who): [TokenBuckets, string][] => {
+    const site = siteOf(ip);
+    if (account === undefined) return [[addresses, site]];
+    const pair = `${account}\n${networkOf(ip)}`;
     const own: [TokenBuckets, string][] = [
-      [addresses, network],
+      [addresses, site],
       [pairs, pair],
     ];
     if (knownPairs.get(pair) === undefined) own.push([accounts, account]);
@@ -90,9 +100,8 @@ export function createAttempts(
 
   return {
     async run(who, work, failed) {
-      const network = networkOf(who.ip);
       const taken: [TokenBuckets, string][] = [];
-      for (const [limit, key] of limitsOf(network, who.account)) {
+      for (const [limit, key] of limitsOf(who)) {
         if (limit.take(key)) {
           taken.push([limit, key]);
           continue;
@@ -100,10 +109,10 @@ export function createAttempts(
         for (const [other, otherKey] of taken) other.giveBack(otherKey);
         throw problem('tooManyAttempts', { retryAfterSeconds: limit.secondsUntil(key) });
       }
-      const outcome = await turns.run(network, work);
+      const outcome = await turns.run(siteOf(who.ip), work);
       if (failed(outcome)) return outcome;
       for (const [limit, key] of taken) limit.giveBack(key);
-      if (who.account !== undefined) knownPairs.set(`${who.account}\n${network}`, true);
+      if (who.account !== undefined) knownPairs.set(`${who.account}\n${networkOf(who.ip)}`, true);
       return outcome;
     },
   };

@@ -1,5 +1,6 @@
 // Sign-in, sign-out and the own account: a session for an e-mail address and password (contract 35).
 import { randomBytes } from 'node:crypto';
+import { emailAddressOf } from '../model/email-address.ts';
 import { newId } from '../model/new-id.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
@@ -49,7 +50,7 @@ export async function authenticateUser(
   email: string,
   password: string,
 ): Promise<User | undefined> {
-  const user = await findUserByEmail(db, email.trim().toLowerCase());
+  const user = await findUserByEmail(db, emailAddressOf(email));
   unknownHash ??= hashPassword(randomBytes(16).toString('hex'));
   const right = await isPassword(password, user?.passwordHash ?? (await unknownHash));
   if (right && user?.passwordHash) return user;

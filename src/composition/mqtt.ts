@@ -1,6 +1,6 @@
 // Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
 import type { Server } from 'node:http';
-import { createAttempts } from '../access/sign-in-throttle.ts';
+import { createAttempts, secretLimits } from '../access/sign-in-throttle.ts';
 import type { MqttNodes, MqttNodesSources } from './mqtt-nodes.ts';
 import { composeMqttPorts } from './mqtt-ports.ts';
 import { composeSparkplug, type Sparkplug } from './sparkplug.ts';
@@ -169,7 +169,7 @@ function brokerPartsOf(
   { stages, retained, login, reachable, sparkplug }: BrokerSources,
 ): BrokerParts<UplinkRoute> {
   const { telemetry, now, openCounts } = parts;
-  const guesses = createAttempts(now);
+  const guesses = createAttempts(now, secretLimits);
   return {
     findRoute: findRouteIn(parts),
     store: (route, payload) => handleMqttPayload(route, payload, stages),

@@ -109,6 +109,42 @@ describe('contract 36: passwords are reset by mail', () => {
     expect((await now.call('POST', '/v3/organizations', { name: 'Own' })).status).toBe(201);
   });
 
+  test('security 7: the mailbox alone does not outweigh a second factor, proven or not', async () => {
+    const email = 'factor@example.org';
+    await addMember(at.base, at.owner, ofOrganization, email, 'VIEWER');
+    const member = await signIn(at.base, email);
+    const app = '/v3/auth/second-factor/app';
+    const { secret } = await member.must('POST', app, { password });
+    const step = Math.floor(Date.now() / 30_000);
+    const code = (later: number) => codeOfStep(fromBase32(secret), step + later);
+    await member.must('POST', `${app}/confirm`, { code: code(0) });
+    const mailsBefore = box.mails.filter(({ to }) => to === email).length;
+    await asked(email);
+    const token = tokenIn((await box.newest(email, mailsBefore)).text);
+    const set = { password: chosen };
+    const reset = await at.nobody.call('POST', `/v3/auth/password-reset/${token}`, set);
+    expect(reset.status).toBe(204);
+    expect((await member.call('GET', '/v3/auth/me')).status).toBe(401);
+    const first = await login(email, chosen);
+    expect([first.status, first.body.secondFactors]).toEqual([
+      202,
+      ['ONE_TIME_CODE', 'RECOVERY_CODE'],
+    ]);
+    const second = await at.nobody.call('POST', '/v3/auth/login/second-factor', {
+      ...{ ticket: first.body.ticket, code: code(1) },
+    });
+    expect(second.status).toBe(200);
+    // Whoever set the factor up without proof gets no proof by it: an invitation that is mailed to
+    // the owner of the address takes the account over with all of its factors.
+    const invited = await at.otherOwner.must('POST', `${ofOther}/members`, {
+      ...{ email, role: 'VIEWER' },
+    });
+    expect(invited.invitationUrl).toEqual(expect.any(String));
+    const mailed = tokenIn((await box.newest(email, mailsBefore + 1)).text);
+    expect((await accept(mailed, { name: 'Owner', password })).status).toBe(200);
+    expect((await login(email, password)).status).toBe(200);
+  });
+
   test('known and unknown addresses get the same answer, and one address few mails', async () => {
     const known = await asked('proven@example.org');
     const unknown = await asked('nobody@example.org');

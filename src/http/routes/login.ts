@@ -15,6 +15,7 @@ import { openTicket, sealTicket } from '../../access/ticket.ts';
 import { signIn } from '../../contract/endpoints/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
+import { emailAddressOf } from '../../model/email-address.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import type { SignInKind, User } from '../../model/user.ts';
@@ -46,7 +47,7 @@ function passwordRoute(parts: LoginParts): Route {
     if (!localSignIn) throw problem('localSignInOff');
     const { body, ip } = input;
     const { email, password, organizationId } = body;
-    const account = email.trim().toLowerCase();
+    const account = emailAddressOf(email);
     const work = () => authenticateUser(records, email, password);
     const user = await attempts.run({ ip, account }, work, (found) => found === undefined);
     if (user === undefined) throw problem('wrongPassword');

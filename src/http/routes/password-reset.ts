@@ -1,5 +1,5 @@
 // Routes of password resets: request a link by address, use the mailed link (contract 36).
-import { networkOf } from '../../access/network-of.ts';
+import { siteOf } from '../../access/network-of.ts';
 import {
   type PasswordResetMail,
   preparePasswordReset,
@@ -10,6 +10,7 @@ import { passwordReset } from '../../contract/endpoints/password-reset.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
+import { emailAddressOf } from '../../model/email-address.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
 
@@ -46,12 +47,12 @@ export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
   return [
     route(passwordReset.request, ({ body: { email }, ip }) => {
       if (!localSignIn) throw problem('localSignInOff');
-      const network = networkOf(ip);
+      const network = siteOf(ip);
       if (!networks.take(network)) {
         throw problem('tooManyAttempts', { retryAfterSeconds: networks.secondsUntil(network) });
       }
       // After the answer, so that its time says nothing about the address.
-      if (sendMail !== undefined && addresses.take(email.trim().toLowerCase())) {
+      if (sendMail !== undefined && addresses.take(emailAddressOf(email))) {
         setImmediate(() => void mail(email).catch(failed));
       }
       return new Answer(202);

@@ -1,4 +1,5 @@
 // Member invitations: pending members, and the links and mails that they get (contract 2, 35, 36).
+import { emailAddressOf } from '../../model/email-address.ts';
 import { newId } from '../../model/new-id.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -43,7 +44,7 @@ interface Invited {
 
 /** The user with this address, created without a password when it is new. */
 export async function userOfAddress(step: Step, email: string): Promise<User> {
-  const address = email.trim().toLowerCase();
+  const address = emailAddressOf(email);
   const known = await findUserByEmail(step.db, address);
   if (known !== undefined) return known;
   const user: User = {

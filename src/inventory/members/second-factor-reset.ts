@@ -1,5 +1,6 @@
 // Second factor reset: a member who lost every second factor starts again with only the password.
 import type { Actor } from '../../model/actor.ts';
+import { emailAddressOf } from '../../model/email-address.ts';
 import { type Principal, isClosed } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole, User } from '../../model/user.ts';
@@ -64,7 +65,7 @@ export async function resetSecondFactorsByOperator(
   operator: Actor,
 ): Promise<OperatorReset | undefined> {
   return change(records, async (step) => {
-    const user = await findUserByEmail(step.db, email.toLowerCase());
+    const user = await findUserByEmail(step.db, emailAddressOf(email));
     if (user === undefined) return undefined;
     const hadFactor = await hasSecondFactor(step.db, user.id);
     const endedSessions = await removeFactors(step, user.id);
