@@ -45,7 +45,7 @@ async function captures(platform: Platform, secret: string) {
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-sign-in-'));
 const platform = await startPlatform(folder, { TRUSTED_PROXIES: '127.0.0.1' });
 try {
-  const flow = await createFlow(platform);
+  const flow = await createFlow(platform, 'function consume(event) { emit("sample", event); }');
   await createDevices(platform, flow, ['device']);
   await captures(platform, flow.uplinkSecret);
   const rows: string[][] = [];

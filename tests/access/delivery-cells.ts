@@ -16,7 +16,7 @@ export const deliveryCells: Readonly<Record<string, Cell>> = {
   ),
   'POST /v3/output-connectors/:id/test': record(
     'workspace',
-    ['dataFlow', 'read'],
+    ['dataFlow', 'update'],
     (of) => `/v3/output-connectors/${of.outputConnector}/test`,
     () => ({}),
   ),

@@ -1,4 +1,4 @@
-// Contract 36: template preview and connector test need `dataFlow` `read`, with a device also `asset` `read`.
+// Contract 42: a connector test needs `dataFlow` `update`, a template preview `read`; with a device both also need `asset` `read`.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Permissions } from '../../src/model/permission.ts';
 import { type AccessWorld, startAccessWorld } from './access-world.ts';
@@ -39,12 +39,19 @@ interface Case {
   readonly plain: boolean;
   readonly withDevice: boolean;
 }
-const cases: readonly Case[] = Object.keys(trials).flatMap((what): Case[] => [
-  { what, permissions: { dataFlow: ['read'] }, plain: true, withDevice: false },
-  { what, permissions: { dataFlow: ['read'], asset: ['read'] }, plain: true, withDevice: true },
+const verbs = { 'the preview of a template': 'read', 'the test of an output': 'update' } as const;
+const cases: readonly Case[] = Object.entries(verbs).flatMap(([what, verb]): Case[] => [
+  { what, permissions: { dataFlow: [verb] }, plain: true, withDevice: false },
+  { what, permissions: { dataFlow: [verb], asset: ['read'] }, plain: true, withDevice: true },
   { what, permissions: { asset: ['read'] }, plain: false, withDevice: false },
   { what, permissions: { rule: ['read'], asset: ['read'] }, plain: false, withDevice: false },
 ]);
+
+test('security 8b: who may only read sends nothing', async () => {
+  const reader = await open.key({ permissions: { dataFlow: ['read'], asset: ['read'] } });
+  const { status, body } = await reader.call('POST', `/v3/output-connectors/${output}/test`, {});
+  expect([status, body.errorCode]).toEqual([403, '40300_PERMISSION_DENIED']);
+});
 
 test.each(cases)('$what with $permissions', async ({ what, permissions, plain, withDevice }) => {
   const key = await open.key({ permissions });

@@ -52,7 +52,7 @@ export const deliveries = {
     path: '/v3/output-connectors/:id/test',
     summary: 'Send a sample to the target now, once, and answer what came back',
     tag,
-    access: { ...connector, verb: 'read' },
+    access: { ...connector, verb: 'update' },
     params: idParams,
     body: connectorTestBody,
     needsAlso: 'With a device also `asset` `read`.',

@@ -8,6 +8,7 @@ import { Tabs } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Answered, Bone } from '../../parts/states.tsx';
+import { useMay } from '../../session/permissions.ts';
 import { useWords } from '../../words/language.tsx';
 import { outputOf } from './output-requests.ts';
 import { targetOf } from './output-target.ts';
@@ -35,6 +36,8 @@ export function OutputFrame({
   const words = useWords(outputsWords);
   const output = useQuery(outputOf(outputId));
   const [isTesting, setTesting] = useState(false);
+  // A test sends.
+  const mayTest = useMay(workspaceId, 'dataFlow', 'update');
   const path = `/v3/output-connectors/${outputId}`;
   const name = output.data?.name ?? words.title;
   const back = (
@@ -51,7 +54,7 @@ export function OutputFrame({
       actions={
         <>
           <CurlButton request={{ path: `${path}${request}` }} />
-          <Button onClick={() => setTesting(true)}>
+          <Button disabled={!mayTest} onClick={() => setTesting(true)}>
             <Send aria-hidden="true" />
             {words.test}
           </Button>
