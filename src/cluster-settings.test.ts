@@ -12,6 +12,7 @@ type Settings = Record<string, string | undefined>;
 const secret = '9f2c51c8a0d34e7b8a6f0e1d2c3b4a59';
 const plain: Settings = {
   NODE_URL: 'http://10.0.0.5:7070',
+  CLUSTER_PLAINTEXT: '1',
   CLUSTER_SECRET: secret,
   RECORDS_URL: 'postgres://host/heliograph',
   SAMPLES_URL: 'http://host:8123/heliograph',
@@ -48,10 +49,29 @@ test('without NODE_URL it is a platform of one node', () => {
 test('a node without TLS', () => {
   expect(read({ ...plain, HOST: '10.0.0.5', LEASE_SECONDS: '5' })).toEqual({
     ...{ nodeUrl: 'http://10.0.0.5:7070', host: '10.0.0.5', secret, leaseMs: 5_000 },
-    journalCopies: 1,
+    ...{ journalCopies: 1, plaintext: true },
   });
   expect(read(plain)).toMatchObject({ host: '0.0.0.0', leaseMs: 10_000 });
 });
+
+test.each([
+  ['http://127.0.0.1:7070', '127.0.0.1'],
+  ['http://127.0.0.2:7070', '127.0.0.2'],
+  ['http://[::1]:7070', '::1'],
+  ['http://localhost:7070', 'localhost'],
+])('security 6: without TLS, the port of %s is for this machine alone', (url, host) => {
+  const settings = { ...plain, NODE_URL: url, CLUSTER_PLAINTEXT: undefined, HOST: '0.0.0.0' };
+  expect(read(settings)).toMatchObject({ host, nodeUrl: url });
+});
+
+test.each(['http://10.0.0.5:7070', 'http://node-1:7070', 'http://[fe80::1]:7070'])(
+  'security 6: %s without TLS is refused',
+  (url) => {
+    const refusal = refusalOf({ ...plain, NODE_URL: url, CLUSTER_PLAINTEXT: '0' });
+    expect(refusal).toContain('is not encrypted');
+    expect(refusal).toContain('CLUSTER_PLAINTEXT=1');
+  },
+);
 
 test('a node with TLS has the contents of its files', () => {
   const pem = (name: string) => readFileSync(tls[name] ?? '', 'utf8');

@@ -1,8 +1,8 @@
 // Cluster settings: what several nodes on common databases need, and a clear sentence for each value that they cannot use.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { ConfigError, fileOf, refuse, wholeNumberOf } from './config-values.ts';
-import { clusterSecretWeakness } from './nodes/cluster-secret.ts';
+import { ConfigError, fileOf, flagOf, refuse, wholeNumberOf } from './config-values.ts';
+import { clusterSecretWeakness, isLoopback } from './nodes/cluster-secret.ts';
 
 export interface ClusterConfig {
   /** Where the other nodes reach this one, with its port. */
@@ -13,6 +13,8 @@ export interface ClusterConfig {
   readonly leaseMs: number;
   /** Nodes that have the journal of this one, itself included: 1 or 2. */
   readonly journalCopies?: number;
+  /** Whether nodes on other machines talk without TLS. */
+  readonly plaintext?: boolean;
   /** As PEM; the authority is that of the certificates of the other nodes. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
@@ -24,6 +26,7 @@ const ofNodes = [
   'CLUSTER_SECRET',
   'LEASE_SECONDS',
   'JOURNAL_COPIES',
+  'CLUSTER_PLAINTEXT',
   'NODE_TLS_CERT',
   'NODE_TLS_KEY',
   'NODE_TLS_CA',
@@ -48,9 +51,10 @@ export function readCluster(read: Read, now: number): ClusterConfig | undefined 
     if (read(name) === undefined)
       throw new ConfigError(`NODE_URL is set and ${name} is not: ${reason}`);
   const tls = tlsOf(url, read, now);
+  const plaintext = plaintextOf(url, read);
   return {
     nodeUrl: url.origin,
-    host: read('HOST') ?? '0.0.0.0',
+    host: isLocalPlain(url) && !plaintext ? hostOf(url) : (read('HOST') ?? '0.0.0.0'),
     secret: secretOf(read('CLUSTER_SECRET') ?? ''),
     leaseMs:
       wholeNumberOf('LEASE_SECONDS', read('LEASE_SECONDS'), { fallback: 10, min: 3, max: 60 }) *
@@ -58,6 +62,7 @@ export function readCluster(read: Read, now: number): ClusterConfig | undefined 
     journalCopies: wholeNumberOf('JOURNAL_COPIES', read('JOURNAL_COPIES'), {
       ...{ fallback: 1, min: 1, max: 2 },
     }),
+    ...(plaintext && { plaintext }),
     ...(tls !== undefined && { tls }),
   };
 }
@@ -93,6 +98,24 @@ function nodeUrlOf(value: string): URL {
 
 function isEverywhere(host: string): boolean {
   return host === '0.0.0.0' || host === '[::]';
+}
+
+/** Requests between nodes are signed, but without TLS anybody on their way reads them. */
+function plaintextOf(url: URL, read: Read): boolean {
+  const plaintext = flagOf('CLUSTER_PLAINTEXT', read('CLUSTER_PLAINTEXT'));
+  if (url.protocol === 'https:' || plaintext || isLoopback(url.hostname)) return plaintext;
+  throw new ConfigError(
+    `NODE_URL=${url.origin} is not encrypted: whoever sees the network between the nodes reads the data of all tenants. Begin NODE_URL with https and set NODE_TLS_CERT and NODE_TLS_KEY, or set CLUSTER_PLAINTEXT=1 if something else encrypts that network`,
+  );
+}
+
+/** Nodes of one machine: their ports are for it alone. */
+function isLocalPlain(url: URL): boolean {
+  return url.protocol === 'http:' && isLoopback(url.hostname);
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
 }
 
 function secretOf(secret: string): string {

@@ -88,7 +88,9 @@ export async function openCluster(
   const id = await nodeIdOf(parts.config.dataDirectory);
   const nodes = nodesOf(cluster, id, () => others());
   closers.push('connections to other nodes', () => nodes.close());
-  const links = createWebSocketLinks({ id, secret: cluster.secret, ca: cluster.tls?.ca });
+  const links = createWebSocketLinks({
+    ...{ id, secret: cluster.secret, ca: cluster.tls?.ca, plaintext: cluster.plaintext },
+  });
   closers.push('links to other nodes', () => links.close());
   const leases = leasesOf(parts, cluster, id);
   parts.useLeases(leases);
@@ -161,8 +163,8 @@ function devicesOf(leases: readonly Lease[]): (deviceId: string) => boolean {
 }
 
 function nodesOf(cluster: ClusterConfig, id: string, others: () => readonly NodeAddress[]): Nodes {
-  const { secret, tls } = cluster;
-  return withoutSilentNodes(createHttpNodes({ id, secret, ca: tls?.ca }), {
+  const { secret, tls, plaintext } = cluster;
+  return withoutSilentNodes(createHttpNodes({ id, secret, ca: tls?.ca, plaintext }), {
     isOwner: (node) => others().some((other) => other.id === node),
     setRepeatingTimer,
   });
@@ -279,14 +281,13 @@ function internalPortOf(
 ): InternalPort {
   const self = placeOfNode(leases.node.id);
   return createInternalPort({
-    ...{ secret, tls, ...offered },
+    ...{ id: leases.node.id, secret, tls, ...offered },
     holds: (lease) => lease === self || leases.held(lease as LeaseName) !== undefined,
-    refused: (address) => telemetry.credentialRefused({ ...nodeRefusal, address }),
+    refused: (address, reason) =>
+      telemetry.credentialRefused({ route: 'the internal port', reason, address }),
     failed: (call, error) => telemetry.backgroundFailed(`answering ${call}`, error),
   });
 }
-
-const nodeRefusal = { route: 'the internal port', reason: 'wrong CLUSTER_SECRET' };
 
 /** What serves a request on this node. */
 function requestListenerOf(server: Server): RequestListener {

@@ -1,7 +1,8 @@
 // Node headers: what one node adds to a request to another one, and what of a client's it omits.
 
 export const nodeHeaders = {
-  token: 'heliograph-node-token',
+  /** Proves that a node of the same cluster sends, and what. */
+  signature: 'heliograph-node-signature',
   /** The id of the node that sends. */
   from: 'heliograph-node',
   /** Of a call: the same when it is sent again. */
@@ -36,4 +37,18 @@ export function* passedHeaders(raw: readonly string[]): Iterable<string> {
 /** Headers of an answer that go back to the client. */
 export function answerHeaders<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
+}
+
+/** What of a forwarded request is signed besides its method, path and body. */
+export function aboutForwarded(lease: string, address: string): string {
+  return `${lease} ${address}`;
+}
+
+/** The same headers, of a body that is so many bytes longer. */
+export function longer(raw: readonly string[], bytes: number): string[] {
+  return raw.map((value, at) =>
+    at % 2 === 1 && raw[at - 1]?.toLowerCase() === 'content-length'
+      ? String(Number(value) + bytes)
+      : value,
+  );
 }

@@ -18,7 +18,7 @@ afterEach(async () => {
 async function world(handlers = presenceHandlers) {
   const work = Promise.withResolvers<Json>();
   const port = createInternalPort({
-    ...{ secret, holds: () => true, feeds: new Map() },
+    ...{ id: 'b', secret, holds: () => true, feeds: new Map() },
     ...{ refused: () => undefined, failed: () => undefined },
     handlers: new Map([...handlers, ['work', () => work.promise]]),
     serve: (_, response) => void work.promise.then(() => response.end('done')),

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../../../tests/servers/certificate.ts';
-import { clusterSecretWeakness, clusterToken } from '../cluster-secret.ts';
+import { clusterSecretWeakness, digestOf, NodeSigner, signatureLimits } from '../cluster-secret.ts';
 import { type Fault, nodesMustBehave, type OfferedNode } from '../conformance/nodes.conformance.ts';
 import { createHttpNodes } from './http-nodes.ts';
 import { createInternalPort, type InternalPortParts } from './internal-port.ts';
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 function partsOf({ handlers, holds, serve }: OfferedNode): InternalPortParts {
   return {
-    ...{ secret, handlers, holds, feeds: new Map() },
+    ...{ id: 'b', secret, handlers, holds, feeds: new Map() },
     ...{ refused: () => undefined, failed: () => undefined },
     serve(request, response) {
       const { method = '', url = '', rawHeaders: headers, socket } = request;
@@ -103,19 +103,133 @@ const offered: OfferedNode = {
   serve: async () => ({ status: 200, headers: {}, body: Buffer.from('served') }),
 };
 
-test.each([
-  ['none', {}],
-  ['a wrong one', { 'heliograph-node-token': clusterToken(`${secret}.`) }],
-  ['the secret itself', { 'heliograph-node-token': secret }],
-])('a request with %s in place of the token is refused and reported', async (_, token) => {
+const base = Date.now() + 1_000;
+const call = {
+  ...{ method: 'POST', path: '/node/calls/echo', from: 'a', to: 'b', about: 'id-1' },
+  digest: digestOf('"x"'),
+};
+const signedBy = (key: string, now = base) => new NodeSigner(key, () => now);
+const sendCall = (
+  port: number,
+  signature: string,
+  changed: Partial<typeof call> = {},
+  body = '"x"',
+) => {
+  const { method, path, from, about } = { ...call, ...changed };
+  const headers = {
+    'heliograph-node': from,
+    'heliograph-call': about,
+    'heliograph-node-signature': signature,
+  };
+  return fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body });
+};
+
+async function portAt(now: () => number): Promise<{ port: number; refused: string[] }> {
   const refused: string[] = [];
-  const port = await openPort({ ...partsOf(offered), refused: (from) => void refused.push(from) });
-  for (const path of ['/node/calls/echo', '/v3/devices']) {
-    const headers = { ...token, 'heliograph-lease': 'devices/1' };
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
-    expect(answer.status).toBe(401);
-  }
-  expect(refused).toEqual(['127.0.0.1', '127.0.0.1']);
+  const report = (_: string, reason: string) => void refused.push(reason);
+  return { refused, port: await openPort({ ...partsOf(offered), now, refused: report }) };
+}
+
+describe('security 6: calls of nodes are signed', () => {
+  test.each<[string, string, Partial<typeof call>]>([
+    ['no signature', '', {}],
+    ['the secret itself', secret, {}],
+    ['a signature of another secret', signedBy(`${secret}.`).sign(call), {}],
+    ['another path', signedBy(secret).sign(call), { path: '/node/calls/other' }],
+    ['another method', signedBy(secret).sign(call), { method: 'PUT' }],
+    ['another sender', signedBy(secret).sign(call), { from: 'c' }],
+    ['another call', signedBy(secret).sign(call), { about: 'id-2' }],
+    ['another receiver', signedBy(secret).sign({ ...call, to: 'c' }), {}],
+  ])('with %s it is refused and reported', async (_, signature, changed) => {
+    const { port, refused } = await portAt(() => base - 1_000);
+    expect((await sendCall(port, signature, changed)).status).toBe(401);
+    expect(refused).toEqual(['wrong signature']);
+  });
+
+  test('another body is refused', async () => {
+    const { port } = await portAt(() => base - 1_000);
+    expect((await sendCall(port, signedBy(secret).sign(call), {}, '"y"')).status).toBe(401);
+  });
+
+  test('it is accepted once', async () => {
+    let now = base - 1_000;
+    const { port, refused } = await portAt(() => now);
+    const signer = signedBy(secret);
+    const signatures = Array.from({ length: 5 }, () => signer.sign(call));
+    // They overtake each other.
+    for (const at of [3, 0, 4, 1]) expect((await sendCall(port, signatures[at]!)).status).toBe(200);
+    for (const at of [0, 1, 3, 4]) {
+      const again = await sendCall(port, signatures[at]!);
+      expect([again.status, await again.text()]).toEqual([401, 'received before']);
+    }
+    expect((await sendCall(port, signatures[2]!)).status).toBe(200);
+    now += 2 * signatureLimits.clockMsMax;
+    const late = await sendCall(port, signedBy(secret).sign(call));
+    expect([late.status, await late.text()]).toEqual([401, 'clocks differ']);
+    expect(refused.at(-1)).toBe('clocks differ');
+  });
+
+  test('a node that starts again accepts nothing of before', async () => {
+    const { port } = await portAt(() => base + 1);
+    expect(await (await sendCall(port, signedBy(secret).sign(call))).text()).toBe(
+      'received before',
+    );
+  });
+
+  test('numbers far behind the newest one are refused', async () => {
+    const { port } = await portAt(() => base - 1_000);
+    const signer = signedBy(secret);
+    const first = signer.sign(call);
+    for (let n = 0; n < signatureLimits.windowMax; n++) signer.sign(call);
+    expect((await sendCall(port, signer.sign(call))).status).toBe(200);
+    expect((await sendCall(port, first)).status).toBe(401);
+  });
+
+  test.each([
+    ['small', Buffer.from('a body')],
+    ['sent while it is read', Readable.from([Buffer.alloc(300_000, 'x'), Buffer.from('end')])],
+  ])('a forwarded body that is %s breaks off if it was changed on its way', async (_, body) => {
+    let received = 'nothing';
+    const port = createInternalPort({
+      ...partsOf(offered),
+      serve(request, response) {
+        request.on('data', () => undefined);
+        request.on('end', () => (received = 'all'));
+        request.on('error', (error) => (received = error.message));
+        request.on('close', () => response.end());
+      },
+    });
+    closers.push(() => port.close());
+    const target = await port.listen({ host: '127.0.0.1', port: 0 });
+    const proxy = createServer((client) => {
+      const upstream = open(target, client);
+      client.on('data', (bytes) => {
+        const at = bytes.lastIndexOf(body instanceof Readable ? 'end' : 'a body');
+        const changed = Buffer.from(bytes);
+        if (at >= 0) changed[at] = 'E'.charCodeAt(0);
+        upstream.write(changed);
+      });
+      upstream.on('data', (bytes) => client.write(bytes));
+    });
+    closers.push(() => proxy.close());
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const nodes = createHttpNodes({ id: 'a', secret });
+    closers.push(() => nodes.close());
+    const to = { id: 'b', url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+    const sent = {
+      ...{ method: 'POST', url: '/v3/capture', headers: [], body, lease: 'devices/1' },
+      ...{ remoteAddress: '203.0.113.7', signal: new AbortController().signal },
+    };
+    await nodes.forward(to, sent).catch(() => undefined);
+    expect(received).toBe('The body is not the one that was signed');
+  });
+
+  test('without TLS, nodes ask only nodes of the same machine', async () => {
+    const nodes = createHttpNodes({ id: 'a', secret });
+    closers.push(() => nodes.close());
+    const to = { id: 'b', url: 'http://192.0.2.1:7070' };
+    await expect(nodes.call(to, 'echo', 1)).rejects.toThrow('is not encrypted');
+  });
 });
 
 test('a call that is too long is refused', async () => {

@@ -1,12 +1,20 @@
 // Nodes over HTTP: connections to the internal ports of other nodes, kept open, with bounds for each node.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { Json } from '../../model/json.ts';
 import type { NodeAddress } from '../../model/node-address.ts';
-import { clusterToken } from '../cluster-secret.ts';
+import {
+  bodyFollows,
+  digestOf,
+  emptyDigest,
+  NodeSigner,
+  refusePlain,
+  sealBytes,
+} from '../cluster-secret.ts';
 import { type ForwardedRequest, nodeLimits, type Nodes, NodeUnreachable } from '../nodes.ts';
 import { createAnswerReader } from './answer-reader.ts';
-import { callPath, nodeHeaders, passedHeaders } from '../node-headers.ts';
+import { aboutForwarded, callPath, longer, nodeHeaders, passedHeaders } from '../node-headers.ts';
 
 export interface HttpNodesOptions {
   /** Of this node. */
@@ -14,6 +22,9 @@ export interface HttpNodesOptions {
   readonly secret: string;
   /** Certificate authorities of the nodes, as PEM, in place of those of the system. */
   readonly ca?: string | undefined;
+  /** Whether nodes on other machines may be asked without TLS. */
+  readonly plaintext?: boolean | undefined;
+  readonly now?: () => number;
 }
 
 interface Peer {
@@ -22,13 +33,15 @@ interface Peer {
   waiting: number;
 }
 
-export function createHttpNodes({ id, secret, ca }: HttpNodesOptions): Nodes {
+export function createHttpNodes(options: HttpNodesOptions): Nodes {
+  const { id, secret, ca, plaintext = false, now = Date.now } = options;
   const peers = new Map<string, Peer>();
-  const identity = [nodeHeaders.token, clusterToken(secret), nodeHeaders.from, id];
+  const signer = new NodeSigner(secret, now);
 
   function peerOf({ url }: NodeAddress): Peer {
     const known = peers.get(url);
     if (known !== undefined) return known;
+    refusePlain(url, plaintext);
     const peer: Peer = { pool: poolOf(url, ca), waiting: 0 };
     peers.set(url, peer);
     return peer;
@@ -37,17 +50,25 @@ export function createHttpNodes({ id, secret, ca }: HttpNodesOptions): Nodes {
   return {
     async call(to, name, request, { answerMsMax = nodeLimits.callMsMax } = {}) {
       const body = JSON.stringify(request);
-      const sent = { ...{ name, identity, callId: randomUUID() }, body, answerMsMax };
+      const callId = randomUUID();
+      const path = `${callPath}${name}`;
+      const sealed = { method: 'POST', path, from: id, to: to.id, about: callId };
+      const digest = digestOf(body);
       const { pool } = peerOf(to);
       let wasSent = false;
       const send = () =>
-        sendCall(pool, sent).catch((error: unknown) => {
+        // Signed anew each time, because a node accepts a signature once.
+        sendCall(pool, {
+          ...{ path, body, answerMsMax, callId, from: id },
+          signature: signer.sign({ ...sealed, digest }),
+        }).catch((error: unknown) => {
           wasSent ||= !isConnectError(error);
           throw error;
         });
       try {
         return await send().catch((error: unknown) => {
-          if (error instanceof CallFailed) throw error;
+          // A refusal says that the signature was received before: the call was doubled on its way.
+          if (error instanceof CallFailed && error.status !== 401) throw error;
           return send();
         });
       } catch (error) {
@@ -61,7 +82,7 @@ export function createHttpNodes({ id, secret, ca }: HttpNodesOptions): Nodes {
         return Promise.reject(new NodeUnreachable(to, false, 'too many requests wait for it'));
       peer.waiting++;
       const { handler, answer } = createAnswerReader(to, request.signal);
-      peer.pool.dispatch(dispatchOf(request, identity), handler);
+      peer.pool.dispatch(dispatchOf(request, { from: id, to: to.id, signer }), handler);
       return answer.finally(() => {
         peer.waiting--;
       });
@@ -85,8 +106,9 @@ function poolOf(url: string, ca: string | undefined): Pool {
 }
 
 interface SentCall {
-  readonly name: string;
-  readonly identity: readonly string[];
+  readonly path: string;
+  readonly from: string;
+  readonly signature: string;
   readonly callId: string;
   readonly body: string;
   readonly answerMsMax: number;
@@ -94,12 +116,15 @@ interface SentCall {
 
 async function sendCall(
   pool: Pool,
-  { name, identity, callId, body, answerMsMax }: SentCall,
+  { path, from, signature, callId, body, answerMsMax }: SentCall,
 ): Promise<Json> {
   const { statusCode, body: answer } = await pool.request({
-    path: `${callPath}${name}`,
+    path,
     method: 'POST',
-    headers: [...identity, nodeHeaders.call, callId, 'content-type', 'application/json'],
+    headers: [
+      ...[nodeHeaders.from, from, nodeHeaders.signature, signature, nodeHeaders.call, callId],
+      ...['content-type', 'application/json'],
+    ],
     body,
     signal: AbortSignal.timeout(answerMsMax),
   });
@@ -121,14 +146,44 @@ function isConnectError(error: unknown): boolean {
 /** The node has handled the call, without success. */
 class CallFailed extends Error {
   override readonly name = 'CallFailed';
+  readonly status: number;
 
   constructor(status: number, message: string) {
     super(`${status}: ${message}`);
+    this.status = status;
   }
 }
 
-function dispatchOf(request: ForwardedRequest, identity: readonly string[]) {
+interface SentBy {
+  readonly from: string;
+  readonly to: string;
+  readonly signer: NodeSigner;
+}
+
+function dispatchOf(request: ForwardedRequest, { from, to, signer }: SentBy) {
   const { method, url: path, headers, body = null, remoteAddress, lease } = request;
-  const added = [nodeHeaders.lease, lease, nodeHeaders.address, remoteAddress];
-  return { method, path, headers: [...passedHeaders(headers), ...identity, ...added], body };
+  const about = aboutForwarded(lease, remoteAddress);
+  const isStream = body instanceof Readable;
+  const digest = isStream ? bodyFollows : body === null ? emptyDigest : digestOf(body);
+  const signature = signer.sign({ method, path, from, to, about, digest });
+  const added = [
+    ...[nodeHeaders.from, from, nodeHeaders.signature, signature],
+    ...[nodeHeaders.lease, lease, nodeHeaders.address, remoteAddress],
+  ];
+  const passed = [...passedHeaders(headers)];
+  if (!isStream) return { method, path, headers: [...passed, ...added], body };
+  const sealed = Readable.from(withSeal(body, signer, signature), { objectMode: false });
+  // Who stops reading the sealed body no longer reads the request.
+  sealed.once('close', () => body.destroy());
+  return { method, path, headers: [...longer(passed, sealBytes), ...added], body: sealed };
+}
+
+/** A body whose digest is not known before its end has its seal behind it. */
+async function* withSeal(body: Readable, signer: NodeSigner, signature: string) {
+  const digest = createHash('sha256');
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    digest.update(chunk);
+    yield chunk;
+  }
+  yield signer.seal(signature, digest.digest());
 }

@@ -1,4 +1,5 @@
-// Internal port: where a node receives calls and forwarded requests of the others, with the secret of the cluster.
+// Internal port: where a node receives calls and forwarded requests of the others, signed with the secret of the cluster.
+import { createHash } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -10,10 +11,17 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Json } from '../../model/json.ts';
 import { createCallTable, type HandleCall } from '../call-table.ts';
-import { tokenCheck } from '../cluster-secret.ts';
+import { bodyFollows, digestOf, sealBytes, SignatureCheck } from '../cluster-secret.ts';
 import { type CallHandlers, nodeLimits } from '../nodes.ts';
 import type { FeedHandlers } from '../links/links.ts';
-import { callPath, linkPath, nodeHeaders, passedHeaders } from '../node-headers.ts';
+import {
+  aboutForwarded,
+  callPath,
+  linkPath,
+  longer,
+  nodeHeaders,
+  passedHeaders,
+} from '../node-headers.ts';
 import { setTimer } from '../../structures/timers.ts';
 import { createQuietWait } from './quiet-wait.ts';
 import { createLinkServer, type LinkServer } from './web-socket-links.ts';
@@ -22,6 +30,8 @@ import { createLinkServer, type LinkServer } from './web-socket-links.ts';
 const unreadMsMax = 2_000;
 
 export interface InternalPortParts {
+  /** Of this node. */
+  readonly id: string;
   readonly secret: string;
   /** Certificate and key as PEM; without both, the port is not encrypted. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
@@ -32,11 +42,14 @@ export interface InternalPortParts {
   readonly holds: (lease: string) => boolean;
   /** Serves a request of a client; its socket has the address of the client. */
   readonly serve: RequestListener;
-  /** Reports a request without the secret. */
-  readonly refused: (address: string) => void;
+  /** Reports a request that no node of this cluster signed, or that was received before. */
+  readonly refused: (address: string, reason: string) => void;
   /** Reports a handler that failed. */
   readonly failed: (call: string, error: unknown) => void;
+  readonly now?: () => number;
 }
+
+type Accepted = ReturnType<SignatureCheck['accept']>;
 
 export interface InternalPort {
   /** Resolves with the port that was bound. */
@@ -45,24 +58,35 @@ export interface InternalPort {
 }
 
 export function createInternalPort(parts: InternalPortParts): InternalPort {
-  const isRight = tokenCheck(parts.secret);
+  const check = new SignatureCheck(parts.secret, parts.now ?? Date.now);
+  const accept = ({ method = '', url: path = '', headers }: IncomingMessage): Accepted => {
+    const [from, lease, address, call] = [
+      ...[nodeHeaders.from, nodeHeaders.lease, nodeHeaders.address, nodeHeaders.call],
+    ].map((name) => String(headers[name] ?? ''));
+    const isForwarded = lease !== '' && !path.startsWith(callPath);
+    const about = isForwarded ? aboutForwarded(lease ?? '', address ?? '') : (call ?? '');
+    const signed = { method, path, from: from ?? '', to: parts.id, about };
+    return check.accept(headers[nodeHeaders.signature], signed);
+  };
   const handleCall = createCallTable(parts.handlers);
   const quiet = createQuietWait();
   const server = serverOf(parts, (request, response) => {
-    const { headers, socket, url = '' } = request;
+    const { socket, url = '' } = request;
     quiet.requested(response);
-    if (!isRight(headers[nodeHeaders.token])) {
-      parts.refused(socket.remoteAddress ?? '');
+    const accepted = accept(request);
+    if ('refused' in accepted) {
+      parts.refused(socket.remoteAddress ?? '', accepted.refused);
       // What follows on the connection is not read.
-      return void response.writeHead(401, { connection: 'close' }).end();
+      return void response.writeHead(401, { connection: 'close' }).end(accepted.refused);
     }
-    if (url.startsWith(callPath)) return void answerCall(parts, handleCall, request, response);
-    serveForwarded(parts, request, response);
+    if (url.startsWith(callPath))
+      return void answerCall(parts, { handle: handleCall, ...accepted }, request, response);
+    serveForwarded(parts, { check, ...accepted }, request, response);
   });
   // The other node ends idle connections first, so that it never sends on one that just ended.
   server.keepAliveTimeout = 60_000;
   const links = createLinkServer(parts);
-  acceptLinks(server, links, parts, isRight);
+  acceptLinks(server, links, parts, accept);
   return {
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
@@ -87,12 +111,14 @@ function acceptLinks(
   server: Server,
   links: LinkServer,
   { refused }: Pick<InternalPortParts, 'refused'>,
-  isRight: (sent: unknown) => boolean,
+  accept: (request: IncomingMessage) => Accepted,
 ): void {
   server.on('upgrade', (request, socket: Socket, head) => {
-    if (isRight(request.headers[nodeHeaders.token]) && request.url === linkPath)
+    const accepted = accept(request);
+    const reason = 'refused' in accepted ? accepted.refused : 'not the path of links';
+    if ('digest' in accepted && request.url === linkPath)
       return links.upgrade(request, socket, head);
-    refused(socket.remoteAddress ?? '');
+    refused(socket.remoteAddress ?? '', reason);
     socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   });
 }
@@ -106,6 +132,7 @@ function serverOf({ tls }: InternalPortParts, listener: RequestListener): Server
 /** A forwarded request is served here or refused, and never forwarded again. */
 function serveForwarded(
   { holds, serve }: InternalPortParts,
+  signed: SignedBody,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
@@ -120,11 +147,55 @@ function serveForwarded(
     response.writeHead(421, { ...refusal, connection: 'close' }).flushHeaders();
     return endAfterBody(request, response);
   }
+  withSignedBody(request, signed);
   for (const name of Object.values(nodeHeaders)) delete headers[name];
   request.rawHeaders = [...passedHeaders(request.rawHeaders)];
+  if (signed.digest === bodyFollows) {
+    request.rawHeaders = longer(request.rawHeaders, -sealBytes);
+    const { 'content-length': length } = headers;
+    if (length !== undefined) headers['content-length'] = String(Number(length) - sealBytes);
+  }
   // One request at a time is on the connection, so its address is that of the client until the end.
   Object.defineProperty(socket, 'remoteAddress', { value, configurable: true });
   serve(request, response);
+}
+
+interface SignedBody {
+  readonly check: SignatureCheck;
+  readonly digest: string;
+}
+
+/**
+ * Ends the body only if it is the one that was signed: else it breaks off, as that of a client who
+ * is gone. Of a body that is followed by its seal, the seal is removed.
+ */
+function withSignedBody(request: IncomingMessage, { check, digest }: SignedBody): void {
+  const isSealed = digest === bodyFollows;
+  const signature = String(request.headers[nodeHeaders.signature]);
+  const found = createHash('sha256');
+  const push = request.push.bind(request);
+  let held: Buffer = Buffer.alloc(0);
+  request.push = (chunk: Buffer | null) => {
+    if (chunk !== null && !isSealed) {
+      found.update(chunk);
+      return push(chunk);
+    }
+    if (chunk !== null) {
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const known = held.subarray(0, -sealBytes);
+      if (known.length === 0) return true;
+      held = held.subarray(-sealBytes);
+      found.update(known);
+      return push(known);
+    }
+    const whole = found.digest();
+    const isRight = isSealed
+      ? check.isSealed(signature, whole, held)
+      : whole.toString('base64url') === digest;
+    if (isRight) return push(null);
+    request.destroy(new Error('The body is not the one that was signed'));
+    return false;
+  };
 }
 
 /** A node that still sends would lose the answer if the connection ended with bytes unread. */
@@ -139,7 +210,7 @@ function endAfterBody(request: IncomingMessage, response: ServerResponse): void 
 
 async function answerCall(
   { failed }: InternalPortParts,
-  handle: HandleCall,
+  { handle, digest }: { readonly handle: HandleCall; readonly digest: string },
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -147,6 +218,7 @@ async function answerCall(
   try {
     const body = await bodyOf(request);
     if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
+    if (digestOf(body) !== digest) return void response.writeHead(401).end('wrong body');
     const { [nodeHeaders.from]: from, [nodeHeaders.call]: id } = request.headers;
     if (typeof from !== 'string' || typeof id !== 'string')
       return void response.writeHead(400).end();

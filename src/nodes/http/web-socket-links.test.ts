@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { linksMustBehave } from '../conformance/links.conformance.ts';
 import type { FeedHandlers } from '../links/links.ts';
+import { emptyDigest, NodeSigner } from '../cluster-secret.ts';
 import { createInternalPort } from './internal-port.ts';
 import { createWebSocketLinks } from './web-socket-links.ts';
 
@@ -17,7 +18,7 @@ afterEach(async () => {
 
 function portOf(feeds: FeedHandlers) {
   const port = createInternalPort({
-    ...{ secret, feeds, handlers: new Map(), holds: () => true, failed: () => undefined },
+    ...{ id: 'b', secret, feeds, handlers: new Map(), holds: () => true, failed: () => undefined },
     serve: (_, response) => void response.end(),
     refused: (address) => void refusals.push(address),
   });
@@ -64,10 +65,21 @@ linksMustBehave(async (feeds) => {
   return { ...proxy, links, to: { id: 'b', url: proxy.url }, disconnect: () => port.close() };
 });
 
+const signed = (path: string, to: string) =>
+  new NodeSigner(secret, Date.now).sign({
+    ...{ method: 'GET', path, from: 'a', to, about: '', digest: emptyDigest },
+  });
+const headersOf = (signature: string) => ({
+  'heliograph-node': 'a',
+  'heliograph-node-signature': signature,
+});
+
 test.each([
-  ['without a token', '/node/links', {}],
-  ['with the secret itself', '/node/links', { 'heliograph-node-token': secret }],
-  ['to another path', '/v3/data-streams', {}],
+  ['without a signature', '/node/links', {}],
+  ['with the secret itself', '/node/links', headersOf(secret)],
+  ['signed for another path', '/node/links', headersOf(signed('/node/link', 'b'))],
+  ['signed for another node', '/node/links', headersOf(signed('/node/links', 'c'))],
+  ['to another path', '/v3/data-streams', headersOf(signed('/v3/data-streams', 'b'))],
 ])('a connection %s is refused and reported', async (_, path, headers) => {
   const port = await portOf(new Map()).listen({ host: '127.0.0.1', port: 0 });
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });

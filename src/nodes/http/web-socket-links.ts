@@ -1,10 +1,10 @@
-// Links over WebSocket: dialed at the internal ports of other nodes, with the token of the cluster.
+// Links over WebSocket: dialed at the internal ports of other nodes, each opened by a signed request.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { NodeAddress } from '../../model/node-address.ts';
 import { setRepeatingTimer, setTimer } from '../../structures/timers.ts';
-import { clusterToken } from '../cluster-secret.ts';
+import { emptyDigest, NodeSigner, refusePlain } from '../cluster-secret.ts';
 import { createDialedLinks } from '../links/dialed-links.ts';
 import { type LinkSender, openLinkSender } from '../links/link-sender.ts';
 import type { LinkSocket } from '../links/link-socket.ts';
@@ -17,6 +17,9 @@ export interface WebSocketLinksOptions {
   readonly secret: string;
   /** Certificate authorities of the nodes, as PEM, in place of those of the system. */
   readonly ca?: string | undefined;
+  /** Whether nodes on other machines may be followed without TLS. */
+  readonly plaintext?: boolean | undefined;
+  readonly now?: () => number;
 }
 
 const socketOptions = {
@@ -26,15 +29,22 @@ const socketOptions = {
   skipUTF8Validation: true,
 } as const;
 
-export function createWebSocketLinks({ id, secret, ca }: WebSocketLinksOptions): Links {
-  const headers = { [nodeHeaders.token]: clusterToken(secret), [nodeHeaders.from]: id };
+export function createWebSocketLinks(given: WebSocketLinksOptions): Links {
+  const { id, secret, ca, plaintext = false, now = Date.now } = given;
+  const signer = new NodeSigner(secret, now);
   const options = {
-    ...{ ...socketOptions, headers, handshakeTimeout: linkLimits.connectMsMax },
+    ...{ ...socketOptions, handshakeTimeout: linkLimits.connectMsMax },
     ...(ca !== undefined && { ca }),
   };
   return createDialedLinks({
     ...{ setTimer, setRepeatingTimer },
-    dial: (to) => dial(to, options),
+    async dial(to) {
+      refusePlain(to.url, plaintext);
+      const asked = { method: 'GET', path: linkPath, from: id, to: to.id, about: '' };
+      const signature = signer.sign({ ...asked, digest: emptyDigest });
+      const headers = { [nodeHeaders.from]: id, [nodeHeaders.signature]: signature };
+      return dial(to, { ...options, headers });
+    },
   });
 }
 
@@ -68,7 +78,7 @@ function linkSocketOf(webSocket: WebSocket): LinkSocket {
 }
 
 export interface LinkServer {
-  /** Takes over the connection of a node whose token is right. */
+  /** Takes over the connection of a node whose signature is right. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   close(): Promise<void>;
 }
