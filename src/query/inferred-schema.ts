@@ -1,6 +1,8 @@
 // The schema of a device's data: what its type declares, joined with what was measured (interface 2.4 and 4.1).
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { ReadingStore } from './sample-reader.ts';
+import type { MeasuredType } from '../samples/sample-store.ts';
 import { keysOfWide, measuredProperties, type MeasuredProperty } from './measured-properties.ts';
 
 const topicsMax = 50;
@@ -25,7 +27,8 @@ export interface TopicSchema {
 export async function inferSchema(
   deviceId: string,
   declared: DeclaredSchemas,
-  store: Pick<ReadingStore, 'measuredKeys' | 'latestSample'>,
+  store: Pick<ReadingStore, 'measuredKeys' | 'latestSample' | 'samples'>,
+  now: EpochMs,
 ): Promise<Readonly<Record<string, TopicSchema>>> {
   const measured = new Map(
     (await store.measuredKeys(deviceId)).map(({ topic, keys }) => [topic, keys]),
@@ -45,7 +48,10 @@ export async function inferSchema(
       keys = [...keys, ...(wide === undefined ? [] : keysOfWide(wide.data))];
     }
     const document = documentOf(declared[topic]);
-    const properties = joined(document['properties'], measuredProperties(keys));
+    const measuredHere = measuredProperties(keys);
+    const scan = { deviceId, topic, to: now + dayMs };
+    const newest = await newestTypes(measuredHere, scan, store);
+    const properties = joined(document['properties'], measuredHere, newest);
     schemas.push([topic, { ...headOf(deviceId, topic, document), properties }]);
   }
   return Object.fromEntries(schemas);
@@ -84,17 +90,18 @@ function headOf(
 function joined(
   declared: Json | undefined,
   measured: ReadonlyMap<string, MeasuredProperty>,
+  newest: NewestTypes,
 ): JsonObject {
   const properties: [string, JsonObject][] = [];
   const declaredKeys = isJsonObject(declared) ? Object.entries(declared) : [];
   for (const [key, property] of declaredKeys) {
     const found = measured.get(key);
     const own = isJsonObject(property) ? property : {};
-    properties.push([key, declaredProperty(key, own, found)]);
+    properties.push([key, declaredProperty(key, own, found, newest)]);
   }
   const taken = new Set(declaredKeys.map(([key]) => key));
   for (const [key, found] of measured)
-    if (!taken.has(key)) properties.push([key, inferredProperty(key, found)]);
+    if (!taken.has(key)) properties.push([key, inferredProperty(key, found, newest)]);
   return Object.fromEntries(properties);
 }
 
@@ -102,31 +109,102 @@ function declaredProperty(
   key: string,
   own: JsonObject,
   found: MeasuredProperty | undefined,
+  newest: NewestTypes,
 ): JsonObject {
   const nested = own['properties'] !== undefined || (found?.properties.size ?? 0) > 0;
   return {
     title: key,
-    ...(found === undefined ? {} : { type: typeOf(found) }),
+    ...(found === undefined ? {} : typesOf(found, newest)),
     ...own,
+    ...declaredTypes(own['type'], found, newest),
     inferred: false,
-    ...(nested ? { properties: joined(own['properties'], found?.properties ?? new Map()) } : {}),
+    ...(nested
+      ? { properties: joined(own['properties'], found?.properties ?? new Map(), newest) }
+      : {}),
   };
 }
 
-function inferredProperty(key: string, found: MeasuredProperty): JsonObject {
+function inferredProperty(key: string, found: MeasuredProperty, newest: NewestTypes): JsonObject {
   const nested = found.types.has('object');
   return {
     title: key,
-    type: typeOf(found),
+    ...typesOf(found, newest),
     inferred: true,
-    ...(nested ? { properties: joined(undefined, found.properties) } : {}),
+    ...(nested ? { properties: joined(undefined, found.properties, newest) } : {}),
   };
 }
 
-// One type is a text, several are a list, as JSON Schema has it; null only counts when it is all
-// there is.
-function typeOf({ types }: MeasuredProperty): Json {
-  const named = [...types].filter((type) => type !== 'null').sort();
-  const [first = 'null'] = named;
-  return named.length > 1 ? named : first;
+/** `type` is one text (interface 2.4), that of the newest value; `types` are all that were seen. */
+function typesOf(found: MeasuredProperty, newest: NewestTypes): JsonObject {
+  const [first = 'null'] = namedTypes(found);
+  return { type: newest.get(found) ?? first, types: [...found.types].sort() };
+}
+
+/** JSON Schema also has lists of types: then what was sent decides, or the first. */
+function declaredTypes(
+  declared: Json | undefined,
+  found: MeasuredProperty | undefined,
+  newest: NewestTypes,
+): JsonObject {
+  if (!Array.isArray(declared)) return {};
+  const [first = 'null'] = declared.filter((type) => type !== 'null');
+  const seen = found === undefined ? undefined : typesOf(found, newest)['type'];
+  const isDeclared = seen !== undefined && declared.includes(seen);
+  return { type: isDeclared ? seen : first, types: declared };
+}
+
+/** Null only counts when it is all there is. */
+function namedTypes({ types }: MeasuredProperty): readonly MeasuredType[] {
+  return [...types].filter((type) => type !== 'null').sort();
+}
+
+type NewestTypes = ReadonlyMap<MeasuredProperty, MeasuredType>;
+
+/** Samples that are read at most to find out the newest type of keys that had several. */
+const newestScan = { samplesMax: 1_000, pageSamples: 100 } as const;
+
+/** Of the properties that had several types, that of their newest value, which is mostly in the newest samples. */
+async function newestTypes(
+  measured: ReadonlyMap<string, MeasuredProperty>,
+  scan: { readonly deviceId: string; readonly topic: string; readonly to: EpochMs },
+  store: Pick<ReadingStore, 'samples'>,
+): Promise<NewestTypes> {
+  const newest = new Map<MeasuredProperty, MeasuredType>();
+  const open = new Map(severalTypes(measured, []));
+  const { samplesMax, pageSamples: limit } = newestScan;
+  for (let skip = 0; open.size > 0 && skip < samplesMax; skip += limit) {
+    const page = await store.samples({ ...scan, limit, skip });
+    for (const { data } of page) {
+      for (const [property, path] of open) {
+        const type = typeAt(data, path);
+        if (type === undefined) continue;
+        newest.set(property, type);
+        open.delete(property);
+      }
+    }
+    if (page.length < limit) break;
+  }
+  return newest;
+}
+
+function severalTypes(
+  measured: ReadonlyMap<string, MeasuredProperty>,
+  above: readonly string[],
+): (readonly [MeasuredProperty, readonly string[]])[] {
+  return [...measured].flatMap(([key, property]) => {
+    const path = [...above, key];
+    const below = severalTypes(property.properties, path);
+    return namedTypes(property).length > 1 ? [[property, path] as const, ...below] : below;
+  });
+}
+
+/** Undefined for null and for what is not there. */
+function typeAt(data: JsonObject, path: readonly string[]): MeasuredType | undefined {
+  let value: Json | undefined = data;
+  for (const key of path) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  if (value === null || value === undefined) return undefined;
+  return Array.isArray(value) ? 'array' : (typeof value as MeasuredType);
 }

@@ -219,7 +219,7 @@ describe('interface 2.4: the inferred schema', () => {
       sample(1, { mixed: null, door: null }),
       sample(2, { mixed: 'x' }),
     ]);
-    expect(await inferSchema('d1', declared, store)).toEqual({
+    expect(await inferSchema('d1', declared, store, noon)).toEqual({
       default: {
         $id: 'https://example.org/climate.json',
         $schema: 'http://json-schema.org/draft-07/schema#',
@@ -229,6 +229,7 @@ describe('interface 2.4: the inferred schema', () => {
           temperature: {
             title: 'Temperature',
             type: 'number',
+            types: ['number'],
             unit: '°C',
             maximum: 85,
             inferred: false,
@@ -236,21 +237,28 @@ describe('interface 2.4: the inferred schema', () => {
           position: {
             title: 'position',
             type: 'object',
+            types: ['object'],
             inferred: false,
             properties: {
-              lat: { title: 'Latitude', type: 'number', inferred: false },
-              lon: { title: 'lon', type: 'number', inferred: true },
+              lat: { title: 'Latitude', type: 'number', types: ['number'], inferred: false },
+              lon: { title: 'lon', type: 'number', types: ['number'], inferred: true },
             },
           },
           humidity: {
             title: 'humidity',
             type: 'number',
+            types: ['number'],
             $ref: 'https://example.org/models#/humidity',
             inferred: false,
           },
-          door: { title: 'door', type: 'string', inferred: true },
-          mixed: { title: 'mixed', type: ['number', 'string'], inferred: true },
-          list: { title: 'list', type: 'array', inferred: true },
+          door: { title: 'door', type: 'string', types: ['null', 'string'], inferred: true },
+          mixed: {
+            title: 'mixed',
+            type: 'string',
+            types: ['null', 'number', 'string'],
+            inferred: true,
+          },
+          list: { title: 'list', type: 'array', types: ['array'], inferred: true },
         },
       },
       unused: expect.objectContaining({ title: 'unused', type: 'object' }),
@@ -258,16 +266,49 @@ describe('interface 2.4: the inferred schema', () => {
     });
   });
 
+  test('behaviour 20: the type is one text, that of the newest value that is not null', async () => {
+    const declared = {
+      default: {
+        properties: { list: { type: ['null', 'string', 'number'] }, kept: { type: 'string' } },
+      },
+      unused: { properties: { level: { type: ['null', 'number'] } } },
+    };
+    const dayLater = 25 * 60;
+    const store = await storeOf([
+      sample(0, { state: 'on', list: 'a', kept: 1, in: { deep: true } }),
+      sample(1, { state: 5, list: 1, in: { deep: 1 } }),
+      ...Array.from({ length: 250 }, (_, i) => sample(2 + i, { state: null, other: i })),
+      sample(dayLater, { state: true, list: 'from the future' }),
+    ]);
+    const { default: schema, unused } = await inferSchema('d1', declared, store, noon);
+    expect(schema!.properties).toMatchObject({
+      state: { type: 'number', types: ['boolean', 'null', 'number', 'string'] },
+      list: { type: 'number', types: ['null', 'string', 'number'] },
+      kept: { type: 'string', types: ['number'] },
+      in: {
+        type: 'object',
+        properties: { deep: { type: 'number', types: ['boolean', 'number'] } },
+      },
+      other: { type: 'number', types: ['number'] },
+    });
+    expect(unused!.properties['level']).toMatchObject({
+      type: 'number',
+      types: ['null', 'number'],
+    });
+  });
+
   test('contract 35: {} only when nothing is declared and nothing stored', async () => {
-    expect(await inferSchema('d1', {}, await storeOf([]))).toEqual({});
-    expect(Object.keys(await inferSchema('d1', { alarm: {} }, await storeOf([])))).toEqual([
+    expect(await inferSchema('d1', {}, await storeOf([]), noon)).toEqual({});
+    expect(Object.keys(await inferSchema('d1', { alarm: {} }, await storeOf([]), noon))).toEqual([
       'alarm',
     ]);
   });
 
   test('interface 8: the newest 50 topics at most, declared ones first', async () => {
     const samples = Array.from({ length: 60 }, (_, i) => sample(i, { a: i }, `topic${i}`));
-    const topics = Object.keys(await inferSchema('d1', { declared: {} }, await storeOf(samples)));
+    const topics = Object.keys(
+      await inferSchema('d1', { declared: {} }, await storeOf(samples), noon),
+    );
     expect(topics).toEqual(['declared', ...Array.from({ length: 49 }, (_, i) => `topic${59 - i}`)]);
   });
 
@@ -277,11 +318,11 @@ describe('interface 2.4: the inferred schema', () => {
       sample(0, { k1: 'text', old: true }),
       sample(1, { ...wide, on: null, in: { a: 1 } }),
     ]);
-    const { properties } = (await inferSchema('d1', {}, store))['default']!;
+    const { properties } = (await inferSchema('d1', {}, store, noon))['default']!;
     expect(Object.keys(properties)).toHaveLength(303);
     expect(properties).toMatchObject({
       k0: { type: 'number', inferred: true },
-      k1: { type: ['number', 'string'] },
+      k1: { type: 'number', types: ['number', 'string'] },
       old: { type: 'boolean' },
       on: { type: 'null' },
       in: { type: 'object' },

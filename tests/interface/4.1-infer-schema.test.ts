@@ -33,13 +33,17 @@ test('interface 2.4: declared properties keep what they declare, measured ones a
     title: 'Climate',
     type: 'object',
     properties: {
-      temperature: { title: 'Temperature', type: 'number', unit: '°C', inferred: false },
-      door: { title: 'door', type: 'boolean', inferred: true },
+      temperature: {
+        ...{ title: 'Temperature', type: 'number', types: ['number'] },
+        ...{ unit: '°C', inferred: false },
+      },
+      door: { title: 'door', type: 'boolean', types: ['boolean'], inferred: true },
       position: {
         title: 'position',
         type: 'object',
+        types: ['object'],
         inferred: true,
-        properties: { lat: { title: 'lat', type: 'number', inferred: true } },
+        properties: { lat: { title: 'lat', type: 'number', types: ['number'], inferred: true } },
       },
     },
   });

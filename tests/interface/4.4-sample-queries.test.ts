@@ -256,14 +256,17 @@ describe('interface 2.4 and 4.1, contract 22: infer-schema', () => {
         title: 'Climate',
         type: 'object',
         properties: {
-          temperature: { ...declared.properties.temperature, inferred: false },
-          open: { title: 'open', type: 'boolean', inferred: true },
-          name: { title: 'name', type: 'string', inferred: true },
+          temperature: { ...declared.properties.temperature, types: ['number'], inferred: false },
+          open: { title: 'open', type: 'boolean', types: ['boolean'], inferred: true },
+          name: { title: 'name', type: 'string', types: ['string'], inferred: true },
           place: {
             title: 'place',
             type: 'object',
+            types: ['object'],
             inferred: true,
-            properties: { lat: { title: 'lat', type: 'number', inferred: true } },
+            properties: {
+              lat: { title: 'lat', type: 'number', types: ['number'], inferred: true },
+            },
           },
         },
       },

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { samples } from '../../contract/endpoints/sample-queries.ts';
 import { plusRestored } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
 import { parseBound } from '../../model/time-bound.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
@@ -22,6 +23,7 @@ import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
 export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {
   readonly store: ReadingStore;
+  readonly now: () => EpochMs;
   /** The schemas of the device's type, by topic; none without a type. */
   readonly declaredSchemas: (deviceId: string) => DeclaredSchemas | Promise<DeclaredSchemas>;
 }
@@ -92,9 +94,10 @@ function inferSchemaRoute(parts: SampleQueryParts): Route {
   return resourceRoute(
     samples.inferSchema,
     deviceInPath(parts),
-    async ({ params: { deviceId } }) => ({
-      ...(await inferSchema(deviceId, await parts.declaredSchemas(deviceId), parts.store)),
-    }),
+    async ({ params: { deviceId } }) => {
+      const declared = await parts.declaredSchemas(deviceId);
+      return { ...(await inferSchema(deviceId, declared, parts.store, parts.now())) };
+    },
   );
 }
 

@@ -4,6 +4,7 @@
 interface SchemaProperty {
   readonly title?: unknown;
   readonly type?: unknown;
+  readonly types?: readonly unknown[];
   readonly unit?: unknown;
   readonly inferred?: unknown;
   readonly properties?: Readonly<Record<string, SchemaProperty>>;
@@ -48,7 +49,7 @@ function keysBelow(
     const key = `${prefix}${name}`;
     if (property.properties !== undefined && depth < nestedMax)
       return keysBelow(property.properties, topic, `${key}.`, depth + 1);
-    const types = [property.type].flat();
+    const types = property.types ?? [property.type].flat();
     if (types.includes('array') || types.includes('object')) return [];
     const title = wordOf(property.title, key);
     return [
