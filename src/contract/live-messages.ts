@@ -1,6 +1,7 @@
 // API schemas of the live stream: every message in both directions (interface 6, contract 30, 35).
 import Type, { type Static } from 'typebox';
 import { type LiveKind, liveKinds } from '../model/live-kind.ts';
+import { outsideNameMax } from '../model/outside-name.ts';
 
 const orNull = <T extends Type.TSchema>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -16,10 +17,10 @@ const Echo = Type.Boolean();
 
 export const SubscriptionItem = Type.Object({
   /** Service device id; exactly one of `assetId`, `tagId` and `workspaceId` is set. */
-  assetId: orNull(Type.String()),
-  tagId: orNull(Type.String()),
+  assetId: orNull(Type.String({ maxLength: outsideNameMax })),
+  tagId: orNull(Type.String({ maxLength: outsideNameMax })),
   /** What happens in a workspace, of these kinds; `unsubscribe` without kinds means all. */
-  workspaceId: orNull(Type.String()),
+  workspaceId: orNull(Type.String({ maxLength: outsideNameMax })),
   kinds: orNull(Type.Array(Type.Union(liveKinds.map((kind) => Type.Literal(kind))))),
   /** Samples per second; further ones are omitted and counted. */
   perSecond: orNull(Type.Integer({ minimum: 1, maximum: 10_000 })),

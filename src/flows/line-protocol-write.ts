@@ -24,8 +24,9 @@ import {
 } from './backfill.ts';
 import { type ConnectorDeviceStages, createConnectorDevices } from './connector-devices.ts';
 
-/** Lines that are read in one turn of the event loop. */
-const linesPerTurn = 2_000;
+/** Time for which lines are read in one turn of the event loop, asked after so many lines. */
+const turnMsMax = 8;
+const linesPerLook = 16;
 /** Bad lines that an answer names; the others are counted. */
 const faultsNamedMax = 10;
 const shownLengthMax = 200;
@@ -83,7 +84,9 @@ export async function writePoints(write: PointWrite, on: WriteStages): Promise<W
 /** Returns whether there may be more. */
 function readLines(reader: LineReader, points: PointSamples, faults: Faults): boolean {
   const pointsMax = backfillLimits.samplesMax;
-  for (let i = 0; i < linesPerTurn; i++) {
+  const startedAt = performance.now();
+  for (let i = 1; ; i++) {
+    if (i % linesPerLook === 0 && performance.now() - startedAt > turnMsMax) return true;
     const point = reader.next();
     if (point === undefined) return false;
     const fault = isFault(point) ? point : points.add(point, reader.line());
@@ -91,7 +94,6 @@ function readLines(reader: LineReader, points: PointSamples, faults: Faults): bo
       faults.add(reader.line(), `unable to parse '${shortText(reader.text())}': ${fault.reason}`);
     if (points.samples.length > pointsMax) throw problem('pointsTooMany', { pointsMax });
   }
-  return true;
 }
 
 /** The journal is busy with one group while the next is prepared, and so are other requests. */

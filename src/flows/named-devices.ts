@@ -8,6 +8,7 @@ import {
 import type { SampleColumns } from '../ingest/http/sample-scanner.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
+import { isLongName } from '../model/outside-name.ts';
 import type { Principal } from '../model/principal.ts';
 import { Problem } from '../model/problem.ts';
 import type { Place } from '../model/resource-ref.ts';
@@ -19,8 +20,6 @@ import type { KnownDevices } from './known-devices.ts';
 
 /** Names that a request keeps in memory. With more of them, all are looked up again. */
 const namesMax = 20_000;
-/** No device has a longer physical id. */
-const nameLengthMax = 256;
 
 export interface NamedDeviceStages {
   readonly cached: UplinkRouteCache['cached'];
@@ -102,10 +101,11 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
     const kept = on.known.of(organizationId);
     for (const place of deviceIds) {
       if (found[place] !== undefined) continue;
-      const device = kept.get(texts[place] ?? missing('name'));
+      const name = texts[place] ?? missing('name');
+      const device = isLongName(name) ? undefined : kept.get(name);
       // Most devices of a fleet were named by an earlier request.
       if (device === undefined) unknown.add(place);
-      else found[place] = mayWriteTo(device) ? device : deviceRefusal(texts[place] ?? '');
+      else found[place] = mayWriteTo(device) ? device : deviceRefusal(name);
     }
     if (unknown.size > 0) {
       const names = [...unknown].map((place) => deviceNameOf({ deviceId: texts[place] ?? '' }));
@@ -120,7 +120,6 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
 
   /** A promise only while the flow of the device is read. */
   function cachedDevice(name: string): FoundDevice | Promise<FoundDevice> | undefined {
-    if (name.length > nameLengthMax) return deviceRefusal(name);
     const route = on.cached(organizationId, name);
     if (route instanceof Promise) return route.then((read) => writable(name, read));
     return route && writable(name, route);

@@ -14,7 +14,7 @@ const overheadBytes = 400;
 
 /** What the owner cannot read from the records. */
 type SentUplink = Parameters<typeof uplinkOf>[0] &
-  Pick<Uplink, 'correlationId' | 'receivedAt' | 'samples' | 'rulesSkipped'> & {
+  Pick<Uplink, 'correlationId' | 'receivedAt' | 'samples' | 'notes' | 'rulesSkipped'> & {
     /** Service device id. */
     readonly deviceId: string;
     /** Whether an owner may have received it before. */
@@ -48,12 +48,13 @@ export function sendUplink(
 
 function sentUplinkOf({ correlationId, receivedAt, device, ...uplink }: Uplink): SentUplink {
   const { topic, timestamp, body, bodyBytes, metrics, duplicateKey, samples } = uplink;
-  const { isRepeated, rulesSkipped } = uplink;
+  const { notes, isRepeated, rulesSkipped } = uplink;
   return {
     ...{ correlationId, receivedAt, deviceId: device.id, topic, timestamp, body, bodyBytes },
     ...(metrics !== undefined && { metrics }),
     ...(duplicateKey !== undefined && { duplicateKey }),
     ...(samples !== undefined && { samples }),
+    ...(notes !== undefined && { notes }),
     ...(isRepeated !== undefined && { isRepeated }),
     ...(rulesSkipped !== undefined && { rulesSkipped }),
   };
@@ -73,11 +74,12 @@ export function uplinkReceiver(parts: UplinkReceiverParts): MessageHandler {
   return async (request) => {
     const sent = request as unknown as SentUplink;
     const { deviceId, correlationId, receivedAt, isRepeated = false, ...message } = sent;
-    const { samples, rulesSkipped, ...payload } = message;
+    const { samples, notes, rulesSkipped, ...payload } = message;
     const route = await findRoute(deviceId);
     const uplink = {
       ...uplinkOf(payload, route, correlationId, receivedAt),
       ...(samples !== undefined && { samples }),
+      ...(notes !== undefined && { notes }),
       ...(rulesSkipped !== undefined && { rulesSkipped }),
     };
     const { duplicateKey: key } = payload;

@@ -1,10 +1,11 @@
 // SenML capture: a pack becomes uplinks of the devices that its names begin with, each with its samples.
-import { resolvedPack, type SenmlValue } from '../ingest/senml/senml-pack.ts';
+import { type ResolvedPack, resolvedPack, type SenmlValue } from '../ingest/senml/senml-pack.ts';
 import { keyBehind, prefixesOf, samplesOfValues } from '../ingest/senml/senml-samples.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import { Problem, problem } from '../model/problem.ts';
+import type { Note } from '../model/processing-note.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { Capture, CaptureReceipt, CaptureStages } from './capture.ts';
@@ -63,7 +64,8 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
   }
 
   async function take(input: Capture, receivedAt: EpochMs): Promise<CaptureReceipt> {
-    const values = resolvedPack(input.body, input.timestamp ?? receivedAt);
+    const pack = resolvedPack(input.body, input.timestamp ?? receivedAt);
+    const { values } = pack;
     const devices = await byDevice(values, (name) => named(name, input.route));
     const { topic, duplicateKey } = input;
     let receipt: CaptureReceipt = { id: on.newId(), receivedAt };
@@ -78,7 +80,8 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
         ...{ deviceId: route.device.id, topic: topic ?? defaultTopic, ...sample },
         ...(meta !== undefined && { meta }),
       }));
-      const uplink = { ...uplinkOf(payload, route, on.newId(), receivedAt), samples };
+      const notes = i === 0 ? refusalNotes(pack) : [];
+      const uplink = { ...uplinkOf(payload, route, on.newId(), receivedAt), samples, notes };
       await on.handleUplink(uplink);
       receipt = { id: uplink.correlationId, receivedAt };
     }
@@ -90,6 +93,15 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
     if (input.idempotencyKey === undefined) return take(input, on.now());
     return captureOnce(input, on, take);
   };
+}
+
+/** In the processing log of the pack's first device. */
+function refusalNotes({ refusals, refusedCount }: ResolvedPack): Note[] {
+  if (refusedCount === 0) return [];
+  const more = refusedCount - refusals.length;
+  const counted = more > 0 ? `; and ${more} more records` : '';
+  const message = `Not stored: ${refusals.join('; ')}${counted}`;
+  return [{ level: 'WARN', source: 'UPLINK', message }];
 }
 
 interface DeviceValues {

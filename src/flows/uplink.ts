@@ -68,8 +68,8 @@ export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableE
 function entryOf(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
   if (uplink.script !== null) return scriptedEntryOf(uplink, on);
   const times = { dataReceived: uplink.receivedAt, processingStart: on.now() };
-  const { samples } = uplink;
-  const decoded = samples === undefined ? on.passThrough(uplink) : { samples, notes: [] };
+  const { samples, notes = [] } = uplink;
+  const decoded = samples === undefined ? on.passThrough(uplink) : { samples, notes };
   return decodedEntryOf(uplink, decoded, times, on);
 }
 

@@ -2,6 +2,7 @@
 import type { AcknowledgedItem, ReplyTo, ServerMessage } from '../contract/live-messages.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject } from '../model/json.ts';
+import { parsedJson } from '../model/json-keys.ts';
 import type { Principal } from '../model/principal.ts';
 import type { QuotaCount } from '../model/quota-count.ts';
 import { createCatchUp, type Replay } from './catch-up.ts';
@@ -246,7 +247,7 @@ async function handle(
 function parsed(text: string): { readonly id?: unknown; readonly type?: unknown } {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parsedJson(text);
   } catch (error) {
     throw refusal('INVALID_JSON', { reason: (error as Error).message.slice(0, 200) });
   }

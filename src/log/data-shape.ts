@@ -21,6 +21,8 @@ export type LeafKind = (typeof leafKinds)[keyof typeof leafKinds];
 
 const leavesMax = 256;
 const depthMax = 12;
+/** Of a shape's text, which is a key of many tables: V8 hashes keys beyond 16,383 by length alone. */
+const textLengthMax = 12_000;
 /** The interner forgets its shapes when it has so many; shapes in use live on. */
 const internedMax = 4_096;
 /** Shapes with the same first key that are tried before an object is described. */
@@ -174,7 +176,7 @@ function isEmpty(value: JsonObject): boolean {
 
 type Described = LeafKind | (string | Described)[];
 
-// Undefined when the object is wider or deeper than a shape may be.
+// Undefined when the object is wider or deeper than a shape may be, or its keys are too long.
 function describe(data: JsonObject): string | undefined {
   let leaves = 0;
   function node(value: Json, depth: number): Described | undefined {
@@ -192,7 +194,9 @@ function describe(data: JsonObject): string | undefined {
     return parts.length === 0 ? leafKinds.empty : parts;
   }
   const root = node(data, 0);
-  return root === undefined ? undefined : JSON.stringify(root);
+  if (root === undefined) return undefined;
+  const text = JSON.stringify(root);
+  return text.length > textLengthMax ? undefined : text;
 }
 
 function parseShape(text: string): DataShape {

@@ -12,6 +12,7 @@ import type { EncodedEntry } from './journal-block.ts';
 import type { EntrySample, LoggedRows, RowColumns } from './logged-entry.ts';
 import type { KindOfRow, RowKind } from './row-kind.ts';
 import { missing } from '../structures/missing.ts';
+import { textKey } from '../structures/text-key.ts';
 import { metricsCodec, traceCodec } from './trace-codec.ts';
 
 /** The rows of an entry with everything that followers are told of them. */
@@ -272,11 +273,12 @@ class WrittenTexts {
       for (let at = 0; at < this.#count; at++) if (texts[at] === text) return at + 1;
       texts[this.#count++] = text;
       if (this.#count > comparedMax)
-        this.#numbers = new Map(texts.map((known, i) => [known, i + 1]));
+        this.#numbers = new Map(texts.map((known, i) => [textKey(known), i + 1]));
       return 0;
     }
-    const number = this.#numbers.get(text);
-    if (number === undefined) this.#numbers.set(text, this.#numbers.size + 1);
+    const key = textKey(text);
+    const number = this.#numbers.get(key);
+    if (number === undefined) this.#numbers.set(key, this.#numbers.size + 1);
     return number ?? 0;
   }
 }

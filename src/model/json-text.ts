@@ -1,5 +1,6 @@
 // JSON text parser: limits the depth, and reports the position of a fault.
 import type { Json } from './json.ts';
+import { parsedJson, stringEnd } from './json-keys.ts';
 
 /** Deeper documents are refused to protect recursive code. Devices and clients do not need them. */
 export const jsonDepthMax = 64;
@@ -21,14 +22,13 @@ export function parseJsonText(text: string): Json {
   if (nestsTooDeep(text)) throw tooDeep();
   try {
     // A byte order mark is what some Windows tools put in front of UTF-8.
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Json;
+    return parsedJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (error) {
     throw new JsonFault(error instanceof Error ? error.message : String(error));
   }
 }
 
 const quote = 0x22;
-const backslash = 0x5c;
 
 function nestsTooDeep(text: string): boolean {
   // Nothing can nest deeper than half of its length, so ordinary payloads are not scanned at all.
@@ -45,15 +45,4 @@ function nestsTooDeep(text: string): boolean {
     }
   }
   return false;
-}
-
-function stringEnd(text: string, from: number): number {
-  let at = text.indexOf('"', from + 1);
-  while (at !== -1) {
-    let escapes = 0;
-    while (text.charCodeAt(at - 1 - escapes) === backslash) escapes++;
-    if (escapes % 2 === 0) return at;
-    at = text.indexOf('"', at + 1);
-  }
-  return text.length;
 }

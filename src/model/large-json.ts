@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { isJsonWhitespace, jsonBytes } from './json-bytes.ts';
 import { JsonFault, jsonDepthMax, parseJsonText } from './json-text.ts';
 import type { Json } from './json.ts';
+import { parsedJson } from './json-keys.ts';
 
 /** A group ends with the member that makes it this long. */
 const groupBytes = 128 * 1024;
@@ -269,7 +270,7 @@ function tooLong(): JsonFault {
 
 function parsed(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parsedJson(text);
   } catch {
     throw new Suspect();
   }

@@ -1,12 +1,14 @@
 // Topic check of interface 2.3 in linear time, because the printed expression backtracks exponentially.
+import { isLongName } from './outside-name.ts';
 
 /**
  * Whether the string is a topic. Accepts exactly what
  * `^[a-zA-Z0-9]([a-zA-Z0-9]+(\.|:|-|_)?)*[a-zA-Z0-9]+$` accepts: a first run of at least two
  * alphanumeric characters, then any number of runs of at least one, with single separators between
- * them.
+ * them; at most 500 characters (contract 42).
  */
 export function isTopic(text: string): boolean {
+  if (isLongName(text)) return false;
   let run = 0;
   let runMin = 2;
   for (let i = 0; i < text.length; i++) {

@@ -17,6 +17,11 @@ export const uplinkProblems = {
     code: '40004_CAPTURE_BODY_INVALID',
     message: 'The body must be a JSON object or array',
   },
+  nameTooLong: {
+    status: 400,
+    code: '40048_NAME_TOO_LONG',
+    message: (d: { reason: string }) => d.reason,
+  },
   sampleNotAnObject: {
     status: 400,
     code: '40040_SAMPLE_NOT_AN_OBJECT',

@@ -1,6 +1,7 @@
 // Uplink: one payload of one known device, before it becomes samples.
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { Note } from './processing-note.ts';
 import type { Sample } from './sample.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
 
@@ -44,6 +45,8 @@ export interface Uplink {
   readonly bodyBytes: number;
   /** Of a body that is understood without a decoder. */
   readonly samples?: readonly Sample[];
+  /** On what of that body could not be stored. */
+  readonly notes?: readonly Note[];
   /** Present when rules must not see its samples, because they are old. */
   readonly rulesSkipped?: true;
   /** What the network tells of it; absent when it tells nothing. */

@@ -3,7 +3,8 @@ import { EgressRefused } from '../egress/egress-refused.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { readHttpUrl } from '../egress/host.ts';
 import type { HttpCall } from '../egress/http-exchange.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { parsedJson } from '../model/json-keys.ts';
 import { Problem } from '../model/problem.ts';
 import type { ServerCall } from './network-server.ts';
 import { hourMs } from '../model/instant.ts';
@@ -99,7 +100,7 @@ function troubleOf(error: unknown): ServerAnswer {
 
 function objectFrom(text: string): JsonObject {
   try {
-    const value = JSON.parse(text) as Json;
+    const value = parsedJson(text);
     return isJsonObject(value) ? value : {};
   } catch {
     return {};

@@ -1,5 +1,6 @@
 // Whether two data objects are the same measurement: equal values, whatever the order of their keys.
 import type { Json, JsonObject } from '../model/json.ts';
+import { textKey } from '../structures/text-key.ts';
 
 export function sameData(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
@@ -37,14 +38,12 @@ export function createDataSet(): DataSet {
   let texts: Set<string> | undefined;
   return {
     has: (data) =>
-      texts === undefined
-        ? list.some((other) => sameData(other, data))
-        : texts.has(canonicalText(data)),
+      texts === undefined ? list.some((other) => sameData(other, data)) : texts.has(keyOf(data)),
     add: (data) => {
       if (texts === undefined && list.length < listMax) list.push(data);
       else {
-        texts ??= new Set(list.map(canonicalText));
-        texts.add(canonicalText(data));
+        texts ??= new Set(list.map(keyOf));
+        texts.add(keyOf(data));
       }
     },
   };
@@ -55,6 +54,8 @@ function sortedEntries(object: object): [string, Json][] {
     ([a], [b]) => Number(a > b) - Number(a < b),
   );
 }
+
+const keyOf = (data: JsonObject): string => textKey(canonicalText(data));
 
 /** The same text for objects that `sameData` holds for. */
 function canonicalText(data: Json): string {

@@ -3,6 +3,7 @@
 // (interface 2.10, 4.8; contract 15, 16, 35).
 import { availableParallelism } from 'node:os';
 import type { Json } from '../model/json.ts';
+import { parsedJson } from '../model/json-keys.ts';
 import { type Problem, problem } from '../model/problem.ts';
 import { quotaDetails, standardQuotas } from '../model/quota.ts';
 import type { Emit, ScriptErrorEvent } from './emit.ts';
@@ -116,7 +117,7 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
     const mode = modeNumber({ entry, nonFinite });
     const script = registry.of(tenant, source);
     const answer = await enqueue(machine, { tenant, kind, script, mode, event: eventText }, signal);
-    const emits = JSON.parse(answer.entries) as Emit[];
+    const emits = parsedJson(answer.entries) as unknown as Emit[];
     if (answer !== dropped) ran(figuresOf(kind, answer, emits));
     return { emits, durationMs: answer.durationMs };
   }
@@ -127,7 +128,7 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
       const refusal = tooLarge('script', source, limits.sourceBytesMax);
       if (refusal !== undefined) return [{ message: refusal }];
       const { entries } = await enqueue(machine, { tenant, kind: 'trial', mode: 0, event: source });
-      return JSON.parse(entries) as ScriptErrorEvent[];
+      return parsedJson(entries) as unknown as ScriptErrorEvent[];
     },
     get waiting() {
       return queue.size;

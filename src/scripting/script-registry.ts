@@ -1,4 +1,5 @@
 // Script registry: numbers for scripts, so that a source is sent to each worker once and then referred to by its number.
+import { textKey } from '../structures/text-key.ts';
 import type { ScriptRegistration } from './worker-messages.ts';
 
 export interface ScriptRegistry {
@@ -25,13 +26,14 @@ export function createScriptRegistry(scriptsMax: number, charsMax: number): Scri
     all.delete(registration);
     chars -= source.length;
     const sources = byTenant.get(tenant);
-    sources?.delete(source);
+    sources?.delete(textKey(source));
     if (sources?.size === 0) byTenant.delete(tenant);
   }
 
   return {
     of(tenant, source) {
-      const known = byTenant.get(tenant)?.get(source);
+      const key = textKey(source);
+      const known = byTenant.get(tenant)?.get(key);
       if (known !== undefined) return known;
       for (const oldest of all) {
         if (all.size < scriptsMax && chars + source.length <= charsMax) break;
@@ -42,7 +44,7 @@ export function createScriptRegistry(scriptsMax: number, charsMax: number): Scri
       all.add(registration);
       chars += source.length;
       const sources = byTenant.get(tenant) ?? new Map<string, ScriptRegistration>();
-      byTenant.set(tenant, sources.set(source, registration));
+      byTenant.set(tenant, sources.set(key, registration));
       return registration;
     },
     clear() {

@@ -1,7 +1,8 @@
 // Data cleaning: removes invalid keys, too deep values and numbers that are not finite from data.
 import { type Json, type JsonObject, isJsonObject } from '../model/json.ts';
 import { isDataKey } from './data-key.ts';
-import { shortName, validationLimits } from './validation-limits.ts';
+import { cutName, outsideNameMax } from '../model/outside-name.ts';
+import { validationLimits } from './validation-limits.ts';
 
 export interface RemovedKey {
   /** Dotted path as in `foo.bar.list.0.key`, unique within the sample. */
@@ -26,18 +27,25 @@ interface Cleaning {
   readonly notFinite: string[];
 }
 
-/** Whether nothing has to be taken out. This is the hot path: it allocates nothing. */
-export function isClean(value: Json, depth = 1): boolean {
+/**
+ * Whether nothing has to be taken out. This is the hot path: it allocates nothing. `prefixLength` is
+ * that of the path to the value, with a separator behind it.
+ */
+export function isClean(value: Json, depth = 1, prefixLength = 0): boolean {
   if (typeof value === 'number') return value - value === 0;
   if (typeof value !== 'object' || value === null) return true;
   if (depth > validationLimits.depthMax) return false;
   if (Array.isArray(value)) {
-    for (const element of value as readonly Json[]) if (!isClean(element, depth + 1)) return false;
+    for (const element of value as readonly Json[])
+      if (!isClean(element, depth + 1, prefixLength)) return false;
     return true;
   }
   const object = value as JsonObject;
-  for (const key in object)
-    if (!isDataKey(key) || !isClean(object[key] ?? null, depth + 1)) return false;
+  for (const key in object) {
+    const length = prefixLength + key.length;
+    if (length > outsideNameMax || !isDataKey(key)) return false;
+    if (!isClean(object[key] ?? null, depth + 1, length + 1)) return false;
+  }
   return true;
 }
 
@@ -55,7 +63,7 @@ export function isShallow(value: Json, depth = 1): boolean {
 /** A copy of the data without what must not be stored, and what was taken out. */
 export function cleanData(data: JsonObject): CleanedData {
   const cleaning: Cleaning = { removed: new Map(), removedMore: 0, notFinite: [] };
-  const cleaned = cleanObject(data, '', 1, cleaning);
+  const cleaned = cleanObject(data, { prefix: '', length: 0, depth: 1 }, cleaning);
   return {
     data: cleaned,
     removed: [...cleaning.removed.values()],
@@ -64,40 +72,51 @@ export function cleanData(data: JsonObject): CleanedData {
   };
 }
 
-function cleanObject(
-  object: JsonObject,
-  prefix: string,
-  depth: number,
-  cleaning: Cleaning,
-): JsonObject {
+/** Of a container: its path with a dot behind it, cut, the length of its keys, and its level. */
+interface Place {
+  readonly prefix: string;
+  readonly length: number;
+  readonly depth: number;
+}
+
+function cleanObject(object: JsonObject, at: Place, cleaning: Cleaning): JsonObject {
   const cleaned: Record<string, Json> = {};
   for (const [key, value] of Object.entries(object)) {
-    const path = shortName(prefix + key);
-    if (!isDataKey(key)) remove(path, `invalid data key ${shortName(key)}`, value, cleaning);
-    else if (isTooDeep(value, depth)) removeTooDeep(path, cleaning);
-    else cleaned[key] = cleanValue(value, path, depth + 1, cleaning);
+    const path = cutName(at.prefix + key);
+    const length = at.length + key.length;
+    if (!isDataKey(key)) remove(path, `invalid data key ${cutName(key)}`, value, cleaning);
+    else if (length > outsideNameMax)
+      remove(path, `data key of more than ${outsideNameMax} characters`, value, cleaning);
+    else if (isTooDeep(value, at.depth)) removeTooDeep(path, cleaning);
+    else {
+      const inner = { prefix: `${path}.`, length: length + 1, depth: at.depth + 1 };
+      cleaned[key] = cleanValue(value, path, inner, cleaning);
+    }
   }
   return cleaned;
 }
 
-function cleanValue(value: Json, path: string, depth: number, cleaning: Cleaning): Json {
+function cleanValue(value: Json, path: string, inner: Place, cleaning: Cleaning): Json {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     if (cleaning.notFinite.length < validationLimits.keyNotesMax) cleaning.notFinite.push(path);
     return null;
   }
   if (Array.isArray(value))
     return (value as readonly Json[]).map((element, i) =>
-      cleanElement(element, `${path}.${i}`, depth, cleaning),
+      cleanElement(element, cutName(`${path}.${i}`), inner, cleaning),
     );
-  if (isJsonObject(value)) return cleanObject(value, `${path}.`, depth, cleaning);
+  if (isJsonObject(value)) return cleanObject(value, inner, cleaning);
   return value;
 }
 
 // An element cannot be left out without moving its neighbours, so a too deep one becomes null.
-function cleanElement(element: Json, path: string, depth: number, cleaning: Cleaning): Json {
-  if (!isTooDeep(element, depth)) return cleanValue(element, shortName(path), depth + 1, cleaning);
-  removeTooDeep(shortName(path), cleaning);
-  return null;
+function cleanElement(element: Json, path: string, at: Place, cleaning: Cleaning): Json {
+  if (isTooDeep(element, at.depth)) {
+    removeTooDeep(path, cleaning);
+    return null;
+  }
+  const inner = { ...at, prefix: `${path}.`, depth: at.depth + 1 };
+  return cleanValue(element, path, inner, cleaning);
 }
 
 // `depth` is the level of the container that holds the value.

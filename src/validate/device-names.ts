@@ -9,7 +9,7 @@ import {
   type ValidatedSample,
   warning,
 } from './sample-validation.ts';
-import { shortName } from './validation-limits.ts';
+import { cutName } from '../model/outside-name.ts';
 import { withoutKeys } from './without-keys.ts';
 import { createNameCounts, type NameCounts } from './name-counts.ts';
 import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
@@ -142,10 +142,11 @@ function evictExact(state: NamesState, deviceId: string): void {
 
 /** 48 bits of a digest, and never 0. A digest is 1 us; that of names of usual length is kept. */
 function signatureOf({ salt, signatures }: NamesState, names: string): number {
-  const known = signatures.get(names);
+  const isKept = names.length <= signedCharsMax;
+  const known = isKept ? signatures.get(names) : undefined;
   if (known !== undefined) return known;
   const signature = Number.parseInt(hash('sha1', salt + names, 'hex').slice(0, 12), 16) + 1;
-  if (names.length <= signedCharsMax) signatures.set(names, signature);
+  if (isKept) signatures.set(names, signature);
   return signature;
 }
 
@@ -255,11 +256,11 @@ function cutDown(
   const notes = [...before];
   const meta = { ...sample.meta };
   if (topic !== sample.topic) {
-    const message = `topic ${shortName(sample.topic)} is beyond the ${limits.topics} ${quotaTable.topics.what} that a device may have (limit topics)`;
+    const message = `topic ${cutName(sample.topic)} is beyond the ${limits.topics} ${quotaTable.topics.what} that a device may have (limit topics)`;
     meta.svcTopicValidation = { message };
     notes.push(
       warning(`${message}: the sample is stored with topic ${topic}`, {
-        topic: shortName(sample.topic),
+        topic: cutName(sample.topic),
       }),
     );
   }

@@ -208,7 +208,7 @@ describe('limits', () => {
 
   test('a long path with many invalid keys below does not multiply', () => {
     const inner = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`bad!${i}`, i]));
-    const { sample, notes } = validateSample(sampleOf({ ['k'.repeat(1e6)]: inner }));
+    const { sample, notes } = validateSample(sampleOf({ ['k'.repeat(499)]: inner }));
     expect(Object.keys(sample.meta!.svcDataKeyValidation as JsonObject)).toHaveLength(
       validationLimits.removedKeysMax,
     );

@@ -11,7 +11,8 @@ import {
 } from './data-cleaning.ts';
 import { type SampleMetrics, sampleMetrics } from './sample-metrics.ts';
 import { isTopic } from '../model/topic.ts';
-import { shortName, validationLimits } from './validation-limits.ts';
+import { cutName } from '../model/outside-name.ts';
+import { validationLimits } from './validation-limits.ts';
 
 export interface ValidatedSample<S extends Sample> {
   /** The very object that came in when everything was valid. */
@@ -41,11 +42,11 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
     );
   const meta: Record<string, Json> = { ...(metaOk && sample.meta) };
   if (!topicOk) {
-    const message = `invalid topic ${shortName(sample.topic)}`;
+    const message = `invalid topic ${cutName(sample.topic)}`;
     meta.svcTopicValidation = { message };
     notes.push(
       warning(`${message}: the sample is stored with topic ${defaultTopic}`, {
-        topic: shortName(sample.topic),
+        topic: cutName(sample.topic),
       }),
     );
   }

@@ -2,7 +2,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { hasKey } from '../model/key-paths.ts';
 import type { RemovedKey } from './data-cleaning.ts';
-import { shortName, validationLimits } from './validation-limits.ts';
+import { cutName } from '../model/outside-name.ts';
+import { validationLimits } from './validation-limits.ts';
 
 export interface ReducedData {
   readonly data: JsonObject;
@@ -33,7 +34,7 @@ export function withoutKeys(
         if (inner !== undefined) kept[key] = inner;
       } else if (!refused.has(path)) kept[key] = value;
       else if (removed.length >= validationLimits.removedKeysMax) removedMore += 1;
-      else removed.push({ path: shortName(path.replaceAll('/', '.')), message, value });
+      else removed.push({ path: cutName(path.replaceAll('/', '.')), message, value });
     }
     if (hasKey(kept)) return kept;
     return undefined;

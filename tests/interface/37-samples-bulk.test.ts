@@ -86,7 +86,7 @@ describe('samples of many devices', () => {
       [4, '40046'],
       [5, '40041'],
       [6, '40003'],
-      [8, '40047'],
+      [8, '40048'],
     ]);
     expect(answer.rejected.at(-1).message.length).toBeLessThan(200);
     expect([await stored(one!), await stored(two!)]).toEqual([[1], [9]]);

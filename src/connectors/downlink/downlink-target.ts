@@ -1,6 +1,7 @@
 // Downlink target: creates commands for devices of the properties, or for the device of the trigger (contract 17).
 import type { DownlinkCommand } from '../../model/downlink.ts';
 import type { Json } from '../../model/json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import { Problem } from '../../model/problem.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';
@@ -67,7 +68,7 @@ function rendered(text: string, { context }: OutboundMessage): string {
 /** A string that is not JSON is a payload itself. */
 function parsed(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parsedJson(text);
   } catch {
     return text;
   }

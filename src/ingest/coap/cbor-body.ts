@@ -1,6 +1,7 @@
 // CBOR bodies as JSON: text keys, byte strings as hex, no values that JSON does not have.
 import { decode, type TagDecoder } from 'cborg';
 import type { Json } from '../../model/json.ts';
+import { standInName } from '../../model/outside-name.ts';
 import { type Problem, problem } from '../../model/problem.ts';
 
 /** As deep as JSON bodies may nest. */
@@ -52,9 +53,9 @@ function jsonOf(value: unknown, depth: number): Json {
 }
 
 function keyOf(key: unknown): string {
-  if (typeof key === 'string') return key;
+  if (typeof key === 'string') return standInName(key);
   if (typeof key === 'number' || typeof key === 'bigint' || typeof key === 'boolean')
     return String(key);
-  if (key instanceof Uint8Array) return Buffer.from(key).toString('hex');
+  if (key instanceof Uint8Array) return standInName(Buffer.from(key).toString('hex'));
   throw problem('invalidCbor', { reason: 'a key is neither text nor a number' });
 }

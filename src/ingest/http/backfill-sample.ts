@@ -1,7 +1,8 @@
 // Backfill sample as a client writes it: {deviceId?, data, topic?, timestamp?, meta?} (interface 4.3, contract 28, 37).
 import { type EpochMs, isInstant, parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { problem, problems } from '../../model/problem.ts';
+import { isLongName, longNameReason } from '../../model/outside-name.ts';
+import { problems } from '../../model/problem.ts';
 import { defaultTopic } from '../../model/sample.ts';
 
 /** What a backfilled sample says of itself, absent parts filled in. */
@@ -41,8 +42,7 @@ export function readBackfillSample(element: Json, now: EpochMs): BackfillSample 
   if (topic !== undefined && topic !== null && typeof topic !== 'string') return topicNotText;
   if (meta !== undefined && meta !== null && !isJsonObject(meta)) return metaNotAnObject;
   const at = instantOf(timestamp ?? now);
-  if (at === undefined)
-    return refusalOf(problem('timestampInvalid', { value: shortText(timestamp ?? now) }));
+  if (at === undefined) return refused('timestampInvalid', { value: shortText(timestamp ?? now) });
   return { topic: topic ?? defaultTopic, timestamp: at, data, meta: meta ?? undefined };
 }
 
@@ -51,6 +51,8 @@ export function deviceNameOf(element: Json): string | SampleRefusal {
   if (!isJsonObject(element)) return notAnObject;
   const { deviceId } = element;
   if (typeof deviceId !== 'string' || deviceId === '') return deviceMissing;
+  if (isLongName(deviceId))
+    return refused('nameTooLong', { reason: longNameReason('deviceId', deviceId) });
   return deviceId;
 }
 
@@ -59,7 +61,7 @@ export function deviceNameOf(element: Json): string | SampleRefusal {
  * words.
  */
 export function deviceRefusal(deviceId: string): SampleRefusal {
-  return refusalOf(problem('sampleDeviceUnknown', { deviceId: shortText(deviceId) }));
+  return refused('sampleDeviceUnknown', { deviceId: shortText(deviceId) });
 }
 
 function instantOf(timestamp: Json): EpochMs | undefined {
@@ -70,6 +72,15 @@ function instantOf(timestamp: Json): EpochMs | undefined {
 function wholeInstant(ms: Json | undefined): EpochMs | undefined {
   if (typeof ms !== 'number' || !Number.isInteger(ms) || !isInstant(ms)) return undefined;
   return ms;
+}
+
+/** Without an Error for each of many samples, whose stack would cost more than all else of them. */
+function refused<N extends 'nameTooLong' | 'timestampInvalid' | 'sampleDeviceUnknown'>(
+  name: N,
+  details: Parameters<(typeof problems)[N]['message']>[0],
+): SampleRefusal {
+  const { code, message } = problems[name];
+  return { errorCode: code, message: (message as (given: typeof details) => string)(details) };
 }
 
 function refusalOf({

@@ -3,6 +3,7 @@
 // each group.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { Json } from '../../model/json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import {
   BrokenJson,
   byteOrderMark,
@@ -213,7 +214,7 @@ class ArrayReader {
     const text = this.#held.toString('utf8', start, end);
     let elements: Json[] | undefined;
     try {
-      elements = JSON.parse(`[${text}]`) as Json[];
+      elements = parsedJson(`[${text}]`) as Json[];
     } catch {
       elements = undefined;
     }
@@ -231,7 +232,7 @@ class ArrayReader {
     const elements: Json[] = [];
     for (const [from, to] of elementBounds(this.#held, start, end)) {
       try {
-        elements.push(JSON.parse(this.#held.toString('utf8', from, to)) as Json);
+        elements.push(parsedJson(this.#held.toString('utf8', from, to)));
       } catch (error) {
         this.#broken = this.#errorOf(elements.length, (error as Error).message, from, to);
         return elements;

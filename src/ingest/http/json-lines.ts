@@ -1,5 +1,6 @@
 // NDJSON reader: parses groups of lines while they arrive. Memory contains one group.
 import type { Json } from '../../model/json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import {
   BrokenJson,
   byteOrderMark,
@@ -162,7 +163,7 @@ class LineReader {
     if (isBlank(line)) return undefined;
     const levels = this.#limits.depthMax - 1;
     try {
-      const value = JSON.parse(line) as Json;
+      const value = parsedJson(line);
       // A shorter line cannot open and close this number of levels.
       if (line.length > 2 * levels && nestsDeeper(value, levels))
         return new Error(`it nests deeper than ${this.#limits.depthMax} levels`);

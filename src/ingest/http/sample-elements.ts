@@ -1,5 +1,6 @@
 // Sample elements: samples that were read as columns, as the elements of the request that they were.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import { missing } from '../../structures/missing.ts';
 import type { SampleColumns, WrittenSamples } from './sample-scanner.ts';
 
@@ -19,7 +20,7 @@ export function elementsOf(
 function parsed({ form, bytes }: WrittenSamples): Json[] {
   const written = bytes.toString();
   const elements = form === 'array' ? withoutComma(written) : joinedLines(written);
-  return JSON.parse(`[${elements}]`) as Json[];
+  return parsedJson(`[${elements}]`) as Json[];
 }
 
 function withoutComma(written: string): string {

@@ -1,6 +1,7 @@
 // Sample template: the form of the samples of a body, learned from one: fixed bytes with slots for values.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import { FixedBytes } from './byte-cursor.ts';
 
 /** What a slot has: the time of the sample, its topic or device, or a value of its data. */
@@ -73,7 +74,7 @@ function roleOf(path: readonly string[], kind: SlotKind): SlotRole | undefined {
 
 function parsed(text: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(text) as Json;
+    const value = parsedJson(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

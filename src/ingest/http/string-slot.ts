@@ -1,5 +1,6 @@
 // String slots: JSON strings of a column, stored as indices of the distinct strings of a body.
 import { jsonBytes } from '../../model/json-bytes.ts';
+import { textKey } from '../../structures/text-key.ts';
 import type { ByteCursor } from './byte-cursor.ts';
 import type { SlotReader } from './slot-reader.ts';
 
@@ -15,10 +16,11 @@ export class StringTable {
   readonly #ids = new Map<string, number>();
 
   idOf(string: string): number {
-    let id = this.#ids.get(string);
+    const key = textKey(string);
+    let id = this.#ids.get(key);
     if (id === undefined) {
       id = this.strings.push(string) - 1;
-      this.#ids.set(string, id);
+      this.#ids.set(key, id);
     }
     return id;
   }

@@ -1,4 +1,5 @@
 // Line reader: reads points of InfluxDB line protocol from a body. It knows nothing of devices.
+import { isLongName, longNameReason } from '../../model/outside-name.ts';
 import { type FieldValue, fieldValueOf } from './line-values.ts';
 
 /** One point; the reader fills the same object for every line. */
@@ -189,10 +190,11 @@ export function createLineReader(text: string): LineReader {
 
 export const timestampFault: LineFault = faults.timestamp;
 
-/** The names of a series. */
+/** The names of a series. A name that is too long is a fault. */
 export function seriesOf(text: string): Series | LineFault {
   const parts = splitUnescaped(text, ',');
   const measurement = parts[0]?.replaceAll(/\\([, ])/g, '$1') ?? '';
+  if (isLongName(measurement)) return longName('the measurement', measurement);
   const tags = new Map<string, string>();
   for (const part of parts.slice(1)) {
     const [key = '', value, ...more] = splitUnescaped(part, '=');
@@ -200,10 +202,19 @@ export function seriesOf(text: string): Series | LineFault {
     if (value === undefined || value === '') return faults.tagValue;
     if (more.length > 0) return faults.tagFormat;
     const name = unescaped(key);
+    if (isLongName(name)) return longName('a tag key', name);
     if (tags.has(name)) return faults.tagTwice;
-    tags.set(name, unescaped(value));
+    const tag = unescaped(value);
+    if (isLongName(tag)) return longName(`the tag ${name.slice(0, nameShownMax)}`, tag);
+    tags.set(name, tag);
   }
   return { measurement, tags };
+}
+
+const nameShownMax = 40;
+
+function longName(member: string, name: string): LineFault {
+  return { reason: longNameReason(member, name) };
 }
 
 /** The parts between separators that no backslash precedes. */

@@ -10,6 +10,8 @@ const flags: ReadonlyMap<string, boolean> = new Map([
 ]);
 const floatPattern = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const integerPattern = /^([+-]?\d+)([iu])$/;
+/** Leading zeros included. */
+const digitsMax = 100;
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const uint64 = { min: 0n, max: 2n ** 64n - 1n };
 
@@ -23,6 +25,8 @@ export function fieldValueOf(text: string): FieldValue | undefined {
   if (digits === undefined) return flags.get(text);
   const value = Number(digits);
   if (Number.isSafeInteger(value) && (kind === 'i' || value >= 0)) return value + 0;
+  // Reading a number of any length takes a time that grows faster than the length.
+  if (digits.length > digitsMax) return undefined;
   const exact = BigInt(digits.startsWith('+') ? digits.slice(1) : digits);
   const { min, max } = kind === 'i' ? int64 : uint64;
   return exact < min || exact > max ? undefined : String(exact);

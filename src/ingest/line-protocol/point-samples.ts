@@ -2,8 +2,10 @@
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { LineProtocolMapping } from '../../model/line-protocol-mapping.ts';
+import { isLongName, longNameReason, standInName } from '../../model/outside-name.ts';
 import { defaultTopic } from '../../model/sample.ts';
 import { isTopic } from '../../model/topic.ts';
+import { textKey } from '../../structures/text-key.ts';
 import {
   isFault,
   type LineFault,
@@ -62,7 +64,6 @@ interface Lane {
 type LaneSample = NonNullable<Lane['last']>;
 
 const deviceFault: LineFault = { reason: 'no tag names a device' };
-const deviceIdMax = 256;
 
 export function createPointSamples({
   mapping,
@@ -141,10 +142,10 @@ function createLanes(mapping: LineProtocolMapping): (series: string) => Lane | L
     const found = devices.find(({ fill }) => fill(series) !== undefined);
     const deviceId = found?.fill(series);
     if (found === undefined || deviceId === undefined || deviceId === '') return deviceFault;
-    if (deviceId.length > deviceIdMax) return { reason: 'the name of the device is too long' };
+    if (isLongName(deviceId)) return { reason: longNameReason('the device id', deviceId) };
     const topic = topicOf(topics.fill(series));
     const tags = otherTags(series, [...found.tags, ...topics.tags]);
-    const names = JSON.stringify([deviceId, topic, tags]);
+    const names = textKey(JSON.stringify([deviceId, topic, tags]));
     const known = byNames.get(names);
     if (known !== undefined) return known;
     const meta = tags.length > 0 ? Object.fromEntries(tags) : undefined;
@@ -155,8 +156,9 @@ function createLanes(mapping: LineProtocolMapping): (series: string) => Lane | L
   }
 
   return (text) => {
-    const known = bySeries.get(text) ?? laneOf(text);
-    bySeries.set(text, known);
+    const key = textKey(text);
+    const known = bySeries.get(key) ?? laneOf(text);
+    bySeries.set(key, known);
     return known;
   };
 }
@@ -169,7 +171,7 @@ function otherTags({ tags }: Series, named: readonly string[]): (readonly [strin
 /** Names of measurements can be any string, such as `°C`. */
 function topicOf(filled: string | undefined): string {
   if (filled === undefined) return defaultTopic;
-  if (isTopic(filled)) return filled;
+  if (isTopic(filled) || isLongName(filled)) return standInName(filled);
   const joined = joinedRuns(filled);
   return isTopic(joined) ? joined : defaultTopic;
 }
@@ -185,6 +187,7 @@ const dataKey = /^[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$/;
 function createKeys(): (written: string) => string {
   const keys = new Map<string, string>();
   return (written) => {
+    if (isLongName(written)) return standInName(written);
     const known = keys.get(written);
     if (known !== undefined) return known;
     const key = dataKey.test(written) ? written : joinedRuns(written) || 'value';

@@ -1,4 +1,5 @@
 // MQTT subscriptions: each is checked, granted or rejected, and followed by retained messages (contract 17, 18).
+import { isLongName } from '../../model/outside-name.ts';
 import { errorMessage } from '../../model/error-message.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
@@ -93,6 +94,7 @@ export function unsubscribe<R extends RoutedDevice>(
   { messageId, unsubscriptions }: UnsubscribePacket,
 ): void {
   const reasons = unsubscriptions.map((topic) => {
+    if (isLongName(topic)) return reasonCodes.noSubscription;
     const isKnown = session.subscriptions.has(topic);
     deliveries.remove(session, topic);
     if (session.sparkplug?.filters.delete(topic)) return 0;

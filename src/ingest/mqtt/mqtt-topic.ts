@@ -1,4 +1,5 @@
 // MQTT topics: `/up/<secret>/id/<deviceId>[/<sub>...]` and `/down/...` (contract 17, 18).
+import { isLongName } from '../../model/outside-name.ts';
 
 /**
  * The topic of a device's messages: `key` is the uplink secret, or `device` for clients with a
@@ -36,7 +37,7 @@ export function upTopicOf(topic: string): UpTopic | undefined {
 
 /** Undefined when the filter could match topics of more than one device, or is none of devices. */
 export function topicFilterOf(filter: string): TopicFilter | undefined {
-  const parsed = parse(filter);
+  const parsed = isLongName(filter) ? undefined : parse(filter);
   if (parsed === undefined || /[+#\0]/.test(parsed.key + parsed.deviceId)) return undefined;
   const wild = parsed.levels.some(
     (level, i) =>
@@ -52,6 +53,7 @@ function parse(text: string): TopicFilter | undefined {
   const [direction, key, id, deviceId, ...levels] = text.slice(slash.length).split('/');
   if ((direction !== 'up' && direction !== 'down') || id !== 'id' || !key || !deviceId)
     return undefined;
+  if (isLongName(key) || isLongName(deviceId)) return undefined;
   return { direction, slash, key, deviceId, levels };
 }
 

@@ -1,6 +1,7 @@
 // SenML in CBOR: integer labels become those of the JSON form, byte strings base64url (RFC 8428, section 6).
 import { decode } from 'cborg';
 import type { Json } from '../../model/json.ts';
+import { standInName } from '../../model/outside-name.ts';
 import { problem } from '../../model/problem.ts';
 
 /** By their numbers: those of base fields are negative. */
@@ -47,7 +48,8 @@ function decoded(bytes: Uint8Array): unknown {
 function recordOf(record: Map<unknown, unknown>): Json {
   const entries: [string, Json][] = [];
   for (const [label, value] of record) {
-    const name = typeof label === 'number' ? (labels.get(label) ?? String(label)) : String(label);
+    const name =
+      typeof label === 'number' ? (labels.get(label) ?? String(label)) : standInName(String(label));
     const plain = plainOf(value);
     if (plain !== undefined) entries.push([name, plain]);
   }

@@ -12,7 +12,7 @@ const receivedAt = 1_700_000_000_000;
 
 /** Name, unit, time relative to receipt in seconds where it is, value, sum. */
 const shown = (pack: Json) =>
-  resolvedPack(pack, receivedAt).map(({ name, unit, timestamp, value, sum }) => [
+  resolvedPack(pack, receivedAt).values.map(({ name, unit, timestamp, value, sum }) => [
     ...[name, unit ?? null, timestamp, value ?? null],
     ...(sum === undefined ? [] : [sum]),
   ]);
@@ -209,7 +209,8 @@ test('values of one instant are one sample with units; the same name twice is tw
     { n: 't', v: 3 },
     { n: 't', v: 4, t: -1 },
   ];
-  const values = resolvedPack(pack, receivedAt).map((of) => ({ key: keyBehind(of.name, 'd'), of }));
+  const { values: found } = resolvedPack(pack, receivedAt);
+  const values = found.map((of) => ({ key: keyBehind(of.name, 'd'), of }));
   expect(samplesOfValues(values)).toEqual([
     { timestamp: receivedAt - 1_000, data: { t: 4 }, meta: undefined },
     {

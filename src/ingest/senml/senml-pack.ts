@@ -1,6 +1,7 @@
 // SenML packs (RFC 8428): records with base fields carried on become values with a name, a unit and a time.
 import { type EpochMs, isInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { longNameReason, outsideNameMax } from '../../model/outside-name.ts';
 import { problem } from '../../model/problem.ts';
 
 /** One resolved record. */
@@ -13,6 +14,17 @@ export interface SenmlValue {
   readonly sum: number | undefined;
 }
 
+/** What a pack says. */
+export interface ResolvedPack {
+  /** In the order of their records. */
+  readonly values: readonly SenmlValue[];
+  /** Why records were left out: their names are too long. The first ones. */
+  readonly refusals: readonly string[];
+  readonly refusedCount: number;
+}
+
+/** Records that are left out and named; the others are counted. */
+const refusalsMax = 10;
 /** Records of a pack: each can become a sample. */
 const recordsMax = 10_000;
 /** The newest version of RFC 8428. */
@@ -32,10 +44,10 @@ interface Base {
 }
 
 /**
- * The values of a pack in its JSON form, in its order. Records with only base fields have none.
- * Throws Problem `senmlInvalid`.
+ * The values of a pack in its JSON form. Records with only base fields have none. Throws Problem
+ * `senmlInvalid`, and `nameTooLong` when no other record is left.
  */
-export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs): SenmlValue[] {
+export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs): ResolvedPack {
   if (!Array.isArray(pack)) throw refused('a pack is an array of records');
   if (pack.length > recordsMax) throw refused(`it has more than ${recordsMax} records`);
   const base: Base = {
@@ -43,14 +55,21 @@ export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs):
     ...{ value: undefined, sum: undefined, version: undefined },
   };
   const values: SenmlValue[] = [];
+  const refusals: string[] = [];
+  let refusedCount = 0;
   for (const [at, record] of pack.entries()) {
     if (!isJsonObject(record)) throw refused(`record ${at} is not an object`);
     const place = `record ${at}`;
     carryOn(base, record, place);
     const value = resolved(base, record, { place, receivedAt });
-    if (value !== undefined) values.push(value);
+    if (typeof value === 'object') values.push(value);
+    if (typeof value !== 'string') continue;
+    refusedCount++;
+    if (refusals.length < refusalsMax) refusals.push(value);
   }
-  return values;
+  if (values.length === 0 && refusedCount > 0)
+    throw problem('nameTooLong', { reason: refusals[0] ?? '' });
+  return { values, refusals, refusedCount };
 }
 
 function carryOn(base: Base, record: JsonObject, place: string): void {
@@ -75,8 +94,8 @@ interface Place {
   readonly receivedAt: EpochMs;
 }
 
-/** Undefined for a record without a value. */
-function resolved(base: Base, record: JsonObject, at: Place): SenmlValue | undefined {
+/** Undefined for a record without a value; the reason why one is left out. */
+function resolved(base: Base, record: JsonObject, at: Place): SenmlValue | string | undefined {
   const { place } = at;
   const own = stringAt(record, 'n', place) ?? '';
   const value = valueOf(record, base, place);
@@ -86,6 +105,8 @@ function resolved(base: Base, record: JsonObject, at: Place): SenmlValue | undef
     if (isBase) return undefined;
     throw refused(`${place} has no value`);
   }
+  // Before the name is made: each of many records would have the whole of a long base name.
+  if (base.name.length + own.length > outsideNameMax) return longNameOf(base, own, place);
   const name = base.name + own;
   if (!namePattern.test(name))
     throw refused(`${place} has the name ${JSON.stringify(name.slice(0, 100))}`);
@@ -96,6 +117,14 @@ function resolved(base: Base, record: JsonObject, at: Place): SenmlValue | undef
     value,
     sum,
   };
+}
+
+function longNameOf(base: Base, own: string, place: string): string {
+  const member = base.name.length > own.length ? 'bn' : 'n';
+  const longer = member === 'bn' ? base.name : own;
+  const total = base.name.length + own.length;
+  if (longer.length > outsideNameMax) return longNameReason(`${place}: ${member}`, longer);
+  return `${place}: bn and n have ${total} characters together; up to ${outsideNameMax} are permitted: ${longer.slice(0, 40)}…`;
 }
 
 function timeOf(seconds: number, { place, receivedAt }: Place): EpochMs {

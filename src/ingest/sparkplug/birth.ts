@@ -1,4 +1,5 @@
 // Birth: the metrics that an edge node or a device announced, by name and by alias, with their data keys.
+import { isLongName } from '../../model/outside-name.ts';
 import { InvalidPayload } from './protobuf-reader.ts';
 import type { Metric, PropertySet } from './sparkplug-payload.ts';
 import { sparkplugLimits } from './sparkplug-limits.ts';
@@ -31,10 +32,8 @@ export function birthOf(metrics: readonly Metric[], fault: (fault: string) => vo
   let bytes = 0;
 
   function add(name: string, metric: Metric): void {
-    if (name.length > sparkplugLimits.nameLengthMax)
-      throw new InvalidPayload(
-        `a metric has a name of more than ${sparkplugLimits.nameLengthMax} characters`,
-      );
+    // Its reading says so.
+    if (isLongName(name)) return;
     const known = byName.get(name);
     if (known !== undefined) fault(`the birth has two metrics ${JSON.stringify(name)}`);
     const { alias, datatype = 0 } = metric;
@@ -54,7 +53,7 @@ export function birthOf(metrics: readonly Metric[], fault: (fault: string) => vo
   function addMembers(name: string, { value }: Metric): void {
     if (typeof value !== 'object' || !('metrics' in value) || value.isDefinition) return;
     for (const member of value.metrics) {
-      const path = `${name}/${member.name ?? ''}`;
+      const path = memberName(name, member);
       add(path, member);
       addMembers(path, member);
     }
@@ -70,6 +69,11 @@ export function birthOf(metrics: readonly Metric[], fault: (fault: string) => vo
     addMembers(name, metric);
   }
   return { byName, byAlias, bytes };
+}
+
+/** A name that is too long gets no longer with each level. */
+export function memberName(name: string, { name: own = '' }: Metric): string {
+  return isLongName(name) ? name : `${name}/${own}`;
 }
 
 /** Commands to the node and the session number are not measurements. */

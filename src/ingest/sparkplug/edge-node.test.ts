@@ -199,11 +199,19 @@ test('what is beyond the limits is refused, and the births before stay', () => {
   expect(send(node, 'DBIRTH', many, { seq: 1 }).faults).toEqual([
     expect.stringMatching(/20000 metrics/),
   ]);
-  const long = [{ name: 'n'.repeat(1_001), datatype: int32 }];
-  expect(send(node, 'DBIRTH', long, { seq: 2 }).faults).toEqual([
-    expect.stringMatching(/1000 characters/),
-  ]);
   expect(node.born()).toEqual([undefined]);
+});
+
+test('security 1: a metric whose name is too long is a fault, and the others are read', () => {
+  const node = createEdgeNode();
+  send(node, 'NBIRTH', birth, { seq: 0 });
+  const metrics = [
+    { name: 'n'.repeat(501), datatype: int32, intValue: 1 },
+    { name: 'good', datatype: int32, intValue: 2 },
+  ];
+  const taken = send(node, 'DBIRTH', metrics, { seq: 1 });
+  expect(taken.faults).toEqual([expect.stringMatching(/has 501 characters; up to 500.*: n{40}…$/)]);
+  expect(taken.readings.map(({ name }) => name)).toEqual(['good']);
 });
 
 test('bytes that are not a payload are a fault', () => {

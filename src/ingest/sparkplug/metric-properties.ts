@@ -1,5 +1,6 @@
 // Metric properties of Sparkplug B as JSON: sets within sets, with what their senders wrote.
 import type { Json } from '../../model/json.ts';
+import { standInName } from '../../model/outside-name.ts';
 import { jsonValue } from './metric-value.ts';
 import type { Property, PropertySet, WireValue } from './sparkplug-payload.ts';
 
@@ -11,7 +12,7 @@ export function propertiesOf(set: PropertySet | undefined): Json | undefined {
 
 /** A key without a value is null. */
 function setValue({ keys, values }: PropertySet): Json {
-  return Object.fromEntries(keys.map((key, i) => [key, propertyValue(values[i])]));
+  return Object.fromEntries(keys.map((key, i) => [standInName(key), propertyValue(values[i])]));
 }
 
 function propertyValue(property: Property | undefined): Json {

@@ -1,7 +1,8 @@
 // Metric readings: the values of a message by data key, with the times and types that their births gave.
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
-import { type Birth, type BornMetric, dataKeyOf, isData } from './birth.ts';
+import { isLongName, longNameReason } from '../../model/outside-name.ts';
+import { type Birth, type BornMetric, dataKeyOf, isData, memberName } from './birth.ts';
 import { dataTypeNames, dataTypes } from './data-types.ts';
 import { jsonValue } from './metric-value.ts';
 import { propertiesOf } from './metric-properties.ts';
@@ -69,13 +70,19 @@ export function readingsOf(parts: ReadingParts): MessageReadings {
 
   function addMembers(born: BornMetric, { metrics }: Template, inherited: Inherited): void {
     for (const member of metrics) {
-      const name = `${born.name}/${member.name ?? ''}`;
-      add(birth.byName.get(name) ?? unborn(name, member), member, inherited);
+      const name = memberName(born.name, member);
+      if (isLongName(name)) fault(longNameReason('the name of a metric', name));
+      else add(birth.byName.get(name) ?? unborn(name, member), member, inherited);
     }
   }
 
   const inherited = { timestamp: sentAt, isHistorical: false, isTransient: false };
   for (const metric of payload.metrics) {
+    const { name = '' } = metric;
+    if (isLongName(name)) {
+      fault(longNameReason('the name of a metric', name));
+      continue;
+    }
     const born = bornOf(metric, birth);
     if (born !== undefined) add(born, metric, inherited);
     else unknown ??= `a metric has alias ${metric.alias}, which no birth announced`;

@@ -13,8 +13,6 @@ export const sparkplugLimits = {
   devicesPerNodeMax: 1_000,
   /** Memory of the births of all edge nodes, roughly; a birth beyond it is refused. */
   birthBytesMax: 256 * 1024 * 1024,
-  /** Characters of a metric name; a longer one is refused. */
-  nameLengthMax: 1_000,
   /** A node is asked for its births at most this often. */
   rebirthEveryMs: 10_000,
   /** Faults of a message that its note lists; the others are counted. */

@@ -1,4 +1,5 @@
 // Sparkplug topics: `spBv1.0/<group>/<type>/<edge node>[/<device>]`, and the filters of edge nodes.
+import { isLongName } from '../../model/outside-name.ts';
 
 const namespace = 'spBv1.0';
 
@@ -24,7 +25,9 @@ export function isSparkplugTopic(topic: string): boolean {
 
 /** Undefined for a topic on which edge nodes do not publish. */
 export function sparkplugTopicOf(topic: string): SparkplugTopic | undefined {
-  const [space, group, type, edge, device, ...more] = topic.split('/');
+  const levels = topic.split('/');
+  if (levels.some(isLongName)) return undefined;
+  const [space, group, type, edge, device, ...more] = levels;
   if (space !== namespace || !group || !edge || more.length > 0) return undefined;
   if (nodeMessages.some((one) => one === type) && device === undefined)
     return { group, edge, type: type as MessageType, device };
@@ -44,7 +47,7 @@ export type SparkplugFilter =
 /** Undefined for a filter that edge nodes have no use for, or that matches more than one of them. */
 export function sparkplugFilterOf(filter: string): SparkplugFilter | undefined {
   const [space, ...levels] = filter.split('/');
-  if (space !== namespace) return undefined;
+  if (space !== namespace || levels.some(isLongName)) return undefined;
   if (levels[0] === 'STATE') {
     const [, host = ''] = levels;
     const isWild = host === '#' || host === '+';

@@ -3,6 +3,7 @@ import type { DeviceConnector } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';
 import { hasFormOfId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { isLongName, refuseLongName } from '../../model/outside-name.ts';
 import { problem } from '../../model/problem.ts';
 import type { ChangeFollower } from '../../model/record.ts';
 import type { Tag } from '../../model/tag.ts';
@@ -45,7 +46,7 @@ export interface UplinkRouteCache extends ChangeFollower {
   connector(uplinkSecret: string): DeviceConnector | Promise<DeviceConnector>;
   /** Undefined when the connector, by id, is not in memory. */
   knownConnector(id: string): DeviceConnector | undefined;
-  /** Throws Problem 404 for an unknown device, 403 for a device of another connector. */
+  /** Throws Problem 404 for an unknown device, 403 for one of another connector, 400 for a long name. */
   byConnector(
     connector: DeviceConnector,
     physicalDeviceId: string,
@@ -191,17 +192,22 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
 
   return {
     bySecret(secret, deviceId) {
+      refuseLongSecret(secret);
       const connector = connectors.get(secret);
       if (connector !== undefined) return byConnector(connector, deviceId);
       return connectors.read(secret).then((found) => byConnector(found, deviceId));
     },
-    connector: (secret) => connectors.get(secret) ?? connectors.read(secret),
+    connector(secret) {
+      refuseLongSecret(secret);
+      return connectors.get(secret) ?? connectors.read(secret);
+    },
     knownConnector: (id) => connectors.byId(id),
     byConnector,
     get revision() {
       return changes.revision;
     },
     byEui(connector, deviceEui) {
+      refuseLongName('the device EUI', deviceEui);
       const isNamed = (device: Device) => hasEui(device, deviceEui);
       const known = routes.devices.byEui(connector.id, deviceEui, isNamed);
       if (known !== undefined) return checked(routes.routeOf(known), connector);
@@ -236,8 +242,13 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
   };
 
   function byConnector(connector: DeviceConnector, deviceId: string): Found {
+    refuseLongName('deviceId', deviceId);
     return checked(routes.byDeviceId(connector.organizationId, deviceId), connector);
   }
+}
+
+function refuseLongSecret(secret: string): void {
+  if (isLongName(secret)) throw problem('uplinkSecretUnknown');
 }
 
 interface EuiRead {

@@ -8,6 +8,7 @@ import type {
 } from '../../model/device-type.ts';
 import { newId } from '../../model/new-id.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -103,7 +104,7 @@ function schemasFrom(sent: Readonly<Record<string, unknown>> | null): Record<str
 
 function parsed(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return parsedJson(text);
   } catch {
     return undefined;
   }

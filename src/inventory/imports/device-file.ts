@@ -5,6 +5,7 @@ import type { CustomFieldValue } from '../../model/custom-field.ts';
 import { deviceFieldsWith, type DeviceFieldType } from '../../model/device-fields.ts';
 import type { Device } from '../../model/device.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
 import type { Tag } from '../../model/tag.ts';
 import {
@@ -172,7 +173,7 @@ function cellValue(name: string, cell: string, report: (message: string) => void
 
 function jsonCell(cell: string, report: (message: string) => void): Json {
   try {
-    return JSON.parse(cell) as Json;
+    return parsedJson(cell);
   } catch {
     report('must be JSON');
     return null;

@@ -4,6 +4,7 @@ import type { CustomFieldMeta } from '../../model/custom-field.ts';
 import { deviceFieldsWith } from '../../model/device-fields.ts';
 import { connectivityReason } from '../../model/inventory-problems.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import { Problem } from '../../model/problem.ts';
 import type { KnownDevice } from '../../records/rows/devices.ts';
 import { checkRequired, customFieldsFrom } from '../devices/custom-field-values.ts';
@@ -179,7 +180,7 @@ function customFieldValues(
 function customFieldValue({ type }: CustomFieldMeta, value: Json): Json {
   if (typeof value !== 'string' || type === 'STRING' || type === 'DATE') return value;
   try {
-    return JSON.parse(value) as Json;
+    return parsedJson(value);
   } catch {
     return value;
   }

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PayloadEncoding } from '../../model/device-type.ts';
 import { errorMessage } from '../../model/error-message.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import { type DataModels, expandedSchema } from './library-schemas.ts';
 
 /** Path within the library, with slashes, to text. */
@@ -125,7 +126,7 @@ function parsed(text: string): Json | NoDocument {
   if (text.length > documentLengthMax)
     return new TooLong(`has more than ${documentLengthMax} characters`);
   try {
-    return JSON.parse(text) as Json;
+    return parsedJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return new NoDocument(`is not JSON: ${error.message}`);
     throw error;

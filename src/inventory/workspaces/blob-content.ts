@@ -1,5 +1,6 @@
 // Blob content: the types that are accepted, and the check of the bytes against the type (contract 31).
 import { problem } from '../../model/problem.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 
 type Looks = (bytes: Uint8Array) => boolean;
 
@@ -22,7 +23,7 @@ const isText: Looks = (bytes) => {
 
 const isJson: Looks = (bytes) => {
   try {
-    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    parsedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     return true;
   } catch {
     return false;

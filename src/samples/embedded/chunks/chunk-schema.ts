@@ -7,6 +7,7 @@ import {
   type ShapeInterner,
 } from '../../../log/data-shape.ts';
 import { missing } from '../../../structures/missing.ts';
+import { textKey } from '../../../structures/text-key.ts';
 
 export interface SchemaColumn {
   readonly path: readonly string[];
@@ -76,14 +77,15 @@ export function createSchemaInterner(interner: ShapeInterner): SchemaInterner {
 
   return (shapes) => {
     const text = JSON.stringify(shapes.map((shape) => shape.text));
-    let schema = known.get(text);
+    const key = textKey(text);
+    let schema = known.get(key);
     if (schema === undefined) {
       if (known.size >= schemasMax) known.clear();
       const parts = partsOf(shapes);
       const created = new InternedSchema(text, parts, load);
       noteLoaded(created, parts);
       schema = created;
-      known.set(text, schema);
+      known.set(key, schema);
     }
     return schema;
   };

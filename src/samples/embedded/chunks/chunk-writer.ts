@@ -18,6 +18,7 @@ import { leafKinds, leafName } from '../../../log/data-shape.ts';
 import type { Origin } from '../rows/origin.ts';
 import { type Column, type Rows, rowAt, type SortedRows } from '../rows/rows.ts';
 import { missing } from '../../../structures/missing.ts';
+import { textKey } from '../../../structures/text-key.ts';
 
 /** Sorted rows as far as chunks need them. */
 export type RowsToSeal = Omit<SortedRows, 'rows'> & {
@@ -245,18 +246,20 @@ function writeMetas(
   metas: NonNullable<Rows['metas']>,
 ): void {
   const numberOf = new Map<string, number>();
+  const texts: string[] = [];
   const ids = new Float64Array(length);
   for (let i = 0; i < length; i++) {
     const text = metas[rowNumbers[i]!];
     if (text === undefined) continue;
-    let number = numberOf.get(text);
+    const key = textKey(text);
+    let number = numberOf.get(key);
     if (number === undefined) {
-      number = numberOf.size + 1;
-      numberOf.set(text, number);
+      number = texts.push(text);
+      numberOf.set(key, number);
     }
     ids[i] = number;
   }
-  writeTexts(writer, [...numberOf.keys()], ids);
+  writeTexts(writer, texts, ids);
 }
 
 /** Count, sum, least and greatest of the numbers, as `statistics` orders them. */

@@ -1,6 +1,7 @@
 // Memtable: unsealed rows of one shape and topic; a chain connects those of each device.
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../model/instant.ts';
+import { textKey } from '../../../structures/text-key.ts';
 import { type Origin, visibleFrom } from '../rows/origin.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
 import type { RowGroup, Rows } from '../rows/rows.ts';
@@ -259,10 +260,11 @@ export class Memtable {
   }
 
   #textId(text: string): number {
-    let id = this.#textIds.get(text);
+    const key = textKey(text);
+    let id = this.#textIds.get(key);
     if (id === undefined) {
       id = this.#texts.push(text) - 1;
-      this.#textIds.set(text, id);
+      this.#textIds.set(key, id);
       this.#textBytes += 2 * text.length + 60;
     }
     return id;

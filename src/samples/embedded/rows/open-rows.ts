@@ -7,6 +7,7 @@ import { type Origin, visibleFrom } from './origin.ts';
 import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
 import { grown } from '../../../structures/grown-array.ts';
 import { missing } from '../../../structures/missing.ts';
+import { textKey } from '../../../structures/text-key.ts';
 
 /**
  * What an open chunk takes at least, and each of its cells about: for the limit on the memory of
@@ -37,11 +38,12 @@ class OpenColumn implements Column {
 
   /** Sets the text of a row and says how many bytes of memory that took. */
   setText(row: number, text: string): number {
-    let id = this.#textIds.get(text);
+    const key = textKey(text);
+    let id = this.#textIds.get(key);
     const isNew = id === undefined;
     if (id === undefined) {
       id = this.texts.push(text) - 1;
-      this.#textIds.set(text, id);
+      this.#textIds.set(key, id);
     }
     this.ids[row] = id;
     return isNew ? 2 * text.length + 60 : 0;

@@ -1,0 +1,72 @@
+// JSON keys: JSON from outside is parsed without keys that would make the parser slow for all.
+// The parser keeps one table of all keys of the process, in which keys beyond 16,383 characters are
+// hashed by their length alone: a megabyte of them costs seconds.
+import { hashedLengthMax } from '../structures/text-key.ts';
+import type { Json } from './json.ts';
+import { standInName } from './outside-name.ts';
+
+/** As JSON.parse, but a key of more than 16,383 characters has a stand-in, which is no data key. */
+export function parsedJson(text: string): Json {
+  return JSON.parse(mayHaveLongKeys(text) ? withStandIns(text) : text) as Json;
+}
+
+const probeLength = 4_096;
+
+/** Whether there may be so long a string: quotes are usually near, so that few places are looked at. */
+function mayHaveLongKeys(text: string): boolean {
+  if (text.length <= hashedLengthMax) return false;
+  if (text.includes('\\"')) return true;
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return false;
+    if (quote - at > probeLength) return true;
+    at = quote + probeLength;
+  }
+  return false;
+}
+
+function withStandIns(text: string): string {
+  let written = '';
+  let taken = 0;
+  for (let start = text.indexOf('"'); start !== -1; ) {
+    const end = stringEnd(text, start);
+    if (end - start > hashedLengthMax && isKey(text, end + 1)) {
+      const name = nameOf(text.slice(start, end + 1));
+      // What the parser refuses too.
+      if (name === undefined) break;
+      written += text.slice(taken, start) + JSON.stringify(standInName(name));
+      taken = end + 1;
+    }
+    start = text.indexOf('"', end + 1);
+  }
+  return taken === 0 ? text : written + text.slice(taken);
+}
+
+function isKey(text: string, from: number): boolean {
+  let at = from;
+  while (/^[ \t\r\n]$/.test(text.charAt(at))) at++;
+  return text.charAt(at) === ':';
+}
+
+/** As a value the parser does not keep it. */
+function nameOf(written: string): string | undefined {
+  try {
+    return JSON.parse(written) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+const backslash = 0x5c;
+
+/** The place of the quote that ends the string, or the end of the text. */
+export function stringEnd(text: string, from: number): number {
+  let at = text.indexOf('"', from + 1);
+  while (at !== -1) {
+    let escapes = 0;
+    while (text.charCodeAt(at - 1 - escapes) === backslash) escapes++;
+    if (escapes % 2 === 0) return at;
+    at = text.indexOf('"', at + 1);
+  }
+  return text.length;
+}
