@@ -15,6 +15,8 @@ export interface ClusterConfig {
   readonly journalCopies?: number;
   /** Whether nodes on other machines talk without TLS. */
   readonly plaintext?: boolean;
+  /** It ships an adopted copy: it serves no devices, and other nodes do not reach it. */
+  readonly shipsOnly?: true;
   /** As PEM; the authority is that of the certificates of the other nodes. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }

@@ -60,6 +60,8 @@ export interface Config {
   /** A node among several on common databases. */
   readonly cluster?: ClusterConfig | undefined;
   readonly logLevel: LogLevel;
+  /** How long a stop may take. */
+  readonly stopMs: number;
   readonly vendorAliases: 'header' | 'always' | 'off';
   readonly deviceAudience: string;
   readonly smtpUrl: string | undefined;
@@ -154,6 +156,9 @@ export function readConfig(environment: Environment = process.env): Config {
     samplesUrl: text('SAMPLES_URL'),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
     cluster: readCluster(text, Date.now()),
+    stopMs:
+      wholeNumberOf('STOP_SECONDS', text('STOP_SECONDS'), { fallback: 25, min: 2, max: 3_600 }) *
+      1_000,
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', logLevels),
     vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', vendorAliasModes),
     deviceAudience: text('DEVICE_AUDIENCE') ?? publicUrl,

@@ -14,8 +14,8 @@ import { DataFolderError } from './data-folder/data-folder.ts';
 import { Problem } from './model/problem.ts';
 import { watchWrapper } from './wrapper-watch.ts';
 
-// A supervisor gives ten seconds; nothing acknowledged is lost even if this passes.
-const stopWithinMs = 9_000;
+/** For the last lines of the log, when the stop has used its time. */
+const lastLinesMs = 1_000;
 /** Only the user of the process can read the files that it creates. */
 const ownerUmask = 0o077;
 const samePressMs = 1_000;
@@ -54,7 +54,11 @@ function endOnSignal(): void {
     process.on(signal, () => process.exit(128 + constants.signals[signal]));
 }
 
-function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortController): void {
+function stopOnSignal(
+  { wrapperPid, stopMs }: Config,
+  platform: Platform,
+  demo: AbortController,
+): void {
   let askedAt: number | undefined;
   const stop = (reason: string): void => {
     // A second signal stops the process immediately. One right after the first is the same key
@@ -63,7 +67,7 @@ function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortCon
     if (askedAt !== undefined) return;
     askedAt = performance.now();
     demo.abort();
-    const late = setTimeout(() => process.exit(1), stopWithinMs);
+    const late = setTimeout(() => process.exit(1), stopMs + lastLinesMs);
     platform.close(reason).then(
       () => {
         clearTimeout(late);

@@ -1,7 +1,5 @@
 // The command that adopts the copy of a lost node: ships what that had not, and removes it.
 import { rename, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigError } from '../config-values.ts';
@@ -10,7 +8,7 @@ import { wholeCopy } from '../copies/copy-store.ts';
 import { adoptedAs, markAdopted } from '../data-folder/adopted-copy.ts';
 import { DataFolderError } from '../data-folder/data-folder.ts';
 import { storedNodeId } from '../data-folder/node-id.ts';
-import { makeFolder } from '../log/durable-file.ts';
+import { isChecked, makeFolder } from '../log/durable-file.ts';
 import { type OwnSession, openOwnSession } from '../records/postgres/own-session.ts';
 import { copiesFolder } from './journal-copies.ts';
 import { startPlatform } from './platform.ts';
@@ -19,8 +17,8 @@ import { startPlatform } from './platform.ts';
 const adoptedFolder = 'adopted';
 const statementMsMax = 10_000;
 const lookEveryMs = 500;
-const followedMs = 5_000;
-const usage = 'usage: heliograph adopt NODE, on the machine that has the copy';
+const usage =
+  'usage: heliograph adopt NODE, on the machine that has the copy; NODE is the id in the file node-id of the lost data folder, such as 0b2f9c1e-6a57-4a0e-9f0e-2f7d1f0c3b5a';
 
 interface CopyOfNode {
   readonly holder: string;
@@ -39,24 +37,20 @@ export async function adoptCopy(
   words: readonly string[],
   say: (sentence: string) => void,
 ): Promise<void> {
-  const [node] = words;
   const { cluster, recordsUrl, dataDirectory } = config;
-  if (node === undefined || words.length > 1) throw new ConfigError(usage);
+  const node = nodeOf(words);
   if (cluster === undefined || recordsUrl === undefined)
     throw new ConfigError('NODE_URL is not set: only nodes of a cluster have copies of each other');
   const directory = await takeCopy(recordsUrl, { node, dataDirectory });
-  const url = new URL(cluster.nodeUrl);
-  url.port = String(await freePort());
   const platform = await startPlatform({
-    ...{ ...config, dataDirectory: directory, port: 0 },
+    ...{ ...config, dataDirectory: directory, host: '127.0.0.1', port: 0 },
     ...{ mqttPort: 0, mqttTlsPort: 0, mqttTls: undefined, coapPort: 0 },
-    cluster: { ...cluster, nodeUrl: url.origin },
+    // Its address stays that of the node that works here, which refuses what is not its own.
+    cluster: { ...cluster, journalCopies: 1, shipsOnly: true },
   });
   const { journal } = platform;
   const end = journal.end();
   say(`The copy works as the node ${node}, and is being shipped`);
-  // Other nodes follow its journal for their rules as soon as they see it.
-  await wait(followedMs);
   while (!journal.isDone(end)) await wait(lookEveryMs);
   await journal.flushHours();
   await platform.close('the copy is shipped');
@@ -72,10 +66,7 @@ async function takeCopy(
   const session = await openOwnSession(recordsUrl, statementMsMax);
   try {
     const found = await copyOf(session, node);
-    if (found === undefined)
-      throw new DataFolderError(
-        `PostgreSQL knows no copy of a node ${node}: nodes need JOURNAL_COPIES=2 before they are lost`,
-      );
+    if (found === undefined) throw await withoutCopy(session, node, dataDirectory);
     const { copy, holder, adopted, isSeen } = found;
     // An adoption that was cut short continues.
     const begun = join(dataDirectory, adoptedFolder, node);
@@ -113,10 +104,40 @@ async function copyOf(session: OwnSession, node: string): Promise<CopyOfNode | u
   return rows[0] as CopyOfNode | undefined;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The id, also with the checksum before it, as the whole file has them. */
+function nodeOf(words: readonly string[]): string {
+  const given = words.join(' ').trim().split(/\s+/);
+  const [id = ''] = given.slice(-1);
+  if (given.length > 2 || id === '') throw new ConfigError(usage);
+  if (!idForm.test(id))
+    throw new ConfigError(`"${words.join(' ')}" is not the id of a node; ${usage}`);
+  if (given.length === 2 && !isChecked(given.join(' ')))
+    throw new ConfigError(
+      `The checksum "${given[0]}" does not belong to the id ${id}: copy the line of the file node-id again, or give the id alone if you are sure of it`,
+    );
+  return id;
+}
+
+async function withoutCopy(
+  session: OwnSession,
+  node: string,
+  dataDirectory: string,
+): Promise<Error> {
+  const [known] = await session.query('select 1 from "nodes" where "id" = $1', [node]);
+  if (known !== undefined)
+    return new DataFolderError(
+      `No other node has a copy of the journal of the node ${node}: it ran without JOURNAL_COPIES=2, or was lost before its first copy was complete. What it had not shipped is on its own disk only`,
+    );
+  const rows = (await session.query(
+    'select "node" from "journalCopies" order by "node" limit 20',
+    [],
+  )) as {
+    readonly node: string;
+  }[];
+  const copied = rows.map((row) => row.node).join(', ');
+  return new DataFolderError(
+    `PostgreSQL knows no node ${node}: compare the id with the file node-id of the lost data folder, and with the names in ${copiesFolder(dataDirectory)}. There are copies of the nodes: ${copied || 'none'}`,
+  );
 }

@@ -63,8 +63,8 @@ export interface Cluster {
    * from now on it forwards requests for other devices.
    */
   join(served: ServedNode): Promise<void>;
-  /** Gives all devices to the other nodes; requests for them are forwarded from then on. */
-  drain(): Promise<void>;
+  /** Gives all devices to the other nodes, within a time; requests for them are forwarded from then on. */
+  drain(msMax: number): Promise<void>;
 }
 
 export interface ServedNode {
@@ -76,9 +76,6 @@ export interface ServedNode {
   /** Writes the status of devices that move, and drops what is known of them. */
   readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
 }
-
-/** A supervisor gives ten seconds for the whole stop. */
-const drainMsMax = 4_000;
 
 export async function openCluster(
   parts: Parts,
@@ -118,7 +115,7 @@ export async function openCluster(
       messages,
       ownership: ownershipOver({ leases, nodes, underWay, leaving, epochOf: epochs.of }),
     },
-    drain: () => drained(leases, failed('giving devices to other nodes')),
+    drain: (msMax) => drained(leases, failed('giving devices to other nodes'), msMax),
     async join(served) {
       const reads = readElsewhere(parts, leases, nodes);
       leases.onChange(async (allGained, allLost) => {
@@ -144,7 +141,8 @@ export async function openCluster(
       const calls = [presenceHandlers, work.handlers, messages.calls, ...stored, reads.handlers];
       const handlers = new Map(calls.flatMap((some) => [...some]));
       const internal = internalPortOf(parts, cluster, leases, { serve, handlers, feeds });
-      await internal.listen({ host: cluster.host, port: Number(new URL(cluster.nodeUrl).port) });
+      const { host, shipsOnly, nodeUrl } = cluster;
+      if (shipsOnly !== true) await internal.listen({ host, port: Number(new URL(nodeUrl).port) });
       closers.push('the internal port', () => internal.close());
       closers.push('leases', () => leave(leases, leaving));
       closers.push('the watch on the clock', watchClock(parts));
@@ -200,10 +198,14 @@ function openEvents(
 }
 
 /** A database that does not answer must not keep the node from stopping. */
-async function drained(leases: Leases, failed: (error: unknown) => void): Promise<void> {
+async function drained(
+  leases: Leases,
+  failed: (error: unknown) => void,
+  msMax: number,
+): Promise<void> {
   const late = new AbortController();
   const given = leases.drain().catch(failed);
-  await Promise.race([given, wait(drainMsMax, undefined, { signal: late.signal })]);
+  await Promise.race([given, wait(msMax, undefined, { signal: late.signal })]);
   late.abort();
 }
 
@@ -254,7 +256,7 @@ function ownershipOver({
 
 function leasesOf(parts: Parts, cluster: ClusterConfig, id: string): SharedLeases {
   const { config, telemetry } = parts;
-  const { leaseMs, nodeUrl: url } = cluster;
+  const { leaseMs, nodeUrl: url, shipsOnly } = cluster;
   const leases = createSharedLeases({
     node: { id, url },
     openTable: async () => {
@@ -262,6 +264,7 @@ function leasesOf(parts: Parts, cluster: ClusterConfig, id: string): SharedLease
       return postgresLeaseTable(session, leaseMs);
     },
     ...{ leaseMs, now: () => performance.now(), setTimer, setRepeatingTimer },
+    takesNone: shipsOnly === true,
     events: {
       failed: telemetry.backgroundFailed,
       superseded: reportSuperseded(parts, id),

@@ -1,6 +1,5 @@
 // Connects what an operator is told of PostgreSQL, ClickHouse and other nodes that do not answer.
 import { sql } from 'kysely';
-import type { Parts } from './platform-parts.ts';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { ClickHouseError, type ClickHouseFailure } from '../clickhouse/clickhouse-error.ts';
 import {
@@ -17,6 +16,7 @@ import { presenceCall } from '../nodes/silent-nodes.ts';
 import { placeOf as placeOfPostgres } from '../records/postgres/server.ts';
 import type { RecordsDb } from '../records/records.ts';
 import type { Telemetry } from '../telemetry/events.ts';
+import type { Readiness } from '../telemetry/readiness.ts';
 
 type Watching = Pick<Telemetry, 'outages'>;
 
@@ -67,7 +67,10 @@ export function watchNodes({ outages }: Watching, leases: Leases, nodes: Nodes):
 }
 
 /** A node that can hold no leases serves nobody: its balancer is told, and an operator. */
-export function reportCutOff({ readiness, telemetry }: Parts, leases: Leases): void {
+export function reportCutOff(
+  { readiness, telemetry }: { readonly readiness: Readiness; readonly telemetry: Watching },
+  leases: Leases,
+): void {
   readiness.add('leases', () => {
     if (!leases.isCutOff()) return undefined;
     const since = telemetry.outages.since(postgresName);

@@ -187,6 +187,7 @@ async function openRecordsIn(
     now,
     quotas: config.quotas,
     stopped: telemetry.recordsStopped,
+    migrating: telemetry.recordsMigrating,
     published,
   }).catch(disk.explain);
   closers.push('the records', () => records.close());

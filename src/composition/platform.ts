@@ -31,7 +31,7 @@ import { stopServer } from '../http/edge/stop-server.ts';
 import { isDiskFull } from '../model/disk-full.ts';
 import { openPublicHolidays } from '../query/public-holidays.ts';
 import { firstWorkspace } from '../records/rows/workspaces.ts';
-import { type Closers, createClosers } from '../structures/closers.ts';
+import { type Closers, createClosers, StopTime } from '../structures/closers.ts';
 import { loadSchemaCompiler } from '../structures/schema-compiler.ts';
 import { createTelemetry } from '../telemetry/events.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
@@ -53,7 +53,7 @@ export async function startPlatform(
     return await open(await openParts({ config, telemetry, closers, now }), closers);
   } catch (error) {
     // Failures of the closers are in the log; the caller gets the reason why the start failed.
-    await closers.closeAll().catch(() => undefined);
+    await closers.closeAll(new StopTime(config.stopMs)).catch(() => undefined);
     throw error;
   }
 }
@@ -99,14 +99,15 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
     journal: progressOf(parts),
     async close(reason) {
       const startedAt = performance.now();
+      const time = new StopTime(config.stopMs);
       telemetry.stopping(reason);
       // Requests are served, or forwarded, until the other nodes have the devices.
       notReady = 'draining';
-      await cluster?.drain();
+      await cluster?.drain(time.partMs);
       notReady = 'stopping';
       records.hurry();
       try {
-        await closers.closeAll();
+        await closers.closeAll(time);
         telemetry.stopped(performance.now() - startedAt);
       } finally {
         await telemetry.flushed();

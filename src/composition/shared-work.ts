@@ -27,7 +27,8 @@ export function composeSharedWork(
     const holder = leases.owners().get(lease)?.node;
     if (holder === undefined || holder.id === leases.node.id) return undefined;
     return nodes.call(holder, call, request).catch((error: unknown) => {
-      throw error instanceof NodeUnreachable ? problem('nodeUnreachable') : error;
+      if (!(error instanceof NodeUnreachable)) throw error;
+      throw Object.assign(problem('nodeUnreachable'), { cause: error });
     });
   };
   const skipped = new Map<string, () => number>();

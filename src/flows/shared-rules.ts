@@ -1,6 +1,7 @@
 // Shared rules: entries of every journal reach the node that holds the rules of their workspace, which evaluates each once.
 import { type DurableEntry, summaryOf } from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../records/records.ts';
 import {
   findSharedRulePositions,
@@ -64,8 +65,13 @@ interface State {
   readonly positions: Map<string, SharedRulePosition>;
 }
 
+/** Rules move when leases do, such as while a node stops. */
 class RulesElsewhere extends Error {
   override readonly name = 'RulesElsewhere';
+
+  constructor(message: string) {
+    super(message, { cause: problem('deviceMoved') });
+  }
 }
 
 export function createSharedRules(parts: SharedRulesParts): SharedRules {

@@ -26,6 +26,8 @@ export interface MemberParts {
   readonly node: NodeAddress;
   /** Opens a session of the table. */
   readonly openTable: () => Promise<LeaseTable>;
+  /** Whether it never takes leases: it works on what it has, and others serve. */
+  readonly takesNone?: boolean;
   /** How long the table keeps a lease for a node that is silent. */
   readonly leaseMs: number;
   /** A monotonic clock in milliseconds. */

@@ -25,8 +25,11 @@ export interface LeaseView {
  * then unknown. What a lost session began changes nothing after `register` of the next one.
  */
 export interface LeaseTable {
-  /** Says that the node is alive. Statements of its earlier sessions have no effect from then on. */
-  register(node: NodeAddress): Promise<void>;
+  /**
+   * Says that the node is alive; one that is draining gets no leases from others. Statements of its
+   * earlier sessions have no effect from then on.
+   */
+  register(node: NodeAddress, isDraining: boolean): Promise<void>;
   /** Adds the leases that are missing. */
   add(names: readonly LeaseName[]): Promise<void>;
   /**

@@ -10,15 +10,16 @@ import { createTableModel } from './testing-lease-table.ts';
 const timers = manualTimers();
 const { setTimer } = timers;
 const events = { failed: () => undefined, superseded: () => undefined, changed: () => undefined };
-const node = { id: 'a', url: 'http://a' };
 
-function openLeases(openTable: () => Promise<LeaseTable>, now: () => number) {
+function openLeases(openTable: () => Promise<LeaseTable>, now: () => number, takesNone = false) {
+  const node = { id: takesNone ? 'b' : 'a', url: 'http://a' };
   const repeating = { setTimer, setRepeatingTimer: setTimer };
   return createSharedLeases({
     node,
     openTable,
     leaseMs: clusterLeaseMs,
     now,
+    takesNone,
     ...repeating,
     events,
   });
@@ -82,6 +83,27 @@ test('reliability 2: without the table, leases end by the clock of the node, and
   expect(lease?.isValid()).toBe(true);
   // No other node has held it.
   expect(leases.continuity()).toBe(before);
+});
+
+test('reliability 4: a node that takes none gets none from others, and nobody waits for its share', async () => {
+  let now = 0;
+  const model = createTableModel(clusterLeaseMs, () => now);
+  const open = async () => model.openTable();
+  const serving = openLeases(open, () => now);
+  const shipping = openLeases(open, () => now, true);
+  for (const leases of [serving, shipping]) leases.want(['devices/0', 'devices/1', 'rules/0']);
+  await shipping.start();
+  await serving.start();
+  for (const ms of [0, 1_000, 2_000, 5_000]) {
+    now += ms;
+    for (const leases of [shipping, serving]) {
+      await leases.refresh();
+      await leases.idle();
+    }
+    expect(serving.owners().size).toBe(3);
+    expect(serving.held('devices/1')).toBeDefined();
+    expect(shipping.held('devices/0')).toBeUndefined();
+  }
 });
 
 test('the continuity of a node changes when others took its leases, and not when it gave some', async () => {

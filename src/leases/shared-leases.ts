@@ -32,6 +32,7 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
   const session = createTableSession({
     ...{ node, openTable, wanted },
     hasLeft: () => member.hasLeft,
+    isDraining: () => member.isDraining,
   });
   const failed = (error: unknown) => events.failed('changing leases', error);
   const listeners = createLeaseListeners({ ready: held.use, failed });
@@ -41,7 +42,7 @@ export function createSharedLeases(parts: MemberParts): SharedLeases {
     renewedAt: Number.NEGATIVE_INFINITY,
     isFailing: false,
     giving: undefined,
-    isDraining: false,
+    isDraining: parts.takesNone ?? false,
     hasLeft: false,
   };
   let waiting: Promise<void> | undefined;

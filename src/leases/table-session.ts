@@ -20,10 +20,12 @@ export interface TableSessionParts {
   readonly wanted: ReadonlySet<LeaseName>;
   /** Whether the node has given all away: then it only reads, and does not say that it is alive. */
   readonly hasLeft: () => boolean;
+  /** Whether the node takes no leases. */
+  readonly isDraining: () => boolean;
 }
 
 export function createTableSession(parts: TableSessionParts): TableSession {
-  const { node, openTable, wanted, hasLeft } = parts;
+  const { node, openTable, wanted, hasLeft, isDraining } = parts;
   const steps = createSerialQueue();
   let table: LeaseTable | undefined;
   let added = 0;
@@ -34,7 +36,7 @@ export function createTableSession(parts: TableSessionParts): TableSession {
     if (table === undefined) {
       table = await openTable();
       added = 0;
-      if (!hasLeft()) await table.register(node);
+      if (!hasLeft()) await table.register(node, isDraining());
     }
     if (added < wanted.size) {
       const names = [...wanted];

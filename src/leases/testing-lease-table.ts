@@ -48,10 +48,10 @@ export function createTableModel(leaseMs: number, now: () => number): TableModel
     const own = (): readonly ModelRow[] => [...rows.values()].filter(({ node }) => node === id);
     const asNode = <T>(step: () => readonly T[]) => run(() => (update() ? step() : []));
     return {
-      register: (address) =>
+      register: (address, isDraining) =>
         run(() => {
           id = address.id;
-          nodes.set(id, { address, session, seenUntil: now() + leaseMs, isDraining: false });
+          nodes.set(id, { address, session, seenUntil: now() + leaseMs, isDraining });
         }),
       add: (names) =>
         run(() => {

@@ -36,8 +36,16 @@ export async function readChecked(path: string): Promise<{ text: string } | 'dam
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  const [, sum, text] = /^([0-9a-f]{8}) (.*)\n$/s.exec(contents) ?? [];
-  return text === undefined || checksum(text) !== sum ? 'damaged' : { text };
+  const text = contents.slice(checksumChars + 1, -1);
+  return contents.endsWith('\n') && isChecked(contents.slice(0, -1)) ? { text } : 'damaged';
+}
+
+const checksumChars = 8;
+
+/** Whether the line is a string with its checksum in front. */
+export function isChecked(line: string): boolean {
+  const [, sum, text] = /^([0-9a-f]{8}) (.*)$/s.exec(line) ?? [];
+  return text !== undefined && checksum(text) === sum;
 }
 
 function checksum(text: string): string {

@@ -51,12 +51,24 @@ export interface RecordsEngine {
   close(): Promise<void>;
 }
 
+export interface RecordsMigrating {
+  /** The newest migration before, and the one afterwards. */
+  readonly from: string;
+  readonly to: string;
+  /** How many run. */
+  readonly migrations: number;
+  /** How long they took; undefined while they run. */
+  readonly ms?: number;
+}
+
 export interface EngineEvents {
   /**
    * Called once, when the disk failed: from then on nothing is written any more, and writers are
    * refused with `recordsStopped`.
    */
   readonly stopped: (error: Error) => void;
+  /** Called before an older database is brought to this version, and after. */
+  readonly migrating?: ((migration: RecordsMigrating) => void) | undefined;
   /** Called after each commit that published something for other nodes. */
   readonly published?: (() => void) | undefined;
 }

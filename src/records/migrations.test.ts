@@ -120,16 +120,24 @@ const histories: [string, readonly string[]][] = [
   ['all but 50, which was added after 52', without('0050-request-parts')],
 ];
 
-test.each(histories)('a database at %s of the earlier program is migrated', async (_, names) => {
-  await makeOldDatabase(names);
-  expect(await migrate(open())).toBe(true);
-  expect(schemaOf()).toEqual(await freshSchema());
-  expect(column('select name from organizations')).toContain('kept');
-  expect(column('select name from kysely_migration order by name')).toEqual(
-    Object.keys(migrations),
-  );
-  expect(await migrate(open())).toBe(false);
-});
+test.each(histories)(
+  'reliability 11: a database at %s of the earlier program is migrated, which is told',
+  async (_, names) => {
+    await makeOldDatabase(names);
+    const told: unknown[] = [];
+    expect(await migrate(open(), { migrating: (step) => void told.push(step) })).toBe(true);
+    const [to, migrationsLeft] = [Object.keys(migrations).sort().at(-1), expect.any(Number)];
+    // reliability 11: an operator learns that the records were migrated, and how long it took.
+    const step = { from: [...names].sort().at(-1), to, migrations: migrationsLeft };
+    expect(told).toEqual([step, { ...step, ms: expect.any(Number) }]);
+    expect(schemaOf()).toEqual(await freshSchema());
+    expect(column('select name from organizations')).toContain('kept');
+    expect(column('select name from kysely_migration order by name')).toEqual(
+      Object.keys(migrations),
+    );
+    expect(await migrate(open())).toBe(false);
+  },
+);
 
 test('the earlier program refuses a database that this one wrote', async () => {
   await migrate(open());
@@ -156,7 +164,7 @@ test('a migration that fails leaves the database as it was, with all that would 
     },
     '0099-fails': { up: () => Promise.reject(new Error('no space left')) },
   };
-  await expect(migrate(open(), failing)).rejects.toThrow('no space left');
+  await expect(migrate(open(), {}, failing)).rejects.toThrow('no space left');
   expect(column(`select name from sqlite_master where name = 'made'`)).toEqual([]);
   expect(column('select max(version) from schemaVersion')).toEqual([71]);
   expect(await migrate(open())).toBe(true);
@@ -175,7 +183,7 @@ test('a database that is up to date is only read, also while another process wri
 
 test('fleet 5: devices and last uplinks of an earlier version are counted', async () => {
   const earlier = Object.entries(migrations).filter(([name]) => name < '0080');
-  await migrate(open(), Object.fromEntries(earlier));
+  await migrate(open(), {}, Object.fromEntries(earlier));
   sqlite((database) => {
     database.exec('pragma foreign_keys = off');
     const device = database.prepare(

@@ -56,6 +56,7 @@ import * as sparkplug from './migrations/0122-sparkplug.ts';
 import * as passkeys from './migrations/0123-passkeys.ts';
 import * as sampleExports from './migrations/0124-sample-exports.ts';
 import * as judgedTimes from './migrations/0130-judged-times.ts';
+import type { EngineEvents } from './engine.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -131,6 +132,7 @@ interface MigratorTables {
  */
 export async function migrate(
   db: Kysely<RecordTables>,
+  { migrating }: Pick<EngineEvents, 'migrating'> = {},
   known: Readonly<Record<string, Migration>> = migrations,
 ): Promise<boolean> {
   const names = Object.keys(known).sort();
@@ -145,8 +147,14 @@ export async function migrate(
   if (later.length > 0) throw newerVersion(later.at(-1), names.at(-1));
   // A database that is up to date is not even locked.
   if (names.every((name) => done.includes(name))) return false;
+  const [from, to] = [done.toSorted().at(-1), names.at(-1) ?? ''];
+  const migration = { from: from ?? '', to, migrations: names.length - done.length };
+  const startedAt = performance.now();
+  if (from !== undefined) migrating?.(migration);
   throwFailure(await migrator.migrateToLatest());
-  return done.length > 0;
+  if (from === undefined) return false;
+  migrating?.({ ...migration, ms: Math.round(performance.now() - startedAt) });
+  return true;
 }
 
 /**

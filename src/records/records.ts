@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Actor } from '../model/actor.ts';
 import { type Quotas, standardQuotas } from '../model/quota.ts';
 import type { RecordChange } from '../model/record.ts';
-import type { OpenEngine } from './engine.ts';
+import type { EngineEvents, OpenEngine } from './engine.ts';
 import { createListCache, type ListCaches } from './list-cache.ts';
 import { keepCheckWord } from './check-word.ts';
 import type { RecordTables } from './schema.ts';
@@ -63,10 +63,15 @@ export async function openRecords(options: {
   readonly stopped?: ((error: Error) => void) | undefined;
   /** See `EngineEvents.published`. */
   readonly published?: (() => void) | undefined;
+  readonly migrating?: EngineEvents['migrating'];
 }): Promise<OpenRecords> {
   const { announce, actor = () => undefined, now = Date.now } = options;
   const { quotas = standardQuotas, stopped = () => undefined } = options;
-  const engine = await options.engine({ stopped, published: options.published });
+  const engine = await options.engine({
+    stopped,
+    published: options.published,
+    migrating: options.migrating,
+  });
   const { db, elsewhere, listsChanged, hurry, close } = engine;
   try {
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));

@@ -1,15 +1,30 @@
-// Closers: end all parts in reverse order, each within a time limit. A part that fails or hangs stops no other.
+// Closers: end all parts in reverse order within one time. A part that fails or hangs stops no other.
 
-const closeWithinMs = 3_000;
+/** The time for a whole stop, which begins when this is made. */
+export class StopTime {
+  readonly #endsAt: number;
+
+  constructor(ms: number) {
+    this.#endsAt = performance.now() + ms;
+  }
+
+  /**
+   * What one part may take: half of what is left, so that one that hangs leaves as much for all that
+   * follow.
+   */
+  get partMs(): number {
+    return Math.max(0, (this.#endsAt - performance.now()) / 2);
+  }
+}
 
 export interface Closers {
   /** Adds a part that was opened. `what` is its name in failures. */
   readonly push: (what: string, close: () => unknown) => void;
   /**
    * Closes all parts, the newest first. Rejects with an AggregateError of the failures, of which a
-   * part that exceeds the limit is one.
+   * part that exceeds its time is one.
    */
-  readonly closeAll: () => Promise<void>;
+  readonly closeAll: (time: StopTime) => Promise<void>;
 }
 
 export interface ClosersParts {
@@ -17,19 +32,17 @@ export interface ClosersParts {
   readonly failed: (what: string, error: unknown) => void;
   /** Returns true for errors that are reported but do not make `closeAll` reject. */
   readonly isHarmless: (error: unknown) => boolean;
-  readonly limitMs?: number;
 }
 
-export function createClosers(parts: ClosersParts): Closers {
-  const { failed, isHarmless, limitMs = closeWithinMs } = parts;
+export function createClosers({ failed, isHarmless }: ClosersParts): Closers {
   const opened: { readonly what: string; readonly close: () => unknown }[] = [];
   return {
     push: (what, close) => void opened.push({ what, close }),
-    async closeAll() {
+    async closeAll(time) {
       const errors: unknown[] = [];
       for (const { what, close } of opened.splice(0).reverse()) {
         try {
-          await withinLimit(what, close, limitMs);
+          await withinLimit(what, close, time.partMs);
         } catch (error) {
           failed(`closing ${what}`, error);
           if (!isHarmless(error)) errors.push(error);
@@ -58,7 +71,12 @@ export async function closeInOrder(...closes: readonly (() => unknown)[]): Promi
 async function withinLimit(what: string, close: () => unknown, limitMs: number): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new Error(`closing ${what} took longer than ${limitMs} ms`)),
+    () =>
+      late.reject(
+        new Error(
+          `closing ${what} took longer than ${Math.round(limitMs)} ms, half of what was left of STOP_SECONDS`,
+        ),
+      ),
     limitMs,
   );
   try {

@@ -116,7 +116,8 @@ export class Outages {
   }
 }
 
-function causesOf(error: unknown): readonly Error[] {
+/** The error with what caused it. */
+export function causesOf(error: unknown): readonly Error[] {
   const causes: Error[] = [];
   for (let at = error; at instanceof Error && causes.length < outageLimits.depthMax; at = at.cause)
     causes.push(

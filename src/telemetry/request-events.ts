@@ -4,6 +4,7 @@ import { hourMs } from '../model/instant.ts';
 import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import type { MetricMakers } from './metric-makers.ts';
+import { MovingWork } from './moving-work.ts';
 import type { Outages } from './outages.ts';
 
 const quietRoutes = new Set([
@@ -64,6 +65,7 @@ export function requestEvents({ counter, histogram }: MetricMakers, log: Log) {
 export function failureEvents({ counter }: MetricMakers, log: Log, outages: Outages) {
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const diskFullLines = lineLimit(hourMs);
+  const moves = new MovingWork(log);
   return {
     failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void {
       failures.inc();
@@ -72,7 +74,8 @@ export function failureEvents({ counter }: MetricMakers, log: Log, outages: Outa
 
     /**
      * A full disk is not an internal error: it has its own line, one per hour for each kind of
-     * work, without a stack. Neither is a server that does not answer, see `Outages`.
+     * work, without a stack. Neither is a server that does not answer, see `Outages`, nor work that
+     * moves to another node, see `MovingWork`.
      */
     backgroundFailed(what: string, error: unknown): void {
       if (isDiskFull(error)) {
@@ -80,7 +83,7 @@ export function failureEvents({ counter }: MetricMakers, log: Log, outages: Outa
           log.warn({ what, reason: 'disk full' }, 'background work waits for room');
         return;
       }
-      if (outages.explains(what, error)) return;
+      if (outages.explains(what, error) || moves.explains(what, error)) return;
       failures.inc();
       log.error({ what, err: error }, 'background work failed');
     },

@@ -29,6 +29,17 @@ export function storageEvents(gauge: MakeGauge, log: Log) {
       log.error({ err: error }, 'writing records stopped: restart after repairing the disk');
     },
 
+    /** `ms` is how long it took; undefined when it begins. */
+    recordsMigrating(migration: {
+      readonly from: string;
+      readonly to: string;
+      readonly migrations: number;
+      readonly ms?: number;
+    }): void {
+      const isDone = migration.ms !== undefined;
+      log.info(migration, isDone ? 'records migrated' : 'migrating the records to this version');
+    },
+
     /** The reason for `/health/ready`. */
     recordsStoppedBecause: (): string | undefined =>
       recordsError && `records stopped: ${recordsError.message}`,

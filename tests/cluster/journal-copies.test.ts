@@ -47,9 +47,22 @@ describeWith(clickhouse, 'copies of journals', () => {
     };
     const ended = await run(process.execPath, [testedProgram, 'adopt', node], {
       env,
-      timeout: 120_000,
+      timeout: 300_000,
     }).catch((error: unknown) => error as { stdout: string; stderr: string });
     return ended.stdout + ended.stderr;
+  }
+
+  /** The partitions that the nodes hold together, again and again until it is done. */
+  async function watchPartitions(ports: readonly number[], isDone: () => boolean) {
+    const sums: number[] = [];
+    while (!isDone()) {
+      const figures = await Promise.all(
+        ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
+      );
+      const held = figures.map((text) => /^heliograph_partitions_held (\d+)$/m.exec(text)?.[1]);
+      sums.push(held.reduce((sum, count) => sum + Number(count), 0));
+    }
+    return sums;
   }
 
   test('every metric that alerts-nodes.yml names exists at a node', async () => {
@@ -64,7 +77,7 @@ describeWith(clickhouse, 'copies of journals', () => {
     expect([...named].filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('a node and its disk are lost: its copy is adopted, and has everything once', async () => {
+  test('reliability 4: a node and its disk are lost: its copy is adopted, and has everything once', async () => {
     const { cluster, sendRound, mustSee, survivors, loseNode } = lostNode;
     const { lost, without } = await loseNode();
     const node = await nodeIdOf(lost.directory);
@@ -76,8 +89,16 @@ describeWith(clickhouse, 'copies of journals', () => {
     const ids = await Promise.all(cluster.directories.map((each) => nodeIdOf(each)));
     const place = ids.indexOf(row?.holder ?? '');
     const [holder, other] = [cluster.directories[place], cluster.directories[1 - place]];
+    const unknown = '0b2f9c1e-6a57-4a0e-9f0e-2f7d1f0c3b5a';
+    expect(await adopt(unknown, holder ?? '')).toContain(`knows no node ${unknown}`);
     expect(await adopt(node, other ?? '')).toContain(`it is at the node ${row?.holder}`);
-    expect(await adopt(node, holder ?? '')).toContain('is shipped');
+    // The others serve all devices meanwhile: the copy takes none.
+    let isDone = false;
+    const served = watchPartitions(survivors(), () => isDone);
+    // The line of the file, as it stands.
+    const line = readFileSync(join(found, 'node-id'), 'utf8');
+    expect(await adopt(line, holder ?? '').finally(() => (isDone = true))).toContain('is shipped');
+    expect(new Set(await served)).toEqual(new Set([256]));
     await mustSee(survivors(), lostNode.sent);
     await sendRound();
     await mustSee(survivors(), lostNode.sent);

@@ -18,11 +18,11 @@ const asNode = `with "me" as (
 
 /** The default of the journal number is only used for a node that is new. */
 const register = `with "known" as (
-  update "nodes" set "session" = $2, "url" = $4, "draining" = false,
+  update "nodes" set "session" = $2, "url" = $4, "draining" = $5,
     "seenUntil" = now() + make_interval(secs => $3)
   where "id" = $1 returning "id")
 insert into "nodes" ("id", "session", "url", "seenUntil", "draining")
-select $1, $2, $4, now() + make_interval(secs => $3), false
+select $1, $2, $4, now() + make_interval(secs => $3), $5
 where not exists (select 1 from "known")`;
 
 const add = `
@@ -83,9 +83,9 @@ export function postgresLeaseTable(on: LeaseSession, leaseMs: number): LeaseTabl
     rowsOf<T>(text, [nodeId, session, seconds, ...values]);
 
   return {
-    async register(node) {
+    async register(node, isDraining) {
       nodeId = node.id;
-      await asThis(register, node.url);
+      await asThis(register, node.url, isDraining);
     },
     async add(names) {
       await rowsOf(add, [names]);

@@ -88,7 +88,7 @@ test('eight nodes that take at the same moment take each lease once', async () =
 test('nodes get journal numbers in their order, which stay with them', async () => {
   for (const id of ['b', 'a', 'b', 'c']) {
     const table = await openTable();
-    await table.register({ id, url: 'http://x' });
+    await table.register({ id, url: 'http://x' }, false);
     await table.close();
   }
   const { rows } = await admin.query('select "id", "journal"::int from "nodes" order by "journal"');
@@ -102,11 +102,11 @@ test('nodes get journal numbers in their order, which stay with them', async () 
 test('what an earlier session sends after the next one has registered changes nothing', async () => {
   const node = { id: 'a', url: 'http://a' };
   const [early, late, other] = [await openTable(), await openTable(), await openTable()];
-  await other.register({ id: 'b', url: 'http://b' });
-  await early.register(node);
+  await other.register({ id: 'b', url: 'http://b' }, false);
+  await early.register(node, false);
   await early.add(['devices/0']);
   expect(await early.take(['devices/0'], 1)).toEqual([{ name: 'devices/0', epoch: 1 }]);
-  await late.register(node);
+  await late.register(node, false);
   await early.move([{ name: 'devices/0', epoch: 1 }], 'b');
   await early.release();
   expect(await early.renew(false)).toBeUndefined();

@@ -17,7 +17,7 @@ import { placeOf, type PostgresServer, versionMin } from './server.ts';
  * server that cannot be used.
  */
 export function postgresEngine(server: PostgresServer): OpenEngine {
-  return async ({ published }) => {
+  return async ({ published, migrating }) => {
     const listChanges = createListChanges();
     const connection = openPostgresConnection(server, { ...listChanges, published });
     const nullable = new Set<string>();
@@ -25,7 +25,7 @@ export function postgresEngine(server: PostgresServer): OpenEngine {
     const kyselyParts = postgresSql(nullable, server.node);
     return openLanes({ connection, kyselyParts, revisionOf, listsChanged }, async (db) => {
       await refuseOtherServers(db, server);
-      await migrate(db);
+      await migrate(db, { migrating });
       // Nodes that start together make them in turn.
       await transaction(db, (step) => addListTriggers(step.db));
       if (!server.isShared) await renumberRestored(db);

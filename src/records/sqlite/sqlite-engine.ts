@@ -16,14 +16,14 @@ import { sqliteSql } from './sqlite-sql.ts';
  * returns. Throws when the folder was written by a newer version of the program.
  */
 export function sqliteEngine(directory: string): OpenEngine {
-  return async ({ stopped }) => {
+  return async ({ stopped, migrating }) => {
     mkdirSync(directory, { recursive: true });
     const { ran, changed, revisionOf } = createListChanges();
     const connection = openConnection(join(directory, 'records.sqlite'), { ran, stopped });
     const lists = { revisionOf, listsChanged: () => undefined };
     return openLanes({ connection, kyselyParts: sqliteSql, ...lists }, async (db) => {
       // New indexes begin without statistics, and the query planner would pass them over.
-      if (await migrate(db)) await refreshStatistics(db);
+      if (await migrate(db, { migrating })) await refreshStatistics(db);
       followListChanges(connection, changed);
       // SQLite syncs what it writes into its files; that the files are there is for us to keep.
       syncFolder(directory);
