@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { isProgram } from './is-program.ts';
 
 const source = join('clients', 'python');
 
@@ -42,8 +43,8 @@ export function packPython(root: string, into: string, python = '/usr/bin/python
   }
 }
 
-if (import.meta.main) {
+if (isProgram(import.meta.filename)) {
   const root = join(import.meta.dirname, '..');
-  const { sourcePackage, wheel } = packPython(root, join(root, process.argv[2] ?? 'dist'));
+  const { sourcePackage, wheel } = packPython(root, resolve(root, process.argv[2] ?? 'dist'));
   console.log(`${sourcePackage}\n${wheel}`);
 }

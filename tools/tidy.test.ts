@@ -245,6 +245,12 @@ const cases: readonly Case[] = [
     path: 'src/model/a.test.ts',
     text: code('expect(scan.skip).toBe(0);'),
   },
+  {
+    rule: 'behaviour 24: a program that the preflight would not start',
+    path: 'tools/build.ts',
+    text: code('if (import.meta.main) await main();'),
+    violation: ':2: import.meta.main is false',
+  },
   { rule: 'a decision record', path: 'docs/decisions/0001-title.md', text: record },
   {
     rule: 'a long record',

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { ServerCommand } from './server-process.ts';
+import { isProgram } from '../../tools/is-program.ts';
 
 export interface BareAnswer {
   readonly status: number;
@@ -44,7 +45,7 @@ function serve(port: number, answers: BareAnswers): void {
   server.listen(port, '127.0.0.1');
 }
 
-if (import.meta.main) {
+if (isProgram(import.meta.filename)) {
   const [, , port, path] = process.argv;
   serve(Number(port), JSON.parse(readFileSync(path!, 'utf8')) as BareAnswers);
 }

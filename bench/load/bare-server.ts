@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { ServerCommand } from './server-process.ts';
+import { isProgram } from '../../tools/is-program.ts';
 
 /** The command that starts it; its log goes to the folder. */
 export function bareServerCommand(
@@ -40,4 +41,4 @@ function serve(port: number, parsed: boolean): void {
   server.listen(port, '127.0.0.1');
 }
 
-if (import.meta.main) serve(Number(process.argv[2]), process.argv[3] === 'parse');
+if (isProgram(import.meta.filename)) serve(Number(process.argv[2]), process.argv[3] === 'parse');

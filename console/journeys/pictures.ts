@@ -41,7 +41,7 @@ async function startDemo(): Promise<Demo> {
   await new Promise<void>((resolve, reject) => {
     child.stdout?.on('data', (bytes: Buffer) => {
       output += bytes.toString();
-      if (output.includes('decoded and stored in')) resolve();
+      if (output.includes('w.onmessage')) resolve();
     });
     void ended.then(() => reject(new Error(`the demo ended: ${output}`)));
   });

@@ -10,6 +10,7 @@ import { checkDeliveries } from './delivery-checks.ts';
 import { call } from './kill-checks.ts';
 import { type DeliverySink, startDeliverySink } from './delivery-sink.ts';
 import { type PlatformProcess, startProcess } from './platform-process.ts';
+import { isProgram } from '../../tools/is-program.ts';
 
 export interface DeliveryKillReport {
   readonly acknowledged: number;
@@ -159,4 +160,4 @@ async function main(): Promise<void> {
   process.exitCode = report.violations.length === 0 ? 0 : 1;
 }
 
-if (import.meta.main) await main();
+if (isProgram(import.meta.filename)) await main();

@@ -10,6 +10,7 @@ import { databaseConnectorId } from '../../src/model/ids.ts';
 import { type Book, captureRequest, type LoadDevice, startLoad } from './capture-load.ts';
 import { call, checkDevice } from './kill-checks.ts';
 import { killWhileStarting, type PlatformProcess, startProcess } from './platform-process.ts';
+import { isProgram } from '../../tools/is-program.ts';
 
 export interface KillRun {
   readonly rounds: number;
@@ -256,4 +257,4 @@ async function main(): Promise<void> {
   process.exitCode = report.violations.length === 0 ? 0 : 1;
 }
 
-if (import.meta.main) await main();
+if (isProgram(import.meta.filename)) await main();

@@ -11,6 +11,7 @@ import { freePort } from '../../bench/load/server-process.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { call } from './kill-checks.ts';
 import { apiKey, type PlatformProcess, startProcess } from './platform-process.ts';
+import { isProgram } from '../../tools/is-program.ts';
 
 export interface MqttKillReport {
   published: number;
@@ -210,4 +211,4 @@ async function main(): Promise<void> {
   process.exitCode = report.violations.length === 0 ? 0 : 1;
 }
 
-if (import.meta.main) await main();
+if (isProgram(import.meta.filename)) await main();

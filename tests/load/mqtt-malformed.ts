@@ -12,6 +12,7 @@ import {
   publishPacket,
 } from '../../bench/load/mqtt-packets.ts';
 import { type MqttDevice, type MqttWorld, startMqttWorld, upTopic } from '../world/mqtt-world.ts';
+import { isProgram } from '../../tools/is-program.ts';
 
 export interface MalformedReport {
   readonly streams: number;
@@ -170,7 +171,7 @@ function broken(packet: Buffer, random: Random): Buffer {
   return bytes;
 }
 
-if (import.meta.main) {
+if (isProgram(import.meta.filename)) {
   const { values } = parseArgs({
     options: {
       streams: { type: 'string', default: '10000' },

@@ -1,4 +1,4 @@
-// Leftovers: marks of unfinished work, and tests that are narrowed, skipped or only announced.
+// Leftovers: marks of unfinished work, tests that do not run, and programs that would not start.
 import ts from 'typescript';
 import type { Violation } from './violation.ts';
 import { lineOf, walk, type ProjectFile } from './project-files.ts';
@@ -9,8 +9,8 @@ const testFunction = /^(test|it|describe|suite)\b/;
 const narrowings = new Set(['only', 'skip', 'todo', 'fails']);
 
 /**
- * Marks of unfinished work without an issue's number, and tests that are narrowed, skipped or only
- * announced.
+ * Marks of unfinished work without an issue's number, tests that are narrowed, skipped or only
+ * announced, and `import.meta.main`.
  */
 export function leftoverViolations(file: ProjectFile): Violation[] {
   const violations: Violation[] = [];
@@ -24,6 +24,13 @@ export function leftoverViolations(file: ProjectFile): Violation[] {
     });
   }
   walk(file, (node) => {
+    if (ts.isPropertyAccessExpression(node) && node.getText() === 'import.meta.main')
+      violations.push({
+        path: file.path,
+        line: lineOf(file, node),
+        message:
+          'import.meta.main is false under bin/preflight.js: use isProgram(import.meta.filename)',
+      });
     if (!file.isTest || !ts.isPropertyAccessExpression(node) || !narrowings.has(node.name.text))
       return;
     if (testFunction.test(node.expression.getText()))
