@@ -10,7 +10,12 @@ import { Segments } from '../../parts/choice.tsx';
 import { Bone, Empty, Failure } from '../../parts/states.tsx';
 import { useWords } from '../../words/language.tsx';
 import { type DataKey, dataKeysOf, topicsOf, valueAt } from '../device/data/data-keys.ts';
-import { type ManySeriesBody, schemaQuery, seriesQuery } from '../device/data/device-queries.ts';
+import {
+  deviceQuery,
+  type ManySeriesBody,
+  schemaQuery,
+  seriesQuery,
+} from '../device/data/device-queries.ts';
 import { withGaps } from '../device/data/gaps.ts';
 import { bucketFor, isoInterval } from '../device/data/time-range.ts';
 import { ruleOf } from '../rules/rule-requests.ts';
@@ -117,12 +122,13 @@ function Course({ alarm, deviceId, shown }: DeviceChartProps & { readonly shown:
     ...seriesQuery(['alarm', deviceId, topic, key, ...times], bodyAt, false),
     placeholderData: keepPreviousData,
   });
+  const silentAfterS = useQuery(deviceQuery(deviceId)).data?.onlineTimeout;
   const plot = useMemo(() => {
     const [series] = answer.data?.series ?? [];
     const at = series?.timestamps.map((timestamp) => Date.parse(timestamp) / 1_000) ?? [];
-    const values = withGaps(at, series?.dataPoints['AVG'] ?? []);
+    const values = withGaps(at, series?.dataPoints['AVG'] ?? [], silentAfterS);
     return { at, lines: [{ label: title, unit, color: '--c1' as const, values }] };
-  }, [answer.data, title, unit]);
+  }, [answer.data, title, unit, silentAfterS]);
   const marks = useMarks(alarm);
   const isEmpty = plot.lines.every(({ values }) => values.every((one) => (one ?? null) === null));
   if (answer.data === undefined && answer.error !== null)

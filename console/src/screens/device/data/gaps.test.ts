@@ -25,3 +25,22 @@ test.each([
 ])('$name', ({ values, joined }) => {
   expect(withGaps(times(values.length), values)).toEqual(joined);
 });
+
+/** Values of a device at these minutes of `count` buckets of a minute. */
+const at = (count: number, minutes: readonly number[]) =>
+  Array.from({ length: count }, (_, minute) => (minutes.includes(minute) ? 1 : null));
+/** The minutes that no line crosses. */
+const silences = (minutes: readonly number[], silentAfterS?: number): number =>
+  withGaps(times(400), at(400, minutes), silentAfterS)
+    .slice(minutes[0], minutes.at(-1))
+    .filter((value) => value === null).length;
+
+test.each([
+  ['twice per wake', [0, 1, 60, 61, 120, 121, 180, 181], undefined, 0],
+  ['hourly and on change', [0, 3, 4, 5, 7, 60, 61, 62, 63, 64, 65, 66, 67, 68, 120], 3_600, 0],
+  ['every minute, away for less than it may be', [0, 1, 2, 3, 4, 5, 6, 40, 41, 42], 3_600, 0],
+  ['every minute, away for longer', [0, 1, 2, 3, 4, 5, 6, 140, 141, 142], 3_600, 133],
+  ['less often than it counts as silent', [0, 100, 200, 300], 600, 0],
+] as const)('console H2: a device that reports %s', (_, minutes, silentAfterS, expected) => {
+  expect(silences(minutes, silentAfterS)).toBe(expected);
+});

@@ -140,12 +140,13 @@ function useExploration() {
   );
   const first = keys[0];
   const chosen = search.keys ?? (first === undefined ? [] : [first.key]);
-  const devices = [{ id: device.id, name: device.name }, ...compared];
-  const wanted = devices.flatMap(({ id, name }) =>
+  const devices = [device, ...compared];
+  const wanted = devices.flatMap(({ id, name, onlineTimeout }) =>
     chosen.map((key) => {
       const { title = key, unit = '' } = keys.find((one) => one.key === key) ?? {};
       return {
         deviceId: id,
+        silentAfterS: onlineTimeout,
         key,
         unit,
         label: devices.length === 1 ? title : `${name} · ${title}`,
@@ -185,6 +186,8 @@ function useExploration() {
 
 type Wanted = {
   readonly deviceId: string;
+  /** Undefined until it is known. */
+  readonly silentAfterS: number | undefined;
   readonly key: string;
   readonly unit: string;
   readonly label: string;
@@ -230,13 +233,13 @@ function usePlotted({ series, earlier, spanMs, shown, accumulator }: Plotted) {
       return [{ one, own, before: before === undefined ? [] : [movedTo(own, before, spanMs)] }];
     });
     const times = (found[0]?.own.timestamps ?? []).map((at) => Date.parse(at) / 1_000);
-    const lines = found.flatMap(({ one: { label, unit }, own, before }, at) =>
+    const lines = found.flatMap(({ one: { label, unit, silentAfterS }, own, before }, at) =>
       [own, ...before].map(
         ({ dataPoints }, age): PlotLine => ({
           label: age === 0 ? label : words.before(label),
           unit,
           color: colorOf(at),
-          values: withGaps(times, dataPoints[accumulator] ?? []),
+          values: withGaps(times, dataPoints[accumulator] ?? [], silentAfterS),
           isDashed: at >= paletteSize || age > 0,
         }),
       ),

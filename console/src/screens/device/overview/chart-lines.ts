@@ -34,9 +34,11 @@ interface PlotParts {
   readonly shown: Shown;
   readonly colorAt: number;
   readonly earlier: Earlier | undefined;
+  /** Seconds after which the device counts as silent. */
+  readonly silentAfterS: number;
 }
 
-export function plotOf({ answer, rows, shown, colorAt, earlier }: PlotParts): Plot {
+export function plotOf({ answer, rows, shown, colorAt, earlier, silentAfterS }: PlotParts): Plot {
   const [series] = answer?.series ?? [];
   if (answer === undefined || series === undefined) return { times: [], lines: [] };
   const live = pointsAfter(Date.parse(answer.interval.to), rows, shown);
@@ -44,7 +46,7 @@ export function plotOf({ answer, rows, shown, colorAt, earlier }: PlotParts): Pl
   const stored = series.timestamps.map((timestamp) => Date.parse(timestamp) / 1_000);
   const times = [...stored, ...live.map(({ time }) => time)];
   const joined = (accumulator: string) =>
-    withGaps(times, [...(series.dataPoints[accumulator] ?? []), ...liveValues]);
+    withGaps(times, [...(series.dataPoints[accumulator] ?? []), ...liveValues], silentAfterS);
   const line: PlotLine = {
     label: shown.title,
     unit: shown.unit,
@@ -52,7 +54,7 @@ export function plotOf({ answer, rows, shown, colorAt, earlier }: PlotParts): Pl
     values: joined('AVG'),
     band: { least: joined('MIN'), greatest: joined('MAX') },
   };
-  return { times, lines: [line, ...earlierLines(earlier, series, times, line)] };
+  return { times, lines: [line, ...earlierLines(earlier, series, times, line, silentAfterS)] };
 }
 
 /** Dashed, without a band, and empty where the live samples are. */
@@ -61,11 +63,16 @@ function earlierLines(
   series: MetricSeries,
   times: readonly number[],
   { unit, color }: PlotLine,
+  silentAfterS: number,
 ): readonly PlotLine[] {
   const [before] = earlier?.answer.series ?? [];
   if (earlier === undefined || before === undefined) return [];
   const known = movedTo(series, before, earlier.spanMs).dataPoints['AVG'] ?? [];
-  const values = withGaps(times, [...known, ...times.slice(known.length).map(() => null)]);
+  const values = withGaps(
+    times,
+    [...known, ...times.slice(known.length).map(() => null)],
+    silentAfterS,
+  );
   const look = unit === undefined ? { color } : { color, unit };
   return [{ ...look, label: earlier.label, values, isDashed: true }];
 }

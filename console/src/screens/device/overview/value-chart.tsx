@@ -104,6 +104,7 @@ function useChart(shown: DataKey, colorAt: number, search: DeviceSearch) {
     refetchMs: Math.max(refetchLeastMs, bucket.seconds * 1_000),
   });
   const label = words.before(title);
+  const silentAfterS = device.onlineTimeout;
   const plot = useMemo(
     () =>
       plotOf({
@@ -112,8 +113,22 @@ function useChart(shown: DataKey, colorAt: number, search: DeviceSearch) {
         shown: { topic, key, title, unit },
         colorAt,
         earlier: earlier && { answer: earlier, spanMs, label },
+        silentAfterS,
       }),
-    [answer.data, isFixed, feed.rows, topic, key, title, unit, colorAt, earlier, spanMs, label],
+    [
+      answer.data,
+      isFixed,
+      feed.rows,
+      topic,
+      key,
+      title,
+      unit,
+      colorAt,
+      earlier,
+      spanMs,
+      label,
+      silentAfterS,
+    ],
   );
   const request: CurlRequest = { method: 'POST', path, body };
   return { answer, earlier, bucket, request, ...plot };
