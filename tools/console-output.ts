@@ -6,6 +6,7 @@ import { allEndpoints } from '../src/contract/endpoints/endpoint-table.ts';
 import { openApiDocument } from '../src/http/edge/open-api.ts';
 import { writeConsoleFonts } from './console-fonts.ts';
 import { writeGuide } from './guide/guide-output.ts';
+import { noticesFile, thirdPartyNotices } from './third-party-notices.ts';
 
 /** Smaller files travel in one packet anyway. */
 const compressedFromBytes = 1_024;
@@ -36,6 +37,8 @@ export async function buildConsole(root: string): Promise<number> {
   await build({ configFile: join(root, 'console', 'vite.config.ts'), logLevel: 'warn' });
   const output = join(root, 'console', 'dist');
   writeGuide(root, output);
+  const bundled = readFileSync(join(output, '.vite', 'license.md'), 'utf8');
+  writeFileSync(join(output, noticesFile), thirdPartyNotices(root, bundled));
   for (const path of globSync(compressible, { cwd: output })) compress(join(output, path));
   return globSync('**/*.*', { cwd: output }).filter((path) => !/\.(br|gz)$/.test(path)).length;
 }

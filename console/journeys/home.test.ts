@@ -1,10 +1,20 @@
 // Home in a real browser: nothing yet, then the first sample, live, and what needs attention.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice } from '../../tests/world/world.ts';
 import { axeFindings } from './chromium.ts';
 import { journey } from './journey.ts';
 
-journey('home', { start: startWorld }, (stage) => {
+/** A target that answers 500 to everything. */
+const target = createServer((request, response) => {
+  request.resume();
+  response.writeHead(500).end('not today');
+});
+
+const start = () => startWorld({ environment: { EGRESS_ALLOW: '127.0.0.0/8' } });
+
+journey('home', { start, close: () => void target.close() }, (stage) => {
   let room: TestDevice;
 
   test('an empty workspace says so', async () => {
@@ -59,5 +69,33 @@ journey('home', { start: startWorld }, (stage) => {
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.getByRole('button', { name: 'Light or dark' }).click();
     await stage.inspect('home');
+  });
+
+  test('console H4: an output whose target fails is said first, with its reason', async () => {
+    const { page, world } = stage;
+    await new Promise<void>((resolve) => void target.listen(0, '127.0.0.1', resolve));
+    const { port } = target.address() as AddressInfo;
+    const hook = await world.must('POST', '/v3/output-connectors', {
+      name: 'Hook',
+      workspaceId: world.workspaceId,
+      scope: 'DATA_FLOW',
+      type: 'WEBHOOK',
+      webhookProperties: { uri: `http://127.0.0.1:${port}/`, method: 'POST', headers: {} },
+    });
+    const outputs = [{ id: hook['id'] as string, topic: '*' }];
+    const sender = await world.device({ name: 'Sender', outputs });
+    await world.capture(sender, { temperature: 1 });
+    const outputsPath = `/v3/output-connectors?workspaceId=${world.workspaceId}&details=health`;
+    await expect
+      .poll(async () => JSON.stringify(await world.must('GET', outputsPath)))
+      .toMatch(/"nextTry":"/);
+    await stage.visit('');
+    await page.getByRole('heading', { name: 'Hook takes no deliveries.' }).waitFor();
+    await page.getByText(/^since \d\d:\d\d.*: .*500/).waitFor();
+    await page.getByRole('link', { name: 'Takes no deliveries: Hook' }).click();
+    await page.waitForURL(/\/outputs\/\w+\/deliveries$/);
+    await stage.visit('outputs');
+    await page.getByText(/^since \d\d:\d\d.*: .*500/).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
   });
 });

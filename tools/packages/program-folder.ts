@@ -1,18 +1,11 @@
 // Program folder: the bundled platform with the packages and files that it reads, ready to run anywhere.
-import {
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { copyAssets } from '../build-output.ts';
-import { readLockFile } from '../lock-file.ts';
+import { productionPackages } from '../lock-file.ts';
 import { bundleProgram } from '../program-output.ts';
+import { noticesFile } from '../third-party-notices.ts';
 
 /** Commands for a running platform. */
 const client = 'clients/command-line/command.ts';
@@ -44,6 +37,7 @@ export async function writeProgramFolder(root: string, folder: string): Promise<
   const manifest = { name, version, license, type: 'module' };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  cpSync(join(root, 'console', 'dist', noticesFile), join(folder, noticesFile));
   const start = `./${join(place, basename(program)).split('\\').join('/')}`;
   const command = start.replace(/[^/]+$/, `${basename(client, '.ts')}.js`);
   writeFileSync(join(folder, 'start.js'), await startCode(root, start, command));
@@ -61,19 +55,6 @@ async function startCode(root: string, platform: string, command: string): Promi
 const isPlatform = word === undefined || ${JSON.stringify(words.platformWords)}.includes(word);
 await import(isPlatform ? '${platform}' : '${command}');
 `;
-}
-
-/** The installed packages that the lock file has for production, without those of Node itself. */
-function productionPackages(root: string): string[] {
-  const lock = readLockFile(root);
-  const own = Object.keys(lock.packages['']?.optionalDependencies ?? {});
-  const nodes = new Set(own.map((name) => `node_modules/${name}`));
-  return Object.entries(lock.packages)
-    .filter(
-      ([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional && !nodes.has(path),
-    )
-    .map(([path]) => path)
-    .filter((path) => statSync(join(root, path), { throwIfNoEntry: false }) !== undefined);
 }
 
 function copyPackage(root: string, folder: string, path: string): void {

@@ -9,6 +9,13 @@ export const homeWords = wordSet(
     silentDevices: (many: number) =>
       plural(many, 'One device is silent.', `${many} devices are silent.`),
     openAlarms: (many: number) => plural(many, 'One alarm is open.', `${many} alarms are open.`),
+    failingOutputs: (many: number, first: string) =>
+      plural(many, `${first} takes no deliveries.`, `${many} outputs take no deliveries.`),
+    failedDeliveries: (many: number) =>
+      plural(many, 'One delivery failed.', `${many} deliveries failed.`),
+    failedScripts: (many: number) =>
+      plural(many, 'A decoder failed once.', `Decoders failed ${many} times.`),
+    failingOutput: (name: string) => `Takes no deliveries: ${name}`,
     heard: (online: string, total: string) =>
       `${online} of ${total} devices heard from in their usual time`,
     register: 'Register a device',
@@ -46,6 +53,13 @@ export const homeWords = wordSet(
       plural(many, 'Ein Gerät ist still.', `${many} Geräte sind still.`),
     openAlarms: (many: number) =>
       plural(many, 'Ein Alarm ist offen.', `${many} Alarme sind offen.`),
+    failingOutputs: (many: number, first: string) =>
+      plural(many, `${first} nimmt nichts an.`, `${many} Ausgänge nehmen nichts an.`),
+    failedDeliveries: (many: number) =>
+      plural(many, 'Eine Lieferung ist gescheitert.', `${many} Lieferungen sind gescheitert.`),
+    failedScripts: (many: number) =>
+      plural(many, 'Ein Decoder hat einmal versagt.', `Decoder haben ${many}-mal versagt.`),
+    failingOutput: (name: string) => `Nimmt nichts an: ${name}`,
     heard: (online: string, total: string) =>
       `${online} von ${total} Geräten haben sich in ihrer üblichen Zeit gemeldet`,
     register: 'Gerät registrieren',

@@ -5,18 +5,20 @@ import { ButtonLink } from '../../parts/button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Bone, Failure } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
+import type { OutputItem } from '../outputs/output-requests.ts';
 import { Arriving } from './arriving.tsx';
 import { Figures } from './figures.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
 import { Needs } from './needs.tsx';
-import { openAlarms, type Overview, useOverview } from './overview.ts';
+import { openAlarms, type Overview, useFailingOutputs, useOverview } from './overview.ts';
 
 export function Home() {
   const words = useWords(homeWords);
   const { count } = useFormats();
   const { workspaceId } = useParams({ from: '/signed-in/shell/w/$workspaceId/' });
   const { data, error, refetch } = useOverview(workspaceId);
+  const failing = useFailingOutputs(workspaceId, data);
   const curl = { path: `/v3/workspaces/${workspaceId}/overview` };
   if (data === undefined && error !== null)
     return (
@@ -26,7 +28,7 @@ export function Home() {
     );
   return (
     <Page
-      title={data === undefined ? <Bone width="12em" /> : sentence(data, words)}
+      title={data === undefined ? <Bone width="12em" /> : sentence(data, failing, words)}
       name={words.title}
       path={[words.title]}
       lead={data && words.heard(count(data.devices.online), count(data.devices.total))}
@@ -47,16 +49,27 @@ export function Home() {
       <Figures overview={data} />
       <div className={styles['columns']}>
         <Arriving key={workspaceId} workspaceId={workspaceId} />
-        {data !== undefined && <Needs overview={data} workspaceId={workspaceId} />}
+        {data !== undefined && (
+          <Needs overview={data} failing={failing} workspaceId={workspaceId} />
+        )}
       </div>
     </Page>
   );
 }
 
-function sentence(overview: Overview, words: (typeof homeWords)['en']): string {
-  const { total, offline } = overview.devices;
+/** The worst of what is true now; all is quiet only when nothing needs attention. */
+function sentence(
+  overview: Overview,
+  failing: readonly OutputItem[],
+  words: (typeof homeWords)['en'],
+): string {
+  const { devices, deliveries, scriptErrors } = overview;
   const open = openAlarms(overview);
-  if (total === 0) return words.empty;
+  const [output] = failing;
+  if (devices.total === 0) return words.empty;
   if (open > 0) return words.openAlarms(open);
-  return offline > 0 ? words.silentDevices(offline) : words.quiet;
+  if (output !== undefined) return words.failingOutputs(failing.length, output.name);
+  if (devices.offline > 0) return words.silentDevices(devices.offline);
+  if (deliveries.failed > 0) return words.failedDeliveries(deliveries.failed);
+  return scriptErrors > 0 ? words.failedScripts(scriptErrors) : words.quiet;
 }

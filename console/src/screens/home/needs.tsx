@@ -6,6 +6,8 @@ import { Ago } from '../../parts/ago.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
+import { FailureReason } from '../outputs/failure-reason.tsx';
+import type { OutputItem } from '../outputs/output-requests.ts';
 import { AlarmNeeds } from './alarm-needs.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
@@ -20,13 +22,30 @@ interface Need {
 
 interface NeedsProps {
   readonly overview: Overview;
+  readonly failing: readonly OutputItem[];
   readonly workspaceId: string;
 }
 
-export function Needs({ overview, workspaceId }: NeedsProps) {
+export function Needs({ overview, failing, workspaceId }: NeedsProps) {
   const words = useWords(homeWords);
   const { count } = useFormats();
   const needs = [
+    ...failing.map(({ id, name, health }) => ({
+      key: `output ${id}`,
+      icon: <Send className={styles['bad']} aria-hidden="true" />,
+      what: (
+        <span>
+          <Link
+            to="/w/$workspaceId/outputs/$outputId/deliveries"
+            params={{ workspaceId, outputId: id }}
+          >
+            {words.failingOutput(name)}
+          </Link>{' '}
+          <FailureReason outputId={id} />
+        </span>
+      ),
+      much: words.waiting(count(health?.deliveries.waiting ?? 0)),
+    })),
     ...useWorkspaceNeeds(overview, workspaceId),
     ...overview.silent
       .filter(({ online }) => !online)
@@ -85,7 +104,11 @@ function useWorkspaceNeeds({ deliveries, scriptErrors }: Overview, workspaceId: 
     {
       key: 'scripts',
       icon: <FileWarning className={styles['warn']} aria-hidden="true" />,
-      what: words.scripts,
+      what: (
+        <Link to="/w/$workspaceId/activity" params={{ workspaceId }}>
+          {words.scripts}
+        </Link>
+      ),
       many: scriptErrors,
     },
   ];

@@ -1,5 +1,7 @@
 // New output: its type, who uses it, and the form.
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { aboutQuery } from '../../api/about.ts';
 import { faultsOf } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Sheet } from '../../parts/card.tsx';
@@ -57,6 +59,9 @@ function TypeChoice({ type, scope }: { readonly type: string; readonly scope: Ou
   const form = useWords(formWords);
   const types = useWords(typeWords);
   const navigate = useNavigate({ from: '/w/$workspaceId/outputs/new' });
+  const features = useQuery(aboutQuery).data?.features;
+  const isMissing = (one: string) =>
+    (one === 'MAIL' && features?.mail === false) || (one === 'SMS' && features?.sms === false);
   const isFixed = outputTypes[type]?.isRuleActionOnly === true;
   return (
     <div className={styles['fields']}>
@@ -68,8 +73,8 @@ function TypeChoice({ type, scope }: { readonly type: string; readonly scope: Ou
         }
       >
         {Object.keys(outputTypes).map((one) => (
-          <option key={one} value={one}>
-            {typeNameOf(types, one)}
+          <option key={one} value={one} disabled={isMissing(one)}>
+            {isMissing(one) ? form.noKind(typeNameOf(types, one)) : typeNameOf(types, one)}
           </option>
         ))}
       </SelectField>

@@ -6,6 +6,7 @@ import { SelectField } from '../../parts/field.tsx';
 import { ask, platform } from '../../api/platform.ts';
 import { useWords } from '../../words/language.tsx';
 import { formWords, wordAt } from './form-words.ts';
+import { alarmMail, MailInPlace } from './mail-in-place.tsx';
 import styles from './outputs.module.css';
 
 interface Notification {
@@ -62,6 +63,7 @@ export function NotifyField({ value, workspaceId, change }: NotifyFieldProps) {
               replace(at, { ...row, outputConnectorId: currentTarget.value })
             }
           >
+            <option value="">{words.notifyNew}</option>
             {outputs.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
@@ -76,10 +78,17 @@ export function NotifyField({ value, workspaceId, change }: NotifyFieldProps) {
           >
             <X aria-hidden="true" />
           </Button>
+          {row.outputConnectorId === '' && (
+            <MailInPlace
+              workspaceId={workspaceId}
+              templates={alarmMail}
+              done={({ id }) => replace(at, { ...row, outputConnectorId: id })}
+            />
+          )}
         </div>
       ))}
       <span>
-        <Button disabled={outputs.length === 0} onClick={add}>
+        <Button onClick={add}>
           <Plus aria-hidden="true" />
           {words.notifyAdd}
         </Button>

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { Tabs } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Answered, Bone } from '../../parts/states.tsx';
+import { Answered, Bone, Empty } from '../../parts/states.tsx';
 import { useMay } from '../../session/permissions.ts';
 import { useWords } from '../../words/language.tsx';
 import { outputOf } from './output-requests.ts';
@@ -39,6 +39,7 @@ export function OutputFrame({
   // A test sends.
   const mayTest = useMay(workspaceId, 'dataFlow', 'update');
   const path = `/v3/output-connectors/${outputId}`;
+  const isBuiltIn = output.data?.global === true;
   const name = output.data?.name ?? words.title;
   const back = (
     <Link to="/w/$workspaceId/outputs" params={{ workspaceId }}>
@@ -52,19 +53,21 @@ export function OutputFrame({
       path={[back, name]}
       lead={output.data === undefined ? <Bone /> : <Lead output={output.data} />}
       actions={
-        <>
-          <CurlButton request={{ path: `${path}${request}` }} />
-          <Button disabled={!mayTest} onClick={() => setTesting(true)}>
-            <Send aria-hidden="true" />
-            {words.test}
-          </Button>
-          {actions}
-        </>
+        !isBuiltIn && (
+          <>
+            <CurlButton request={{ path: `${path}${request}` }} />
+            <Button disabled={!mayTest} onClick={() => setTesting(true)}>
+              <Send aria-hidden="true" />
+              {words.test}
+            </Button>
+            {actions}
+          </>
+        )
       }
     >
-      <OutputTabs workspaceId={workspaceId} outputId={outputId} />
+      {!isBuiltIn && <OutputTabs workspaceId={workspaceId} outputId={outputId} />}
       <Answered answer={output} curl={{ path }} skeleton={<Bone width="100%" />}>
-        {(found) => children(found)}
+        {(found) => (isBuiltIn ? <Empty title={words.builtIn} /> : children(found))}
       </Answered>
       {isTesting && (
         <TestDialog outputId={outputId} workspaceId={workspaceId} close={() => setTesting(false)} />
@@ -80,7 +83,9 @@ function Lead({ output }: { readonly output: OutputConnector }) {
   return (
     <>
       {typeNameOf(types, output.type)}
-      <span className={target === '' ? 'faint' : 'mono'}>{target || words.secretTarget}</span>
+      <span className={target === '' ? 'faint' : 'mono'}>
+        {target || (output.global ? words.own : words.secretTarget)}
+      </span>
       <span className="faint">
         {words.used.toLowerCase()} {words.scopeOf[output.scope]}
       </span>

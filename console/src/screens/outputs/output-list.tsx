@@ -7,6 +7,7 @@ import { Dot } from '../../parts/chip.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { ListPage, ListSearchField, PagedList } from '../../parts/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
+import { FailureReason } from './failure-reason.tsx';
 import { HourStrip } from './hour-strip.tsx';
 import { type OutputItem, outputsOf } from './output-requests.ts';
 import type { OutputSearch } from './output-search.ts';
@@ -108,6 +109,9 @@ function OutputRow({ output, workspaceId }: RowProps) {
       <td className={target === '' ? 'faint' : 'mono'}>{target || hidden}</td>
       <td>
         {output.health ? <Deliveries health={output.health} /> : <span className="faint">·</span>}
+        {(output.health?.deliveries.nextTry ?? null) !== null && (
+          <FailureReason outputId={output.id} />
+        )}
       </td>
     </tr>
   );

@@ -18,11 +18,15 @@ export const outputsWords = wordSet(
     target: 'Sends to',
     state: 'Deliveries of 24 hours',
     own: 'this platform',
+    builtIn:
+      'Stores samples on this platform. It is built in: there is nothing to set and nothing to deliver.',
     secretTarget: 'an address that is kept secret',
     noneToday: 'none',
     today: (count: string) => `${count} delivered`,
     failedToday: (count: string) => `${count} failed`,
     waitingNow: (count: string) => `${count} waiting`,
+    failingSince: (at: string, reason: string) =>
+      reason === '' ? `since ${at}` : `since ${at}: ${reason}`,
     nextTryAt: (at: string) => `next try ${at}`,
     strip: (ok: string, failed: string) => `By hour: ${ok} delivered, ${failed} failed`,
     empty: 'No output yet',
@@ -81,11 +85,15 @@ export const outputsWords = wordSet(
     target: 'Sendet an',
     state: 'Lieferungen in 24 Stunden',
     own: 'diese Plattform',
+    builtIn:
+      'Speichert Messwerte auf dieser Plattform. Er ist eingebaut: es gibt nichts einzustellen und nichts zuzustellen.',
     secretTarget: 'eine geheime Adresse',
     noneToday: 'keine',
     today: (count: string) => `${count} geliefert`,
     failedToday: (count: string) => `${count} gescheitert`,
     waitingNow: (count: string) => `${count} warten`,
+    failingSince: (at: string, reason: string) =>
+      reason === '' ? `seit ${at}` : `seit ${at}: ${reason}`,
     nextTryAt: (at: string) => `nächster Versuch ${at}`,
     strip: (ok: string, failed: string) => `Nach Stunden: ${ok} geliefert, ${failed} gescheitert`,
     empty: 'Noch kein Ausgang',

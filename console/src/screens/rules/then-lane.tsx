@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../../parts/button.tsx';
 import { AddForm, Lane } from '../../parts/lanes/lane.tsx';
 import { NodeCard } from '../../parts/lanes/node-card.tsx';
 import { useWords } from '../../words/language.tsx';
+import { MailInPlace, ruleMail } from '../outputs/mail-in-place.tsx';
 import { OutputPick } from '../outputs/output-pick.tsx';
 import { typeNameOf, typeWords } from '../outputs/type-words.ts';
 import { ChangeAlarmDialog, NewAlarmDialog } from './alarm-dialog.tsx';
@@ -132,6 +133,7 @@ function AddAction({ workspaceId, add }: AddActionProps) {
           {words.newOutput}
         </ButtonLink>
       </span>
+      <MailInPlace workspaceId={workspaceId} templates={ruleMail} done={add} />
       {isMaking && (
         <NewAlarmDialog workspaceId={workspaceId} close={() => setMaking(false)} done={add} />
       )}
