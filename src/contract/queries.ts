@@ -107,8 +107,13 @@ export const sampleSchema = namedObject('Sample', {
   meta: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
 });
 
+const future = Type.Optional(
+  Type.Literal(true, { description: 'Dated more than a day ahead: check the clock of the device' }),
+);
+
 export const latestSampleSchema = namedObject('LatestSample', {
   ...sampleSchema.properties,
+  future,
   incomplete: Type.Optional(
     Type.Literal(true, { description: 'Newer samples may be there but cannot be read' }),
   ),
@@ -155,8 +160,24 @@ const latestOfDevice = namedObject('DeviceLatestSamples', {
       topic: Type.String(),
       timestamp: Type.String({ format: 'date-time' }),
       data: Type.Unsafe<JsonObject>({ type: 'object' }),
+      future,
     }),
-    { description: 'The newest sample of each topic, newest first' },
+    {
+      description:
+        'The newest sample of each topic, newest first. One that is dated more than a day ahead only if the topic has no other',
+    },
+  ),
+  values: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Object({
+        value: Type.Unsafe<Json>({ description: 'Not null' }),
+        timestamp: Type.String({ format: 'date-time' }),
+        topic: Type.String(),
+        future,
+      }),
+      { description: 'With `keys`: the last value of each key that is not null' },
+    ),
   ),
 });
 

@@ -1,4 +1,6 @@
 // Reported reads: reads of the sample store that report what they cannot read.
+import type { EpochMs } from '../model/instant.ts';
+import { newestUntil } from '../model/newest.ts';
 import type { Sample } from '../model/sample.ts';
 import type {
   LatestRequest,
@@ -27,19 +29,22 @@ export interface ReportedReads {
    */
   exportSamples(range: ReportedRange): AsyncIterable<readonly Sample[]>;
 
-  /** The newest readable sample of the device, of one topic or of all; undefined without any. */
+  /**
+   * The newest readable sample of the device, of one topic or of all; undefined without any. One
+   * that is dated in the future only if there is no other (contract 42).
+   */
   latestSample(
     deviceId: string,
     topic?: string,
     unreadable?: Unreadable,
   ): Promise<Sample | undefined>;
 
-  /** See `SampleStore.latest`. */
-  latest(request: LatestRequest & Reported): Promise<readonly (readonly Sample[])[]>;
+  /** See `SampleStore.latest`; `until` is a day ahead of now. */
+  latest(request: Omit<LatestRequest, 'until'> & Reported): Promise<readonly (readonly Sample[])[]>;
 }
 
 /** Reads that report what they skip before they return. */
-export function reportingReads(store: SampleStore): ReportedReads {
+export function reportingReads(store: SampleStore, now: () => EpochMs): ReportedReads {
   async function samples({
     unreadable,
     ...scan
@@ -60,14 +65,18 @@ export function reportingReads(store: SampleStore): ReportedReads {
       const topics = await store.topics(deviceId);
       const newest = topics.find((each) => topic === undefined || each.topic === topic)?.newest;
       const scan = { deviceId, ...(topic !== undefined && { topic }), limit: 1, skip: 0 };
-      let found = newest === undefined ? undefined : await store.samples({ ...scan, from: newest });
+      const until = newestUntil(now());
+      let found;
+      if (newest !== undefined && newest > until)
+        found = await store.samples({ ...scan, to: until + 1 });
+      else if (newest !== undefined) found = await store.samples({ ...scan, from: newest });
       // What is newest may be unreadable; then the newest readable sample is asked for.
       if (found === undefined || found.samples.length === 0) found = await store.samples(scan);
       if (unreadable !== undefined) found.unreadable.forEach(unreadable);
       return found.samples[0];
     },
     async latest({ unreadable, ...request }) {
-      const found = await store.latest(request);
+      const found = await store.latest({ ...request, until: newestUntil(now()) });
       if (unreadable !== undefined) found.unreadable.forEach(unreadable);
       return found.samples;
     },

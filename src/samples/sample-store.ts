@@ -56,8 +56,8 @@ export interface SampleStore {
   mayHold(deviceId: string): Promise<boolean>;
 
   /**
-   * The newest readable sample of each topic of many devices, in one pass: one list per device, in
-   * the order of `deviceIds`, newest first, then by topic. A device without samples has an empty
+   * The newest readable sample up to `until` of each topic of many devices, in one pass: one list per
+   * device, in the order of `deviceIds`, newest first, then by topic. A device without samples has an empty
    * list.
    */
   latest(request: LatestRequest): Promise<FoundLatest>;
@@ -176,6 +176,8 @@ export interface LatestRequest {
   readonly deviceIds: readonly string[];
   /** All topics when absent. */
   readonly topics?: readonly string[];
+  /** A later sample counts only for a topic that has no other. */
+  readonly until: EpochMs;
 }
 
 export interface FoundLatest {

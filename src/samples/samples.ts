@@ -125,7 +125,7 @@ export async function openSamples<Store extends SampleStore>(
 }
 
 function joined(
-  { hasRoom = () => true }: Pick<SamplesOptions<SampleStore>, 'hasRoom'>,
+  { hasRoom = () => true, now }: Pick<SamplesOptions<SampleStore>, 'hasRoom' | 'now'>,
   log: EntryLog,
   store: SampleStore,
   shapes: ShapeInterner,
@@ -145,7 +145,7 @@ function joined(
       const rows = rowColumnsOf(entries, shapes);
       return rows && intake.appendColumns(rows, entries.receivedAt);
     },
-    ...reportingReads(store),
+    ...reportingReads(store, now),
     topics: (deviceId) => store.topics(deviceId),
     mayHold: (deviceId) => store.mayHold(deviceId),
     buckets: (request) => store.buckets(request),

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { samples } from '../../contract/endpoints/sample-queries.ts';
 import type { latestSamplesBody } from '../../contract/queries.ts';
 import { listDevicePage } from '../../inventory/devices/assets.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { type PageRequest, pageOf, pageSizeDefault, pageSizeMax } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -14,7 +15,8 @@ import { type DeviceAccess, readableDevices } from './device-access.ts';
 import type { RecordParts } from './record-parts.ts';
 
 export interface LatestSamplesParts extends DeviceAccess, Pick<RecordParts, 'records'> {
-  readonly store: Pick<ReadingStore, 'latest'>;
+  readonly store: Pick<ReadingStore, 'latest' | 'buckets' | 'samples'>;
+  readonly now: () => EpochMs;
 }
 
 type Body = Static<typeof latestSamplesBody>;
@@ -31,7 +33,10 @@ export function latestSamplesRoute(parts: LatestSamplesParts): Route {
     const request = pageOfBody(body);
     const { ids, total } = await devicesOf(body, request, principal, parts);
     const { unreadable, isIncomplete, answer } = createCompleteness();
-    const wanted = { topics: body.topics ?? undefined, keys: body.keys ?? undefined, unreadable };
+    const wanted = {
+      ...{ topics: body.topics ?? undefined, keys: body.keys ?? undefined },
+      ...{ now: parts.now(), unreadable },
+    };
     const content = await latestOfDevices(ids, wanted, parts.store);
     return answer({
       ...pageOf(content, total, request),

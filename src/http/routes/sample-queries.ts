@@ -1,9 +1,9 @@
 // Routes of stored samples (interface 4.1, 4.4, contract 20, 22).
 import { Readable } from 'node:stream';
 import { samples } from '../../contract/endpoints/sample-queries.ts';
-import { plusRestored } from '../../model/instant.ts';
+import { type EpochMs, plusRestored } from '../../model/instant.ts';
+import { newestUntil } from '../../model/newest.ts';
 import { problem } from '../../model/problem.ts';
-import type { EpochMs } from '../../model/instant.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
 import { parseBound } from '../../model/time-bound.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
@@ -84,6 +84,7 @@ function latestSampleRoute(parts: SampleQueryParts): Route {
       }
       return answer({
         ...sampleAnswer(sample, parts.aliased(headers)),
+        ...(sample.timestamp > newestUntil(parts.now()) && { future: true }),
         ...(isIncomplete() && { incomplete: true }),
       });
     },

@@ -172,7 +172,7 @@ interface Candidate extends PlacedRow {
 }
 
 async function findLatest(
-  { deviceIds, topics }: LatestRequest,
+  { deviceIds, topics, until }: LatestRequest,
   store: StoreParts,
 ): Promise<Sample[][]> {
   const newest = new Map<string, Map<string, Candidate>>();
@@ -180,7 +180,12 @@ async function findLatest(
     const ofDevice = newest.get(deviceId) ?? new Map<string, Candidate>();
     newest.set(deviceId, ofDevice);
     const known = ofDevice.get(topic);
-    if (known === undefined || compareRows(candidate, known) > 0) ofDevice.set(topic, candidate);
+    if (known === undefined || isNewer(candidate, known)) ofDevice.set(topic, candidate);
+  }
+  /** What is dated in the future gives way to anything else. */
+  function isNewer(one: Candidate, other: Candidate): boolean {
+    const [isLate, isOtherLate] = [one.ts > until, other.ts > until];
+    return isLate === isOtherLate ? compareRows(one, other) > 0 : isOtherLate;
   }
   const ids = [...new Set(deviceIds)];
   const parts = await readPartsOf(store, { deviceIds: ids, topics });
@@ -190,12 +195,15 @@ async function findLatest(
       ofShard.slice(i * devicesPerQuery, (i + 1) * devicesPerQuery),
     );
     return groups
-      .map((group) => latestStatement(group, topics, parts))
+      .map((group) => latestStatement(group, { topics, until }, parts))
       .map((sql) => ({ shard, sql }));
   });
   for (const deviceId of ids)
     for (const place of openPlacesIn(deviceId, { topics }, parts))
-      offer(deviceId, place.row.topic, { ...place, sample: () => sampleOfRow(place.row) });
+      offer(deviceId, place.row.topic, {
+        ...place,
+        sample: () => sampleOfRow(place.row),
+      });
   if (topics?.length !== 0)
     for (const { shard, sql } of sealed)
       for (const row of await shard.select<SealedRow>(sql))
@@ -210,12 +218,15 @@ async function findLatest(
 /** Only the rows of the newest instants are read with their data. */
 function latestStatement(
   deviceIds: readonly string[],
-  topics: readonly string[] | undefined,
+  {
+    topics,
+    until,
+  }: Pick<LatestRequest, 'until'> & { readonly topics: LatestRequest['topics'] | undefined },
   { visible, others }: ReadParts,
 ): string {
   const ofTopics = topics === undefined ? '' : ` and topic in ${listOf(topics)}`;
   const where = `device in ${listOf(deviceIds)}${ofTopics}${visible.condition(deviceIds, undefined, others.shipped)}`;
-  return `select ${sealedColumns} from samples where ${where} and (device, topic, ts) in (select device, topic, max(ts) from samples where ${where} group by device, topic)`;
+  return `select ${sealedColumns} from samples where ${where} and (device, topic, ts) in (select device, topic, if(min(ts) <= ${int64(until)}, maxIf(ts, ts <= ${int64(until)}), max(ts)) from samples where ${where} group by device, topic)`;
 }
 
 async function findKeys(

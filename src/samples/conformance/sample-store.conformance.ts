@@ -224,6 +224,30 @@ export function sampleStoreMustBehave(
       expect(side?.meta).toEqual({ m: 1 });
     });
 
+    test('behaviour 2: a sample dated more than a day ahead is newest only where there is no other', async () => {
+      const store = await open({ now: 1 });
+      const ahead = 10 * 86_400_000;
+      await store.append(
+        entryOf('d1', [
+          { at: 5, data: { n: 1 } },
+          { at: ahead, data: { n: 2 } },
+          { at: ahead, data: { n: 3 }, topic: 'side' },
+          { at: 86_400_001, data: { n: 4 }, topic: 'edge' },
+          { at: 86_400_002, data: { n: 5 }, topic: 'edge' },
+        ]),
+      );
+      await store.append(entryOf('d1', [{ at: ahead + 1, data: { n: 6 } }]));
+      const [found = []] = await store.latest({ deviceIds: ['d1'] });
+      expect(found.map(({ topic, data }) => [topic, data['n']])).toEqual([
+        ['side', 3],
+        ['edge', 4],
+        ['default', 1],
+      ]);
+      expect((await store.latestSample('d1'))?.data).toEqual({ n: 4 });
+      expect((await store.latestSample('d1', 'default'))?.data).toEqual({ n: 1 });
+      expect((await store.latestSample('d1', 'side'))?.data).toEqual({ n: 3 });
+    });
+
     test('contract 37: it is the sample that a scan finds first, also of a thousand devices', async () => {
       const store = await open({ now: 1 });
       const ids = Array.from({ length: 1_000 }, (_, i) => `d${i}`);

@@ -20,7 +20,7 @@ export interface LatestParts {
 
 /** One list per device, in the order of `deviceIds`, newest first; see `SampleStore.latest`. */
 export async function latestSamples(
-  { deviceIds, topics }: LatestRequest,
+  { deviceIds, topics, until }: LatestRequest,
   { topicsOf, readerOf, slices }: LatestParts,
 ): Promise<Sample[][]> {
   const wanted = topics && new Set(topics);
@@ -35,10 +35,11 @@ export async function latestSamples(
     const reader = readerOf(deviceId);
     const newest = ofDevice.flatMap(({ topic, newest: from }) => {
       const range = { deviceId, topic };
-      // What is newest may be unreadable; then the newest readable sample is looked for.
-      const sample =
-        walkSamples({ ...range, from }, 'newest', reader).next() ??
-        walkSamples(range, 'newest', reader).next();
+      const newestOf = (bounds: { readonly from?: EpochMs; readonly to?: EpochMs }) =>
+        walkSamples({ ...range, ...bounds }, 'newest', reader).next();
+      // What is newest may be unreadable, or in the future; then the newest other one is looked for.
+      const first = from > until ? newestOf({ to: until + 1 }) : newestOf({ from });
+      const sample = first ?? newestOf({});
       return sample === undefined ? [] : [sample];
     });
     found.push(newest.sort((a, b) => b.timestamp - a.timestamp || (a.topic < b.topic ? -1 : 1)));
