@@ -5,9 +5,27 @@ import { createCoapUplinks } from '../flows/coap-uplink.ts';
 import { createCoapErrors } from '../http/edge/coap-errors.ts';
 import { parseJsonBody } from '../http/edge/json-body.ts';
 import { codeText } from '../ingest/coap/coap-answer.ts';
-import { createCoapCapture } from '../ingest/coap/coap-capture.ts';
+import { createCoapCapture, type RefusedCoap } from '../ingest/coap/coap-capture.ts';
 import { startCoapServer } from '../ingest/coap/coap-server.ts';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
+import { captureDeviceIdOf, captureSecretOf } from '../ingest/http/capture-request.ts';
+import { refusalLimits } from '../model/refused-uplink.ts';
+
+/** The owner of the connector finds what was wrong. */
+function refusedCoap({ refusals, directory }: Parts): (refused: RefusedCoap) => void {
+  const tell = async ({ failure, sender, query, payload }: RefusedCoap): Promise<void> => {
+    const deviceId = captureDeviceIdOf(query, {});
+    const uplink = { transport: 'COAP', failure, deviceId, bytes: payload.length } as const;
+    const [address = ''] = sender.split(' ');
+    if (failure.status === 401) return refusals.add({ address }, uplink);
+    // The datagram's memory is used again.
+    const start = Buffer.from(payload.subarray(0, refusalLimits.payloadBytesMax));
+    const { id: connectorId } = await directory.connector(captureSecretOf(query, {}));
+    refusals.add({ connectorId }, { ...uplink, payload: start });
+  };
+  // Without a connector there is no owner to tell.
+  return (refused) => void tell(refused).catch(() => undefined);
+}
 
 /** Listens on the configured port, unless it is 0. Resolves with the function that stops it. */
 export async function composeCoap(
@@ -25,6 +43,7 @@ export async function composeCoap(
       capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),
       parseJson: parseJsonBody,
       errorBody: createCoapErrors(telemetry, now),
+      refused: refusedCoap(parts),
       now,
     }),
     events: {

@@ -73,7 +73,12 @@ export async function composeLora(parts: Parts, sources: LoraSources): Promise<L
     captureWebhook: takeWebhook,
     orderDownlink: downlinks.order,
     routes: [
-      webhookRoute({ findConnector: senders.ofWebhook, captureWebhook: takeWebhook }),
+      webhookRoute({
+        findConnector: senders.ofWebhook,
+        captureWebhook: takeWebhook,
+        refusals: parts.refusals,
+        connectorOf: directory.connector,
+      }),
       ...downlinkRoutes({ ...shared, sendDownlink, newId, settled, eventSources }),
       ...integrationRoutes({ ...shared, checkHost: (host) => egress.checkLiteral(host) }),
     ],

@@ -32,6 +32,7 @@ import { leaseOfOperation } from '../leases/work-leases.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
+import { Refusals } from '../flows/refusals.ts';
 import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
 import { createWorkspaceFanOut } from '../live/workspace-fan-out.ts';
 import type { Actor } from '../model/actor.ts';
@@ -43,7 +44,7 @@ import { adoptFollowerPositions } from '../records/rows/follower-positions.ts';
 import type { RecordedPositions } from '../records/rows/recorded-positions.ts';
 import { openSamples, type Samples } from '../samples/samples.ts';
 import type { Closers } from '../structures/closers.ts';
-import { setRepeatingTimer } from '../structures/timers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import { addBuildInfo } from '../telemetry/build-info.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import { addJournalFigures } from '../telemetry/journal-figures.ts';
@@ -78,6 +79,9 @@ export async function openParts(start: Start): Promise<Parts> {
   const leases = leasesOfJournal(cluster);
   const journal = await openSampleStore(start, disk, { seen, continuity: leases.continuity });
   const directory = createUplinkRouteCache(records);
+  const failed = (error: unknown) => telemetry.backgroundFailed('writing refusals', error);
+  const refusals = new Refusals({ records, now, setTimer, failed });
+  closers.push('refusals', () => refusals.close());
   const address = createPublicAddress(config);
   const access = composeAccess(address.url, records, requests.actAs, now);
   closers.push('access', () => access.saveUses());
@@ -121,6 +125,7 @@ export async function openParts(start: Start): Promise<Parts> {
     alarmFeed: createAlarmFeed(),
     quotaUse: createQuotaUse(records, config.quotas),
     openCounts: openCounts(config.quotas),
+    refusals,
   };
 }
 

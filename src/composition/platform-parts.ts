@@ -12,6 +12,7 @@ import type { LiveNodes } from '../flows/node-streams.ts';
 import type { DeviceOwnership } from '../flows/owned-devices.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
+import type { Refusals } from '../flows/refusals.ts';
 import type { OpenCounts } from '../model/quota-count.ts';
 import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
@@ -100,6 +101,8 @@ export interface Parts {
   readonly quotaUse: QuotaUse;
   /** What they have open just now, counted in one place for everybody who opens. */
   readonly openCounts: OpenCounts;
+  /** What intakes refused, for the owners of the connectors. */
+  readonly refusals: Refusals;
   /** With several nodes: the right to a device. Without it, all devices are of this process. */
   readonly ownership?: DeviceOwnership;
   /** With several nodes: what the live stream needs of the others. Call once. */

@@ -85,6 +85,7 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
     },
     ofAll: {
       'dropping old alarms': () => flows.alarms.dropOld(),
+      'dropping old refusals': () => parts.refusals.dropOld(),
       'dropping deliveries that ended': () => flows.deliveries.dropOld(),
     },
   });

@@ -46,6 +46,7 @@ import { deviceRoutes } from '../http/routes/devices.ts';
 import { operationRoutes } from '../http/routes/operations.ts';
 import { organizationRoutes } from '../http/routes/organizations.ts';
 import { outputConnectorRoutes } from '../http/routes/output-connectors.ts';
+import { refusalRoutes } from '../http/routes/refusals.ts';
 import { ruleRunRoutes } from '../http/routes/rule-runs.ts';
 import { ruleRoutes } from '../http/routes/rules.ts';
 import { tagRoutes } from '../http/routes/tags.ts';
@@ -107,10 +108,13 @@ export function composeRoutes(
       capture: uplinks.capture,
       captureSenml: uplinks.captureSenml,
       captureWebhook: lora.captureWebhook,
+      refusals: parts.refusals,
+      connectorOf: directory.connector,
     }),
     ...lineProtocolRoutes({
       findConnector: lora.senders.ofSecret,
       writePoints: uplinks.writePoints,
+      refusals: parts.refusals,
     }),
     ...lora.routes,
     ...backfillRoutes({ ...device, ...uplinks, now }),
@@ -244,6 +248,7 @@ function recordRoutes(
     deviceTypeImportRoute(parts),
     ...deviceTypeRoutes({ ...parts, settled: all.devices }),
     ...deviceConnectorRoutes(parts),
+    ...refusalRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted: all.outputs }),
     ...dataFlowRoutes({ ...showing, settled: all.devices }),
     ...customLogicRoutes(parts),

@@ -29,6 +29,8 @@ const turnMsMax = 8;
 const linesPerLook = 16;
 /** Bad lines that an answer names; the others are counted. */
 const faultsNamedMax = 10;
+/** Devices whose refusal the owner of the connector finds. */
+const refusedNamedMax = 200;
 const shownLengthMax = 200;
 
 export interface PointWrite {
@@ -49,6 +51,15 @@ export interface WriteOutcome {
   /** Lines that were not stored, in their order; the first ones. */
   readonly faults: readonly NamedFault[];
   readonly faultCount: number;
+  /** Once for each device, and once for lines that cannot be read. */
+  readonly refused: readonly RefusedPoints[];
+}
+
+export interface RefusedPoints {
+  /** Physical id; null where the line names none. */
+  readonly deviceId: string | null;
+  readonly status: number;
+  readonly message: string;
 }
 
 export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
@@ -78,7 +89,26 @@ export async function writePoints(write: PointWrite, on: WriteStages): Promise<W
   const receipt = await storeGroups({ groups, receivedAt }, devices, noted);
   for (const { index, message } of receipt.rejected)
     faults.add(samples[index]?.line ?? missing('sample'), message);
-  return { receipt, ...faults.told() };
+  const refused = refusedDevices(receipt, samples);
+  const [unread] = faults.told().faults;
+  if (unread !== undefined && faults.told().faultCount > receipt.rejected.length)
+    refused.push({ deviceId: null, status: 400, message: unread.message });
+  return { receipt, ...faults.told(), refused };
+}
+
+/** The digits at the start of an error code are its status. */
+function refusedDevices(
+  { rejected }: BackfillReceipt,
+  samples: readonly PointSample[],
+): RefusedPoints[] {
+  const devices = new Map<string, RefusedPoints>();
+  for (const { index, errorCode, message } of rejected) {
+    const deviceId = samples[index]?.deviceId;
+    if (deviceId === undefined || devices.has(deviceId)) continue;
+    if (devices.size >= refusedNamedMax) break;
+    devices.set(deviceId, { deviceId, status: Number(errorCode.slice(0, 3)), message });
+  }
+  return [...devices.values()];
 }
 
 /** Returns whether there may be more. */

@@ -30,6 +30,7 @@ export const kindPrefixes = {
   customFieldMeta: '69',
   tag: '71',
   downlink: '72',
+  refusal: '73',
   deviceCredential: '99',
 } as const;
 

@@ -56,6 +56,7 @@ import * as sparkplug from './migrations/0122-sparkplug.ts';
 import * as passkeys from './migrations/0123-passkeys.ts';
 import * as sampleExports from './migrations/0124-sample-exports.ts';
 import * as judgedTimes from './migrations/0130-judged-times.ts';
+import * as refusals from './migrations/0140-refusals.ts';
 import type { EngineEvents } from './engine.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -112,6 +113,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0123-passkeys': passkeys,
   '0124-sample-exports': sampleExports,
   '0130-judged-times': judgedTimes,
+  '0140-refusals': refusals,
 };
 
 /**

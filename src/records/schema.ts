@@ -274,6 +274,23 @@ export interface RecordTables
     error: string | null;
     expires: number | null;
   };
+  refusals: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    connectorId: string;
+    transport: string;
+    reason: string;
+    status: number;
+    deviceId: string | null;
+    message: string;
+    first: number;
+    last: number;
+    count: number;
+    bytes: number;
+    payload: string | null;
+    payloadForm: string | null;
+  };
   /** Their samples are still to be dropped. */
   deletedDevices: { deviceId: string; deletedAt: number };
   deviceTags: { deviceId: string; tagId: string };

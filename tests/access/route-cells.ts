@@ -9,6 +9,7 @@ import { deliveryCells } from './delivery-cells.ts';
 import { type Bodies, type Paths, record } from './record-cell.ts';
 import type { Cell } from './route-cell.ts';
 import { assistantCells } from './assistant-cells.ts';
+import { refusalCells } from './refusal-cells.ts';
 import { sampleExportCells } from './sample-export-cells.ts';
 import { loraCells } from './route-cells-lora.ts';
 
@@ -415,6 +416,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     connectivity: 'HTTP',
   })),
   ...alarmCells,
+  ...refusalCells,
   ...deliveryCells,
   ...workspaceRecords('/v3/output-connectors', 'dataFlow', 'outputConnector', (of) => ({
     name: 'x',

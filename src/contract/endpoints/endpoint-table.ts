@@ -39,6 +39,7 @@ import { ownSessions } from './own-sessions.ts';
 import { passwordReset } from './password-reset.ts';
 import { providerSignIn } from './provider-sign-in.ts';
 import { rawUplinks } from './raw-uplinks.ts';
+import { refusals } from './refusals.ts';
 import { ruleRuns } from './rule-runs.ts';
 import { rules } from './rules.ts';
 import { scripts } from './run-script.ts';
@@ -100,6 +101,7 @@ export const endpoints = {
   passwordReset,
   providerSignIn,
   rawUplinks,
+  refusals,
   ruleRuns,
   rules,
   scripts,

@@ -6,6 +6,7 @@ import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { isJsonAnswer, sendJson } from './representation/send-json.ts';
 import { acceptedCodings } from './request-body.ts';
 import { endsConnection } from './request-head.ts';
+import { tellRefused } from './refused-request.ts';
 import { firstOf } from './request-id.ts';
 import { shownPath } from './request-path.ts';
 import { routeOf, stateOf } from './request-state.ts';
@@ -82,6 +83,7 @@ export function sendFailure(
   });
   if (known?.status === 401) stateOf(request).refusedBy = known.problem;
   const failure = known ?? problem('internal');
+  tellRefused(failure, request);
   const { id: requestId } = request;
   const path = shownPath(request);
   const traceId = traceIdOf(firstOf(request.headers['traceparent']));

@@ -44,7 +44,7 @@ async function parsedBody(request: EdgeRequest): Promise<unknown> {
   const bytes = await bytesOf(bodyChunks(request.raw, bodyBytesMax));
   stateOf(request).bodyBytes = bytes.length;
   if (form === 'form') return bytes.toString('utf8');
-  if (form === 'senmlCbor') return parseSenmlCbor(bytes);
+  if (form === 'senmlCbor') return understood(request, bytes, () => parseSenmlCbor(bytes));
   if (form === 'formOrJson' && !/^\s*[[{]/.test(bytes.toString('latin1', 0, startLength)))
     throw problem('unsupportedMediaType', { contentType: formType });
   return bodyBytesMax > bodyBytesMaxDefault ? largeJsonOf(bytes) : jsonBodyOf(request, bytes);
@@ -100,10 +100,22 @@ const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payloa
 /** The value of a body; undefined for an empty one. Throws Problem `invalidJson` or `notUtf8`. */
 export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefined {
   stateOf(request).bodyBytes = bytes.length;
-  refuseOtherText(bytes);
-  const body = parseJsonBody(bytes.toString('utf8'));
+  const body = understood(request, bytes, () => {
+    refuseOtherText(bytes);
+    return parseJsonBody(bytes.toString('utf8'));
+  });
   if (bytes.includes(escapedNul) && isKept(request)) refuseNul(body, 'body');
   return body;
+}
+
+/** Routes that show refused bodies to their owners get one that cannot be read. */
+function understood<T>(request: EdgeRequest, bytes: Buffer, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (routeOf(request)?.refused !== undefined) stateOf(request).refusedBody = bytes;
+    throw error;
+  }
 }
 
 function largeJsonOf(bytes: Buffer): Promise<Json | undefined> {

@@ -10,6 +10,8 @@ export interface RequestState {
   refusedBy?: string;
   /** Bytes of the body as it was received. */
   bodyBytes: number;
+  /** The body that was refused as it was received. */
+  refusedBody?: Buffer;
 }
 
 /** A request of the framework, or one that is served directly. */

@@ -52,6 +52,23 @@ export function writtenAnswer(json: string, headers: AnswerHeaders = {}): Answer
   return new Answer<never>(200, json as never, { ...type, ...headers });
 }
 
+/** A request that was refused. */
+export interface RefusedRequest {
+  readonly failure: Problem;
+  readonly headers: IncomingHttpHeaders;
+  /** As it was sent. */
+  readonly query: unknown;
+  /** The address of the caller. */
+  readonly ip: string;
+  /** Bytes of the body, as far as they are known. */
+  readonly bytes: number;
+  /**
+   * The first bytes of the body, read as far as they have not been. Call it at once: an unread body
+   * is dropped with the answer.
+   */
+  readonly bodyStart: (bytesMax: number) => Promise<Buffer>;
+}
+
 /**
  * The endpoint of a route with its server part, the type parameters forgotten so that routes of all
  * kinds fit one list.
@@ -63,6 +80,8 @@ export interface Route extends Endpoint {
   readonly findResource?: (named: never, principal: never) => Place | Promise<Place>;
   /** For open routes: runs before the body is read, with the query as it was sent. */
   readonly admit?: (headers: IncomingHttpHeaders, query: never) => unknown;
+  /** For open routes: told of every request that was refused, before its answer. */
+  readonly refused?: (request: RefusedRequest) => void;
   /** Body of errors where clients expect another one than that of interface 7. */
   readonly refusal?: (refused: Problem) => Answer<unknown>;
 }

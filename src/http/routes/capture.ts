@@ -9,12 +9,13 @@ import { formatInstant } from '../../model/instant.ts';
 import { isSenml } from '../edge/body-parsers.ts';
 import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
 import { admittedRoute, type Route } from '../edge/route.ts';
+import { refusedCaptures, type RefusedCaptureParts } from './refused-captures.ts';
 
 export function receiptView({ id, receivedAt }: CaptureReceipt): Static<typeof receiptSchema> {
   return { id, timestamp: formatInstant(receivedAt), message: 'uplink received' };
 }
 
-export interface CaptureParts {
+export interface CaptureParts extends RefusedCaptureParts {
   /**
    * Finds the sender before the body is read, so that the server reads no bodies of unknown
    * senders.
@@ -28,7 +29,7 @@ export interface CaptureParts {
 }
 
 export function captureRoute(parts: CaptureParts): Route {
-  return admittedRoute(
+  const route = admittedRoute(
     capture.payload,
     (headers, query) => parts.findSender(query, headers),
     async ({ query, headers, body, bodyBytes }, found) => {
@@ -53,4 +54,5 @@ export function captureRoute(parts: CaptureParts): Route {
       return receiptView(done);
     },
   );
+  return { ...route, refused: refusedCaptures(parts) };
 }

@@ -4,6 +4,7 @@ import type { BodyStream } from '../../contract/endpoint.ts';
 import { lineProtocol } from '../../contract/endpoints/line-protocol.ts';
 import type { CaptureSenders, Found } from '../../flows/capture-senders.ts';
 import type { PointWrite, WriteOutcome } from '../../flows/line-protocol-write.ts';
+import type { Refusals } from '../../flows/refusals.ts';
 import { createByteBudget } from '../../ingest/byte-budget.ts';
 import {
   type InfluxCredentials,
@@ -11,11 +12,13 @@ import {
 } from '../../ingest/line-protocol/influx-secret.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { type Problem, problem } from '../../model/problem.ts';
+import { refusalLimits } from '../../model/refused-uplink.ts';
 import { admittedRoute, Answer, type Route, route } from '../edge/route.ts';
 
 export interface LineProtocolParts {
   readonly findConnector: CaptureSenders['ofSecret'];
   readonly writePoints: (write: PointWrite) => Promise<WriteOutcome>;
+  readonly refusals: Pick<Refusals, 'add'>;
 }
 
 const limits = {
@@ -50,7 +53,10 @@ export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
       const text = await textOf(input.body, held.take);
       // The records may have changed while the body came.
       const connector = takesPoints(await found.current());
-      return await parts.writePoints({ connector, text, precision: input.query.precision ?? 'ns' });
+      const precision = input.query.precision ?? 'ns';
+      const outcome = await parts.writePoints({ connector, text, precision });
+      tellRefused(parts.refusals, connector, text, outcome);
+      return outcome;
     } finally {
       held.release();
     }
@@ -81,6 +87,21 @@ export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
       refusal: refusalOne,
     },
   ];
+}
+
+function tellRefused(
+  refusals: Pick<Refusals, 'add'>,
+  { id: connectorId }: DeviceConnector,
+  text: string,
+  { refused }: WriteOutcome,
+): void {
+  if (refused.length === 0) return;
+  const payload = Buffer.from(text.slice(0, refusalLimits.payloadBytesMax));
+  for (const { deviceId, ...failure } of refused)
+    refusals.add(
+      { connectorId },
+      { transport: 'LINE_PROTOCOL', failure, deviceId, bytes: text.length, payload },
+    );
 }
 
 const versionHeaders = { 'x-influxdb-version': influxVersion, 'x-influxdb-build': 'OSS' };

@@ -7,14 +7,15 @@ import { webhookBodyOf } from '../../ingest/http/capture-request.ts';
 import { problem } from '../../model/problem.ts';
 import { admittedRoute, type Route } from '../edge/route.ts';
 import { receiptView } from './capture.ts';
+import { refusedCaptures, type RefusedCaptureParts } from './refused-captures.ts';
 
-export interface WebhookParts {
+export interface WebhookParts extends RefusedCaptureParts {
   readonly findConnector: CaptureSenders['ofWebhook'];
   readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
 }
 
 export function webhookRoute(parts: WebhookParts): Route {
-  return admittedRoute(
+  const route = admittedRoute(
     capture.webhook,
     (headers, query) => parts.findConnector(query, headers),
     async ({ params, query, body, bodyBytes }, found) => {
@@ -26,4 +27,5 @@ export function webhookRoute(parts: WebhookParts): Route {
       );
     },
   );
+  return { ...route, refused: refusedCaptures(parts) };
 }

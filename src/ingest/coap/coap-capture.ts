@@ -63,7 +63,18 @@ export interface CoapCaptureParts<S> {
   readonly parseJson: (text: string) => Json | undefined;
   /** Returns the error body of interface 7; an error that is not a Problem is an internal error. */
   readonly errorBody: (error: unknown, path: string, sender: string) => { readonly status: number };
+  /** Called for each capture that was refused. */
+  readonly refused: (refused: RefusedCoap) => void;
   readonly now: () => EpochMs;
+}
+
+export interface RefusedCoap {
+  readonly failure: Problem;
+  /** Address and port. */
+  readonly sender: string;
+  readonly query: CoapRequest['query'];
+  /** The body, or its block that was refused. */
+  readonly payload: Buffer;
 }
 
 interface CaptureState<S> {
@@ -102,6 +113,8 @@ export function createCoapCapture<S>(
         throw noSuchThing(message.code, request.path);
       return firstBlock(state, received, await capture(state, received));
     } catch (error) {
+      if (error instanceof Problem && request.path === capturePath)
+        parts.refused({ failure: error, sender, query: request.query, payload: message.payload });
       const body = parts.errorBody(error, request.path, sender);
       return firstBlock(state, received, refusalAnswer(problemIn(error), body));
     }

@@ -38,6 +38,7 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   operation: null,
   operationAction: null,
   downlink: null,
+  refusal: null,
   invitation: null,
   passkey: null,
   session: null,
