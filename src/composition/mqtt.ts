@@ -10,11 +10,17 @@ import { createConfigurationPush, pushOnConnect } from '../flows/configuration-p
 import { handleMqttPayload, type MqttUplinkStages } from '../flows/mqtt-uplink.ts';
 import { parseJsonBody } from '../http/edge/json-body.ts';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
-import { tokenAudiences } from '../ingest/mqtt/device-token.ts';
+import { looksLikeToken, tokenAudiences } from '../ingest/mqtt/device-token.ts';
 import type { MqttBroker } from '../ingest/mqtt/mqtt-broker.ts';
 import type { BrokerParts } from '../ingest/mqtt/mqtt-broker-state.ts';
 import { createBrokerOnDemand } from '../ingest/mqtt/mqtt-broker-on-demand.ts';
-import { type LoginParts, logIn } from '../ingest/mqtt/mqtt-login.ts';
+import {
+  type Login,
+  type LoginParts,
+  logIn,
+  type MqttIdentity,
+} from '../ingest/mqtt/mqtt-login.ts';
+import type { DroppedPublish } from '../ingest/mqtt/mqtt-publish.ts';
 import { createMqttPublisher, type PublishToDevice } from '../ingest/mqtt/mqtt-publisher.ts';
 import { type Retained, createRetainedMessages } from '../ingest/mqtt/mqtt-retained.ts';
 import { createMqttRevocation } from '../ingest/mqtt/mqtt-revocation.ts';
@@ -174,12 +180,16 @@ function brokerPartsOf(
     findRoute: findRouteIn(parts),
     store: (route, payload) => handleMqttPayload(route, payload, stages),
     retained,
-    logIn: (address, credential) =>
-      guesses.run(
+    async logIn(address, credential) {
+      const outcome = await guesses.run(
         { ip: address },
         () => logIn(credential, login),
-        (outcome) => 'refused' in outcome,
-      ),
+        (tried) => 'refused' in tried,
+      );
+      if ('refused' in outcome) tellWrongLogin(parts, address, credential, outcome.refused);
+      return outcome;
+    },
+    dropped: droppedIn(parts),
     countWebSocket: (organizationId, conn) =>
       takeUntilClose(openCounts.webSockets, organizationId, conn),
     reachable,
@@ -190,6 +200,38 @@ function brokerPartsOf(
     now,
     setTimer,
   };
+}
+
+/** The owner of the connector that the user name names, or of the device, finds a wrong login. */
+function tellWrongLogin(
+  { refusals }: Parts,
+  address: string,
+  { userName, clientId, password }: Login,
+  message: string,
+): void {
+  const isOfDevice = looksLikeToken(password);
+  refusals.add(
+    { address, ...(!isOfDevice && { connectorId: userName }) },
+    {
+      transport: 'MQTT',
+      failure: { status: 401, message },
+      deviceId: isOfDevice ? clientId : null,
+      bytes: 0,
+    },
+  );
+}
+
+/** The owner of the connector finds what its clients published in vain. */
+function droppedIn({ refusals, directory }: Parts): BrokerParts<UplinkRoute>['dropped'] {
+  const tell = async (identity: MqttIdentity, publish: DroppedPublish): Promise<void> => {
+    const connectorId =
+      identity.mode === 'secret'
+        ? identity.connectorId
+        : (await directory.byDevice(identity.id)).connector.id;
+    refusals.add({ connectorId }, { transport: 'MQTT', ...publish });
+  };
+  // Without a connector there is no owner to tell.
+  return (identity, publish) => void tell(identity, publish).catch(() => undefined);
 }
 
 function loginPartsOf({ config, address, directory, records, now }: Parts): LoginParts {

@@ -15,7 +15,7 @@ export interface Sparkplug {
 
 /** `reachable` is called with the service id of a device that can be sent commands. */
 export function composeSparkplug(
-  { directory, records, telemetry, newId, now }: Parts,
+  { directory, records, refusals, telemetry, newId, now }: Parts,
   { handleUplink, appendEntry }: Uplinks,
   reachable: (serviceDeviceId: string) => void,
 ): Sparkplug {
@@ -30,6 +30,8 @@ export function composeSparkplug(
     handleUplink,
     note: createDeviceNotes({ appendEntry, newId, now }),
     refused: telemetry.mqttRefused,
+    dropped: (connectorId, uplink) =>
+      refusals.add({ connectorId }, { transport: 'MQTT', ...uplink }),
     reachable,
     failed: (error) => telemetry.backgroundFailed('storing Sparkplug messages', error),
     newId,

@@ -35,11 +35,13 @@ export interface RefusedUplink {
   readonly payload?: Buffer | undefined;
 }
 
-/** Whose uplink it was. */
+/**
+ * Whose uplink it was. Without the right secret there is an address, and perhaps the connector that
+ * was named; else the device may tell the connector.
+ */
 export type RefusedBy =
-  | { readonly connectorId: string }
-  /** Without the right secret: the device may tell the connector. */
-  | { readonly address: string };
+  | { readonly connectorId: string; readonly address?: undefined }
+  | { readonly connectorId?: string; readonly address: string };
 
 /** What has come since the last writing. */
 interface Pending extends Omit<Refusal, 'id' | 'organizationId' | 'workspaceId' | 'connectorId'> {
@@ -80,7 +82,7 @@ export class Refusals {
     const reason = refusalReasonOf(uplink.failure.status);
     if (reason === undefined) return;
     const deviceId = nameOf(uplink.deviceId);
-    const connectorId = 'connectorId' in by ? by.connectorId : undefined;
+    const connectorId = by.connectorId?.slice(0, refusalLimits.deviceIdLengthMax);
     if (connectorId === undefined && deviceId === null) return;
     const key = JSON.stringify([connectorId, reason, deviceId]);
     const at = this.#parts.now();
@@ -98,7 +100,7 @@ export class Refusals {
       bytes: uplink.bytes,
       ...payloadOf(reason === 'WRONG_SECRET' ? undefined : uplink.payload),
     });
-    const owner = 'connectorId' in by ? by.connectorId : networkOf(by.address);
+    const owner = by.address === undefined ? by.connectorId : networkOf(by.address);
     if (!this.#room.hold(owner, key, 1)) this.#pending.delete(key);
     this.#cancelTimer ??= this.#parts.setTimer(() => this.#write(), writeAfterMs);
   }

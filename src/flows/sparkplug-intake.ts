@@ -16,6 +16,7 @@ import type { Uplink } from '../model/uplink.ts';
 import { uplinkOf } from './capture.ts';
 import type { ConnectorDeviceStages } from './connector-devices.ts';
 import type { NoteDevice } from './device-notes.ts';
+import type { RefusedUplink } from './refusals.ts';
 import type { LiveNode, NodePart, SparkplugNodes } from './sparkplug-nodes.ts';
 import { type SparkplugMessage, sparkplugUplinks } from './sparkplug-uplinks.ts';
 
@@ -29,6 +30,8 @@ export interface SparkplugStages extends ConnectorDeviceStages {
   readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
   readonly note: NoteDevice;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
+  /** Told of a message without a device, for the owner of the connector. */
+  readonly dropped: (connectorId: string, uplink: Omit<RefusedUplink, 'transport'>) => void;
   /** Called with the service id of a device that can be sent commands. */
   readonly reachable: (serviceDeviceId: string) => void;
   readonly failed: (error: unknown) => void;
@@ -162,24 +165,26 @@ async function routeOf(
     if (isAbsent && !births.has(topic.type)) return undefined;
     const name = physicalId(message);
     const refused = await createMissing(connector, name, on);
-    if (refused !== undefined) return await absent(message, refused, on);
+    if (refused !== undefined) return await absent(message, { status: 404, message: refused }, on);
     const route = await on.routeOf(connector, name);
     node.absentAt.delete(part);
     return route;
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
-    return await absent(message, error.message, on);
+    return await absent(message, error, on);
   }
 }
 
 /** Counts a message without a device. The edge node's device gets a note, if there is one. */
 async function absent(
   message: SparkplugMessage,
-  reason: string,
+  failure: Pick<Problem, 'status' | 'message'>,
   on: SparkplugStages,
 ): Promise<undefined> {
-  const { node, topic, receivedAt } = message;
+  const { node, topic, receivedAt, connector, bodyBytes: bytes } = message;
+  const reason = failure.message;
   node.absentAt.set(topic.device, receivedAt);
+  on.dropped(connector.id, { failure, deviceId: physicalId(message), bytes });
   on.refused('unknownDevice', { ...node.client.about(), reason });
   const nodeId = node.ids.get(undefined);
   if (nodeId !== undefined && topic.device !== undefined)

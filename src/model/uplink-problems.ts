@@ -22,6 +22,12 @@ export const uplinkProblems = {
     code: '40048_NAME_TOO_LONG',
     message: (d: { reason: string }) => d.reason,
   },
+  mqttTopicInvalid: {
+    status: 400,
+    code: '40049_MQTT_TOPIC_INVALID',
+    message: (d: { reason: string }) =>
+      `The topic is none of a device: ${d.reason}. Topics are /up/<secret>/id/<device id>[/<topic>]`,
+  },
   sampleNotAnObject: {
     status: 400,
     code: '40040_SAMPLE_NOT_AN_OBJECT',

@@ -389,11 +389,23 @@ describe('refused', () => {
       (client, group) => client.publishAsync(`spBv1.0/${group}/NCMD/mine`, Buffer.alloc(0)),
     ],
   ];
-  test.each(tries)('%s end the connection', async (_, attempt) => {
+  const invalid = { transport: 'MQTT', reason: 'INVALID_BODY', status: 400 };
+
+  /** Publishes are answered in order, so that the attempts have been handled. */
+  async function dropped(client: MqttClient, connectorId: string): Promise<void> {
+    await client.publishAsync('elsewhere', '{}', { qos: 1 });
+    expect(client.connected).toBe(true);
+    const path = `/v3/device-connectors/${connectorId}/refusals`;
+    await expect
+      .poll(async () => (await world.must('GET', path)).content, { timeout: 10_000 })
+      .toMatchObject([{ ...invalid, count: 2 }]);
+  }
+
+  test.each(tries)('behaviour 8: %s are dropped, and the connection stays', async (_, attempt) => {
     const place = await plant();
     const client = await world.clientWith({ username: place.connectorId, password: place.secret });
-    attempt(client, place.group).catch(() => undefined);
-    await closed(client);
+    await attempt(client, place.group);
+    await dropped(client, place.connectorId);
   });
 
   test.each(['spBv1.0/#', 'spBv1.0/+/NCMD/mine', 'spBv1.0/g/DDATA/mine/#'])(
@@ -411,8 +423,8 @@ describe('refused', () => {
   test('topics of Sparkplug on a connector for other devices', async () => {
     const device = await world.mqttDevice();
     const client = await world.client(device);
-    client.publishAsync('spBv1.0/g/NBIRTH/e', Buffer.alloc(0)).catch(() => undefined);
-    await closed(client);
+    await client.publishAsync('spBv1.0/g/NBIRTH/e', Buffer.alloc(0));
+    await dropped(client, device.connectorId);
   });
 
   test('unknown devices of a connector that creates none, with a note for the node', async () => {

@@ -1,6 +1,6 @@
 // MQTT rejections: foreign topics, wrong secrets, wildcards, payloads that are not JSON, large packets (contract 18, 35).
 import type { MqttClient } from 'mqtt';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mqttLimits } from '../../src/ingest/mqtt/mqtt-limits.ts';
 import {
   closed,
@@ -60,28 +60,137 @@ test('review security 23: the id and secret of a connector for HTTP are not a lo
   expect(await refusalCode(world.clientWith({ username, password }))).toBe(notAuthorized);
 });
 
-for (const [what, topic] of [
-  ['the device of another connector', () => upTopic(stranger)],
+for (const qos of [0, 1, 2] as const) {
+  test(`contract 35: a QoS ${qos} publish with the secret of another connector closes the connection, nothing is stored`, async () => {
+    const client = await world.client(device);
+    client.publish(upTopic(stranger), '{"value":1}', { qos }, () => undefined);
+    await closed(client);
+    for (const one of [device, beside, stranger]) expect(await world.samples(one)).toEqual([]);
+  });
+}
+
+const large = 'x'.repeat(mqttLimits.packetBytesMax + 1_000);
+const lastingFailures: readonly [
+  what: string,
+  topic: (sender: MqttDevice) => string,
+  refusal: (sender: MqttDevice) => object,
+  code: number,
+  payload?: string,
+][] = [
   [
     'the device of another connector, with the own secret',
-    () => upTopic({ ...stranger, secret: device.secret }),
+    ({ secret }) => upTopic({ ...stranger, secret }),
+    () => ({ reason: 'OTHER_CONNECTOR', status: 403, deviceId: stranger.deviceId }),
+    135,
   ],
-  ['a device that does not exist', () => upTopic({ ...device, deviceId: 'nobody' })],
-  ['the form of tokens', () => `/up/device/id/${device.deviceId}`],
-  ['a topic for messages to the device', () => downTopic(device, '/command')],
-  ['any other topic', () => 'home/kitchen'],
-  ['no device', () => `/up/${device.secret}/id/`],
-  ['$SYS', () => '$SYS/broker/version'],
-  ['an upper-case word', () => upTopic(device).replace('/up/', '/UP/')],
-] as const) {
-  for (const qos of [0, 1, 2] as const) {
-    test(`contract 35: a QoS ${qos} publish on ${what} closes the connection, nothing is stored`, async () => {
-      const client = await world.client(device);
-      client.publish(topic(), '{"value":1}', { qos }, () => undefined);
-      await closed(client);
-      for (const one of [device, beside, stranger]) expect(await world.samples(one)).toEqual([]);
-    });
-  }
+  [
+    'a device that does not exist',
+    (sender) => upTopic({ ...sender, deviceId: 'nobody' }),
+    () => ({ reason: 'UNKNOWN_DEVICE', status: 404, deviceId: 'nobody', payload: '{"value":1}' }),
+    135,
+  ],
+  ...(
+    [
+      ['the form of tokens', ({ deviceId }) => `/up/device/id/${deviceId}`],
+      ['a topic for messages to the device', (sender) => downTopic(sender, '/command')],
+      ['any other topic', () => 'home/kitchen'],
+      ['no device', ({ secret }) => `/up/${secret}/id/`],
+      ['$SYS', () => '$SYS/broker/version'],
+      ['an upper-case word', (sender) => upTopic(sender).replace('/up/', '/UP/')],
+      ['two slashes in front', (sender) => `/${upTopic(sender)}`],
+      ['two slashes in it', ({ secret, deviceId }) => `/up/${secret}//id/${deviceId}`],
+      ['too many levels', (sender) => upTopic(sender, '/x'.repeat(40))],
+      ['a topic of Sparkplug', () => 'spBv1.0/g/NDATA/e'],
+    ] as const satisfies readonly [string, (sender: MqttDevice) => string][]
+  ).map(
+    ([what, topic]) =>
+      [what, topic, () => ({ reason: 'INVALID_BODY', status: 400 }), 144] as [
+        string,
+        (sender: MqttDevice) => string,
+        () => object,
+        number,
+      ],
+  ),
+  [
+    'a payload that is too large',
+    upTopic,
+    ({ deviceId }) => ({ reason: 'TOO_LARGE', status: 413, deviceId, payload: null }),
+    128,
+    large,
+  ],
+];
+
+describe.each(lastingFailures)('behaviour 8: %s', (_what, topic, refusal, code, payload) => {
+  const text = payload ?? '{"value":1}';
+
+  test.each([0, 1, 2] as const)(
+    'MQTT 3.1.1, QoS %i: is acknowledged and dropped, and the connection stays',
+    async (qos) => {
+      const sender = await world.mqttDevice();
+      const client = await world.client(sender);
+      await client.publishAsync(topic(sender), text, { qos });
+      await client.publishAsync(upTopic(sender), '{"value":2}', { qos: 1 });
+      expect(client.connected).toBe(true);
+      expect(await world.samples(sender)).toMatchObject([{ data: { value: 2 } }]);
+      expect(await world.samples(stranger)).toEqual([]);
+      await expect
+        .poll(() => refusalsOf(sender.connectorId), { timeout: 10_000 })
+        .toMatchObject([{ transport: 'MQTT', count: 1, ...refusal(sender) }]);
+      // A topic has a secret in it, which a message must not show.
+      const shown = JSON.stringify(await refusalsOf(sender.connectorId));
+      expect(shown).not.toContain(sender.secret);
+    },
+  );
+
+  test.each([1, 2] as const)('MQTT 5, QoS %i: is refused with its reason', async (qos) => {
+    const sender = await world.mqttDevice();
+    const client = await world.client(sender, { protocolVersion: 5 });
+    // The client of these tests keeps to what the platform takes unless it does not know it.
+    (client as unknown as { topicAliasSend?: unknown }).topicAliasSend = undefined;
+    const refused = await client.publishAsync(topic(sender), text, { qos }).then(
+      () => undefined,
+      (error: { code?: number }) => error.code,
+    );
+    expect(refused).toBe(code);
+    await client.publishAsync(upTopic(sender), '{"value":2}', { qos: 1 });
+    expect(client.connected).toBe(true);
+  });
+});
+
+test('behaviour 8: forty publishes behind one for an unknown device are all acknowledged', async () => {
+  const sender = await world.mqttDevice();
+  const client = await world.client(sender);
+  const unknown = client.publishAsync(upTopic({ ...sender, deviceId: 'gone' }), '{}', { qos: 1 });
+  const others = Array.from({ length: 40 }, (_, i) =>
+    client.publishAsync(upTopic(sender), JSON.stringify({ i }), { qos: 1 }),
+  );
+  await Promise.all([unknown, ...others]);
+  expect(await world.samples(sender)).toHaveLength(40);
+});
+
+test('behaviour 8: a will for an unknown device does not keep its client away', async () => {
+  const sender = await world.mqttDevice();
+  const topic = upTopic({ ...sender, deviceId: 'gone' });
+  const client = await world.client(sender, {
+    will: { topic, payload: Buffer.from('{}'), qos: 1 },
+  });
+  await client.publishAsync(upTopic(sender), '{"value":1}', { qos: 1 });
+  await expect
+    .poll(() => refusalsOf(sender.connectorId), { timeout: 10_000 })
+    .toMatchObject([{ reason: 'UNKNOWN_DEVICE', deviceId: 'gone' }]);
+});
+
+test('console H6: a wrong password stands at the connector of its user name', async () => {
+  const sender = await world.mqttDevice();
+  const login = { username: sender.connectorId, password: 'wrong' };
+  expect(await refusalCode(world.clientWith(login))).toBe(notAuthorized);
+  await expect
+    .poll(() => refusalsOf(sender.connectorId), { timeout: 10_000 })
+    .toMatchObject([{ reason: 'WRONG_SECRET', status: 401, transport: 'MQTT', payload: null }]);
+});
+
+async function refusalsOf(connectorId: string): Promise<object[]> {
+  return (await world.must('GET', `/v3/device-connectors/${connectorId}/refusals`)).content;
 }
 
 const refusedFilters: readonly [string, () => string][] = [
@@ -170,14 +279,11 @@ for (const [what, payload] of [
   });
 }
 
-test('a packet of just under 1 MiB is taken, a larger one ends the connection unread', async () => {
+test('a packet of just under 1 MiB is taken', async () => {
   const sender = await world.mqttDevice();
   const client = await world.client(sender);
-  const body = (bytes: number) => JSON.stringify({ text: 'x'.repeat(bytes) });
-  await client.publishAsync(upTopic(sender), body(1024 * 1024 - 200), { qos: 1 });
-  expect(await world.samples(sender)).toHaveLength(1);
-  client.publish(upTopic(sender), body(1024 * 1024), { qos: 1 }, () => undefined);
-  await closed(client);
+  const text = JSON.stringify({ text: 'x'.repeat(1024 * 1024 - 200) });
+  await client.publishAsync(upTopic(sender), text, { qos: 1 });
   expect(await world.samples(sender)).toHaveLength(1);
 });
 

@@ -107,7 +107,7 @@ test.each([
     if (answer === accepted) return handled(client);
     await client.closed();
     expect(broker.broker.sessions.size).toBe(0);
-    expect(broker.happened).toHaveLength(1);
+    expect(broker.happened.filter(([what]) => what === 'refused')).toHaveLength(1);
   },
 );
 
@@ -311,12 +311,11 @@ test.each([
   ['the head of HTTP', Buffer.from('GET')],
   ['a second CONNECT', Buffer.concat([login(), login()])],
   ['a packet of a server', Buffer.concat([login(), Buffer.from(accepted, 'hex')])],
-  ['a packet above the limit', Buffer.concat([login(), Buffer.from([0x30, 0x80, 0x80, 0x80, 1])])],
+  ['a packet above the limit', Buffer.concat([login(), Buffer.from([0x82, 0x80, 0x80, 0x80, 1])])],
   [
-    'a topic with too many levels',
-    Buffer.concat([login(), publish(0, 0, 'p', `/up/${secret}/id/d${'/x'.repeat(40)}`)]),
+    'a QoS 0 publish with a foreign secret',
+    Buffer.concat([login(), publish(0, 0, 'p', '/up/other/id/d')]),
   ],
-  ['a QoS 0 publish on a foreign topic', Buffer.concat([login(), publish(0, 0, 'p', 'elsewhere')])],
 ])('%s ends the connection, which is counted, without an answer', async (_what, bytes) => {
   const client = await broker.connect();
   client.send(bytes);

@@ -197,6 +197,8 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
       if (session.state === 'new') connect(state, session, bytes);
       else handlePacket(state, session, bytes);
     }
+    // What is skipped takes no memory, and is a sign of life.
+    if (framer.header !== undefined && !framer.isHolding) session.heardAt = state.deadlines.now;
     if (!isClosed(session) && !state.flowControl.hold(session, framer.heldBytes))
       throw new MalformedPacket('too many packets have arrived in part');
   } catch (error) {

@@ -5,6 +5,7 @@ import { ownBytes } from '../../structures/own-bytes.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { cutOff, finish, refusePacket } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';
+import { LargePublish, MalformedPacket } from './mqtt-packet-framer.ts';
 import { type ConnectPacket, readConnect, UnsupportedLevel } from './mqtt-packet-reader.ts';
 import {
   type ConnackProperties,
@@ -28,8 +29,9 @@ const keepaliveFactor = 1.5;
 export function connect<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
-  bytes: Buffer,
+  bytes: Buffer | LargePublish,
 ): void {
+  if (bytes instanceof LargePublish) throw new MalformedPacket('tooLarge');
   const packet = supportedConnect(bytes);
   if (packet instanceof UnsupportedLevel)
     return refuseForm(state, session, returnCodes.unacceptableLevel, packet.message);
@@ -115,8 +117,9 @@ async function logIn<R extends RoutedDevice>(
   { userName, password, answer }: LoginOfPacket,
 ): Promise<void> {
   let refused = await state.logIn(session, userName, password);
-  if (refused === undefined && !(await state.will.isPermitted(session)))
-    refused = returnCodes.notAuthorized;
+  const fault = refused === undefined ? await state.will.check(session) : undefined;
+  if (fault === 'foreign') refused = returnCodes.notAuthorized;
+  if (fault === 'failed') refused = returnCodes.serverUnavailable;
   if (state.isStopping) refused = returnCodes.serverUnavailable;
   if (isClosed(session)) return;
   if (refused === undefined) await open(state, session, answer);

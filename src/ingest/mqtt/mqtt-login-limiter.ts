@@ -80,6 +80,7 @@ async function authenticate(
   session.identity = outcome.identity;
   session.key = keyOf(outcome.identity, clientId);
   session.framer.limit(mqttLimits.packetBytesMax);
+  session.framer.skipLargePublishes();
   return undefined;
 }
 

@@ -1,7 +1,9 @@
 // Packets are cut from the stream the same wherever the stream is cut, and the memory follows what has arrived.
 import fc from 'fast-check';
+import { generate } from 'mqtt-packet';
 import { expect, test } from 'vitest';
-import { MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
+import { LargePublish, MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
+import { readPublishStart } from './mqtt-packet-reader.ts';
 
 function packetOf(length: number, header = 0x30): Buffer {
   const bytes = [header];
@@ -14,7 +16,10 @@ function packetOf(length: number, header = 0x30): Buffer {
 }
 
 function* packetsOf(framer: PacketFramer): Generator<Buffer> {
-  for (let next = framer.next(); next !== undefined; next = framer.next()) yield next;
+  for (let next = framer.next(); next !== undefined; next = framer.next()) {
+    if (next instanceof LargePublish) throw new Error('skipped');
+    yield next;
+  }
 }
 
 function faultOf(bytes: Buffer, bytesMax: number): string {
@@ -83,4 +88,44 @@ test('the limit may rise with the login, also for packets that are already there
   framer.limit(20);
   expect(framer.next()).toEqual(packetOf(20));
   expect(() => framer.next()).toThrow('tooLarge');
+});
+
+test('behaviour 8: a PUBLISH above the limit is skipped in any chunks, and the next packet is read', () => {
+  const topic = `up/${'t'.repeat(300)}`;
+  const large = generate({
+    ...{ cmd: 'publish', topic, payload: 'x'.repeat(5_000), qos: 1 },
+    ...{ dup: false, retain: false, messageId: 7 },
+  });
+  const sent = Buffer.concat([packetOf(20), large, packetOf(20)]);
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 3_000 }), { minLength: 1 }), (sizes) => {
+      const framer = new PacketFramer(1_000);
+      framer.skipLargePublishes();
+      const found: (Buffer | LargePublish)[] = [];
+      for (let at = 0, i = 0; at < sent.length; i++) {
+        const size = sizes[i % sizes.length] ?? 1;
+        framer.push(sent.subarray(at, at + size));
+        at += size;
+        for (let next = framer.next(); next !== undefined; next = framer.next()) found.push(next);
+      }
+      const [before, skipped, after] = found;
+      expect([before, after, found.length]).toEqual([packetOf(20), packetOf(20), 3]);
+      if (!(skipped instanceof LargePublish)) throw new Error('not skipped');
+      expect(skipped.bytes).toBe(large.length);
+      expect(readPublishStart(skipped.start)).toMatchObject({ topic, qos: 1, messageId: 7 });
+    }),
+  );
+});
+
+test('behaviour 8: no more is kept of a PUBLISH above the limit than a topic may take', () => {
+  const framer = new PacketFramer(1_000);
+  framer.skipLargePublishes();
+  framer.push(Buffer.from([0x30, 0x80, 0x80, 0x80, 0x01, 0, 1, 0x61]));
+  expect(framer.next()).toBeUndefined();
+  for (let i = 0; i < 31; i++) {
+    framer.push(Buffer.alloc(64 * 1024));
+    expect(framer.next()).toBeUndefined();
+    expect(framer.isHolding).toBe(false);
+    expect(framer.heldBytes).toBeLessThan(70_000);
+  }
 });

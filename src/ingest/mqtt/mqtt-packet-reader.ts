@@ -159,6 +159,28 @@ export function readPacket(bytes: Buffer, level: ProtocolLevel): ClientPacket {
   }
 }
 
+/**
+ * Reads a PUBLISH of which only the beginning was kept: without properties and payload. Throws
+ * MalformedPacket.
+ */
+export function readPublishStart(bytes: Buffer): PublishPacket {
+  const [header = 0] = bytes;
+  const qos = (header >> 1) & 3;
+  if (qos > qosMax) throw new MalformedPacket('the QoS of a publish is 3');
+  const lengthAt = bytes.findIndex((byte, i) => i > 0 && byte < 0x80) + 1;
+  const topicAt = lengthAt + 2;
+  const numberAt = topicAt + bytes.readUInt16BE(lengthAt);
+  if (numberAt + 2 > bytes.length) throw new MalformedPacket('the topic is longer than its packet');
+  const topic = bytes.toString('utf8', topicAt, numberAt);
+  const packet = {
+    ...{ cmd: 'publish', topic, payload: '', qos: qos as 0 | 1 | 2 },
+    dup: (header & duplicateFlag) !== 0,
+    retain: (header & 1) !== 0,
+  } as const;
+  if (qos === 0) return packet;
+  return checkNumber({ ...packet, messageId: bytes.readUInt16BE(numberAt) });
+}
+
 /** Sets DUP of a PUBREL, SUBSCRIBE and UNSUBSCRIBE to 0, as in MQTT 3.1.1: MQTT 3.1 permits it. */
 function clearRepetition(bytes: Buffer): void {
   const header = bytes[0]!;

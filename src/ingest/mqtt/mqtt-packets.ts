@@ -2,10 +2,10 @@
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { fail, finish, refusePacket } from './mqtt-endings.ts';
 import { mqttLimits } from './mqtt-limits.ts';
-import { MalformedPacket } from './mqtt-packet-framer.ts';
-import { type PublishPacket, readPacket } from './mqtt-packet-reader.ts';
+import { LargePublish, MalformedPacket } from './mqtt-packet-framer.ts';
+import { type PublishPacket, readPacket, readPublishStart } from './mqtt-packet-reader.ts';
 import { packetWriter, reasonCodes } from './mqtt-packet-writer.ts';
-import { RefusedTopic } from './mqtt-publish.ts';
+import { FailedPublish, RefusedPublish } from './mqtt-publish.ts';
 import type { RoutedDevice } from './mqtt-route.ts';
 import { type MqttSession, takeTurn } from './mqtt-session.ts';
 import { subscribe, unsubscribe } from './mqtt-subscriptions.ts';
@@ -17,10 +17,12 @@ const disconnectWithWill = 4;
 export function handlePacket<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
-  bytes: Buffer,
+  bytes: Buffer | LargePublish,
 ): void {
   const { output } = session;
   const writer = packetWriter(session.level);
+  if (bytes instanceof LargePublish)
+    return receivePublish(state, session, readPublishStart(bytes.start), bytes.bytes);
   const packet = readPacket(bytes, session.level);
   switch (packet.cmd) {
     case 'publish':
@@ -77,27 +79,35 @@ function receivePublish<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
   packet: PublishPacket,
+  largeBytes?: number,
 ): void {
   const { qos, messageId = 0 } = packet;
-  if (packet.topic.split('/').length > mqttLimits.topicLevelsMax)
-    throw new MalformedPacket('the topic has too many levels');
   if (qos === 2 && isRepeated(session, messageId)) return;
-  state.publish(session, packet, (error) => {
-    if (error instanceof RefusedTopic && session.level === 5)
-      return refusePublish(session, messageId, qos);
-    if (error !== undefined) fail(state, session, error.message);
+  const answer = (error?: Error) => {
+    if (error instanceof FailedPublish && session.level === 5)
+      return refusePublish(session, messageId, qos, error.reasonCode);
+    // Before MQTT 5, what can never succeed is acknowledged, and dropped (MQTT-3.3.5-2). What may
+    // succeed later is not: its client sends it again once it has connected again.
+    if (error !== undefined && !(error instanceof RefusedPublish))
+      fail(state, session, error.message);
     else if (qos > 0) acknowledge(session, messageId, qos === 1 ? 'puback' : 'pubrec');
     if (qos === 2) session.halfReceived?.set(messageId, 'durable');
-  });
+  };
+  state.publish(session, packet, answer, largeBytes);
 }
 
-/** MQTT 5 can refuse one publish; before, a refusal ends the connection (contract 35). */
-function refusePublish(session: MqttSession, messageId: number, qos: number): void {
+/** MQTT 5 can refuse one publish. */
+function refusePublish(
+  session: MqttSession,
+  messageId: number,
+  qos: number,
+  reasonCode: number,
+): void {
   if (qos === 0) return;
   const cmd = qos === 1 ? 'puback' : 'pubrec';
   session.halfReceived?.delete(messageId);
   const writer = packetWriter(session.level);
-  session.output.write(writer.acknowledgement(cmd, messageId, reasonCodes.notAuthorized));
+  session.output.write(writer.acknowledgement(cmd, messageId, reasonCode));
 }
 
 function acknowledge(session: MqttSession, messageId: number, cmd: 'puback' | 'pubrec'): void {

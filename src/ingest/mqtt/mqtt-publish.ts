@@ -2,14 +2,18 @@
 import { hash } from 'node:crypto';
 import { errorMessage } from '../../model/error-message.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { Problem } from '../../model/problem.ts';
+import { Problem, problem } from '../../model/problem.ts';
+import { refusalReasonOf } from '../../model/refused-uplink.ts';
+import { mqttLimits } from './mqtt-limits.ts';
+import type { MqttIdentity } from './mqtt-login.ts';
 import type { FlowControl } from './mqtt-flow-control.ts';
 import type { Deliveries, OutboundMessage } from './mqtt-messages.ts';
 import type { MqttPeers } from './mqtt-peers.ts';
 import type { PublishPacket } from './mqtt-packet-reader.ts';
 import { messageProperties } from './mqtt-properties.ts';
 import type { RetainedSource } from './mqtt-retained.ts';
-import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
+import { reasonCodes } from './mqtt-packet-writer.ts';
+import { type FindRoute, ForeignSecret, type RoutedDevice, routeOf } from './mqtt-route.ts';
 import type { SparkplugClients } from './mqtt-sparkplug.ts';
 import { isSparkplugTopic } from '../sparkplug/sparkplug-topic.ts';
 import { type MqttSession, recordAcknowledgement, takeTurn, type Will } from './mqtt-session.ts';
@@ -37,15 +41,33 @@ export interface PublishParts<R extends RoutedDevice> {
   readonly retained: RetainedSource;
   readonly now: () => EpochMs;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
+  /** Told of what can never be taken, for the owner of the connection. */
+  readonly dropped: (identity: MqttIdentity, publish: DroppedPublish) => void;
+}
+
+export interface DroppedPublish {
+  readonly failure: Problem;
+  /** Physical id in the topic; null without one. */
+  readonly deviceId: string | null;
+  /** Of the payload. */
+  readonly bytes: number;
+  /** Its start at least; absent where it was not kept. */
+  readonly payload?: Buffer;
 }
 
 type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'dup' | 'messageId'>;
 
-/** An error as answer ends the connection, and the packet stays unacknowledged. */
+/**
+ * With a RefusedPublish the packet is dropped: acknowledged before MQTT 5, and answered with its
+ * reason there. With another error it stays unacknowledged, and the connection ends; a FailedPublish
+ * has a reason for clients of MQTT 5, which stay.
+ */
 export type PublishHandler = (
   session: MqttSession,
   packet: PublishPacket,
   answer: (error?: Error) => void,
+  /** Of a packet above the limit, whose payload was not kept: the bytes of the whole. */
+  largeBytes?: number,
 ) => void;
 
 /** Takes the publishes of all sessions. */
@@ -55,7 +77,7 @@ export function createPublishHandler<R extends RoutedDevice>(
   flowControl: Pick<FlowControl<MqttSession>, 'add' | 'remove'>,
   sparkplug: Pick<SparkplugClients, 'take'>,
 ): PublishHandler {
-  return (session, packet, answer) => {
+  return (session, packet, answer, largeBytes) => {
     const payload = bufferOf(packet.payload);
     const up = upTopicOf(packet.topic);
     const levels = up?.levels ?? [];
@@ -65,12 +87,26 @@ export function createPublishHandler<R extends RoutedDevice>(
       flowControl.remove(session, payload.length);
       settle(outcome);
     };
-    const failed = (error: unknown) => over(refusalOf(session, packet.qos, error, parts));
+    const sent = { deviceId: up?.deviceId ?? null, bytes: payload.length, payload };
+    const failed = (error: unknown) => over(refusalOf(session, packet.qos, { error, sent }, parts));
+    if (largeBytes !== undefined) {
+      const error = problem('payloadTooLarge', { bytesMax: mqttLimits.packetBytesMax });
+      const named = { deviceId: sent.deviceId, bytes: largeBytes };
+      return over(refusalOf(session, packet.qos, { error, sent: named }, parts));
+    }
+    if (levelsOf(packet.topic) > mqttLimits.topicLevelsMax) {
+      const reason = `it has more than ${mqttLimits.topicLevelsMax} levels`;
+      return failed(problem('mqttTopicInvalid', { reason }));
+    }
     if (isSparkplugTopic(packet.topic)) {
       takeSparkplug(() => sparkplug.take(session, packet.topic, payload)).then(
         () => over('done'),
-        // An internal error. Edge nodes send their births when they connect again.
-        (error: unknown) => over(refusalOf(session, 1, error, parts)),
+        (error: unknown) => {
+          const refusal = refusalOf(session, 1, { error, sent }, parts);
+          const isLasting = refusal instanceof RefusedPublish;
+          // Edge nodes send their births when they connect again.
+          over(isLasting || refusal === 'done' ? refusal : new Error(refusal.message));
+        },
       );
       return;
     }
@@ -112,8 +148,7 @@ function inOrder<R>(
   try {
     route = find();
   } catch (error) {
-    // Foreign topics end the connection; those before it may still be answered.
-    failed(new ForeignTopic(error));
+    failed(error);
     return;
   }
   if (session.begun === undefined && !(route instanceof Promise)) return store(route);
@@ -121,59 +156,84 @@ function inOrder<R>(
   found.catch(() => undefined);
   const begun = Promise.resolve(session.begun)
     .then(() => found)
-    .then(store, (error: unknown) => failed(new ForeignTopic(error)))
+    .then(store, failed)
     .finally(() => {
       if (session.begun === begun) session.begun = undefined;
     });
   session.begun = begun;
 }
 
-/** Rejects with a ForeignTopic for a topic of another client. */
+/** Rejects also for a topic that is not the client's. */
 async function takeSparkplug(take: () => Promise<void>): Promise<void> {
-  let stored: Promise<void>;
-  try {
-    stored = take();
-  } catch (error) {
-    throw new ForeignTopic(error);
-  }
-  await stored;
+  await take();
 }
 
-/** The answer to a publish on a topic that does not belong to the login. */
-export class RefusedTopic extends Error {}
+function levelsOf(topic: string): number {
+  let levels = 1;
+  for (let at = topic.indexOf('/'); at !== -1; at = topic.indexOf('/', at + 1)) levels++;
+  return levels;
+}
 
-class ForeignTopic extends Error {
-  constructor(cause: unknown) {
-    super(errorMessage(cause));
+/** A publish that was not stored, and what a client of MQTT 5 is told. */
+export class FailedPublish extends Error {
+  readonly reasonCode: number;
+
+  constructor(reason: string, reasonCode: number) {
+    super(reason);
+    this.reasonCode = reasonCode;
   }
+}
+
+/** It can never succeed. A client that sent it again would stop there for ever. */
+export class RefusedPublish extends FailedPublish {}
+
+interface NotStored {
+  readonly error: unknown;
+  readonly sent: Pick<DroppedPublish, 'deviceId' | 'bytes' | 'payload'>;
 }
 
 /**
  * What is answered to a publish that was not stored. Nobody waits for the answer to QoS 0, so only
- * a foreign topic matters there.
+ * a foreign secret matters there.
  */
 function refusalOf<R extends RoutedDevice>(
   session: MqttSession,
   qos: number,
-  error: unknown,
+  { error, sent }: NotStored,
   parts: PublishParts<R>,
 ): Error | 'done' {
-  const { address, clientId } = session;
+  const { address, clientId, identity } = session;
+  const failure = failureOf(error);
   const reason = reasonOf(error);
-  parts.refused(reason, {
-    address,
-    clientId,
-    reason: errorMessage(error),
-  });
-  if (error instanceof ForeignTopic) return new RefusedTopic(reason);
-  if (qos > 0) return new Error(reason);
-  return 'done';
+  parts.refused(reason, { address, clientId, reason: errorMessage(error) });
+  const isLasting = failure !== undefined && refusalReasonOf(failure.status) !== undefined;
+  if (!isLasting) return qos > 0 ? new FailedPublish(reason, passingCodeOf(failure)) : 'done';
+  const isForeign = failure.status === 401;
+  if (identity !== undefined)
+    parts.dropped(identity, { ...sent, failure, ...(isForeign && { payload: undefined }) });
+  if (isForeign) return new FailedPublish(reason, reasonCodes.notAuthorized);
+  return new RefusedPublish(reason, lastingCodeOf(failure));
+}
+
+function failureOf(error: unknown): Problem | undefined {
+  if (error instanceof ForeignSecret) return problem('uplinkSecretUnknown');
+  return error instanceof Problem ? error : undefined;
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof ForeignTopic) return 'foreignTopic';
-  if (error instanceof Problem) return error.problem;
-  return 'internal';
+  if (error instanceof ForeignSecret) return 'foreignTopic';
+  return failureOf(error)?.problem ?? 'internal';
+}
+
+function passingCodeOf(failure: Problem | undefined): number {
+  const isFull = failure?.problem === 'intakeFull' || failure?.status === 429;
+  return isFull ? reasonCodes.quotaExceeded : reasonCodes.implementationSpecific;
+}
+
+/** MQTT 5, 3.4.2.1; it has none for a payload that is too large. */
+function lastingCodeOf({ problem: name, status }: Problem): number {
+  if (name === 'mqttTopicInvalid') return reasonCodes.topicInvalid;
+  return status === 403 || status === 404 ? reasonCodes.notAuthorized : reasonCodes.unspecified;
 }
 
 function bufferOf(payload: string | Buffer): Buffer {
@@ -201,8 +261,12 @@ function payloadOf(
 
 /** What a device left to be published when its connection breaks. */
 export interface WillHandler {
-  /** False for a will on a topic of another client. */
-  isPermitted(session: MqttSession): Promise<boolean>;
+  /**
+   * The reason why the client may not connect with this will, or undefined: `foreign` for a topic
+   * that is none of the client, `failed` when that is not known now. A will for a device that does
+   * not exist is dropped, because its client may have others.
+   */
+  check(session: MqttSession): Promise<'foreign' | 'failed' | undefined>;
   /** Never rejects its promise. */
   publish(session: MqttSession, will: Will): Promise<void>;
 }
@@ -212,20 +276,24 @@ export function createWillHandler<R extends RoutedDevice>(
   sparkplug: Pick<SparkplugClients, 'checkWill'>,
 ): WillHandler {
   return {
-    async isPermitted(session: MqttSession): Promise<boolean> {
-      if (session.will === undefined) return true;
+    async check(session) {
+      if (session.will === undefined) return undefined;
+      const { topic, payload } = session.will;
+      const up = upTopicOf(topic);
       try {
-        const { topic } = session.will;
         if (isSparkplugTopic(topic)) sparkplug.checkWill(session, topic);
-        else await routeOf(session, upTopicOf(topic), parts.findRoute);
-        return true;
+        else await routeOf(session, up, parts.findRoute);
+        return undefined;
       } catch (error) {
-        parts.refused('foreignTopic', {
-          address: session.address,
-          clientId: session.clientId,
-          reason: String(error),
-        });
-        return false;
+        const sent = { deviceId: up?.deviceId ?? null, bytes: payload.length, payload };
+        const refusal = refusalOf(session, 1, { error, sent }, parts);
+        const status = failureOf(error)?.status;
+        if (status === 403 || status === 404) {
+          session.will = undefined;
+          return undefined;
+        }
+        const isLasting = refusal instanceof RefusedPublish || status === 401;
+        return isLasting ? 'foreign' : 'failed';
       }
     },
     async publish(session: MqttSession, { topic, payload }: Will): Promise<void> {
@@ -237,7 +305,12 @@ export function createWillHandler<R extends RoutedDevice>(
         const packet = { topic, payload, qos: 0, dup: false } as const;
         await parts.store(route, payloadOf(session, packet, up?.levels ?? [], payload));
       } catch (error) {
-        refusalOf(session, 0, error, parts);
+        const sent = {
+          deviceId: upTopicOf(topic)?.deviceId ?? null,
+          bytes: payload.length,
+          payload,
+        };
+        refusalOf(session, 0, { error, sent }, parts);
       }
     },
   };

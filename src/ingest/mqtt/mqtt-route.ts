@@ -1,4 +1,5 @@
 // MQTT routes: the device of a topic, if the connection may use it (contract 18, 35).
+import { problem } from '../../model/problem.ts';
 import type { MqttIdentity } from './mqtt-login.ts';
 import type { MqttSession } from './mqtt-session.ts';
 import { tokenTopicKey } from './mqtt-topic.ts';
@@ -14,19 +15,28 @@ export type FindRoute<R extends RoutedDevice> = (
   deviceId: string,
 ) => R | Promise<R>;
 
-/** Throws or rejects for a topic that is not the connection's. */
+/** The topic has a secret that is not that of the connection. */
+export class ForeignSecret extends Error {}
+
+/**
+ * Throws or rejects for a topic that is not the connection's: ForeignSecret, or the Problem of what
+ * is wrong with it.
+ */
 export function routeOf<R extends RoutedDevice>(
   { identity }: Pick<MqttSession, 'identity'>,
   topic: { readonly key: string; readonly deviceId: string } | undefined,
   findRoute: FindRoute<R>,
 ): R | Promise<R> {
-  if (topic === undefined || identity === undefined) throw new Error('not a topic of a device');
+  if (topic === undefined || identity === undefined)
+    throw problem('mqttTopicInvalid', { reason: 'it has another form' });
   const { key, deviceId } = topic;
   if (key !== topicKeyOf(identity)) {
-    throw new Error('the topic belongs to another kind of login');
+    if (key !== tokenTopicKey) throw new ForeignSecret('the topic has another secret');
+    const reason = 'its form is that of clients with a token';
+    throw problem('mqttTopicInvalid', { reason });
   }
   if (identity.mode === 'token' && deviceId !== identity.deviceId)
-    throw new Error('the topic belongs to another device');
+    throw problem('deviceNotOnConnector', { deviceId });
   return findRoute(identity, deviceId);
 }
 

@@ -1,4 +1,5 @@
 // MQTT Sparkplug clients: each is one edge node, with its topics, its commands and its death.
+import { type Problem, problem } from '../../model/problem.ts';
 import {
   type EdgeNodeName,
   type SparkplugFilter,
@@ -19,6 +20,10 @@ export interface SparkplugClients {
   readonly left: (session: MqttSession) => void;
 }
 
+function refused(reason: string): Problem {
+  return problem('mqttTopicInvalid', { reason });
+}
+
 interface SparkplugClientsParts {
   readonly intake: SparkplugIntake;
   readonly write: WriteMessage;
@@ -35,11 +40,11 @@ export function createSparkplugClients({
     if (sparkplug !== undefined) {
       const { group, edge } = sparkplug.name;
       if (name.group !== group || name.edge !== edge)
-        throw new Error(`the client is the edge node ${group}/${edge}`);
+        throw refused(`the client is the edge node ${group}/${edge}`);
       return sparkplug;
     }
     if (identity?.mode !== 'secret' || !identity.isSparkplug)
-      throw new Error('the device connector is not for Sparkplug');
+      throw refused('the device connector is not for Sparkplug');
     const { connectorId } = identity;
     const client: SparkplugClient = {
       connectorId,
@@ -57,12 +62,12 @@ export function createSparkplugClients({
   return {
     take(session, text, bytes) {
       const topic = sparkplugTopicOf(text);
-      if (topic === undefined) throw new Error('not a topic of an edge node');
+      if (topic === undefined) throw refused('it is not one of an edge node');
       return intake.take(clientOf(session, topic), topic, bytes);
     },
     checkWill(session, text) {
       const topic = sparkplugTopicOf(text);
-      if (topic?.type !== 'NDEATH') throw new Error('the will of an edge node is its NDEATH');
+      if (topic?.type !== 'NDEATH') throw refused('the will of an edge node is its NDEATH');
       clientOf(session, topic);
     },
     grant(session, text) {

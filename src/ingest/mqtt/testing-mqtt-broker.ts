@@ -57,6 +57,8 @@ export async function startTestBroker(
     countWebSocket: () => true,
     reachable: (_session, { id }) => void happened.push(['reachable', id]),
     refused: (reason) => void happened.push(['refused', reason]),
+    dropped: (_identity, { failure, deviceId, bytes }) =>
+      void happened.push(['dropped', failure.status, deviceId, bytes]),
     ended: (reason) => void happened.push(['ended', reason]),
     doubt: () => undefined,
     sparkplug: {
