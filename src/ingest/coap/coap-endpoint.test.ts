@@ -64,6 +64,38 @@ function started(limits: Partial<CoapLimits> = {}) {
 
 const shapes = (sent: readonly CoapMessage[]) => sent.map(({ type, code, id }) => [type, code, id]);
 
+describe('behaviour 17: a repetition from another port', () => {
+  const elsewhere = { ...sender, port: 50_000 };
+
+  test('is answered where it came from, and done once', async () => {
+    const { request, finish, sent, waiting } = started();
+    request(5);
+    request(5, {}, elsewhere);
+    expect(waiting.length).toBe(1);
+    await finish();
+    request(5, {}, elsewhere);
+    expect([waiting.length, shapes(sent)]).toEqual([
+      0,
+      [
+        [2, 0x41, 5],
+        [2, 0x41, 5],
+      ],
+    ]);
+  });
+
+  test('is new when its sender no longer repeats, has another address or other contents', async () => {
+    const { request, finish, waiting, pass } = started();
+    request(5);
+    await finish();
+    request(5, {}, { ...elsewhere, address: '192.0.2.2' });
+    request(5, { payload: Buffer.from('{"t":2}') }, elsewhere);
+    expect(waiting.length).toBe(2);
+    pass(45_000);
+    request(5, {}, elsewhere);
+    expect(waiting.length).toBe(3);
+  });
+});
+
 describe('a confirmable request', () => {
   test('is answered with its acknowledgement, its token and its id', async () => {
     const { request, finish, sent } = started();
@@ -94,12 +126,11 @@ describe('a confirmable request', () => {
     request(5, { payload: Buffer.from('{"t":2}') });
     expect(waiting.length).toBe(1);
   });
-  test('the same id of another address or port is another request', () => {
+  test('the same id of another address is another request', () => {
     const { request, waiting } = started();
     request(5);
-    request(5, {}, { ...sender, port: 40_001 });
     request(5, {}, { ...sender, address: '192.0.2.2' });
-    expect(new Set(waiting.map(({ key }) => key)).size).toBe(3);
+    expect(new Set(waiting.map(({ key }) => key)).size).toBe(2);
   });
   test('an exchange is evicted after 247 seconds', async () => {
     const { request, finish, waiting, pass, endpoint } = started();

@@ -70,7 +70,7 @@ interface Asked {
   readonly message: CoapMessage;
   readonly bytes: number;
   readonly sender: CoapSender;
-  /** Sender and message id. */
+  /** The sender's address, the message id, and the digest of the datagram. */
   readonly key: string;
 }
 
@@ -113,8 +113,9 @@ function receive(state: EndpointState, datagram: Buffer, sender: CoapSender): vo
   const { type, code, id } = message;
   const isRequest = code !== 0 && codeClass(code) === 0 && type <= coapTypes.nonConfirmable;
   if (!isRequest) return receiveOther(state, message, sender);
-  const key = `${sender.address} ${sender.port} ${id}`;
-  begin(state, { message, bytes: datagram.length, sender, key }, crc32(datagram));
+  const digest = crc32(datagram);
+  const key = `${sender.address} ${id} ${digest.toString(36)}`;
+  begin(state, { message, bytes: datagram.length, sender, key }, digest);
 }
 
 /**
@@ -140,7 +141,7 @@ function reset({ parts }: EndpointState, id: number, sender: CoapSender): void {
 function begin(state: EndpointState, asked: Asked, digest: number): void {
   const { exchanges, inProgress, parts } = state;
   const { send, events, now } = parts;
-  const before = exchanges.begin(asked.key, digest, now());
+  const before = exchanges.begin(asked.key, asked.sender.port, now());
   if (before !== 'new') {
     events.ignored('duplicate');
     if (before !== 'underWay' && before.length > 0) send(before, asked.sender);

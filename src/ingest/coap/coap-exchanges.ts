@@ -3,6 +3,12 @@ import type { EpochMs } from '../../model/instant.ts';
 
 /** RFC 7252 section 4.8.2: how long a message id of a sender means the same exchange. */
 export const exchangeLifetimeMs = 247_000;
+/**
+ * RFC 7252 section 4.8.2: how long a sender repeats a datagram. So long it may come from another
+ * port, which a network gives it anew. Later it is a sender that was started again, with its first
+ * message id.
+ */
+const repeatedWithinMs = 45_000;
 
 export interface ExchangeLimits {
   /** Accepted requests that are remembered. */
@@ -29,7 +35,7 @@ export const exchangeLimits: ExchangeLimits = {
 const entryBytes = 160;
 
 interface Exchange {
-  readonly digest: number;
+  readonly port: number;
   readonly begunAt: EpochMs;
   /** One character a byte: thousands of small buffers would each hold on to a page of memory. */
   readonly answer: string;
@@ -38,10 +44,10 @@ interface Exchange {
 export interface Exchanges {
   /**
    * Begins the exchange of a datagram: `new` is to be done; of one that was seen, `underWay` or the
-   * answer it got. A message id that comes again with other contents is a sender that was
-   * restarted, so it begins anew. `key` names sender and message id, `digest` the datagram.
+   * answer it got. `key` names the address, the message id and the contents: an id that comes again
+   * with others is a sender that was restarted.
    */
-  begin(key: string, digest: number, now: EpochMs): 'new' | 'underWay' | Buffer;
+  begin(key: string, port: number, now: EpochMs): 'new' | 'underWay' | Buffer;
   /** Ends an exchange; an empty answer says that the sender wanted none. */
   accepted(key: string, answer: Buffer): void;
   refused(key: string, answer: Buffer): void;
@@ -67,11 +73,12 @@ export function createExchanges(limits: ExchangeLimits): Exchanges {
   };
 
   return {
-    begin(key, digest, now) {
-      if (underWay.get(key)?.digest === digest) return 'underWay';
-      const before = accepted.find(key, digest, now) ?? refused.find(key, digest, now);
+    begin(key, port, now) {
+      // It was sent only once, whatever the port.
+      if (underWay.has(key)) return 'underWay';
+      const before = accepted.find(key, port, now) ?? refused.find(key, port, now);
       if (before !== undefined) return before;
-      underWay.set(key, { digest, begunAt: now });
+      underWay.set(key, { port, begunAt: now });
       return 'new';
     },
     accepted: (key, answer) => end(accepted, key, answer),
@@ -89,7 +96,7 @@ export function createExchanges(limits: ExchangeLimits): Exchanges {
 interface Memory {
   add(key: string, exchange: Exchange): void;
   /** Forgets what is outdated, then answers. */
-  find(key: string, digest: number, now: EpochMs): Buffer | undefined;
+  find(key: string, port: number, now: EpochMs): Buffer | undefined;
   size(): number;
 }
 
@@ -115,13 +122,14 @@ function createMemory(entriesMax: number, bytesMax: number): Memory {
         drop(oldest);
       }
     },
-    find(key, digest, now) {
+    find(key, port, now) {
       for (const [oldest, { begunAt }] of exchanges) {
         if (begunAt > now - exchangeLifetimeMs) break;
         drop(oldest);
       }
       const known = exchanges.get(key);
-      if (known?.digest !== digest) return undefined;
+      if (known === undefined) return undefined;
+      if (known.port !== port && known.begunAt <= now - repeatedWithinMs) return undefined;
       return Buffer.from(known.answer, 'latin1');
     },
     size: () => exchanges.size,
