@@ -32,7 +32,7 @@ export interface Alarms {
 }
 
 export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries): Alarms {
-  const { records, telemetry, now, alarmFeed, sharedWork } = parts;
+  const { config, records, telemetry, now, alarmFeed, sharedWork } = parts;
   const { db, sealer } = records;
   const counts = Object.fromEntries(
     [...alarmChanges, 'REFUSED'].map((change) => [change, 0]),
@@ -71,7 +71,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   const stopLooking =
     sharedWork && setRepeatingTimer(() => holds() && timers.changed(), sharedLookEveryMs);
   return {
-    applyAlarms: createApplyAlarms(effectParts),
+    applyAlarms: createApplyAlarms(effectParts, config.quotas.openAlarms),
     desk: createAlarmDesk({ ...effectParts, records }),
     countsOf: (workspaceId) => countAlarms(db, workspaceId),
     runDue,

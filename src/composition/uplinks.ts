@@ -199,7 +199,7 @@ function uplinkStagesOf(
     intake,
     stateOf,
     setState,
-    decode: decodeUplink(scripts),
+    decode: decodeUplink(scripts, config.quotas.stateBytes),
     passThrough,
     validate: (sample) => withFutureNote(validateSample(sample), now()),
     admit,
@@ -256,7 +256,7 @@ function createPointWriter(
 }
 
 function replayStagesOf(
-  { directory, now }: Parts,
+  { config, directory, now }: Parts,
   { validate }: UplinkStages,
   scripts: Scripts,
   { list }: RawUplinks,
@@ -264,7 +264,7 @@ function replayStagesOf(
   return {
     list,
     deviceOf: async (deviceId) => uplinkDeviceOf(await directory.byDevice(deviceId)),
-    decode: decodeUplink(scripts.trials),
+    decode: decodeUplink(scripts.trials, config.quotas.stateBytes),
     validate,
     now,
   };

@@ -9,7 +9,7 @@ let machine: ScriptMachine;
 let decode: ReturnType<typeof decodeUplink>;
 beforeAll(() => {
   machine = createScriptMachine({ workers: 1 });
-  decode = decodeUplink(machine);
+  decode = decodeUplink(machine, 65_536);
 });
 afterAll(() => machine.close());
 

@@ -20,19 +20,20 @@ export interface DecodedUplink {
 
 /**
  * Makes the decoder: an uplink and the state that the device's last run passed on in, samples,
- * notes and the new state out. What a script does wrong is a note; what it emitted before an error
+ * notes and the new state out, which has at most `stateBytesMax` as JSON. What a script does wrong is a note; what it emitted before an error
  * is kept (contract 35). Rejects only with the problems of the script machine: too busy, or
  * stopping.
  */
 export function decodeUplink(
   scripts: Pick<ScriptMachine, 'run'>,
+  stateBytesMax: number,
 ): (uplink: Uplink, state: JsonObject) => Promise<DecodedUplink> {
   return async (uplink, state) => {
     if (uplink.script === null) return passThrough(uplink);
     const { tenant, code: source } = uplink.script;
     const event = uplinkEvent(uplink, dataOf(uplink), state);
     const { emits, durationMs } = await scripts.run({ tenant, source, event, nonFinite: 'marked' });
-    return { ...collected(uplink, emits), scriptMs: durationMs };
+    return { ...collected(uplink, emits, stateBytesMax), scriptMs: durationMs };
   };
 }
 
@@ -46,7 +47,11 @@ function dataOf({ body }: Uplink): JsonObject {
   return isJsonObject(body) ? body : { values: body };
 }
 
-function collected(uplink: Uplink, emits: readonly Emit[]): Omit<DecodedUplink, 'scriptMs'> {
+function collected(
+  uplink: Uplink,
+  emits: readonly Emit[],
+  stateBytesMax: number,
+): Omit<DecodedUplink, 'scriptMs'> {
   const samples: Sample[] = [];
   const notes: Note[] = [];
   let state: JsonObject | undefined;
@@ -56,7 +61,8 @@ function collected(uplink: Uplink, emits: readonly Emit[]): Omit<DecodedUplink, 
     if (emit.type === 'SAMPLE') {
       const sample = emittedSample(uplink, emit.event, notes);
       if (sample !== undefined) samples.push(sample);
-    } else if (emit.type === 'STATE') state = emittedState(emit.event, notes) ?? state;
+    } else if (emit.type === 'STATE')
+      state = emittedState(emit.event, notes, stateBytesMax) ?? state;
     else notes.push(...otherNotes(emit));
   }
   return { samples, notes, ...(state !== undefined && { state }) };
@@ -147,9 +153,15 @@ function emittedTime(timestamp: Json | undefined, instead: EpochMs, notes: Note[
   return instead;
 }
 
-function emittedState(event: Json, notes: Note[]): JsonObject | undefined {
+function emittedState(event: Json, notes: Note[], bytesMax: number): JsonObject | undefined {
   if (event === null) return {};
-  if (isJsonObject(event)) return event;
+  if (isJsonObject(event)) {
+    const bytes = Buffer.byteLength(JSON.stringify(event));
+    if (bytes <= bytesMax) return event;
+    const message = `The state has ${bytes} bytes and was not kept: a device may have ${bytesMax} (limit stateBytes)`;
+    notes.push({ level: 'ERROR', source: 'SCRIPT', message });
+    return undefined;
+  }
   notes.push({
     level: 'ERROR',
     source: 'SCRIPT',

@@ -18,6 +18,7 @@ import { addRowTrigger } from '../records/engine-sql.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import { testEngine } from '../records/testing-engine.ts';
 import { transaction } from '../records/transaction.ts';
+import { recordCount } from '../records/rows/organization-counts.ts';
 import { countAlarms, saveAlarms } from '../records/rows/alarms.ts';
 import { dropOldAlarms, dropSurplusAlarms } from './alarm-clock.ts';
 import { createApplyAlarms } from './alarm-effects.ts';
@@ -57,13 +58,14 @@ beforeEach(async () => {
 let events: AlarmEvent[] = [];
 
 /** Applies the effects in one transaction; rolled back when it `fails`. */
-async function apply(effects: readonly AlarmEffect[], fails = false) {
-  const applyAlarms = createApplyAlarms({
+async function apply(effects: readonly AlarmEffect[], fails = false, openMax = 100_000) {
+  const parts = {
     sealer: records.sealer,
     pause: async () => undefined,
     enqueueDeliveries: async () => undefined,
-    changed: (changed) => void events.push(...changed),
-  });
+    changed: (changed: readonly AlarmEvent[]) => void events.push(...changed),
+  };
+  const applyAlarms = createApplyAlarms(parts, openMax);
   const applied = transaction(records.db, async (step) => {
     const before = events.length;
     const notes = await applyAlarms(step, effects);
@@ -276,6 +278,24 @@ describe('limits', () => {
     expect(events).toMatchObject([{ change: 'UPDATED', alarm: { key: 'key 7', count: 2 } }]);
     const { open } = await countAlarms(records.db, place.workspaceId);
     expect(open).toMatchObject({ MAJOR: alarmLimits.openPerWorkspaceMax, CRITICAL: 0 });
+  });
+
+  test('security 8: an organization with too many open alarms opens no other, and what is cleared makes room', async () => {
+    const { organizationId } = place;
+    const open = () => recordCount(records.db, organizationId, 'openAlarms');
+    await filled(2, 'OPEN');
+    expect(await open()).toBe(2);
+    const [third, fourth] = [trigger({ key: 'third' }), trigger({ key: 'fourth' })];
+    const [note] = await apply([third, fourth], false, 3);
+    expect(note?.message).toContain('because the organization has 3 alarms');
+    expect([events.length, await open()]).toEqual([1, 3]);
+    const end = { kind: 'KEY_ENDED', ...place, at: 1, hops: 0, key: 'third', reason: 'x' } as const;
+    await apply([end], false, 3);
+    expect(await open()).toBe(2);
+    expect(await apply([fourth], false, 3)).toEqual([]);
+    expect(await open()).toBe(3);
+    await sql`delete from "alarms"`.execute(records.db);
+    expect(await open()).toBe(0);
   });
 
   test('cleared alarms are removed after 90 days, or beyond their number; open ones stay', async () => {

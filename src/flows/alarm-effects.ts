@@ -9,6 +9,7 @@ import {
   endlessSource,
 } from '../model/alarm.ts';
 import { newId } from '../model/new-id.ts';
+import { standardQuotas } from '../model/quota.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { RecordsDb } from '../records/records.ts';
 import type { TransactionStep } from '../records/transaction.ts';
@@ -20,7 +21,8 @@ import {
   removeAlarmSources,
 } from '../records/rows/alarm-parts.ts';
 import { countOpenAlarms, findAlarms, findOpenAlarms, saveAlarms } from '../records/rows/alarms.ts';
-import { type AlarmLedger, createAlarmLedger } from './alarm-ledger.ts';
+import { recordCount } from '../records/rows/organization-counts.ts';
+import { type AlarmLedger, createAlarmLedger, type RefusedTrigger } from './alarm-ledger.ts';
 import {
   type AlarmNotificationParts,
   notifyOfAlarms,
@@ -48,10 +50,14 @@ export interface AlarmEffectParts extends AlarmNotificationParts {
 /** Effects that are applied before others have their turn. */
 const effectsPerTurn = 500;
 
-export function createApplyAlarms(parts: AlarmEffectParts): ApplyAlarms {
+/** `openAlarmsMax`: alarms of an organization that are not cleared. */
+export function createApplyAlarms(
+  parts: AlarmEffectParts,
+  openAlarmsMax: number = standardQuotas.openAlarms,
+): ApplyAlarms {
   return async (step, effects) => {
     if (effects.length === 0) return [];
-    const ledger = await openLedger(step.db, effects);
+    const ledger = await openLedger(step.db, effects, openAlarmsMax);
     for (const [place, effect] of effects.entries()) {
       ledger.apply(effect);
       if (place % effectsPerTurn === effectsPerTurn - 1) await parts.pause();
@@ -60,16 +66,20 @@ export function createApplyAlarms(parts: AlarmEffectParts): ApplyAlarms {
     const { events, refused } = ledger;
     const shown = await notifyOfAlarms(parts, step, events);
     step.afterCommit(() => parts.changed(events, shown, refused.length));
-    return refusalNotes(refused);
+    return refusalNotes(refused, openAlarmsMax);
   };
 }
 
-async function openLedger(step: RecordsDb, effects: readonly AlarmEffect[]): Promise<AlarmLedger> {
-  const keys = new Map<string, { readonly workspaceId: string; readonly key: string }>();
+async function openLedger(
+  step: RecordsDb,
+  effects: readonly AlarmEffect[],
+  openAlarmsMax: number,
+): Promise<AlarmLedger> {
+  const keys = new Map<string, Pick<AlarmTrigger, 'workspaceId' | 'organizationId' | 'key'>>();
   const ending = new Map<string, AlarmSource>();
   for (const effect of effects) {
-    const { workspaceId } = effect;
-    if ('key' in effect) keys.set(keyOf(effect), { workspaceId, key: effect.key });
+    const { workspaceId, organizationId } = effect;
+    if ('key' in effect) keys.set(keyOf(effect), { workspaceId, organizationId, key: effect.key });
     else ending.set(Object.values(effect.source).join('\n'), effect.source);
   }
   const open = await findOpenAlarms(step, [...keys.values()]);
@@ -77,11 +87,12 @@ async function openLedger(step: RecordsDb, effects: readonly AlarmEffect[]): Pro
   const rows = [...ended, ...(await rowsOfTriggers(step, effects, open))];
   const alarms = [...open, ...(await alarmsOfRows(step, ended, new Set(open.map(({ id }) => id))))];
   const known = new Set(alarms.map(keyOf));
-  const opening = new Set<string>();
-  for (const [id, { workspaceId }] of keys) if (!known.has(id)) opening.add(workspaceId);
+  const opening = [...keys].filter(([id]) => !known.has(id)).map(([, place]) => place);
   const room = new Map<string, number>();
-  for (const id of opening)
+  for (const id of new Set(opening.map(({ workspaceId }) => workspaceId)))
     room.set(id, alarmLimits.openPerWorkspaceMax - (await countOpenAlarms(step, id)));
+  for (const id of new Set(opening.map(({ organizationId }) => organizationId)))
+    room.set(id, openAlarmsMax - (await recordCount(step, id, 'openAlarms')));
   return createAlarmLedger({ alarms, rows, room, newId: () => newId('alarm') });
 }
 
@@ -125,9 +136,12 @@ async function saveLedger(step: RecordsDb, ledger: AlarmLedger): Promise<void> {
 }
 
 /** One for each rule of the batch. */
-function refusalNotes(refused: readonly AlarmTrigger[]): ProcessingLogEntry[] {
+function refusalNotes(
+  refused: readonly RefusedTrigger[],
+  openAlarmsMax: number,
+): ProcessingLogEntry[] {
   const notes = new Map<string, ProcessingLogEntry>();
-  for (const { source, ruleName, at, correlationId } of refused) {
+  for (const { source, ruleName, at, correlationId, per } of refused) {
     const { ruleId, deviceId } = source;
     if (deviceId === '' || notes.has(ruleId)) continue;
     notes.set(ruleId, {
@@ -137,7 +151,7 @@ function refusalNotes(refused: readonly AlarmTrigger[]): ProcessingLogEntry[] {
       correlationId,
       level: 'ERROR',
       source: 'RULE',
-      message: `Rule ${ruleName}: no alarm was opened, because the workspace has ${alarmLimits.openPerWorkspaceMax} alarms that are not cleared`,
+      message: `Rule ${ruleName}: no alarm was opened, because the ${per} has ${per === 'workspace' ? alarmLimits.openPerWorkspaceMax : openAlarmsMax} alarms that are not cleared`,
       details: { ruleId, outputConnectorId: source.connectorId },
     });
   }

@@ -19,9 +19,14 @@ export interface AlarmLedgerParts {
   readonly alarms: readonly Alarm[];
   /** The rows of the sources of the effects. */
   readonly rows: readonly AlarmSourceRow[];
-  /** Alarms that each workspace may still open; unlimited for one without a number. */
+  /** Alarms that each workspace and organization may still open; unlimited without a number. */
   readonly room: ReadonlyMap<string, number>;
   readonly newId: () => string;
+}
+
+/** A trigger that opened no alarm, because its workspace or organization has too many. */
+export interface RefusedTrigger extends AlarmTrigger {
+  readonly per: 'workspace' | 'organization';
 }
 
 export interface AlarmLedger {
@@ -30,8 +35,7 @@ export interface AlarmLedger {
   changed(): readonly Alarm[];
   /** In their order. Further triggers of one alarm are one event. */
   readonly events: readonly AlarmEvent[];
-  /** Triggers that opened no alarm, because the workspace has too many. */
-  readonly refused: readonly AlarmTrigger[];
+  readonly refused: readonly RefusedTrigger[];
   addedRows(): readonly AlarmSourceRow[];
   readonly removedRows: readonly AlarmSourceRow[];
 }
@@ -48,7 +52,7 @@ interface State {
   readonly events: AlarmEvent[];
   /** Place of the last UPDATED event of each alarm. */
   readonly updates: Map<string, number>;
-  readonly refused: AlarmTrigger[];
+  readonly refused: RefusedTrigger[];
   readonly added: Map<AlarmSourceRow, true>;
   readonly removed: AlarmSourceRow[];
 }
@@ -115,19 +119,31 @@ function applyTrigger(state: State, trigger: AlarmTrigger): void {
   if (known !== undefined) update(state, alarm.id, trigger);
 }
 
-/** Undefined when the workspace has no room. */
+/** Undefined when the workspace or the organization has no room. */
 function open(state: State, trigger: AlarmTrigger, key: string): Alarm | undefined {
-  const { workspaceId, at, hops } = trigger;
-  const room = state.room.get(workspaceId) ?? Infinity;
-  if (room <= 0) {
-    state.refused.push(trigger);
+  const { workspaceId, organizationId, at, hops } = trigger;
+  const hasRoom = (id: string) => (state.room.get(id) ?? Infinity) > 0;
+  if (!hasRoom(workspaceId) || !hasRoom(organizationId)) {
+    const per = hasRoom(workspaceId) ? 'organization' : 'workspace';
+    state.refused.push({ ...trigger, per });
     return undefined;
   }
-  state.room.set(workspaceId, room - 1);
+  changeRoom(state, trigger, -1);
   const alarm = openedAlarm(state.parts.newId(), trigger);
   state.byKey.set(key, alarm.id);
   state.events.push({ change: 'OPENED', alarm, at, hops, sampleTime: trigger.sampleTime });
   return alarm;
+}
+
+function changeRoom(
+  { room }: State,
+  { workspaceId, organizationId }: Pick<Alarm, 'workspaceId' | 'organizationId'>,
+  by: number,
+): void {
+  for (const id of [workspaceId, organizationId]) {
+    const left = room.get(id);
+    if (left !== undefined) room.set(id, left + by);
+  }
 }
 
 function update({ byId, events, updates }: State, id: string, trigger: AlarmTrigger): void {
@@ -179,8 +195,7 @@ function end(
   keep(state, cleared);
   state.byKey.delete(keyOf(alarm));
   state.updates.delete(alarm.id);
-  const room = state.room.get(alarm.workspaceId);
-  if (room !== undefined) state.room.set(alarm.workspaceId, room + 1);
+  changeRoom(state, alarm, 1);
   const time = sampleTime ?? alarm.sampleTime?.last ?? null;
   state.events.push({ change: 'CLEARED', alarm: cleared, at, hops, sampleTime: time });
 }

@@ -41,12 +41,14 @@ export function quotaCount(quotas: Quotas, name: QuotaName): QuotaCount {
 /** The counts of what is open now. */
 export interface OpenCounts {
   readonly webSockets: QuotaCount;
+  readonly mqttConnections: QuotaCount;
   readonly subscriptionItems: QuotaCount;
 }
 
 export function openCounts(quotas: Quotas): OpenCounts {
   return {
     webSockets: quotaCount(quotas, 'webSockets'),
+    mqttConnections: quotaCount(quotas, 'mqttConnections'),
     subscriptionItems: quotaCount(quotas, 'subscriptionItems'),
   };
 }

@@ -18,6 +18,12 @@ export const quotaTable = {
     per: 'organization',
     what: 'open WebSockets',
   },
+  mqttConnections: {
+    variable: 'QUOTA_MQTT_CONNECTIONS',
+    standard: 20_000,
+    per: 'organization',
+    what: 'MQTT connections',
+  },
   subscriptionItems: {
     variable: 'QUOTA_SUBSCRIPTION_ITEMS',
     standard: 100_000,
@@ -35,6 +41,19 @@ export const quotaTable = {
     standard: 1_000,
     per: 'organization',
     what: 'waiting runs of run-script',
+  },
+  openAlarms: {
+    variable: 'QUOTA_OPEN_ALARMS',
+    standard: 100_000,
+    per: 'organization',
+    what: 'alarms that are not cleared',
+  },
+  views: { variable: 'QUOTA_VIEWS', standard: 10_000, per: 'organization', what: 'views' },
+  stateBytes: {
+    variable: 'QUOTA_STATE_BYTES',
+    standard: 64 * 1024,
+    per: 'device',
+    what: 'bytes of state',
   },
   topics: { variable: 'QUOTA_TOPICS', standard: 1_000, per: 'device', what: 'topics' },
   dataKeys: { variable: 'QUOTA_DATA_KEYS', standard: 10_000, per: 'device', what: 'data keys' },

@@ -57,6 +57,7 @@ import * as passkeys from './migrations/0123-passkeys.ts';
 import * as sampleExports from './migrations/0124-sample-exports.ts';
 import * as judgedTimes from './migrations/0130-judged-times.ts';
 import * as refusals from './migrations/0140-refusals.ts';
+import * as moreOrganizationCounts from './migrations/0141-more-organization-counts.ts';
 import type { EngineEvents } from './engine.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -114,6 +115,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0124-sample-exports': sampleExports,
   '0130-judged-times': judgedTimes,
   '0140-refusals': refusals,
+  '0141-more-organization-counts': moreOrganizationCounts,
 };
 
 /**

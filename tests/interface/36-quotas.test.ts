@@ -163,6 +163,63 @@ test('review security 14: MQTT over WebSocket counts as a WebSocket, plain MQTT 
   }
 });
 
+test('security 8: views of an organization, and the state of a device, are limited', async () => {
+  const environment = { QUOTA_VIEWS: '1', QUOTA_STATE_BYTES: '100' };
+  const other = await startWorld({ environment });
+  try {
+    const view = { name: 'x', kind: 'devices', workspaceId: other.workspaceId, content: {} };
+    const { id: viewId } = await other.must('POST', '/v3/views', view);
+    expect(await other.call('POST', '/v3/views', view)).toMatchObject({
+      status: 409,
+      body: { errorCode: '40910_QUOTA_REACHED', limitName: 'views', limitMax: 1 },
+    });
+    await other.must('DELETE', `/v3/views/${viewId}`);
+    await other.must('POST', '/v3/views', view);
+    const shown = (await other.must('GET', '/v3/usage')).quotas;
+    expect(shown).toContainEqual({ limit: 'views', per: 'organization', max: 1, used: 1 });
+    expect(shown).toContainEqual({ limit: 'stateBytes', per: 'device', max: 100, used: null });
+    const script = `function consume(event) {
+      emit('sample', { data: { before: event.state.n || 0 } });
+      emit('state', { n: event.data.n, text: event.data.text || '' });
+    }`;
+    const device = await other.device({ script });
+    for (const body of [{ n: 1 }, { n: 2, text: 'x'.repeat(100) }, { n: 3 }])
+      await other.capture(device, body);
+    const { content } = await other.must('GET', `/v3/devices/${device.id}/processing-logs`);
+    expect(content).toMatchObject([
+      { level: 'ERROR', source: 'SCRIPT', message: expect.stringContaining('(limit stateBytes)') },
+    ]);
+    const samples = await other.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' });
+    const before = samples.map(({ data }: { data: { before: number } }) => data.before);
+    // The state before the one that was too large stays.
+    expect(before.toSorted()).toEqual([0, 1, 1]);
+  } finally {
+    await other.close();
+  }
+});
+
+test('security 2: MQTT connections are limited per organization', async () => {
+  const other = await startMqttWorld({ environment: { QUOTA_MQTT_CONNECTIONS: '2' } });
+  try {
+    const device = await other.mqttDevice();
+    const used = async () =>
+      (await other.must('GET', '/v3/usage')).quotas.find(
+        (each: { limit: string }) => each.limit === 'mqttConnections',
+      );
+    const first = await other.client(device, { clientId: 'one' });
+    await other.client(device, { clientId: 'two' });
+    expect(await used()).toMatchObject({ max: 2, used: 2 });
+    await expect(other.client(device, { clientId: 'three' })).rejects.toThrow(
+      /server unavailable/i,
+    );
+    first.end(true);
+    await expect.poll(async () => (await used()).used).toBe(1);
+    await other.client(device, { clientId: 'three' });
+  } finally {
+    await other.close();
+  }
+});
+
 test('review security 14: subscription items are counted over all connections of an organization', async () => {
   const other = await startWorld({ environment: { QUOTA_SUBSCRIPTION_ITEMS: '3' } });
   try {

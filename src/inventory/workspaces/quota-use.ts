@@ -22,10 +22,13 @@ export interface QuotaUse {
 }
 
 export function createQuotaUse(records: Pick<Records, 'committed'>, quotas: Quotas): QuotaUse {
-  const readers = new Map<QuotaName, QuotaReader>([
-    ['devices', (organizationId) => recordCount(records.committed, organizationId, 'devices')],
-    ['rules', (organizationId) => recordCount(records.committed, organizationId, 'rules')],
-  ]);
+  const stored = ['devices', 'rules', 'views', 'openAlarms'] as const;
+  const readers = new Map<QuotaName, QuotaReader>(
+    stored.map((name) => [
+      name,
+      (organizationId) => recordCount(records.committed, organizationId, name),
+    ]),
+  );
   return {
     readBy: (name, read) => void readers.set(name, read),
     async of(organizationId) {

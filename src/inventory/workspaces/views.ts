@@ -16,6 +16,7 @@ import {
 import { type ListScope, listReach } from '../list-scope.ts';
 import { auditView, found, type RecordUpdate, type Step } from '../record-change.ts';
 import { createCrud, placeIn } from '../record-crud.ts';
+import { checkRecordQuota } from './record-quota.ts';
 
 export interface ViewUpdate extends RecordUpdate {
   readonly kind?: string | undefined;
@@ -48,6 +49,7 @@ async function check(step: Step, record: View, current: View | undefined): Promi
     throw problem('invalidRequest', {
       reason: `body content: is larger than ${viewContentBytesMax} bytes`,
     });
+  if (current === undefined) await checkRecordQuota(step, record.organizationId, 'views');
   if (current === undefined && (await countViewsOf(step.db, record)) >= viewsMax)
     throw problem('quotaReached', {
       limitName: 'views',

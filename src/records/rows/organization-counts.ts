@@ -1,7 +1,7 @@
-// Organization counts: number of records of a kind; triggers update the counts (migration 60).
+// Organization counts: number of records of a kind; triggers update the counts (migrations 60 and 141).
 import type { RecordsDb } from '../records.ts';
 
-export type CountedRecord = 'devices' | 'rules';
+export type CountedRecord = 'devices' | 'rules' | 'views' | 'openAlarms';
 
 /** Reads one row, regardless of the number of records. */
 export async function recordCount(
