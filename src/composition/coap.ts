@@ -40,6 +40,7 @@ export async function composeCoap(
     port: config.coapPort,
     handle: createCoapCapture({
       admit: ({ secret, deviceId }) => directory.bySecret(secret, deviceId),
+      organizationOf: ({ device }) => device.organizationId,
       capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),
       parseJson: parseJsonBody,
       errorBody: createCoapErrors(telemetry, now),

@@ -1,5 +1,6 @@
 // Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
 import type { Server } from 'node:http';
+import { networkOf } from '../access/network-of.ts';
 import { createAttempts, secretLimits } from '../access/sign-in-throttle.ts';
 import type { MqttNodes, MqttNodesSources } from './mqtt-nodes.ts';
 import { composeMqttPorts } from './mqtt-ports.ts';
@@ -54,6 +55,7 @@ export interface Mqtt {
   readonly pushConfiguration: PushConfiguration;
   /** Opens the ports, and `/mqtt` of the server. */
   readonly listen: (server: Server) => Promise<void>;
+  /** Ends all connections. May be called again. */
   readonly close: () => Promise<void>;
 }
 
@@ -64,7 +66,7 @@ export async function composeMqtt(
 ): Promise<Mqtt> {
   const { telemetry, now } = parts;
   const connected: ((serviceDeviceId: string) => void)[] = [];
-  const retained = createRetainedMessages();
+  const retained = createRetainedMessages(parts.directory.organizationOf);
   const login = loginPartsOf(parts);
   const findRoute = findRouteIn(parts);
   const reachable = reachableOf(parts, connected, () => broker.opened());
@@ -102,6 +104,11 @@ export async function composeMqtt(
     broker.opened()?.store.dropOld();
   };
   const ports = composeMqttPorts(parts, broker, tick);
+  let closing: Promise<void> | undefined;
+  const closeAll = async () => {
+    await ports.close();
+    await nodes?.close();
+  };
   return {
     publishToDevice,
     onSubscribersKnown: (listener) => nodes?.onKnownAgain(listener),
@@ -109,9 +116,9 @@ export async function composeMqtt(
     onDeviceConnected: (listener) => void connected.push(listener),
     pushConfiguration: createConfigurationPush(publishToDevice),
     listen: ports.listen,
-    async close() {
-      await ports.close();
-      await nodes?.close();
+    close() {
+      closing ??= closeAll();
+      return closing;
     },
   };
 }
@@ -174,8 +181,9 @@ function brokerPartsOf(
   parts: Parts,
   { stages, retained, login, reachable, sparkplug }: BrokerSources,
 ): BrokerParts<UplinkRoute> {
-  const { telemetry, now, openCounts } = parts;
+  const { telemetry, now, openCounts, quotaUse } = parts;
   const guesses = createAttempts(now, secretLimits);
+  quotaUse.readBy('mqttConnections', openCounts.mqttConnections.usedBy);
   return {
     findRoute: findRouteIn(parts),
     store: (route, payload) => handleMqttPayload(route, payload, stages),
@@ -192,6 +200,8 @@ function brokerPartsOf(
     dropped: droppedIn(parts),
     countWebSocket: (organizationId, conn) =>
       takeUntilClose(openCounts.webSockets, organizationId, conn),
+    connectionCount: openCounts.mqttConnections,
+    networkOf,
     reachable,
     sparkplug,
     doubt: stages.duplicates.doubt,

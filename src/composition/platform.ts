@@ -104,7 +104,13 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
       telemetry.stopping(reason);
       // Requests are served, or forwarded, until the other nodes have the devices.
       notReady = 'draining';
-      await cluster?.drain(time.partMs);
+      if (cluster !== undefined) {
+        // What is in flight is still of this node, and its clients connect to another one meanwhile.
+        const failed = (error: unknown) =>
+          telemetry.backgroundFailed('ending MQTT connections', error);
+        await flows.mqtt.close().catch(failed);
+        await cluster.drain(time.partMs);
+      }
       notReady = 'stopping';
       records.hurry();
       try {

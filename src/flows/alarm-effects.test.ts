@@ -289,7 +289,8 @@ describe('limits', () => {
     const [note] = await apply([third, fourth], false, 3);
     expect(note?.message).toContain('because the organization has 3 alarms');
     expect([events.length, await open()]).toEqual([1, 3]);
-    const end = { kind: 'KEY_ENDED', ...place, at: 1, hops: 0, key: 'third', reason: 'x' } as const;
+    const at = { ...place, at: 1, hops: 0, sampleTime: null };
+    const end = { kind: 'KEY_ENDED', ...at, key: 'third', reason: 'x' } as const;
     await apply([end], false, 3);
     expect(await open()).toBe(2);
     expect(await apply([fourth], false, 3)).toEqual([]);

@@ -11,8 +11,8 @@ import { exportFileName, type SampleExport, sampleExportLimits } from '../model/
 import type { Records } from '../records/records.ts';
 import { findOperation, saveProgress } from '../records/rows/operations.ts';
 import {
-  bytesOfSampleExports,
   expiredSampleExports,
+  filesOfSampleExports,
   findSampleExport,
   nextExportedDevices,
   removeSampleExport,
@@ -20,6 +20,7 @@ import {
   saveSampleExport,
 } from '../records/rows/sample-exports.ts';
 import type { Samples } from '../samples/samples.ts';
+import { SharedPool } from '../structures/shared-pool.ts';
 
 export interface SampleExportParts {
   readonly records: Records;
@@ -72,13 +73,38 @@ export function createSampleExports(parts: SampleExportParts): SampleExports {
     return file;
   }
 
-  /** Throws Problem when the disk or the limit of all exports has no room for the bytes. */
+  /**
+   * Throws Problem when the disk has no room for the bytes, or when the limit of all exports has none
+   * and the organization holds most. Else files of the one that holds most give way.
+   */
   async function needRoom(record: SampleExport, file: ExportFile, bytes: number): Promise<void> {
-    const others = (await bytesOfSampleExports(db, node)) - record.bytes;
-    if (others + file.bytes() + bytes > parts.bytesMax)
-      throw problem('exportTooLarge', { bytesMax: parts.bytesMax });
+    const { bytesMax } = parts;
+    const crowdedOut: string[] = [];
+    const stored = await filesOfSampleExports(db, node);
+    const files = new SharedPool<string>({
+      // A limit that was lowered ends no file by itself.
+      max: Math.max(
+        bytesMax,
+        stored.reduce((sum, one) => sum + one.bytes, 0),
+      ),
+      giveWay: (id) => crowdedOut.push(id),
+      ownGivesWay: 'newcomer',
+    });
+    for (const one of stored) files.hold(one.organizationId, one.id, one.bytes);
+    if (!files.hold(record.organizationId, record.id, file.bytes() + bytes))
+      throw problem('exportTooLarge', { bytesMax });
+    for (const id of crowdedOut) await endEarly(id);
     if ((await parts.freeBytes()) - bytes < sampleExportLimits.freeBytesMin)
       throw problem('exportDiskFull');
+  }
+
+  /** A file that is complete ends as if its time were over. */
+  async function endEarly(id: string): Promise<void> {
+    const record = await findSampleExport(db, id);
+    if (record?.state === 'RUNNING')
+      await saveFailed(parts, record, problem('exportTooLarge', { bytesMax: parts.bytesMax }));
+    else if (record !== undefined) await removeSampleExport(db, id);
+    await removeFile(id);
   }
 
   async function storePart(record: SampleExport, file: ExportFile, next: NextLines) {
@@ -91,6 +117,7 @@ export function createSampleExports(parts: SampleExportParts): SampleExports {
     if (!next.isLast) return file.bytes();
     const footers = format === 'parquet' ? await file.footers() : [];
     const tail = await encoder.tail(format, footers, file.bytes());
+    await needRoom(record, file, tail.length);
     return file.complete(tail, exportFileName(format));
   }
 

@@ -39,6 +39,7 @@ function bench() {
     },
     note: async (_, all) => void notes.push(...all.map(({ message }) => message)),
     refused: (reason) => void notes.push(reason),
+    dropped: () => undefined,
     reachable: () => undefined,
     failed: (error) => expect.fail(String(error)),
     newId: () => 'id',

@@ -5,13 +5,21 @@ interface Owner<H> {
   used: number;
   /** What each holding takes, from the oldest to the one that changed last. */
   readonly holdings: Map<H, number>;
+  /**
+   * Continues behind the last holding that gave way, because a new iterator passes the places of all
+   * that were removed. Nothing is ever added before it.
+   */
+  oldest: Iterator<H> | undefined;
   /** Place in the heap. */
   place: number;
 }
 
 export interface SharedPoolOptions<H> {
   readonly max: number;
-  /** Called for each holding that gives way to another one; it is no longer in the pool. */
+  /**
+   * Called for each holding that gives way to another one; it is no longer in the pool. Without it
+   * nothing gives way: ask `hasRoomFor` before something begins.
+   */
   readonly giveWay?: (holding: H) => void;
   /**
    * What gives way when the owner of the newcomer holds most itself: its oldest holding, or the
@@ -29,7 +37,7 @@ const ownerToFree = 3;
  */
 export class SharedPool<H> {
   readonly #max: number;
-  readonly #giveWay: (holding: H) => void;
+  readonly #giveWay: ((holding: H) => void) | undefined;
   readonly #isNewcomerFirst: boolean;
   readonly #owners = new Map<string, Owner<H>>();
   readonly #ownerOf = new Map<H, Owner<H>>();
@@ -39,7 +47,7 @@ export class SharedPool<H> {
 
   constructor(options: SharedPoolOptions<H>) {
     this.#max = options.max;
-    this.#giveWay = options.giveWay ?? (() => undefined);
+    this.#giveWay = options.giveWay;
     this.#isNewcomerFirst = options.ownGivesWay === 'newcomer';
   }
 
@@ -71,7 +79,7 @@ export class SharedPool<H> {
     own.holdings.set(holding, amount);
     this.#ownerOf.set(holding, own);
     this.#change(own, amount);
-    while (this.#used > this.#max) {
+    while (this.#used > this.#max && this.#giveWay !== undefined) {
       const victim = this.#victim(own, holding);
       this.release(victim);
       if (victim === holding) return false;
@@ -109,7 +117,13 @@ export class SharedPool<H> {
   }
 
   #enter(name: string): Owner<H> {
-    const owner: Owner<H> = { name, used: 0, holdings: new Map(), place: this.#heap.length };
+    const owner: Owner<H> = {
+      name,
+      used: 0,
+      holdings: new Map(),
+      oldest: undefined,
+      place: this.#heap.length,
+    };
     this.#owners.set(name, owner);
     this.#heap.push(owner);
     return owner;
@@ -166,7 +180,11 @@ export class SharedPool<H> {
   }
 }
 
-function oldestOf<H>({ holdings }: Owner<H>): H | undefined {
-  for (const holding of holdings.keys()) return holding;
-  return undefined;
+/** The caller removes it. */
+function oldestOf<H>(owner: Owner<H>): H | undefined {
+  owner.oldest ??= owner.holdings.keys();
+  const next = owner.oldest.next();
+  if (!next.done) return next.value;
+  owner.oldest = owner.holdings.keys();
+  return owner.oldest.next().value;
 }

@@ -1,5 +1,6 @@
 // CoAP block transfers (RFC 7959): assembles bodies and keeps answers, both within limits.
 import type { EpochMs } from '../../model/instant.ts';
+import { SharedPool } from '../../structures/shared-pool.ts';
 import type { Block } from './coap-request.ts';
 
 export interface BlockLimits {
@@ -30,69 +31,68 @@ interface Transfer {
 export type Assembled = Buffer | 'more' | 'tooLarge' | 'incomplete';
 
 export interface BlockBodies {
-  /** `key` identifies the sender and the request without its block options. */
-  add(key: string, block: Block, payload: Buffer, now: EpochMs): Assembled;
+  /**
+   * `key` identifies the sender and the request without its block options, `owner` the organization
+   * whose share the body takes.
+   */
+  add(key: string, owner: string, block: Block, payload: Buffer, now: EpochMs): Assembled;
   readonly size: number;
   readonly bytes: number;
 }
 
-/** Beyond its limits the transfer that was idle longest is discarded. */
+/**
+ * Beyond its limits the transfer that was idle longest is discarded, of the organization that has
+ * most.
+ */
 export function createBlockBodies(limits: BlockLimits): BlockBodies {
+  // From the one that was idle longest.
   const transfers = new Map<string, Transfer>();
-  let bytes = 0;
+  const giveWay = (key: string) => remove(key);
+  const numbers = new SharedPool<string>({ max: limits.transfersMax, giveWay });
+  const bytes = new SharedPool<string>({ max: limits.bytesMax, giveWay });
 
-  const drop = (key: string): void => {
-    bytes -= transfers.get(key)?.bytes ?? 0;
+  function remove(key: string): void {
     transfers.delete(key);
-  };
+    numbers.release(key);
+    bytes.release(key);
+  }
 
-  const makeRoom = (now: EpochMs, needed: number): void => {
+  function dropIdle(now: EpochMs): void {
     for (const [key, { touchedAt }] of transfers) {
-      const isFull = transfers.size >= limits.transfersMax || bytes + needed > limits.bytesMax;
-      if (!isFull && touchedAt > now - limits.idleMs) return;
-      drop(key);
+      if (touchedAt > now - limits.idleMs) return;
+      remove(key);
     }
-  };
+  }
 
-  const resumed = (key: string, block: Block): Transfer | undefined => {
-    const transfer = transfers.get(key);
-    transfers.delete(key);
-    if (block.number > 0 && transfer?.bytes !== block.number * block.bytes) return undefined;
-    if (block.number > 0) return transfer;
+  function resumed(key: string, block: Block): Transfer | undefined {
     // A first block begins a new body.
-    bytes -= transfer?.bytes ?? 0;
-    return { parts: [], bytes: 0, touchedAt: 0 };
-  };
+    if (block.number === 0) return { parts: [], bytes: 0, touchedAt: 0 };
+    const transfer = transfers.get(key);
+    return transfer?.bytes === block.number * block.bytes ? transfer : undefined;
+  }
 
   return {
-    add(key, block, payload, now) {
-      const before = transfers.get(key);
+    add(key, owner, block, payload, now) {
+      dropIdle(now);
       const transfer = resumed(key, block);
-      if (transfer === undefined) {
-        bytes -= before?.bytes ?? 0;
-        return 'incomplete';
-      }
-      const give = (result: Assembled): Assembled => {
-        bytes -= transfer.bytes;
-        return result;
-      };
-      if (!isWellSized(block, payload)) return give('incomplete');
-      if (transfer.bytes + payload.length > limits.bodyBytesMax) return give('tooLarge');
-      if (!block.more) return give(Buffer.concat([...transfer.parts, payload]));
-      makeRoom(now, payload.length);
+      remove(key);
+      if (transfer === undefined || !isWellSized(block, payload)) return 'incomplete';
+      if (transfer.bytes + payload.length > limits.bodyBytesMax) return 'tooLarge';
+      if (!block.more) return Buffer.concat([...transfer.parts, payload]);
       // The payload is a view into a datagram whose memory is reused.
       transfer.parts.push(Buffer.from(payload));
       transfer.bytes += payload.length;
       transfer.touchedAt = now;
-      bytes += payload.length;
       transfers.set(key, transfer);
-      return 'more';
+      if (numbers.hold(owner, key, 1) && bytes.hold(owner, key, transfer.bytes)) return 'more';
+      remove(key);
+      return 'incomplete';
     },
     get size() {
       return transfers.size;
     },
     get bytes() {
-      return bytes;
+      return bytes.used;
     },
   };
 }
@@ -104,23 +104,33 @@ function isWellSized({ more, bytes }: Block, payload: Buffer): boolean {
 }
 
 export interface KeptAnswers<A> {
-  keep(key: string, answer: A, now: EpochMs): void;
+  /** `owner` is whose share the answer takes. */
+  keep(key: string, owner: string, answer: A, now: EpochMs): void;
   find(key: string, now: EpochMs): A | undefined;
 }
 
-/** Answers whose further blocks a client can request; beyond the limit the oldest are evicted. */
+/**
+ * Answers whose further blocks a client can request; beyond the limit the oldest of the owner that
+ * has most is evicted.
+ */
 export function createKeptAnswers<A>(
   limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>,
 ): KeptAnswers<A> {
   const answers = new Map<string, { readonly answer: A; readonly keptAt: EpochMs }>();
+  const shares = new SharedPool<string>({
+    max: limits.transfersMax,
+    giveWay: (key) => void answers.delete(key),
+  });
   return {
-    keep(key, answer, now) {
+    keep(key, owner, answer, now) {
       answers.delete(key);
       for (const [old, { keptAt }] of answers) {
-        if (answers.size < limits.transfersMax && keptAt > now - limits.idleMs) break;
+        if (keptAt > now - limits.idleMs) break;
         answers.delete(old);
+        shares.release(old);
       }
       answers.set(key, { answer, keptAt: now });
+      if (!shares.hold(owner, key, 1)) answers.delete(key);
     },
     find(key, now) {
       const kept = answers.get(key);

@@ -55,6 +55,8 @@ export interface CoapCaptureParts<S> {
    * devices.
    */
   readonly admit: (request: CaptureRequest) => S | Promise<S>;
+  /** Whose share a body in blocks takes. */
+  readonly organizationOf: (sender: S) => string;
   /** Resolves when the payload is durable. */
   readonly capture: (
     input: CoapCapture<S>,
@@ -87,6 +89,7 @@ interface CaptureState<S> {
 interface Received {
   readonly request: CoapRequest;
   readonly payload: Buffer;
+  readonly address: string;
   /** The sender and the request without its block options. */
   readonly key: string;
   readonly duplicateKey: string;
@@ -105,7 +108,8 @@ export function createCoapCapture<S>(
     const request = coapRequestOf(message);
     if ('refused' in request) return plainAnswer(coapCodes[request.refused], request.reason);
     const key = `${sender} ${requestKey(message)}`;
-    const received = { request, payload: message.payload, key, duplicateKey };
+    const [address = ''] = sender.split(' ');
+    const received = { request, payload: message.payload, address, key, duplicateKey };
     try {
       const { block2 } = request;
       if (block2 !== undefined && block2.number > 0) return furtherBlock(state, received);
@@ -131,7 +135,7 @@ async function capture<S>(state: CaptureState<S>, received: Received): Promise<C
   const { request, duplicateKey } = received;
   const asked = checkedRequest(request);
   const sender = await parts.admit(asked);
-  const body = wholeBody(state, received);
+  const body = wholeBody(state, received, parts.organizationOf(sender));
   if (body === 'more') return continued(request);
   const { id, receivedAt } = await parts.capture({
     sender,
@@ -152,12 +156,13 @@ async function capture<S>(state: CaptureState<S>, received: Received): Promise<C
 function wholeBody<S>(
   { parts, bodies }: CaptureState<S>,
   { request, key, payload }: Received,
+  owner: string,
 ): Buffer | 'more' {
   const { block1, size1 } = request;
   const { bodyBytesMax } = blockLimits;
   if ((size1 ?? 0) > bodyBytesMax) throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
   if (block1 === undefined) return payload;
-  const body = bodies.add(key, block1, payload, parts.now());
+  const body = bodies.add(key, owner, block1, payload, parts.now());
   if (body === 'tooLarge') throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
   if (body === 'incomplete') throw problem('coapBlocksIncomplete');
   return body;
@@ -176,7 +181,7 @@ function parsed(
 
 function firstBlock<S>(
   { parts, keptAnswers }: CaptureState<S>,
-  { request, key }: Received,
+  { request, key, address }: Received,
   whole: CoapAnswer,
 ): CoapAnswer {
   const { block1, block2 } = request;
@@ -187,7 +192,8 @@ function firstBlock<S>(
   // A refusal fits in one message, so nothing is kept for its sender.
   if (codeClass(answer.code) >= 4) return shortened(answer, block2?.bytes ?? blockBytesMax);
   const first = blockOfAnswer(answer, block2) ?? answer;
-  if (first.payload.length < answer.payload.length) keptAnswers.keep(key, answer, parts.now());
+  if (first.payload.length < answer.payload.length)
+    keptAnswers.keep(key, address, answer, parts.now());
   return first;
 }
 

@@ -1,4 +1,6 @@
 // MQTT broker state: what the handlers of one broker are given and share.
+import type { QuotaCount } from '../../model/quota-count.ts';
+import type { SharedPool } from '../../structures/shared-pool.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import type { Deadlines } from './mqtt-deadlines.ts';
 import type { FlowControl } from './mqtt-flow-control.ts';
@@ -20,6 +22,10 @@ export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
    * Counts a WebSocket until its connection closes; false when the organization may have no more.
    */
   readonly countWebSocket: (organizationId: string, conn: MqttTransport) => boolean;
+  /** Connections that organizations have. */
+  readonly connectionCount: Pick<QuotaCount, 'take' | 'give'>;
+  /** The network of an address, whose connections share before they have logged in. */
+  readonly networkOf: (address: string) => string;
   /** Called when a session has subscribed for a device, and can be sent its messages. */
   readonly reachable: (session: MqttSession, subscription: DeviceSubscription) => void;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
@@ -28,9 +34,15 @@ export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly doubt: (duplicateKey: string) => void;
   readonly sparkplug: SparkplugIntake;
   readonly setTimer: SetTimer;
+  /** Of what organizations share; by default those of the platform. */
+  readonly shared?: Partial<SharedLimits>;
   /** Undefined in a single process. */
   readonly peers?: MqttPeers | undefined;
 }
+
+type SharedLimits = {
+  readonly [N in 'partialBytesMax' | 'connectionsMax' | 'strangersMax']: number;
+};
 
 /** What the handlers of one broker share. */
 export interface BrokerState<R extends RoutedDevice> {
@@ -39,6 +51,9 @@ export interface BrokerState<R extends RoutedDevice> {
   readonly sessions: Set<MqttSession>;
   /** Connections whose session has ended and whose transport is still open. */
   readonly closing: Set<MqttSession>;
+  /** Open transports of clients that have not logged in, by network, and of those that have. */
+  readonly strangers: SharedPool<MqttSession>;
+  readonly members: SharedPool<MqttSession>;
   /** Sessions that have logged in, by key. */
   readonly byKey: Map<string, MqttSession>;
   readonly flowControl: FlowControl<MqttSession>;

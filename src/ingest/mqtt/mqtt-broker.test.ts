@@ -3,6 +3,8 @@ import { generate, type IConnectPacket } from 'mqtt-packet';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { problem } from '../../model/problem.ts';
+import { createDuplicateFilter } from '../duplicate-filter.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import {
   secret,
@@ -396,3 +398,208 @@ function liveBytes(): number {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
+
+async function loggedIn(
+  own: TestBroker,
+  username: string,
+  clientId: string,
+  answer = accepted,
+): Promise<TestClient> {
+  const client = await own.connect();
+  client.send(login({ username, clientId }));
+  expect(await client.read(4)).toBe(answer);
+  return client;
+}
+
+const unavailable = '20020003';
+
+test('security 2: packets in part of one organization end its own connections, and no others', async () => {
+  const own = await startTestBroker({ shared: { partialBytesMax: 10_000 } });
+  const half = publish(1, 1, 'x'.repeat(6_000)).subarray(0, 3_000);
+  const quiet = await loggedIn(own, 'B', 'quiet');
+  quiet.send(half);
+  const loud: TestClient[] = [];
+  for (let i = 0; i < 6; i++) {
+    const client = await loggedIn(own, 'A', `loud ${i}`);
+    client.send(half);
+    loud.push(client);
+  }
+  // Of seven packets in part three have room.
+  await Promise.all(loud.slice(0, 4).map((client) => client.closed()));
+  quiet.send(publish(1, 1, 'x'.repeat(6_000)).subarray(3_000));
+  expect(await quiet.read(4)).toBe('40020001');
+  expect(own.broker.sessions.size).toBe(3);
+  await own.close();
+});
+
+test('security 2: a packet has thirty seconds to arrive, however it trickles', async () => {
+  const client = await open({ keepalive: 60_000 });
+  const bytes = publish(1, 1, 'x'.repeat(100));
+  client.send(ping);
+  expect(await client.read(2)).toBe(pong);
+  for (let i = 0; i < 32; i++) {
+    client.socket.write(bytes.subarray(i, i + 1));
+    await new Promise((resolve) => client.socket.write('', resolve));
+    while (broker.broker.sessions.size === 1 && heldBytes() <= i) await new Promise(setImmediate);
+    broker.pass(1);
+  }
+  await client.closed();
+  expect(broken()).toEqual(['a packet did not arrive whole in time']);
+});
+
+/** Bytes of the packet that has arrived in part. */
+function heldBytes(): number {
+  const [session] = broker.broker.sessions;
+  return session?.framer.arrivedBytes ?? 0;
+}
+
+test('security 2: of connections, those of the organization that has most give way, and its own further ones are refused', async () => {
+  const own = await startTestBroker({ shared: { connectionsMax: 3 } });
+  const [first] = [
+    await loggedIn(own, 'A', 'a1'),
+    await loggedIn(own, 'A', 'a2'),
+    await loggedIn(own, 'A', 'a3'),
+  ];
+  await (await loggedIn(own, 'A', 'a4', unavailable)).closed();
+  const quiet = await loggedIn(own, 'B', 'b1');
+  await first.closed();
+  // The client that comes again takes its own place.
+  const again = await loggedIn(own, 'A', 'a2');
+  for (const client of [quiet, again]) await handled(client);
+  expect(own.broker.sessions.size).toBe(3);
+  await own.close();
+});
+
+test('security 2: of connections without a login, those of the network that has most give way', async () => {
+  const networks = ['A', 'A', 'A', 'B'];
+  const own = await startTestBroker({
+    shared: { strangersMax: 2 },
+    networkOf: () => networks.shift() ?? 'C',
+  });
+  const [first, second] = [await own.connect(), await own.connect()];
+  while (own.broker.sessions.size < 2) await new Promise(setImmediate);
+  const third = await own.connect();
+  await third.closed();
+  const foreign = await own.connect();
+  await first.closed();
+  foreign.send(login({ clientId: 'foreign' }));
+  expect(await foreign.read(4)).toBe(accepted);
+  second.send(login({ clientId: 'second' }));
+  expect(await second.read(4)).toBe(accepted);
+  await own.close();
+});
+
+test('security 2: an organization has no more connections than its quota, and a client that comes again takes its place', async () => {
+  let left = 1;
+  const connectionCount = {
+    take: () => left > 0 && left-- > 0,
+    give: () => void left++,
+  };
+  const own = await startTestBroker({ connectionCount });
+  await loggedIn(own, 'A', 'one');
+  await (await loggedIn(own, 'A', 'two', unavailable)).closed();
+  const again = await loggedIn(own, 'A', 'one');
+  again.socket.destroy();
+  while (left === 0) await new Promise(setImmediate);
+  await loggedIn(own, 'A', 'two');
+  await own.close();
+});
+
+test('behaviour 8: what is skipped of a large PUBLISH is a sign of life, and has no deadline', async () => {
+  const client = await open({ keepalive: 5 });
+  const payload = Buffer.alloc(mqttLimits.packetBytesMax + 64 * 1024, 'x');
+  const bytes = publish(1, 9, payload.toString());
+  const part = Math.ceil(bytes.length / 60);
+  for (let at = 0; at < bytes.length; at += part) {
+    client.send(bytes.subarray(at, at + part));
+    const arrived = Math.min(at + part, bytes.length - 1);
+    while (at + part < bytes.length && heldBytes() < arrived) await new Promise(setImmediate);
+    broker.pass(1);
+  }
+  expect(await client.read(4)).toBe('40020009');
+  expect(broker.happened.filter(([what]) => what === 'dropped')).toEqual([
+    ['dropped', 413, 'd', bytes.length],
+  ]);
+  await handled(client);
+});
+
+test('behaviour 8: what fails and may succeed later gets no acknowledgement before MQTT 5', async () => {
+  const own = await startTestBroker({ store: () => Promise.reject(problem('intakeFull')) });
+  const client = await loggedIn(own, 'u', 'c');
+  client.send(publish(1, 7));
+  await client.closed();
+  expect(own.happened).toEqual([
+    ['refused', 'intakeFull'],
+    ['ended', 'intakeFull'],
+  ]);
+  await own.close();
+});
+
+test.each([
+  ['intakeFull', problem('intakeFull'), 0x97],
+  ['internal', new Error('broken'), 0x83],
+])('behaviour 8: MQTT 5 is told %s, and stays', async (reason, error, code) => {
+  const own = await startTestBroker({
+    findRoute: () => Promise.reject(error),
+  });
+  const client = await own.connect();
+  client.send(login({ protocolVersion: 5 }));
+  const [, length = 0] = Buffer.from(await client.read(2), 'hex');
+  await client.read(length);
+  const sent = { cmd: 'publish', qos: 1, messageId: 7, topic: `/up/${secret}/id/d` } as const;
+  client.send(
+    generate({ ...sent, payload: 'p', dup: false, retain: false }, { protocolVersion: 5 }),
+  );
+  expect(await client.read(5)).toBe(`40030007${code.toString(16)}`);
+  await handled(client);
+  expect(own.happened).toEqual([['refused', reason]]);
+  await own.close();
+});
+
+test('reliability 6: what waits for a look-up when its connection breaks is stored once with its repetition', async () => {
+  const filter = createDuplicateFilter(() => 0);
+  const outcomes: boolean[] = [];
+  const lookUps: (() => void)[] = [];
+  const own = await startTestBroker({
+    // As with the first publishes after a start: the device must be read.
+    findRoute: (_identity, deviceId) =>
+      new Promise((resolve) => {
+        const device = { id: `id-${deviceId}`, deviceId, organizationId: 'o' };
+        lookUps.push(() => resolve({ device }));
+      }),
+    async store(_route, { duplicateKey = '', isRepeated }) {
+      const { repeated } = await filter.once(duplicateKey, async () => undefined, !isRepeated);
+      outcomes.push(repeated);
+    },
+    doubt: filter.doubt,
+  });
+  const first = await loggedIn(own, 'u', 'c');
+  first.send(publish(1, 7));
+  while (lookUps.length < 1) await new Promise(setImmediate);
+  // The client was not heard for too long, and connects again.
+  const second = await loggedIn(own, 'u', 'c');
+  await first.closed();
+  const sent = { cmd: 'publish', qos: 1, messageId: 7, topic: `/up/${secret}/id/d` } as const;
+  second.send(generate({ ...sent, payload: 'p', dup: true, retain: false }));
+  while (lookUps.length < 2) await new Promise(setImmediate);
+  const [original, repetition] = lookUps;
+  repetition?.();
+  expect(await second.read(4)).toBe('40020007');
+  original?.();
+  while (outcomes.length < 2) await new Promise(setImmediate);
+  expect(outcomes).toEqual([false, true]);
+  await own.close();
+});
+
+test('reliability 3: a stop does not wait for a publish whose device has no owner, and does not acknowledge it', async () => {
+  const own = await startTestBroker({ store: () => new Promise<never>(() => undefined) });
+  const client = await loggedIn(own, 'u', 'c');
+  client.send(publish(1, 7));
+  while (own.broker.flowControl.inFlight === 0) await new Promise(setImmediate);
+  const closing = own.broker.close();
+  own.pass(1);
+  await closing;
+  await client.closed();
+  expect(client.socket.bytesRead).toBe(4);
+  await own.close();
+});

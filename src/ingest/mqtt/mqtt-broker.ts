@@ -10,7 +10,7 @@ import {
   keepAliveTimeout,
   refusePacket,
 } from './mqtt-endings.ts';
-import { createFlowControl, type FlowControl } from './mqtt-flow-control.ts';
+import { FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
 import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
@@ -34,6 +34,7 @@ import {
   type SessionStore,
 } from './mqtt-session-store.ts';
 import { createSparkplugClients } from './mqtt-sparkplug.ts';
+import { SharedPool } from '../../structures/shared-pool.ts';
 import type { MqttTransport } from './mqtt-transport.ts';
 
 const second = 1_000;
@@ -54,7 +55,10 @@ export interface MqttBroker {
    * what is kept of its session.
    */
   evict(key: string, claim: string): KeptSession | undefined;
-  /** Ends every connection, once its publishes in progress are answered. */
+  /**
+   * Ends every connection, once its publishes in progress are answered, or after a time without
+   * their answers.
+   */
   close(): Promise<void>;
 }
 
@@ -77,13 +81,21 @@ export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): M
     end: (session, because) => endByPlatform(state, session, because),
     evict: (key, claim) => evict(state, key, claim),
     async close() {
+      if (state.isStopping) return;
       state.isStopping = true;
-      await flowControl.close();
+      await drained(state);
       stopTicking();
       for (const { conn } of [...closing]) conn.destroy();
       for (const session of [...sessions]) endByPlatform(state, session, 'stopping');
     },
   };
+}
+
+async function drained<R extends RoutedDevice>({ parts, flowControl }: BrokerState<R>) {
+  const late = Promise.withResolvers<void>();
+  const cancel = parts.setTimer(late.resolve, mqttLimits.stopWithinMs);
+  await Promise.race([flowControl.close(), late.promise]);
+  cancel();
 }
 
 function evict<R extends RoutedDevice>(
@@ -101,7 +113,12 @@ function evict<R extends RoutedDevice>(
 }
 
 function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState<R> {
-  const flowControl = createFlowControl<MqttSession>((session) => readOn(state, session));
+  const limits = { ...mqttLimits, ...parts.shared };
+  const events = {
+    readOn: (session: MqttSession) => readOn(state, session),
+    giveWay: (session: MqttSession) => refusePacket(state, session, tooMuchInPart()),
+  };
+  const flowControl = new FlowControl<MqttSession>(events, limits);
   const deliveries = createDeliveries(parts);
   const sparkplug = createSparkplugClients({
     intake: parts.sparkplug,
@@ -112,12 +129,23 @@ function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState
     parts,
     sessions: new Set(),
     closing: new Set(),
+    strangers: new SharedPool({
+      ...{ max: limits.strangersMax, ownGivesWay: 'newcomer' },
+      giveWay: (session) => crowdOut(state, session),
+    }),
+    members: new SharedPool({
+      ...{ max: limits.connectionsMax, ownGivesWay: 'newcomer' },
+      giveWay: (session) => crowdOut(state, session),
+    }),
     byKey: new Map(),
     flowControl,
     deadlines: createDeadlines((session, now) => visit(state, session, now)),
     deliveries,
     store: createSessionStore(parts.now),
-    logIn: createLoginLimiter(parts),
+    logIn: createLoginLimiter({
+      ...{ logIn: parts.logIn, countWebSocket: parts.countWebSocket, refused: parts.refused },
+      admit: (session, organizationId) => admitMember(state, session, organizationId),
+    }),
     publish: createPublishHandler(parts, deliveries, flowControl, sparkplug),
     will: createWillHandler(parts, sparkplug),
     sparkplug,
@@ -133,16 +161,11 @@ function accept<R extends RoutedDevice>(
   address: string,
   isWebSocket: boolean,
 ): void {
-  const { parts, sessions, closing, deadlines, isStopping } = state;
+  const { parts, sessions, closing, strangers, members, deadlines, isStopping } = state;
   // The client may have left while the broker opened.
   if (conn.destroyed) return;
-  if (isStopping || sessions.size + closing.size >= mqttLimits.connectionsMax) {
-    parts.refused(isStopping ? 'stopping' : 'tooManyConnections', { address });
-    conn.on('error', () => undefined);
-    conn.destroy();
-    return;
-  }
   const session = createMqttSession({
+    owner: parts.networkOf(address),
     conn,
     framer: new PacketFramer(mqttLimits.loginPacketBytesMax),
     output: new MqttOutput(conn, () => noteStall(state, session)),
@@ -150,6 +173,12 @@ function accept<R extends RoutedDevice>(
     isWebSocket,
     heardAt: deadlines.now,
   });
+  if (isStopping || !strangers.hold(session.owner, session, 1)) {
+    parts.refused(isStopping ? 'stopping' : 'tooManyConnections', { address });
+    conn.on('error', () => undefined);
+    conn.destroy();
+    return;
+  }
   sessions.add(session);
   deadlines.place(session, deadlines.now + session.silenceMax + 1);
   conn.on('error', (error) => fail(state, session, error.message));
@@ -164,6 +193,8 @@ function accept<R extends RoutedDevice>(
     session.output.drained();
     deadlines.remove(session);
     closing.delete(session);
+    strangers.release(session);
+    members.release(session);
   });
   conn.on('data', (chunk) => {
     if (isClosed(session)) return;
@@ -172,6 +203,43 @@ function accept<R extends RoutedDevice>(
   });
   // A transport may wait for its listener.
   conn.resume();
+}
+
+/** Takes the room of a client that has logged in, or returns the limit that it would exceed. */
+function admitMember<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  organizationId: string,
+): string | undefined {
+  const { parts, strangers, members, byKey, flowControl } = state;
+  // The connection that this one takes the place of (MQTT-3.1.4-2) would count besides.
+  const before = byKey.get(session.key);
+  if (before !== undefined) {
+    cutOff(state, before, reasonCodes.takenOver);
+    members.release(before);
+  }
+  if (!parts.connectionCount.take(organizationId, 1)) return 'mqttConnections';
+  session.isCounted = true;
+  // What it has taken of the share of its network.
+  flowControl.leave(session);
+  session.owner = organizationId;
+  strangers.release(session);
+  return members.hold(organizationId, session, 1) ? undefined : 'of all MQTT connections';
+}
+
+/** Ends a connection that gives way to one of an organization, or a network, with fewer. */
+function crowdOut<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
+  state.parts.refused('tooManyConnections', { address: session.address });
+  if (isClosed(session)) session.conn.destroy();
+  else if (session.identity === undefined) cutOff(state, session, reasonCodes.quotaExceeded);
+  else {
+    state.parts.ended('too many connections of its organization', aboutSession(session));
+    cutOff(state, session, reasonCodes.quotaExceeded);
+  }
+}
+
+function tooMuchInPart(): MalformedPacket {
+  return new MalformedPacket('too many packets of its organization have arrived in part');
 }
 
 function mayRead<R extends RoutedDevice>(
@@ -193,6 +261,7 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
         throw new MalformedPacket('the first packet is not a CONNECT');
       const bytes = framer.next();
       if (bytes === undefined) break;
+      session.partialSince = undefined;
       session.heardAt = state.deadlines.now;
       if (session.state === 'new') connect(state, session, bytes);
       else handlePacket(state, session, bytes);
@@ -200,13 +269,15 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
     // What is skipped takes no memory, and is a sign of life.
     if (framer.header !== undefined && !framer.isHolding) session.heardAt = state.deadlines.now;
     if (!isClosed(session) && !state.flowControl.hold(session, framer.heldBytes))
-      throw new MalformedPacket('too many packets have arrived in part');
+      throw tooMuchInPart();
   } catch (error) {
     refusePacket(state, session, error);
   } finally {
     session.isReading = false;
   }
-  if (isClosed(session) || session.isPaused === framer.hasUnread) return;
+  if (isClosed(session)) return;
+  notePartial(state, session);
+  if (session.isPaused === framer.hasUnread) return;
   session.isPaused = framer.hasUnread;
   if (session.isPaused) conn.pause();
   else conn.resume();
@@ -220,6 +291,23 @@ function noteStall<R extends RoutedDevice>(state: BrokerState<R>, session: MqttS
     session,
     Math.min(session.deadline ?? Number.POSITIVE_INFINITY, drainUntil(session)),
   );
+}
+
+/** A packet has a time to arrive in, except for that in which the platform does not read. */
+function notePartial<R extends RoutedDevice>({ deadlines }: BrokerState<R>, session: MqttSession) {
+  const { framer } = session;
+  if (!framer.isHolding || framer.hasUnread) {
+    session.partialSince = undefined;
+    return;
+  }
+  if (session.partialSince !== undefined) return;
+  session.partialSince = deadlines.now;
+  const until = partialUntil(session);
+  if (until < (session.deadline ?? Number.POSITIVE_INFINITY)) deadlines.place(session, until);
+}
+
+function partialUntil({ partialSince = Number.POSITIVE_INFINITY }: MqttSession): number {
+  return partialSince + mqttLimits.packetWithinMs / second + 1;
 }
 
 function drainUntil({ stalledAt = Number.POSITIVE_INFINITY }: MqttSession): number {
@@ -244,6 +332,10 @@ function visit<R extends RoutedDevice>(
     fail(state, session, isStalled ? 'drain timeout' : silent);
     return undefined;
   }
+  if (now >= partialUntil(session)) {
+    fail(state, session, 'a packet did not arrive whole in time');
+    return undefined;
+  }
   releaseConfirmed(session, state.parts.now());
-  return Math.min(heardUntil, drainUntil(session));
+  return Math.min(heardUntil, drainUntil(session), partialUntil(session));
 }

@@ -30,6 +30,8 @@ export function endSession<R extends RoutedDevice>(
   if (!session.conn.closed) state.closing.add(session);
   session.framer.clear();
   flowControl.leave(session);
+  if (session.isCounted) parts.connectionCount.give(session.owner, 1);
+  session.isCounted = false;
   if (byKey.get(session.key) === session) byKey.delete(session.key);
   leaveSession(state, session, wasOpen);
   deliveries.removeAll(session);
@@ -51,7 +53,7 @@ function leaveSession<R extends RoutedDevice>(
 ): void {
   const kept = wasOpen ? keptSessionOf(session, parts.now()) : undefined;
   if (parts.peers !== undefined) parts.peers.release(session, kept);
-  else if (kept !== undefined) store.set(session.key, kept);
+  else if (kept !== undefined) store.set(session.key, kept, session.owner);
 }
 
 /** Ends the session and closes the connection after everything written has been sent. */

@@ -1,6 +1,6 @@
 // Flow control: connections wait at the limits and are read again in the order in which they came.
 import { expect, test } from 'vitest';
-import { createFlowControl, type Flowing } from './mqtt-flow-control.ts';
+import { FlowControl, type Flowing } from './mqtt-flow-control.ts';
 
 interface Connection extends Flowing {
   readonly name: string;
@@ -8,20 +8,25 @@ interface Connection extends Flowing {
 
 function flow(changed: Partial<Record<'inFlightMax' | 'inFlightBytesMax', number>> = {}) {
   const readAgain: string[] = [];
+  const gaveWay: string[] = [];
   const limits = {
-    inFlightMax: 3,
+    inFlightMax: 4,
     inFlightBytesMax: 1_000,
     inFlightPerClientMax: 2,
     partialBytesMax: 100,
     ...changed,
   };
-  const control = createFlowControl<Connection>(({ name }) => void readAgain.push(name), limits);
-  const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name, inFlight: 0, heldBytes: 0 })) as [
-    Connection,
-    Connection,
-    Connection,
-  ];
-  return { control, readAgain, a, b, c };
+  const events = {
+    readOn: ({ name }: Connection) => void readAgain.push(name),
+    giveWay: ({ name }: Connection) => void gaveWay.push(name),
+  };
+  const control = new FlowControl<Connection>(events, limits);
+  const connection = (name: string, owner: string): Connection => ({
+    ...{ name, owner },
+    ...{ inFlight: 0, inFlightBytes: 0 },
+  });
+  const [a, b, c] = [connection('a', 'A'), connection('b', 'A'), connection('c', 'A')];
+  return { control, readAgain, gaveWay, a, b, c, foreign: connection('foreign', 'B') };
 }
 
 test('a connection at its own limit is read again below it', () => {
@@ -36,25 +41,38 @@ test('a connection at its own limit is read again below it', () => {
 
 test.each([
   ['number', {}, 1],
-  ['bytes', { inFlightMax: 99, inFlightBytesMax: 30 }, 10],
-])('at the limit of all, by %s, connections wait in order', (_what, limits, bytes) => {
-  const { control, readAgain, a, b, c } = flow(limits);
-  for (const one of [a, a, b]) control.add(one, bytes);
-  expect([control.mayRead(c), control.mayRead(b), control.inFlight]).toEqual([false, false, 3]);
-  control.leave(c);
-  control.remove(b, bytes);
-  expect([readAgain, control.mayRead(b)]).toEqual([['b'], true]);
+  ['bytes', { inFlightMax: 99, inFlightBytesMax: 40 }, 10],
+])(
+  'at three quarters of all, by %s, connections of one organization wait in order',
+  (_what, limits, bytes) => {
+    const { control, readAgain, a, b, c } = flow(limits);
+    for (const one of [a, a, b]) control.add(one, bytes);
+    expect([control.mayRead(c), control.mayRead(b), control.inFlight]).toEqual([false, false, 3]);
+    control.leave(c);
+    control.remove(b, bytes);
+    expect([readAgain, control.mayRead(b)]).toEqual([['b'], true]);
+  },
+);
+
+test('security 2: publishes in flight of one organization leave room for those of others', () => {
+  const { control, a, b, foreign } = flow();
+  for (const one of [a, a, b]) control.add(one, 1);
+  expect([control.mayRead(b), control.mayRead(foreign)]).toEqual([false, true]);
 });
 
-test('partial packets of all connections are limited; who adds the byte too many is refused', () => {
-  const { control, a, b } = flow();
-  expect([control.hold(a, 60), control.hold(b, 40), control.hold(b, 41)]).toEqual([
+test('security 2: of partial packets, those of the organization that holds most give way, the oldest first', () => {
+  const { control, gaveWay, a, b, c, foreign } = flow();
+  expect([control.hold(a, 40), control.hold(b, 40), control.hold(foreign, 20)]).toEqual([
     true,
     true,
-    false,
+    true,
   ]);
-  control.leave(b);
-  expect([a.heldBytes, b.heldBytes, control.hold(a, 100)]).toEqual([60, 0, true]);
+  expect([control.hold(foreign, 40), gaveWay]).toEqual([true, ['a']]);
+  // What would be too much of its own ends that of its own that is oldest.
+  expect([control.hold(c, 30), gaveWay]).toEqual([true, ['a', 'b']]);
+  expect(control.hold(c, 101)).toBe(false);
+  control.leave(foreign);
+  expect([control.hold(a, 100), gaveWay]).toEqual([true, ['a', 'b']]);
 });
 
 test('a stop reads nothing more and waits for what is in flight', async () => {

@@ -1,95 +1,133 @@
 // MQTT flow control: at the limit of publishes in flight, connections are not read (TCP back-pressure).
+import { SharedPool } from '../../structures/shared-pool.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 
 /** What the flow control counts of a connection. */
 export interface Flowing {
+  /** Whose share it takes: an organization, or a network before the login. */
+  readonly owner: string;
   /** Publishes in flight. */
   inFlight: number;
-  /** Memory of the packet that has arrived in part, bytes. */
-  heldBytes: number;
+  /** Their bytes. */
+  inFlightBytes: number;
 }
 
-export interface FlowControl<T extends Flowing> {
-  readonly inFlight: number;
+type FlowLimits = {
+  readonly [N in keyof Pick<
+    typeof mqttLimits,
+    'inFlightMax' | 'inFlightBytesMax' | 'inFlightPerClientMax' | 'partialBytesMax'
+  >]: number;
+};
+
+interface FlowEvents<T> {
+  /** The connection may be read again. */
+  readonly readOn: (of: T) => void;
+  /** The packet of the connection that has arrived in part must give way. */
+  readonly giveWay: (of: T) => void;
+}
+
+/** Shared by all connections of a broker. */
+export class FlowControl<T extends Flowing> {
+  readonly #events: FlowEvents<T>;
+  readonly #limits: FlowLimits;
+  /** Publishes cannot give way, so that an owner stops while there is room for others. */
+  readonly #publishes: SharedPool<T>;
+  readonly #bytes: SharedPool<T>;
+  readonly #partial: SharedPool<T>;
+  /** Connections that wait for a publish of another one: by owner, in the order of their attempts. */
+  readonly #waiting = new Map<string, Set<T>>();
+  readonly #drainWaiters: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(events: FlowEvents<T>, limits: FlowLimits = mqttLimits) {
+    this.#events = events;
+    this.#limits = limits;
+    this.#publishes = new SharedPool({ max: limits.inFlightMax });
+    this.#bytes = new SharedPool({ max: limits.inFlightBytesMax });
+    this.#partial = new SharedPool({ max: limits.partialBytesMax, giveWay: events.giveWay });
+  }
+
+  /** Publishes in flight. */
+  get inFlight(): number {
+    return this.#publishes.used;
+  }
+
   /** Whether the next packet may be read. If not, `readOn` is called when it may. */
-  mayRead(of: T): boolean;
+  mayRead(of: T): boolean {
+    if (of.inFlight >= this.#limits.inFlightPerClientMax) return false;
+    if (this.#hasRoomFor(of.owner)) return true;
+    const those = this.#waiting.get(of.owner) ?? new Set();
+    this.#waiting.set(of.owner, those.add(of));
+    return false;
+  }
+
   /** A publish of this number of bytes is in flight until `remove`. */
-  add(of: T, bytes: number): void;
-  remove(of: T, bytes: number): void;
+  add(of: T, bytes: number): void {
+    this.#count(of, 1, bytes);
+  }
+
+  remove(of: T, bytes: number): void {
+    this.#count(of, -1, -bytes);
+    // A connection at its own limit is read again as soon as it is below.
+    if (of.inFlight + 1 === this.#limits.inFlightPerClientMax) this.#events.readOn(of);
+    this.#readWaiting();
+    if (this.inFlight === 0) for (const drained of this.#drainWaiters.splice(0)) drained();
+  }
+
   /**
-   * Stores the memory of the connection's partial packet. Returns false when those of all
-   * connections are too large.
+   * Stores the memory of the connection's partial packet. False when it must give way, because its
+   * owner holds most; packets of others that must give way are told by `giveWay`.
    */
-  hold(of: T, bytes: number): boolean;
+  hold(of: T, bytes: number): boolean {
+    if (bytes > 0) return this.#partial.hold(of.owner, of, bytes);
+    this.#partial.release(of);
+    return true;
+  }
+
   /** Call when the connection has ended; its publishes in flight remain. */
-  leave(of: T): void;
+  leave(of: T): void {
+    this.#stopWaiting(of);
+    this.#partial.release(of);
+  }
+
   /** Stops reading from all connections. Resolves when nothing is in flight. */
-  close(): Promise<void>;
-}
-
-export type FlowLimits = Pick<
-  typeof mqttLimits,
-  'inFlightMax' | 'inFlightBytesMax' | 'inFlightPerClientMax' | 'partialBytesMax'
->;
-
-export function createFlowControl<T extends Flowing>(
-  readOn: (of: T) => void,
-  limits: { readonly [name in keyof FlowLimits]: number } = mqttLimits,
-): FlowControl<T> {
-  /** Connections that wait for a publish of another one, in the order of their first attempt. */
-  const waiting = new Set<T>();
-  const drainWaiters: (() => void)[] = [];
-  let inFlight = 0;
-  let inFlightBytes = 0;
-  let partialBytes = 0;
-  let isClosed = false;
-
-  function isFull(): boolean {
-    return isClosed || inFlight >= limits.inFlightMax || inFlightBytes >= limits.inFlightBytesMax;
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.inFlight > 0) await new Promise<void>((drained) => this.#drainWaiters.push(drained));
   }
 
-  function hold(of: T, bytes: number): boolean {
-    const isMore = bytes > of.heldBytes;
-    partialBytes += bytes - of.heldBytes;
-    of.heldBytes = bytes;
-    return !isMore || partialBytes <= limits.partialBytesMax;
+  #hasRoomFor(owner: string): boolean {
+    return !this.#isClosed && this.#publishes.hasRoomFor(owner) && this.#bytes.hasRoomFor(owner);
   }
 
-  return {
-    get inFlight() {
-      return inFlight;
-    },
-    mayRead(of) {
-      if (of.inFlight >= limits.inFlightPerClientMax) return false;
-      if (!isFull()) return true;
-      waiting.add(of);
-      return false;
-    },
-    add(of, bytes) {
-      inFlight++;
-      of.inFlight++;
-      inFlightBytes += bytes;
-    },
-    remove(of, bytes) {
-      inFlight--;
-      inFlightBytes -= bytes;
-      // A connection at its own limit is read again as soon as it is below.
-      if (of.inFlight-- === limits.inFlightPerClientMax) readOn(of);
-      for (const next of waiting) {
-        if (isFull()) break;
-        waiting.delete(next);
-        readOn(next);
+  #count(of: T, publishes: number, bytes: number): void {
+    of.inFlight += publishes;
+    of.inFlightBytes += bytes;
+    if (of.inFlight === 0) {
+      this.#publishes.release(of);
+      this.#bytes.release(of);
+      return;
+    }
+    this.#publishes.hold(of.owner, of, of.inFlight);
+    this.#bytes.hold(of.owner, of, of.inFlightBytes);
+  }
+
+  /** Owners take turns, one connection each, while they have room. */
+  #readWaiting(): void {
+    for (let isAny = this.#waiting.size > 0; isAny; ) {
+      isAny = false;
+      for (const [owner, those] of [...this.#waiting]) {
+        const [next] = those;
+        if (next === undefined || !this.#hasRoomFor(owner)) continue;
+        this.#stopWaiting(next);
+        this.#events.readOn(next);
+        isAny = true;
       }
-      if (inFlight === 0) for (const drained of drainWaiters.splice(0)) drained();
-    },
-    hold,
-    leave(of) {
-      waiting.delete(of);
-      hold(of, 0);
-    },
-    async close() {
-      isClosed = true;
-      if (inFlight > 0) await new Promise<void>((drained) => drainWaiters.push(drained));
-    },
-  };
+    }
+  }
+
+  #stopWaiting(of: T): void {
+    const those = this.#waiting.get(of.owner);
+    if (those?.delete(of) && those.size === 0) this.#waiting.delete(of.owner);
+  }
 }

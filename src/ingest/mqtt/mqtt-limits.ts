@@ -7,11 +7,19 @@ export const mqttLimits = {
   /** The same before the client has logged in: a token, a will. */
   loginPacketBytesMax: 96 * 1024,
   /**
-   * Bytes of packets that have arrived in part, of all connections; a client beyond it is disconnected.
+   * Bytes of packets that have arrived in part, of all connections. Beyond, connections of the
+   * organization that holds most are ended.
    */
   partialBytesMax: 256 * 1024 * 1024,
-  /** Concurrent connections; further ones are closed as they come. */
+  /** A packet must have arrived within this time of its first byte. */
+  packetWithinMs: 30_000,
+  /**
+   * Concurrent connections of clients that have logged in. Beyond, the organization that has most is
+   * refused further ones, or loses some to others.
+   */
   connectionsMax: 20_000,
+  /** The same of clients that have not, by network. */
+  strangersMax: 10_000,
   /**
    * Connections that wait to be accepted, when many devices reconnect at the same time. The system
    * limits it too (`net.core.somaxconn`).
@@ -19,7 +27,7 @@ export const mqttLimits = {
   backlog: 16_384,
   /**
    * Publishes under way of one connection and of all; beyond, nothing more is read from the sockets
-   * until some have ended.
+   * until some have ended. One organization may have three quarters of them.
    */
   inFlightPerClientMax: 256,
   inFlightMax: 2_048,
@@ -46,9 +54,11 @@ export const mqttLimits = {
   loginsUnderWayMax: 16,
   /**
    * Subscriptions of clients that asked for a session that outlives the connection: so many, so
-   * long.
+   * long. One with much memory counts as several. Beyond, the oldest of the organization that has
+   * most is dropped.
    */
   sessionsKeptMax: 20_000,
+  sessionKeptBytes: 1_600,
   sessionKeptMs: dayMs,
   /** QoS 2 packets of one client between their two steps; one more ends the connection. */
   halfReceivedPerClientMax: 100,
@@ -69,9 +79,17 @@ export const mqttLimits = {
   unsentBytesMax: 4 * 1024 * 1024,
   /** A connection that takes nothing for this time is closed. */
   drainWithinMs: 30_000,
+  /**
+   * How long a stop waits for publishes in flight. Those that wait for the owner of a device that
+   * moved take longer; they are not acknowledged, so that their clients send them again elsewhere.
+   */
+  stopWithinMs: 1_500,
   /** How long a client may take to close a connection that the platform has ended. */
   closeWithinMs: 1_000,
-  /** Retained messages: of one device, and the memory of all; beyond, the oldest is evicted. */
+  /**
+   * Retained messages: of one device, and the memory of all. Beyond, those of the device are dropped
+   * that retained something longest ago, in the organization that holds most.
+   */
   retainedPerDeviceMax: 16,
   retainedBytesMax: 32 * 1024 * 1024,
 } as const;

@@ -20,6 +20,8 @@ export type LogIn = (
 interface LoginLimiterParts {
   readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
   readonly countWebSocket: (organizationId: string, conn: MqttTransport) => boolean;
+  /** Returns the limit that the connection would exceed, or counts it for its organization. */
+  readonly admit: (session: MqttSession, organizationId: string) => string | undefined;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
 }
 
@@ -61,7 +63,7 @@ async function authenticate(
   session: MqttSession,
   userName: string,
   password: string,
-  { logIn, countWebSocket, refused }: LoginLimiterParts,
+  { logIn, countWebSocket, admit, refused }: LoginLimiterParts,
 ): Promise<ReturnCode | undefined> {
   const { address, clientId } = session;
   // A client that left while waiting gets no answer, and its login is not counted.
@@ -77,8 +79,13 @@ async function authenticate(
     refused('quotaReached', { address, clientId, organizationId, reason: 'limit webSockets' });
     return returnCodes.serverUnavailable;
   }
-  session.identity = outcome.identity;
   session.key = keyOf(outcome.identity, clientId);
+  const limit = admit(session, organizationId);
+  if (limit !== undefined) {
+    refused('quotaReached', { address, clientId, organizationId, reason: `limit ${limit}` });
+    return returnCodes.serverUnavailable;
+  }
+  session.identity = outcome.identity;
   session.framer.limit(mqttLimits.packetBytesMax);
   session.framer.skipLargePublishes();
   return undefined;

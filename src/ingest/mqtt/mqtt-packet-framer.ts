@@ -52,6 +52,11 @@ export class PacketFramer {
     return this.#partial?.bytes.length ?? 0;
   }
 
+  /** Bytes that have arrived of the packet that has arrived in part. */
+  get arrivedBytes(): number {
+    return this.#partial?.used ?? 0;
+  }
+
   /** Whether bytes wait for `next`. */
   get hasUnread(): boolean {
     return this.#unread !== undefined;

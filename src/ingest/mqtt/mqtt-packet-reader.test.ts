@@ -2,8 +2,13 @@
 import fc from 'fast-check';
 import { generate } from 'mqtt-packet';
 import { expect, test } from 'vitest';
-import { MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
-import { readConnect, readPacket, UnsupportedLevel } from './mqtt-packet-reader.ts';
+import { LargePublish, MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
+import {
+  readConnect,
+  readPacket,
+  readPublishStart,
+  UnsupportedLevel,
+} from './mqtt-packet-reader.ts';
 
 const connect = { cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true } as const;
 const login = generate({ ...connect, clientId: 'c', keepalive: 60 });
@@ -160,7 +165,8 @@ test(`${runs} random streams: each packet is read or malformed, and no other err
       framer.push(bytes);
       try {
         for (let next = framer.next(); next !== undefined; next = framer.next())
-          if (next[0] === 0x10) readConnect(next);
+          if (next instanceof LargePublish) readPublishStart(next.start);
+          else if (next[0] === 0x10) readConnect(next);
           else readPacket(next, level);
       } catch (error) {
         malformed++;

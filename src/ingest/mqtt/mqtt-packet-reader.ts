@@ -173,7 +173,7 @@ export function readPublishStart(bytes: Buffer): PublishPacket {
   if (numberAt + 2 > bytes.length) throw new MalformedPacket('the topic is longer than its packet');
   const topic = bytes.toString('utf8', topicAt, numberAt);
   const packet = {
-    ...{ cmd: 'publish', topic, payload: '', qos: qos as 0 | 1 | 2 },
+    ...({ cmd: 'publish', topic, payload: '', qos: qos as 0 | 1 | 2 } as const),
     dup: (header & duplicateFlag) !== 0,
     retain: (header & 1) !== 0,
   } as const;

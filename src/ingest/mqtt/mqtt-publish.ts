@@ -16,7 +16,13 @@ import { reasonCodes } from './mqtt-packet-writer.ts';
 import { type FindRoute, ForeignSecret, type RoutedDevice, routeOf } from './mqtt-route.ts';
 import type { SparkplugClients } from './mqtt-sparkplug.ts';
 import { isSparkplugTopic } from '../sparkplug/sparkplug-topic.ts';
-import { type MqttSession, recordAcknowledgement, takeTurn, type Will } from './mqtt-session.ts';
+import {
+  isClosed,
+  type MqttSession,
+  recordAcknowledgement,
+  takeTurn,
+  type Will,
+} from './mqtt-session.ts';
 import { type UpTopic, upTopicOf } from './mqtt-topic.ts';
 
 /** What a device published. */
@@ -52,7 +58,7 @@ export interface DroppedPublish {
   /** Of the payload. */
   readonly bytes: number;
   /** Its start at least; absent where it was not kept. */
-  readonly payload?: Buffer;
+  readonly payload?: Buffer | undefined;
 }
 
 type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'dup' | 'messageId'>;
@@ -74,7 +80,7 @@ export type PublishHandler = (
 export function createPublishHandler<R extends RoutedDevice>(
   parts: PublishParts<R>,
   deliveries: Deliveries,
-  flowControl: Pick<FlowControl<MqttSession>, 'add' | 'remove'>,
+  flowControl: FlowControl<MqttSession>,
   sparkplug: Pick<SparkplugClients, 'take'>,
 ): PublishHandler {
   return (session, packet, answer, largeBytes) => {
@@ -122,7 +128,9 @@ export function createPublishHandler<R extends RoutedDevice>(
       const isPayload = !(packet.retain && payload.length === 0);
       const handedOn = payloadOf(session, packet, levels, payload);
       recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'in progress');
-      const stored = isPayload ? parts.store(route, handedOn, echo) : Promise.resolve();
+      const stored = isPayload
+        ? parts.store(route, onceMore(session, handedOn), echo)
+        : Promise.resolve();
       stored.then(() => {
         recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
         deliveries.echo(route.device.id, echo, session);
@@ -257,6 +265,15 @@ function payloadOf(
     duplicateKey: `mqtt ${hash('sha1', text, 'base64url')}`,
     isRepeated: packet.dup,
   };
+}
+
+/**
+ * A client whose connection broke sends again over its next one what was not acknowledged. The
+ * repetition can pass what still waits here for a look-up, which counts as repeated then too.
+ */
+function onceMore(session: MqttSession, payload: MqttPayload): MqttPayload {
+  if (!isClosed(session) || session.isDisconnected) return payload;
+  return { ...payload, isRepeated: true };
 }
 
 /** What a device left to be published when its connection breaks. */

@@ -49,3 +49,13 @@ test('the last message of a topic replaces the one before; an empty one removes 
   retained.forget('d');
   expect([retained.bytes, retained.of('d', everything)]).toEqual([0, []]);
 });
+
+test('security 2: retained messages of the organization that holds most give way, and no others', () => {
+  const retained = createRetainedMessages((id) => (id === 'quiet' ? 'B' : 'A'));
+  const large = Buffer.alloc(900 * 1024);
+  retained.keep('quiet', 'up', message(Buffer.from([1])));
+  for (let i = 0; i < 40; i++) retained.keep(`loud ${i}`, 'up', message(large));
+  expect(retained.bytes).toBeLessThanOrEqual(mqttLimits.retainedBytesMax);
+  const kept = ['quiet', 'loud 0', 'loud 39'].map((id) => retained.of(id, everything).length);
+  expect(kept).toEqual([1, 0, 1]);
+});

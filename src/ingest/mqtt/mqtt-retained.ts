@@ -5,6 +5,7 @@ import { type MessageProperties, propertyBytes } from './mqtt-properties.ts';
 import { levelsMatch, type TopicFilter } from './mqtt-topic.ts';
 import { ownBytes } from '../../structures/own-bytes.ts';
 import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
+import { SharedPool } from '../../structures/shared-pool.ts';
 
 export interface RetainedMessage {
   readonly levels: readonly string[];
@@ -45,48 +46,63 @@ function sizeOf({ payload, properties }: RetainedMessage): number {
   return payload.length + propertyBytes(properties) + overheadBytes;
 }
 
-export function createRetainedMessages(): Retained {
-  const devices = new Map<string, BoundedMap<string, RetainedMessage>>();
-  let bytes = 0;
+interface RetainedByDevice {
+  readonly owner: string;
+  readonly messages: BoundedMap<string, RetainedMessage>;
+  bytes: number;
+}
 
-  function createMessages(): BoundedMap<string, RetainedMessage> {
-    return createBoundedMap(mqttLimits.retainedPerDeviceMax, (evicted) => {
-      bytes -= sizeOf(evicted);
-    });
+/**
+ * `organizationOf` tells whose share the messages of a device take; those of devices that it does
+ * not know share one.
+ */
+export function createRetainedMessages(
+  organizationOf: (id: string) => string | undefined = () => undefined,
+): Retained {
+  const devices = new Map<string, RetainedByDevice>();
+  const shares = new SharedPool<string>({
+    max: mqttLimits.retainedBytesMax,
+    giveWay: (id) => void devices.delete(id),
+  });
+
+  function newDevice(owner: string): RetainedByDevice {
+    const device: RetainedByDevice = {
+      owner,
+      messages: createBoundedMap(mqttLimits.retainedPerDeviceMax, (evicted) => {
+        device.bytes -= sizeOf(evicted);
+      }),
+      bytes: 0,
+    };
+    return device;
   }
 
-  function remove(id: string, topic: string): void {
-    const messages = devices.get(id);
-    const message = messages?.get(topic);
-    if (messages === undefined || message === undefined) return;
-    bytes -= sizeOf(message);
-    messages.delete(topic);
-    if (messages.size === 0) devices.delete(id);
+  function remove(device: RetainedByDevice, topic: string): void {
+    const message = device.messages.get(topic);
+    if (message === undefined) return;
+    device.bytes -= sizeOf(message);
+    device.messages.delete(topic);
   }
 
   function forget(id: string): void {
-    for (const message of devices.get(id)?.values() ?? []) bytes -= sizeOf(message);
     devices.delete(id);
+    shares.release(id);
   }
 
   return {
     keep(id, direction, message) {
       const topic = `${direction}/${message.levels.join('/')}`;
-      remove(id, topic);
-      if (message.payload.length === 0) return;
-      const messages = devices.get(id) ?? createMessages();
-      // The device that retained something last is forgotten last.
-      devices.delete(id);
-      devices.set(id, messages);
-      messages.set(topic, { ...message, payload: ownBytes(message.payload) });
-      bytes += sizeOf(message);
-      for (const oldest of devices.keys()) {
-        if (bytes <= mqttLimits.retainedBytesMax) return;
-        forget(oldest);
+      const device = devices.get(id) ?? newDevice(organizationOf(id) ?? '');
+      remove(device, topic);
+      if (message.payload.length > 0) {
+        device.messages.set(topic, { ...message, payload: ownBytes(message.payload) });
+        device.bytes += sizeOf(message);
       }
+      if (device.messages.size === 0) return forget(id);
+      devices.set(id, device);
+      if (!shares.hold(device.owner, id, device.bytes)) devices.delete(id);
     },
     of(id, { direction, levels }) {
-      const messages = [...(devices.get(id) ?? [])];
+      const messages = [...(devices.get(id)?.messages ?? [])];
       return messages
         .filter(
           ([topic, message]) =>
@@ -96,10 +112,10 @@ export function createRetainedMessages(): Retained {
     },
     forget,
     get bytes() {
-      return bytes;
+      return shares.used;
     },
     *all() {
-      for (const [id, messages] of devices)
+      for (const [id, { messages }] of devices)
         for (const [topic, message] of messages)
           yield { id, direction: topic.startsWith('up/') ? 'up' : 'down', message };
     },

@@ -1,6 +1,6 @@
 // MQTT session store: subscriptions and QoS 2 packets of clients whose session outlives their connection.
 import type { EpochMs } from '../../model/instant.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { SharedPool } from '../../structures/shared-pool.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { DeviceSubscription, MqttSession } from './mqtt-session.ts';
 
@@ -23,7 +23,8 @@ export interface KeptSession {
 export interface SessionStore {
   readonly size: number;
   get(key: string): KeptSession | undefined;
-  set(key: string, kept: KeptSession): void;
+  /** `owner` has the share that it takes: without one, the connector of the key. */
+  set(key: string, kept: KeptSession, owner?: string): void;
   delete(key: string): void;
   all(): Iterable<readonly [key: string, session: KeptSession]>;
   /** Drops sessions whose client did not come back in time. */
@@ -52,7 +53,18 @@ export function keptSessionOf(
 }
 
 export function createSessionStore(now: () => EpochMs): SessionStore {
-  const kept = createBoundedMap<string, KeptSession>(mqttLimits.sessionsKeptMax);
+  // From the oldest to the newest.
+  const kept = new Map<string, KeptSession>();
+  const shares = new SharedPool<string>({
+    max: mqttLimits.sessionsKeptMax * mqttLimits.sessionKeptBytes,
+    giveWay: (key) => void kept.delete(key),
+  });
+
+  function remove(key: string): void {
+    kept.delete(key);
+    shares.release(key);
+  }
+
   return {
     get size() {
       return kept.size;
@@ -61,15 +73,27 @@ export function createSessionStore(now: () => EpochMs): SessionStore {
       const session = kept.get(key);
       return session !== undefined && session.until > now() ? session : undefined;
     },
-    set: (key, session) => kept.set(key, session),
-    delete: (key) => void kept.delete(key),
+    set(key, session, owner = key.replace(/\/.*/s, '')) {
+      remove(key);
+      kept.set(key, session);
+      if (!shares.hold(owner, key, bytesOf(session))) kept.delete(key);
+    },
+    delete: remove,
     all: () => kept,
     dropOld() {
       const before = now() - mqttLimits.sessionKeptMs;
       for (const [key, { keptAt }] of kept) {
         if (keptAt > before) return;
-        kept.delete(key);
+        remove(key);
       }
     },
   };
+}
+
+/** Memory of a subscription apart from its topic, roughly. */
+const subscriptionBytes = 150;
+
+function bytesOf({ subscriptions }: KeptSession): number {
+  const bytes = subscriptions.reduce((sum, { topic }) => sum + topic.length + subscriptionBytes, 0);
+  return Math.max(bytes, mqttLimits.sessionKeptBytes);
 }

@@ -44,6 +44,12 @@ type SessionState = 'new' | 'connecting' | 'open' | 'closed';
 
 /** An idle one must be small: what only some need is created when they need it. */
 export interface MqttSession extends Dated, Flowing {
+  /** Its network until the login, then its organization. */
+  owner: string;
+  /** Whether it counts as a connection of its organization. */
+  isCounted: boolean;
+  /** Second of the deadlines since which a packet has arrived in part. */
+  partialSince: number | undefined;
   readonly conn: MqttTransport;
   readonly framer: PacketFramer;
   readonly output: MqttOutput;
@@ -103,7 +109,10 @@ export interface MqttSession extends Dated, Flowing {
 }
 
 export function createMqttSession(
-  from: Pick<MqttSession, 'conn' | 'framer' | 'output' | 'address' | 'isWebSocket' | 'heardAt'>,
+  from: Pick<
+    MqttSession,
+    'conn' | 'framer' | 'output' | 'address' | 'owner' | 'isWebSocket' | 'heardAt'
+  >,
 ): MqttSession {
   return {
     ...from,
@@ -127,7 +136,9 @@ export function createMqttSession(
     stalledAt: undefined,
     deadline: undefined,
     inFlight: 0,
-    heldBytes: 0,
+    inFlightBytes: 0,
+    isCounted: false,
+    partialSince: undefined,
     subscriptions: new Map(),
     sparkplug: undefined,
     configured: undefined,

@@ -55,6 +55,8 @@ export async function startTestBroker(
       return { identity: { mode: 'secret', ...name, secret, isSparkplug: false } };
     },
     countWebSocket: () => true,
+    connectionCount: { take: () => true, give: () => undefined },
+    networkOf: (address) => address,
     reachable: (_session, { id }) => void happened.push(['reachable', id]),
     refused: (reason) => void happened.push(['refused', reason]),
     dropped: (_identity, { failure, deviceId, bytes }) =>

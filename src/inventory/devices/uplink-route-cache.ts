@@ -55,6 +55,8 @@ export interface UplinkRouteCache extends ChangeFollower {
   byEui(connector: DeviceConnector, deviceEui: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 404 for an unknown device. */
   byDevice(serviceDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
+  /** The organization of a device, by service id; undefined when the device is not in memory. */
+  organizationOf(serviceDeviceId: string): string | undefined;
   /** The outputs of a data flow in memory; undefined when the records must be read. */
   cachedFlowOutputs(dataFlowId: string): FlowRoute['outputs'] | undefined;
   /** The outputs of the device's data flow; undefined when the records must be read to know them. */
@@ -214,6 +216,7 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       return readByEui({ records, changes, routes }, connector, deviceEui);
     },
     byDevice: (id) => routes.byId(id),
+    organizationOf: (id) => routes.devices.byId(id)?.device.organizationId,
     cachedOutputs: (id) => routes.outputsOf(id),
     cachedFlowOutputs: (id) => routes.flows.cached(id)?.route.outputs,
     cached(organizationId, name) {

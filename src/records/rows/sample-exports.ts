@@ -60,11 +60,19 @@ export async function countSampleExports(db: RecordsDb, organizationId: string):
   return Number(row.count);
 }
 
-/** Bytes of all files on the disk of the node. */
-export async function bytesOfSampleExports(db: RecordsDb, node: string): Promise<number> {
-  const query = db.selectFrom('sampleExports').select((eb) => eb.fn.sum('bytes').as('bytes'));
-  const row = await query.where('node', '=', node).executeTakeFirstOrThrow();
-  return Number(row.bytes ?? 0);
+/** Files on the disk of the node, those that end first in front. */
+export async function filesOfSampleExports(
+  db: RecordsDb,
+  node: string,
+): Promise<readonly Pick<SampleExport, 'id' | 'organizationId' | 'bytes'>[]> {
+  const query = db.selectFrom('sampleExports').select(['id', 'organizationId', 'bytes']);
+  const rows = await query
+    .where('node', '=', node)
+    .where('bytes', '>', 0)
+    .orderBy(sql`coalesce("expires", ${Number.MAX_SAFE_INTEGER})`)
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({ ...row, bytes: Number(row.bytes) }));
 }
 
 export async function saveSampleExport(
