@@ -92,13 +92,18 @@ async function refusals(
   devices: readonly PlannedDevice[],
   { client, signal }: WorkParts,
 ): Promise<PlannedLine[]> {
-  const call = { path: { id: operationId }, query: { actions: 'failed' as const }, signal };
+  const path = { id: operationId };
+  const call = { path, query: { actions: 'none' as const }, signal };
   for (let waitMs = firstPauseMs; ; waitMs = Math.min(waitMs * 2, pauseMsMax)) {
     const operation = await client.get('/v3/operations/{id}', call);
-    if (operation.completed !== null)
-      return operation.actions.map(({ data }) => refusedLine(data, devices));
+    if (operation.completed !== null) break;
     await pause(waitMs, undefined, { signal });
   }
+  const refused: PlannedLine[] = [];
+  const failed = { path, query: { state: 'FAILED' as const }, signal };
+  for await (const { data } of client.pages('/v3/operations/{id}/actions', failed))
+    refused.push(refusedLine(data, devices));
+  return refused;
 }
 
 interface ActionData {

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { actionStates, actionTypes, operationTypes } from '../model/operation.ts';
 import { deviceDraft, deviceUpdate } from './device.ts';
-import { workspaceListParameters } from './list-parameters.ts';
+import { pageParameters, workspaceListParameters } from './list-parameters.ts';
 import { id, list, object, oneOf, optional, orNull, text, time } from './record-fields.ts';
 import { namedObject } from './named.ts';
 
@@ -16,21 +16,21 @@ const actionData = Type.Object({
   error: Type.Optional(text),
 });
 
+export const operationActionSchema = namedObject('OperationAction', {
+  id,
+  type: oneOf(actionTypes),
+  state: oneOf(actionStates),
+  data: actionData,
+  started: orNull(time),
+  completed: orNull(time),
+});
+
 export const operationSchema = namedObject('Operation', {
   id,
   workspaceId: id,
   creator: id,
   type: oneOf(operationTypes),
-  actions: list(
-    Type.Object({
-      id,
-      type: oneOf(actionTypes),
-      state: oneOf(actionStates),
-      data: actionData,
-      started: orNull(time),
-      completed: orNull(time),
-    }),
-  ),
+  actions: list(operationActionSchema),
   started: time,
   completed: orNull(time),
   totalActionsRequired: count,
@@ -40,7 +40,17 @@ export const operationSchema = namedObject('Operation', {
 });
 
 export const operationQuery = Type.Object({
-  actions: Type.Optional(oneOf(['all', 'failed', 'none'])),
+  actions: Type.Optional(
+    Type.Unsafe<'all' | 'failed' | 'none'>({
+      ...oneOf(['all', 'failed', 'none']),
+      description:
+        'Which of the ended actions the answer has: the first 100 by default, the first 100 that failed, none, or all of up to 50,000',
+    }),
+  ),
+});
+export const operationActionsQuery = Type.Object({
+  ...pageParameters,
+  state: Type.Optional(oneOf(['SUCCEEDED', 'FAILED'])),
 });
 export const operationListQuery = Type.Object(
   workspaceListParameters(['started', 'completed', 'type']),

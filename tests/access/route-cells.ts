@@ -185,6 +185,11 @@ const inventory: Record<string, Cell> = {
     ['asset', 'read'],
     (of) => `/v3/operations/${of.operation}`,
   ),
+  'GET /v3/operations/:id/actions': record(
+    'workspace',
+    ['asset', 'read'],
+    (of) => `/v3/operations/${of.operation}/actions`,
+  ),
   ...list('/v3/exports', 'asset'),
   ...sampleExportCells,
   ...assistantCells,

@@ -60,7 +60,7 @@ test('killed twice half-way, resumed twice: every device once, every item report
       const operation = await call('GET', `/v3/operations/${id}?actions=none`);
       if (operation.completed !== null) break;
     }
-    const ended = await call('GET', `/v3/operations/${id}`);
+    const ended = await call('GET', `/v3/operations/${id}?actions=all`);
     expect(ended).toMatchObject({
       actionsCompleted: devicesTotal,
       actionsFailed: 0,

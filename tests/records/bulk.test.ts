@@ -104,6 +104,43 @@ test('contract 19: an operation reports every device, and a rejected one stops n
   expect(list.body.content[0]).toMatchObject({ id: ended.id, actions: [], actionsCompleted: 5 });
 });
 
+test('speed 4: an answer about an operation has its first 100 actions, and pages have all of them', async () => {
+  // Every fourth one names a device that is there already.
+  const ids = Array.from({ length: 450 }, (_, i) => `p-${i % 4 === 3 ? i - 1 : i}`);
+  const ended = await run('create', { devices: ids.map((id) => draft(id)) });
+  const [total, failedCount] = [450, 112];
+  const path = `/v3/operations/${ended.id}`;
+  const get = async (query: string) => (await world.admin('GET', `${path}${query}`)).body;
+  const { actions: all, ...counts } = await get('?actions=all');
+  expect(all).toHaveLength(total);
+  expect(counts).toMatchObject({ totalActionsRequired: total, actionsFailed: failedCount });
+  const failed = all.filter(({ state }: Body) => state === 'FAILED');
+  expect(failed).toHaveLength(failedCount);
+  expect(await get('')).toEqual({ ...counts, actions: all.slice(0, 100) });
+  expect(await get('?actions=failed')).toEqual({ ...counts, actions: failed.slice(0, 100) });
+  expect(await get('?actions=none')).toEqual({ ...counts, actions: [] });
+  const wanted: Record<string, Body[]> = {
+    '': all,
+    '&state=FAILED': failed,
+    '&state=SUCCEEDED': all.filter(({ state }: Body) => state === 'SUCCEEDED'),
+  };
+  for (const [state, expected] of Object.entries(wanted)) {
+    const found: Body[] = [];
+    for (let page = 0; ; page++) {
+      const answer = await get(`/actions?page=${page}&size=70${state}`);
+      expect(answer).toMatchObject({ number: page, totalElements: expected.length });
+      found.push(...answer.content);
+      if (answer.last) break;
+    }
+    expect(found).toEqual(expected);
+    expect((await get(`/actions?page=99&size=70${state}`)).content).toEqual([]);
+  }
+  const route = world.routes.find((known) => known.path === '/v3/operations/:id/actions')!;
+  expect([...Value.Errors(route.response as TSchema, await get('/actions'))]).toEqual([]);
+  expect((await world.foreign('GET', `${path}/actions`)).status).toBe(404);
+  expect((await world.admin('GET', `${path}/actions?state=PENDING`)).status).toBe(400);
+});
+
 test('update: each device its own changes, or the same for all that a filter finds', async () => {
   const [one, two] = await some(2);
   const own = await run('update', {

@@ -8,6 +8,8 @@ import {
   bulkSelectionBody,
   bulkTagBody,
   bulkUpdateBody,
+  operationActionSchema,
+  operationActionsQuery,
   operationListQuery,
   operationQuery,
   operationSchema,
@@ -31,12 +33,22 @@ export const operations = {
   read: endpoint({
     method: 'GET',
     path: '/v3/operations/:id',
-    summary: 'How far an operation is, and what became of each device',
+    summary: 'How far an operation is, and what became of the first devices',
     tag,
     access: { scope: 'asset', verb: 'read', resource: 'path' },
     params: idParams,
     query: operationQuery,
     response: operationSchema,
+  }),
+  actions: endpoint({
+    method: 'GET',
+    path: '/v3/operations/:id/actions',
+    summary: 'What became of each device, in order, by page',
+    tag,
+    access: { scope: 'asset', verb: 'read', resource: 'path' },
+    params: idParams,
+    query: operationActionsQuery,
+    response: pageSchema(operationActionSchema),
   }),
 } as const;
 

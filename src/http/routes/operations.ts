@@ -11,6 +11,7 @@ import {
 } from '../../inventory/operations/bulk.ts';
 import {
   listOperations,
+  operationActions,
   operationPieces,
   readOperation,
 } from '../../inventory/operations/operations.ts';
@@ -34,11 +35,14 @@ export function operationRoutes(parts: OperationParts): Route[] {
       listOperations(records, principal, listScopeOf(query), pageRequestOf(query)),
     ),
     resourceRoute(operations.read, byId(parts, 'operation'), async ({ params, query }) => {
-      const pieces = await operationPieces(records, params.id, query.actions ?? 'all');
+      const pieces = await operationPieces(records, params.id, query.actions ?? 'first');
       return new Answer<never>(200, Readable.from(pieces), {
         'content-type': 'application/json; charset=utf-8',
       });
     }),
+    resourceRoute(operations.actions, byId(parts, 'operation'), ({ params, query }) =>
+      operationActions(records, params.id, query.state, pageRequestOf(query)),
+    ),
     ...bulkRoutes(parts),
   ];
 }

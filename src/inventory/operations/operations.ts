@@ -19,6 +19,7 @@ import type { RecordChange } from '../../model/record.ts';
 import type { Records } from '../../records/records.ts';
 import {
   actionsFrom,
+  actionsInState,
   endedActions,
   findOperation,
   insertOperation,
@@ -35,7 +36,12 @@ import {
   type TellNetworkServer,
 } from '../devices/registration.ts';
 
-export const operationLimits = { itemsMax: 50_000, chunkItemsMax: 100 } as const;
+export const operationLimits = {
+  itemsMax: 50_000,
+  chunkItemsMax: 100,
+  /** Actions in the answer about an operation, which programs ask for again and again. */
+  actionsShown: 100,
+} as const;
 
 /** An item of a new operation; `name` identifies it for users. */
 export interface OperationItem {
@@ -135,11 +141,44 @@ export async function readOperation(records: Records, id: string) {
 /** Actions that are read and written in one turn of the event loop. */
 const actionsPerTurn = 500;
 
-const shownStates = {
-  all: ['SUCCEEDED', 'FAILED'],
-  failed: ['FAILED'],
-  none: [],
-} as const satisfies Readonly<Record<string, readonly ActionState[]>>;
+const endedStates = ['SUCCEEDED', 'FAILED'] as const satisfies readonly ActionState[];
+
+/**
+ * One page of the actions that have ended, in order; with a state, of those in it. The work goes on
+ * meanwhile, and later pages have more. Throws Problem `notFound`.
+ */
+export async function operationActions(
+  records: Records,
+  id: string,
+  state: (typeof endedStates)[number] | undefined,
+  request: PageRequest,
+) {
+  const { done, failed } = found(await findOperation(records.db, id), 'operation', id);
+  const totals = { SUCCEEDED: done - failed, FAILED: failed } as const;
+  const total = state === undefined ? done : totals[state];
+  const from = request.page * request.size;
+  const rows = await pageOfActions(records, { id, done, state, total }, from, request.size);
+  return pageOf(rows.map(actionView), total, request);
+}
+
+interface EndedActions {
+  readonly id: string;
+  /** Items end in order: those before this place. */
+  readonly done: number;
+  readonly state: ActionState | undefined;
+  readonly total: number;
+}
+
+async function pageOfActions(
+  { db }: Records,
+  { id, done, state, total }: EndedActions,
+  from: number,
+  max: number,
+): Promise<readonly OperationAction[]> {
+  if (from >= total) return [];
+  if (state !== undefined) return actionsInState(db, id, { state, before: done, from, max });
+  return endedActions(db, id, endedStates, { from, before: Math.min(from + max, done) });
+}
 
 /**
  * The operation as JSON, in pieces, because it can have 50,000 actions. `actions` selects the ended
@@ -148,23 +187,23 @@ const shownStates = {
 export async function operationPieces(
   records: Records,
   id: string,
-  actions: keyof typeof shownStates,
+  actions: 'first' | 'failed' | 'none' | 'all',
 ) {
+  if (actions !== 'all') return [JSON.stringify(await operationView(records, id, actions))];
   const operation = found(await findOperation(records.db, id), 'operation', id);
   const [head, tail] = JSON.stringify(view(operation, [])).split('"actions":[]') as [
     string,
     string,
   ];
-  const states = shownStates[actions];
   // Items end in order, so the answer contains those that its counts include and no later ones.
-  const before = Math.min(operation.done, states.length * operation.done);
+  const before = operation.done;
   return (async function* (): AsyncGenerator<string> {
     yield `${head}"actions":[`;
     let separator = '';
     for (let from = 0; from < before; from += actionsPerTurn) {
       const places = { from, before: Math.min(from + actionsPerTurn, before) };
       let text = '';
-      for (const action of await endedActions(records.db, id, states, places)) {
+      for (const action of await endedActions(records.db, id, endedStates, places)) {
         text += separator + JSON.stringify(actionView(action));
         separator = ',';
       }
@@ -173,6 +212,18 @@ export async function operationPieces(
     }
     yield `]${tail}`;
   })();
+}
+
+async function operationView(records: Records, id: string, actions: 'first' | 'failed' | 'none') {
+  const operation = found(await findOperation(records.db, id), 'operation', id);
+  const { done, failed } = operation;
+  const shown = {
+    first: { state: undefined, total: done },
+    failed: { state: 'FAILED', total: failed },
+    none: { state: undefined, total: 0 },
+  } as const;
+  const ended = { id, done, ...shown[actions] };
+  return view(operation, await pageOfActions(records, ended, 0, operationLimits.actionsShown));
 }
 
 /** Newest first, without their actions. */

@@ -131,6 +131,27 @@ export async function endedActions(
   );
 }
 
+/** Actions in the state before a place, in order: `max` of them behind the first `from`. */
+export async function actionsInState(
+  db: RecordsDb,
+  operationId: string,
+  asked: {
+    readonly state: ActionState;
+    readonly before: number;
+    readonly from: number;
+    readonly max: number;
+  },
+): Promise<OperationAction[]> {
+  const query = db
+    .selectFrom('operationActions')
+    .selectAll()
+    .where('operationId', '=', operationId)
+    .where('place', '<', asked.before)
+    .where('state', '=', asked.state);
+  const page = query.orderBy('place').limit(asked.max).offset(asked.from);
+  return (await page.execute()).map(actionFromRow);
+}
+
 /** Input that is done is no longer needed. */
 export async function saveAction(
   step: RecordsDb,

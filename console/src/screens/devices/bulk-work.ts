@@ -20,6 +20,8 @@ export interface BulkSelection {
 export const everyDevice: FilterExpression = { operator: 'AND', expressions: [] };
 
 const pollMs = 400;
+/** The longest page that the platform answers. */
+const actionsPerPage = 1_000;
 
 export interface Progress {
   /** What is being done, such as `Tagging`. */
@@ -59,9 +61,9 @@ export function useBulkWork(): BulkWork {
         const { actionsCompleted: done, totalActionsRequired: total } = operation;
         setProgress({ what, done, total });
         await wait(pollMs);
-        operation = await readOperation(operation.id, 'none');
+        operation = await readOperation(operation.id);
       }
-      const whole = await readOperation(operation.id, 'all');
+      const whole = { ...operation, actions: await readActions(operation.id) };
       await client.invalidateQueries({ queryKey: ['devices'] });
       setFailed(failedOf(whole));
       return whole;
@@ -84,9 +86,20 @@ export function useBulkWork(): BulkWork {
   return { progress, failed, forgetFailed: () => setFailed([]), run };
 }
 
-function readOperation(id: string, actions: 'all' | 'none'): Promise<Operation> {
-  const params = { path: { id }, query: { actions } };
+function readOperation(id: string): Promise<Operation> {
+  const params = { path: { id }, query: { actions: 'none' as const } };
   return ask(platform.GET('/v3/operations/{id}', { params }));
+}
+
+/** All of them, page by page. */
+async function readActions(id: string): Promise<Operation['actions']> {
+  const actions: Operation['actions'][number][] = [];
+  for (let page = 0; ; page += 1) {
+    const params = { path: { id }, query: { page, size: actionsPerPage } };
+    const { content, last } = await ask(platform.GET('/v3/operations/{id}/actions', { params }));
+    actions.push(...content);
+    if (last) return actions;
+  }
 }
 
 function failedOf({ actions }: Operation): FailedDevice[] {
