@@ -119,6 +119,7 @@ export async function openParts(start: Start): Promise<Parts> {
     shareEvents: (events) => void (elsewhere.events = events),
     followChanges: changes.follow,
     useLeases: leases.use,
+    networkServers: running.networkServers,
     useNetworkServers: (tell) => void (network.servers = tell),
     useChangeSharing: requests.useSharing,
     divideOperations: (holds) => void (work.isOwn = holds),

@@ -122,6 +122,8 @@ export interface Parts {
    * one, nobody is told.
    */
   readonly useNetworkServers: (tell: TellNetworkServer) => void;
+  /** Who tells them; undefined until then. */
+  readonly networkServers: () => TellNetworkServer | undefined;
   /** Sets how changes are shared with other nodes before the answers of their requests. */
   readonly useChangeSharing: (share: () => Promise<void>) => void;
   /** Sets which operations this node runs, by their leases; without it, all. */

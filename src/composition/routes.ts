@@ -211,7 +211,7 @@ function signInKindsOf({ provider, localSignIn }: Config, publicUrl: string): Si
 }
 
 function recordRoutes(
-  { config, address, records, store, telemetry, now, operations, quotaUse }: Parts,
+  { config, address, records, store, telemetry, now, operations, quotaUse, networkServers }: Parts,
   { once, settled, everywhere: all }: Uplinks & { readonly everywhere: SettledEverywhere },
   aliased: DeviceAccess['aliased'],
   {
@@ -235,7 +235,7 @@ function recordRoutes(
       previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
     }),
     ...tagRoutes(parts),
-    ...operationRoutes({ ...parts, startOperation: operations.start }),
+    ...operationRoutes({ ...showing, startOperation: operations.start }),
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
     ...customFieldRoutes(parts),
     ...deviceCredentialRoutes(parts),
@@ -254,8 +254,8 @@ function recordRoutes(
     ...customLogicRoutes(parts),
     ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write; one device is with its owner.
-    ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) =>
-      settledRoute(route.path.startsWith(ofOneDevice) ? settled : all.devices, route),
+    ...[...deviceRoutes({ ...parts, dropSamples, networkServers }), ...assetRoutes(parts)].map(
+      (route) => settledRoute(route.path.startsWith(ofOneDevice) ? settled : all.devices, route),
     ),
   ];
 }

@@ -14,6 +14,8 @@ const actionData = Type.Object({
   deviceId: Type.Optional(text),
   errorCode: Type.Optional(text),
   error: Type.Optional(text),
+  reason: Type.Optional(text),
+  deregistered: Type.Optional(Type.Boolean()),
 });
 
 export const operationActionSchema = namedObject('OperationAction', {

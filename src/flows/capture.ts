@@ -81,7 +81,8 @@ export async function captureOnce(
 export function uplinkOf(
   payload: Pick<
     Uplink,
-    'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey' | 'isRepeated' | 'metrics'
+    | ('topic' | 'timestamp' | 'body' | 'bodyBytes')
+    | ('duplicateKey' | 'isRepeated' | 'metrics' | 'onlyNote')
   >,
   route: UplinkRoute,
   correlationId: string,

@@ -1,5 +1,6 @@
 // LoRaWAN transport: downlinks and registration through the API of the network server (contract 17, 35).
 import type { EgressGuard } from '../egress/guard.ts';
+import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import type { Device } from '../model/device.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Integration } from '../model/integration.ts';
@@ -63,26 +64,25 @@ export function createLoraTransport(parts: LoraParts): SendDownlink {
   };
 }
 
-type Registration = (
-  device: Device,
-  work: 'register' | 'deregister' | 'activate' | 'deactivate',
-) => Promise<void>;
-
 /**
- * Tells the device's network server, where it can be told. Throws Problem when it refuses or cannot
- * be reached.
+ * Tells the device's network server, where it can be told. Throws Problem when it refuses.
  */
-export function createLoraRegistration(parts: LoraParts, signal: AbortSignal): Registration {
+export function createLoraRegistration(parts: LoraParts, signal: AbortSignal): TellNetworkServer {
   return async (device, work) => {
     const integration = await integrationOf(device, parts);
-    if (integration === undefined || (work !== 'register' && work !== 'deregister')) return;
-    const api = serverOfIntegration[integration.type].registration;
-    // Without an account at a server that can be told, its own console is where devices are
-    // registered.
-    if (api === undefined || lacking(api.needs, integration.properties) !== '') return;
-    const calls = api[work](serverDeviceOf(device), integration.properties);
+    if (integration === undefined) return { skipped: 'the device belongs to no integration' };
+    const { type, name, properties } = integration;
+    const api = serverOfIntegration[type].registration;
+    if (api === undefined || (work !== 'register' && work !== 'deregister'))
+      return { skipped: `network servers of type ${type} cannot be told from here` };
+    // Without an account at the server, its own console is where devices are registered.
+    const missing = lacking(api.needs, properties);
+    if (missing !== '') return { skipped: `integration ${name} lacks ${missing}` };
+    const calls = api[work](serverDeviceOf(device), properties);
     const result = await callServer(calls, parts.egress, signal);
-    if (!result.ok) throw problem('networkServerRefused', { reason: result.reason });
+    if (result.ok) return undefined;
+    if (result.retry) return { unreachable: result.reason };
+    throw problem('networkServerRefused', { reason: result.reason });
   };
 }
 

@@ -10,6 +10,8 @@ import type {
   NetworkServer,
   ServerDownlinkReport,
   ServerEvent,
+  ServerFrame,
+  ServerNote,
   ServerUplink,
   WebhookQuery,
 } from '../network-servers/network-server.ts';
@@ -75,39 +77,36 @@ async function handleEvent(
   on: WebhookStages,
 ): Promise<void> {
   if (event.kind === 'downlink') return on.downlinkReported(route.device.id, event);
-  if (event.kind === 'note') {
-    const { level, message, details } = event;
-    const note: Note = {
-      level,
-      source: 'UPLINK',
-      message,
-      ...(details !== undefined && { details }),
-    };
-    return on.note(route.device.id, [note], receipt.id);
-  }
+  if (event.kind === 'note') return on.note(route.device.id, [noteOf(event)], receipt.id);
   const uplink = uplinkOfEvent(event, route, webhook, receipt);
   const work = () => on.handleUplink(uplink);
-  if (event.serverDeviceId !== undefined)
+  if (event.kind === 'uplink' && event.serverDeviceId !== undefined)
     await on.learnServerDeviceId(route.device, event.serverDeviceId);
   if (uplink.duplicateKey === undefined) await work();
   else await on.unlessRepeated(uplink.duplicateKey, work);
 }
 
+function noteOf({ level, message, details }: ServerNote | ServerFrame): Note {
+  return { level, source: 'UPLINK', message, ...(details !== undefined && { details }) };
+}
+
 function uplinkOfEvent(
-  event: ServerUplink,
+  event: ServerUplink | ServerFrame,
   route: UplinkRoute,
   webhook: Webhook,
   { id, receivedAt }: CaptureReceipt,
 ): Uplink {
   const { topic } = webhook.query;
-  const isPast = event.time !== null && event.time <= receivedAt + clockSkewMs;
+  const { time, body } = event.kind === 'uplink' ? event : { time: null, body: {} };
+  const isPast = time !== null && time <= receivedAt + clockSkewMs;
   const payload = {
     topic: typeof topic === 'string' && topic !== '' ? topic : null,
     // The time of reception is the time of measurement, also when the network server reports late.
-    timestamp: isPast ? event.time : null,
-    body: event.body,
+    timestamp: isPast ? time : null,
+    body,
     bodyBytes: webhook.bodyBytes,
     metrics: event.metrics,
+    ...(event.kind === 'frame' && { onlyNote: noteOf(event) }),
     ...(event.duplicateKey !== undefined && {
       duplicateKey: `${route.device.id} ${event.duplicateKey}`,
       // Counters of frames are not reused, so that the owner of the device compares with all it knows.

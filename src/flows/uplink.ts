@@ -66,9 +66,11 @@ export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableE
 
 /** Most devices are known and many have no script: then no turn is waited for. */
 function entryOf(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
-  if (uplink.script !== null) return scriptedEntryOf(uplink, on);
+  const { samples, notes = [], onlyNote } = uplink;
+  if (uplink.script !== null && onlyNote === undefined) return scriptedEntryOf(uplink, on);
   const times = { dataReceived: uplink.receivedAt, processingStart: on.now() };
-  const { samples, notes = [] } = uplink;
+  if (onlyNote !== undefined)
+    return decodedEntryOf(uplink, { samples: [], notes: [onlyNote] }, times, on);
   const decoded = samples === undefined ? on.passThrough(uplink) : { samples, notes };
   return decodedEntryOf(uplink, decoded, times, on);
 }
@@ -134,10 +136,12 @@ interface ValidatedSamples {
 }
 
 function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
-  const { duplicateKey, topic, timestamp, body, bodyBytes, metrics, rulesSkipped } = uplink;
+  const { duplicateKey, topic, timestamp, body, bodyBytes, metrics, rulesSkipped, onlyNote } =
+    uplink;
   const payload = { topic, timestamp, body, bodyBytes };
   const raw = metrics === undefined ? payload : { ...payload, metrics };
-  const trace = { raw, times, ...(rulesSkipped && { rulesSkipped }) };
+  const kept = onlyNote === undefined ? { raw } : {};
+  const trace = { ...kept, times, ...(rulesSkipped && { rulesSkipped }) };
   return duplicateKey === undefined ? trace : { duplicateKey, ...trace };
 }
 

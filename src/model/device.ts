@@ -22,7 +22,10 @@ export interface Device extends AuditFields {
   /** The integration that registers the device with its network server; null without one. */
   readonly integrationId: string | null;
   readonly excludeFromLifecycleReport: boolean;
-  /** Whether its network server knows the device; null for other than LoRa devices. */
+  /**
+   * Whether its network server knows the device: null until the server agreed, and for other than
+   * LoRa devices. See `isRegistered`.
+   */
   readonly registered: boolean | null;
   /** Whether its network server serves the device; null for other than LoRa devices. */
   readonly active: boolean | null;
@@ -32,13 +35,22 @@ export const onlineStates = ['UNKNOWN', 'DE_REGISTERED', 'OFFLINE', 'ONLINE'] as
 export type OnlineState = (typeof onlineStates)[number];
 
 /**
- * The state of a device that is new or has a new connectivity: LoRa devices count as registered.
+ * The state of a device that is new or has a new connectivity: whether the network server of a LoRa
+ * device knows it is unknown.
  */
 export function firstRegistration(
   connectivity: Connectivity,
 ): Pick<Device, 'registered' | 'active'> {
-  if (connectivity === 'LORA') return { registered: true, active: true };
-  return { registered: null, active: null };
+  return { registered: null, active: connectivity === 'LORA' ? true : null };
+}
+
+/** What answers tell: an uplink of a LoRa device shows that its network server knows it (contract 42). */
+export function isRegistered(
+  { registered, connectivity }: Pick<Device, 'registered' | 'connectivity'>,
+  lastUplink: unknown,
+): boolean | null {
+  if (registered !== null || connectivity !== 'LORA') return registered;
+  return lastUplink === null ? null : true;
 }
 
 /**

@@ -35,7 +35,8 @@ export const actionTypes = [
 ] as const;
 export type ActionType = (typeof actionTypes)[number];
 
-export const actionStates = ['STARTED', 'SUCCEEDED', 'FAILED'] as const;
+/** `SKIPPED`: nothing was done, because there is nobody who could be told; clients of old do not know it. */
+export const actionStates = ['STARTED', 'SUCCEEDED', 'FAILED', 'SKIPPED'] as const;
 export type ActionState = (typeof actionStates)[number];
 
 /** What a network server is told about a LoRa device. */

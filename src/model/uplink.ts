@@ -47,6 +47,10 @@ export interface Uplink {
   readonly samples?: readonly Sample[];
   /** On what of that body could not be stored. */
   readonly notes?: readonly Note[];
+  /**
+   * Present when there is nothing to decode: a sign of life with a note. Its body is not kept.
+   */
+  readonly onlyNote?: Note;
   /** Present when rules must not see its samples, because they are old. */
   readonly rulesSkipped?: true;
   /** What the network tells of it; absent when it tells nothing. */

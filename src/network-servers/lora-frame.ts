@@ -1,7 +1,7 @@
 // LoRaWAN frame, as the readers of all servers build it: the decoder's body, the metrics and the key of its repetitions.
 import type { EpochMs } from '../model/instant.ts';
 import type { RadioMetrics } from '../model/uplink-metrics.ts';
-import type { ServerEvent } from './network-server.ts';
+import type { ServerEvent, ServerFrame } from './network-server.ts';
 import { known, payloadBytes } from './radio.ts';
 
 export interface LoraFrame {
@@ -18,35 +18,62 @@ export interface LoraFrame {
   readonly decodesPortZero?: true;
 }
 
-/** A frame without payload, such as one with only MAC commands, is noted and not decoded. */
+/**
+ * Port 0, and a frame without a port, is MAC traffic (contract 42): noted, and not decoded. A frame
+ * with a port and without payload has an empty one.
+ */
 export function frameEvent(frame: LoraFrame): ServerEvent {
-  const { deviceEui, port, payloadHex, frameCountUp, session } = frame;
+  const { port, payloadHex = '' } = frame;
   const isForDecoder = port !== 0 || (frame.decodesPortZero === true && payloadHex !== '');
-  if (payloadHex === undefined || port === undefined || !isForDecoder) {
-    const details = { ...(frameCountUp !== undefined && { frameCountUp }) };
-    return {
-      kind: 'note',
-      deviceEui,
-      level: 'INFO',
-      message: 'A frame without application payload was received',
-      details,
-    };
-  }
+  if (port === undefined || !isForDecoder) return frameWithoutData(frame, macNote(frame));
   return {
     kind: 'uplink',
-    deviceEui,
+    deviceEui: frame.deviceEui,
     body: { port, payloadHex },
-    metrics: {
-      ...frame.metrics,
-      ...known({ uplinkSize: payloadBytes(payloadHex), port, frameCountUp }),
-    },
+    metrics: radioOf(frame),
     time: frame.time,
-    // Without a session, the payload distinguishes frames of different sessions with the same
-    // counter, well enough.
-    ...(frameCountUp !== undefined && {
-      duplicateKey: `${session ?? payloadHex}:${frameCountUp}`,
-    }),
+    ...duplicateOf(frame),
   };
+}
+
+function macNote({ port, payloadHex = '' }: LoraFrame): Pick<ServerFrame, 'level' | 'message'> {
+  if (payloadHex === '')
+    return { level: 'INFO', message: 'A frame without application payload was received' };
+  const place = port === undefined ? 'without a port' : 'on port 0';
+  return { level: 'INFO', message: `A frame ${place} was received: MAC traffic, not decoded` };
+}
+
+/** The frame as a sign of life, with a note. */
+export function frameWithoutData(
+  frame: LoraFrame,
+  note: Pick<ServerFrame, 'level' | 'message'>,
+): ServerFrame {
+  const { deviceEui, port, payloadHex, frameCountUp } = frame;
+  const details = {
+    ...(frameCountUp !== undefined && { frameCountUp }),
+    ...(port !== undefined && { port }),
+    ...(payloadHex && { payloadHex }),
+  };
+  return {
+    kind: 'frame',
+    deviceEui,
+    metrics: radioOf(frame),
+    ...duplicateOf(frame),
+    ...note,
+    details,
+  };
+}
+
+function radioOf({ metrics, port, payloadHex = '', frameCountUp }: LoraFrame): RadioMetrics {
+  return { ...metrics, ...known({ uplinkSize: payloadBytes(payloadHex), port, frameCountUp }) };
+}
+
+// Without a session, the payload distinguishes frames of different sessions with the same counter,
+// well enough.
+function duplicateOf({ session, payloadHex = '', frameCountUp }: LoraFrame) {
+  return frameCountUp === undefined
+    ? {}
+    : { duplicateKey: `${session ?? payloadHex}:${frameCountUp}` };
 }
 
 /** The note of a join. */

@@ -21,7 +21,21 @@ export interface ServerUplink {
   readonly serverDeviceId?: string;
 }
 
-/** Something that happened to a device and carries no payload, such as a join. */
+/**
+ * A frame without anything for a decoder, such as one of MAC commands: a sign of life with its radio
+ * metrics.
+ */
+export interface ServerFrame {
+  readonly kind: 'frame';
+  readonly deviceEui: string;
+  readonly metrics: RadioMetrics;
+  readonly duplicateKey?: string;
+  readonly level: NoteLevel;
+  readonly message: string;
+  readonly details?: JsonObject;
+}
+
+/** Something that happened to a device and is no frame of it, such as a join. */
 export interface ServerNote {
   readonly kind: 'note';
   readonly deviceEui: string;
@@ -42,7 +56,7 @@ export interface ServerDownlinkReport {
   readonly reason?: string;
 }
 
-export type ServerEvent = ServerUplink | ServerNote | ServerDownlinkReport;
+export type ServerEvent = ServerUplink | ServerFrame | ServerNote | ServerDownlinkReport;
 
 /** The query of a webhook request: some servers name the kind of event there. */
 export type WebhookQuery = Readonly<Record<string, unknown>>;

@@ -5,6 +5,7 @@ import { problem } from '../model/problem.ts';
 
 const payloadBytesMax = 512;
 const euiPattern = /^[0-9a-f]{16}$/;
+const base64EuiPattern = /^[A-Za-z0-9+/]{11}=$/;
 
 export function refuse(field: string, reason: string): never {
   throw problem('webhookInvalid', { field, reason });
@@ -104,12 +105,13 @@ export function countAt(body: Json, path: string, max = 0xffff_ffff): number | u
   return refuse(path, `must be a whole number from 0 to ${max}`);
 }
 
-/** The device EUI at the first of the paths that has one, in lower case. */
+/** The device EUI at the first of the paths that has one, in lower case; ChirpStack 3 sends base64. */
 export function euiAt(body: Json, ...paths: readonly string[]): string {
   for (const path of paths) {
     const text = textAt(body, path);
     if (text === undefined) continue;
-    const eui = normalEui(text);
+    const isBase64 = base64EuiPattern.test(text);
+    const eui = isBase64 ? Buffer.from(text, 'base64').toString('hex') : normalEui(text);
     if (euiPattern.test(eui)) return eui;
     return refuse(path, 'must be an EUI of 16 hexadecimal digits');
   }

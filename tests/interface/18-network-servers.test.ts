@@ -155,7 +155,7 @@ describe('contract 35: integrations', () => {
         deleted: false,
         readOnly: false,
       },
-      registered: true,
+      registered: null,
     });
     const list = `/v3/assets?workspaceId=${world.workspaceId}&integrationId=${device.integrationId}`;
     expect((await world.must('GET', list)).content.map((one: { id: string }) => one.id)).toEqual([
@@ -248,6 +248,40 @@ describe('contract 35: uplinks by webhook', () => {
       'A frame without application payload was received',
     ]);
     expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toEqual([]);
+  });
+
+  test('behaviour 15: MAC traffic is a sign of life, with its metrics, and is not decoded', async () => {
+    const device = await loraDevice(world);
+    const path = `/v3/devices/${device.id}`;
+    expect(await world.must('GET', path)).toMatchObject({ registered: null, online: null });
+    const registered = async () => {
+      const filter = '&registered=true';
+      const list = `/v3/assets?workspaceId=${world.workspaceId}&integrationId=${device.integrationId}`;
+      return (await world.must('GET', list + filter)).content.length;
+    };
+    for (const frame of [{ f_port: 0 }, { f_port: undefined, f_cnt: 8 }, { f_port: 0, f_cnt: 8 }])
+      expect((await device.webhook(uplink(device, frame))).status).toBe(201);
+    expect(await world.must('GET', path)).toMatchObject({
+      ...{ registered: true, online: true, onlineState: 'ONLINE' },
+      uplinkMetrics: { rssi: -60, snr: 9.5, sf: 7, frameCountUp: 8, numberOfGateways: 2 },
+    });
+    expect(await registered()).toBe(1);
+    expect(await device.notes()).toEqual([
+      'A frame on port 0 was received: MAC traffic, not decoded',
+      'A frame without a port was received: MAC traffic, not decoded',
+    ]);
+    expect(await world.must('POST', `${path}/query`, { topic: '*' })).toEqual([]);
+  });
+
+  test('behaviour 15: a frame with a port and without payload runs the decoder with empty bytes', async () => {
+    const device = await loraDevice(world, {
+      uplinkScript:
+        'function decodeUplink(i) { return { data: { port: i.fPort, length: i.bytes.length } }; }',
+    });
+    const frame = { f_port: 3, frm_payload: undefined };
+    expect((await device.webhook(uplink(device, frame))).status).toBe(201);
+    const [sample] = await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' });
+    expect(sample.data).toEqual({ port: 3, length: 0 });
   });
 
   test('a foreign secret is a 403, a wrong one a 401, none a 401, an unknown device a 404, a device elsewhere a 403', async () => {

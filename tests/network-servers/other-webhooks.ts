@@ -129,7 +129,10 @@ export const otherWebhooks: readonly WebhookFixture[] = [
     body: { cmd: 'rx', EUI: '0004A30B001C0530', fcnt: 1, port: 1, encdata: 'ffee' },
     events: [
       {
-        kind: 'note',
+        kind: 'frame',
+        metrics: { frameCountUp: 1, port: 1, uplinkSize: 0 },
+        duplicateKey: ':1',
+        details: { frameCountUp: 1, port: 1 },
         deviceEui: eui,
         level: 'ERROR',
         message:

@@ -12,8 +12,11 @@ beforeAll(async () => {
   world = await startRecordsWorld();
   world.network.tell = async ({ deviceId }, work) => {
     told.push(`${work} ${deviceId}`);
+    if (deviceId.startsWith('untold')) return { skipped: 'its server has no interface' };
+    if (deviceId.startsWith('silent')) return { unreachable: 'it did not answer' };
     if (deviceId.startsWith('refused'))
       throw problem('invalidRequest', { reason: `the server knows no ${deviceId}` });
+    return undefined;
   };
 });
 afterAll(async () => {
@@ -50,9 +53,9 @@ async function run(work: string, deviceIds: string[]): Promise<Body> {
 }
 const read = async (id: string) => (await world.admin('GET', `/v3/devices/${id}`)).body;
 
-test('contract 4: a new LoRa device is registered and active, another has neither', async () => {
+test('behaviour 15: whether a new LoRa device is registered is unknown, and it is active', async () => {
   expect(await lora()).toMatchObject({
-    registered: true,
+    registered: null,
     active: true,
     online: null,
     onlineState: 'UNKNOWN',
@@ -61,7 +64,7 @@ test('contract 4: a new LoRa device is registered and active, another has neithe
   expect(http).toMatchObject({ registered: null });
   expect(http).not.toHaveProperty('active');
   const changed = await world.admin('PUT', `/v3/devices/${http.id}`, { connectivity: 'LORA' });
-  expect(changed.body).toMatchObject({ registered: true, active: true });
+  expect(changed.body).toMatchObject({ registered: null, active: true });
 });
 
 test('contract 4: LoRa and not registered is DE_REGISTERED, in records, lists and filters', async () => {
@@ -92,9 +95,10 @@ test('contract 4: LoRa and not registered is DE_REGISTERED, in records, lists an
   expect(await run('register', [device.id])).toMatchObject({
     type: 'BULK_REGISTER',
     succeeded: true,
+    actions: [{ state: 'SKIPPED', data: { reason: 'the device belongs to no integration' } }],
   });
   expect(await read(device.id)).toMatchObject({
-    registered: true,
+    registered: null,
     onlineState: 'UNKNOWN',
     version: 2,
   });
@@ -116,7 +120,7 @@ test.each([
     ],
   });
   expect(told).toEqual([`${work} ${device.deviceId}`]);
-  expect(await read(device.id)).toMatchObject({ active, registered: true });
+  expect(await read(device.id)).toMatchObject({ active, registered: null });
 });
 
 test.each(['register', 'deregister', 'activate', 'deactivate'])(
@@ -127,7 +131,7 @@ test.each(['register', 'deregister', 'activate', 'deactivate'])(
     const ended = await run(work, [http.id, other.id]);
     expect(ended.actions.map((action: Body) => [action.state, action.data.errorCode])).toEqual([
       ['FAILED', '40906_NOT_REGISTRABLE'],
-      ['SUCCEEDED', undefined],
+      [work === 'register' ? 'SKIPPED' : 'SUCCEEDED', undefined],
     ]);
     expect(ended.actions[0].data.error).toContain('connected by HTTP');
   },
@@ -144,7 +148,7 @@ test('a rejection of a network server changes nothing and stops no other; an equ
     actionsFailed: 1,
     actions: [{ state: 'FAILED', data: { error: 'the server knows no refused-1' } }, {}, {}],
   });
-  expect(await read(refused.id)).toMatchObject({ registered: true, version: 0 });
+  expect(await read(refused.id)).toMatchObject({ registered: null, version: 0 });
   expect(await read(one.id)).toMatchObject({ registered: false, version: 1 });
   expect(await read(other.id)).toMatchObject({ registered: false, version: 1 });
 });
@@ -214,4 +218,91 @@ test('what a network server answered is stored, also when the time of the chunk 
   const isEnded = await runOperationChunk(records, id, isTimeUp, world.network.tell);
   expect(isEnded).toBe(true);
   expect(told).toEqual(devices.map((device) => `deregister ${device.deviceId}`));
+});
+
+test('behaviour 15: to register asks the server, also where it was asked before, and fails with its reason', async () => {
+  const [refused, device] = [await integrated('refused-2'), await integrated()];
+  const ended = await run('register', [refused.id, device.id]);
+  expect(told).toEqual(['register refused-2', `register ${device.deviceId}`]);
+  expect(ended).toMatchObject({
+    actionsFailed: 1,
+    actions: [
+      { state: 'FAILED', data: { error: 'the server knows no refused-2' } },
+      { state: 'SUCCEEDED' },
+    ],
+  });
+  expect(await read(refused.id)).toMatchObject({ registered: null });
+  expect(await read(device.id)).toMatchObject({ registered: true, version: 1 });
+  await run('register', [device.id]);
+  expect(told).toEqual([`register ${device.deviceId}`]);
+  expect(await read(device.id)).toMatchObject({ registered: true, version: 1 });
+});
+
+test.each(['register', 'deregister', 'activate', 'deactivate'])(
+  'behaviour 15: %s of a device whose server has no interface is SKIPPED with the reason',
+  async (work) => {
+    const device = await integrated(`untold-${work}`);
+    const before = await read(device.id);
+    if (work === 'activate') await run('deactivate', [device.id]);
+    const ended = await run(work, [device.id]);
+    const data = { id: device.id, reason: 'its server has no interface' };
+    if (work === 'activate') expect(ended.actions).toMatchObject([{ state: 'SUCCEEDED' }]);
+    else expect(ended.actions).toMatchObject([{ state: 'SKIPPED', data }]);
+    expect(ended).toMatchObject({ actionsCompleted: 1, actionsFailed: 0, succeeded: true });
+    expect(await read(device.id)).toMatchObject({
+      registered: before.registered,
+      active: before.active,
+    });
+    const path = `/v3/operations/${ended.id}`;
+    const old = await world.admin('GET', path, undefined, { 'akenza-client': 'x' });
+    expect(old.body.actions).toMatchObject([{ state: 'SUCCEEDED' }]);
+  },
+);
+
+test('behaviour 15: a server that does not answer is asked once, and its devices fail with that reason', async () => {
+  const devices = [await integrated('silent-1'), await integrated('silent-2'), await lora()];
+  const ended = await run(
+    'deregister',
+    devices.map(({ id }) => id),
+  );
+  expect(told).toEqual(['deregister silent-1']);
+  const failed = {
+    state: 'FAILED',
+    data: { error: 'The network server refused: it did not answer' },
+  };
+  expect(ended.actions).toMatchObject([failed, failed, { state: 'SUCCEEDED' }]);
+});
+
+test('behaviour 15: deleting devices deregisters them, and the operation tells what came of it', async () => {
+  const names = ['gone-1', 'refused-3', 'untold-3', 'silent-3'];
+  const devices = await Promise.all(names.map((name) => integrated(name)));
+  const local = await lora();
+  const ended = await run(
+    'delete',
+    [...devices, local].map(({ id }) => id),
+  );
+  expect(told.toSorted()).toEqual(names.map((name) => `deregister ${name}`).toSorted());
+  expect(ended).toMatchObject({ actionsFailed: 0, succeeded: true });
+  const dataOf = (at: number) => {
+    const { deregistered, reason } = ended.actions[at].data;
+    return [ended.actions[at].state, deregistered, reason];
+  };
+  expect([0, 1, 2, 3, 4].map(dataOf)).toEqual([
+    ['SUCCEEDED', true, undefined],
+    ['SUCCEEDED', false, 'the server knows no refused-3'],
+    ['SUCCEEDED', false, 'its server has no interface'],
+    ['SUCCEEDED', false, 'The network server refused: it did not answer'],
+    ['SUCCEEDED', undefined, undefined],
+  ]);
+  for (const { id } of devices)
+    expect((await world.admin('GET', `/v3/devices/${id}`)).status).toBe(404);
+});
+
+test('behaviour 15: deleting one device deregisters it, whatever its server says', async () => {
+  for (const name of ['gone-4', 'refused-4']) {
+    const { id } = await integrated(name);
+    told = [];
+    expect((await world.admin('DELETE', `/v3/devices/${id}`)).status).toBe(204);
+    expect(told).toEqual([`deregister ${name}`]);
+  }
 });

@@ -84,7 +84,7 @@ export async function startRecordsWorld(available: Available = everything) {
     clock: () => performance.now(),
     pause: () => new Promise((resolve) => void setImmediate(resolve)),
   });
-  const routes = routesOf(records, now, available, operations.start);
+  const routes = routesOf(records, now, available, operations.start, () => network.tell);
   const app = await createServer({
     routes,
     guard: { identify: (headers) => identify([keys, session(tenants)], headers), authorize },
@@ -182,6 +182,7 @@ function routesOf(
   now: () => number,
   available: Available,
   startOperation: (id: string) => void,
+  networkServers: () => TellNetworkServer | undefined,
 ): Route[] {
   const kept = createIdempotencyRecords({
     records: { db, ...records },
@@ -195,6 +196,7 @@ function routesOf(
     aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
     revealConnectorSecrets: false,
     dropSamples: async () => {},
+    networkServers,
     availableOutputs: { types: available, missingSetting: () => undefined, check: () => {} },
     startOperation,
     lastRunsOf: async () => new Map<string, never>(),

@@ -15,11 +15,11 @@ import { bytesOf } from '../edge/request-body.ts';
 import { createdOnce } from './create-once.ts';
 import type { OperationParts } from './operations.ts';
 
-export function deviceFileRoutes(parts: OperationParts): Route[] {
+export function deviceFileRoutes(parts: Omit<OperationParts, 'aliased'>): Route[] {
   return [exportRoute(parts), importRoute(parts)];
 }
 
-function exportRoute({ records }: OperationParts): Route {
+function exportRoute({ records }: Pick<OperationParts, 'records'>): Route {
   return route(deviceFiles.export, async ({ query }, principal) => {
     const { workspaceId, format = 'csv' } = query;
     const { organizationId } = await listReach(records, principal, {
@@ -34,7 +34,7 @@ function exportRoute({ records }: OperationParts): Route {
   });
 }
 
-function importRoute(parts: OperationParts): Route {
+function importRoute(parts: Omit<OperationParts, 'aliased'>): Route {
   const { records, startOperation } = parts;
   return route(deviceFiles.import, async (input, principal) => {
     const { query, body, headers } = input;

@@ -7,6 +7,7 @@ import {
   readDeviceByDeviceId,
   updateDevice,
 } from '../../inventory/devices/devices.ts';
+import { deregisterDeleted, type TellNetworkServer } from '../../inventory/devices/registration.ts';
 import { readProcessingLog } from '../../inventory/devices/processing-log.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
@@ -16,6 +17,8 @@ import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 export interface DeviceParts extends RecordParts {
   /** Deletes the samples of a deleted device. */
   readonly dropSamples: (deviceId: string) => Promise<void>;
+  /** Who tells network servers; undefined until they are connected. */
+  readonly networkServers: () => TellNetworkServer | undefined;
 }
 
 export function deviceRoutes(parts: DeviceParts): Route[] {
@@ -39,6 +42,7 @@ export function deviceRoutes(parts: DeviceParts): Route[] {
       updateDevice(records, principal, params.id, body),
     ),
     resourceRoute(devices.remove, byId(parts, 'device'), async ({ params }) => {
+      await deregisterDeleted(records, params.id, parts.networkServers());
       await deleteDevice(records, params.id);
       await parts.dropSamples(params.id);
       return undefined;

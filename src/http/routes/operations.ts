@@ -1,4 +1,5 @@
 // Routes of operations and of the bulk work that begins them (contract 4, 19).
+import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { bulkWork, operations } from '../../contract/endpoints/operations.ts';
 import {
@@ -26,6 +27,8 @@ import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 export interface OperationParts extends RecordParts {
   /** Begins the work of an accepted operation. */
   readonly startOperation: (id: string) => void;
+  /** Whether an answer to these headers is for clients of old (contract 34). */
+  readonly aliased: (headers: IncomingHttpHeaders) => boolean;
 }
 
 export function operationRoutes(parts: OperationParts): Route[] {
@@ -34,14 +37,22 @@ export function operationRoutes(parts: OperationParts): Route[] {
     route(operations.list, ({ query }, principal) =>
       listOperations(records, principal, listScopeOf(query), pageRequestOf(query)),
     ),
-    resourceRoute(operations.read, byId(parts, 'operation'), async ({ params, query }) => {
-      const pieces = await operationPieces(records, params.id, query.actions ?? 'first');
+    resourceRoute(operations.read, byId(parts, 'operation'), async ({ params, query, headers }) => {
+      const vendorNames = parts.aliased(headers);
+      const shown = query.actions ?? 'first';
+      const pieces = await operationPieces(records, params.id, shown, vendorNames);
       return new Answer<never>(200, Readable.from(pieces), {
         'content-type': 'application/json; charset=utf-8',
       });
     }),
-    resourceRoute(operations.actions, byId(parts, 'operation'), ({ params, query }) =>
-      operationActions(records, params.id, query.state, pageRequestOf(query)),
+    resourceRoute(operations.actions, byId(parts, 'operation'), ({ params, query, headers }) =>
+      operationActions(
+        records,
+        params.id,
+        query.state,
+        pageRequestOf(query),
+        parts.aliased(headers),
+      ),
     ),
     ...bulkRoutes(parts),
   ];

@@ -2,7 +2,7 @@
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { CustomFieldValue } from '../../model/custom-field.ts';
 import type { DataFlow } from '../../model/data-flow.ts';
-import { type Device, onlineStateOf } from '../../model/device.ts';
+import { type Device, isRegistered, onlineStateOf } from '../../model/device.ts';
 import type { Integration } from '../../model/integration.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import type { Tag } from '../../model/tag.ts';
@@ -85,7 +85,7 @@ function view(device: Device, context: DeviceContext, keysShown: boolean, now: n
     workspaceId: device.workspaceId,
     organizationId: device.organizationId,
     ...onlineStateOf(device.registered, context.metrics ?? null, device.onlineTimeoutSeconds, now),
-    registered: device.registered,
+    registered: isRegistered(device, context.metrics ?? null),
     // Not in the contract, so it is present only for LoRa devices.
     ...(device.active !== null && { active: device.active }),
     dataFlowId: device.dataFlowId,

@@ -8,17 +8,24 @@ import { findDevice, saveDevice } from '../../records/rows/devices.ts';
 import { found, nextVersion, type Step } from '../record-change.ts';
 
 /**
- * Tells the network server of the device's integration. It runs outside of any transaction, and
- * after a crash again for the same device, so that it must be harmless to repeat. A refusal is
- * thrown as a Problem and becomes the outcome of that device alone.
+ * Tells the network server of the device's integration, which agrees unless the value says why not.
+ * It runs outside of any transaction, and after a crash again for the same device, so that it must
+ * be harmless to repeat. A refusal is thrown as a Problem and becomes the outcome of that device
+ * alone.
  */
-export type TellNetworkServer = (device: Device, work: NetworkWork) => Promise<void>;
+export type TellNetworkServer = (
+  device: Device,
+  work: NetworkWork,
+) => Promise<NotTold | undefined | void>;
 
-/**
- * What network servers said about the next devices, by the action's id: a refusal, or undefined for
- * consent.
- */
-export type NetworkAnswers = ReadonlyMap<string, Problem | undefined>;
+/** `skipped`: nobody can be told. `unreachable`: the server gave no answer. */
+export type NotTold = { readonly skipped: string } | { readonly unreachable: string };
+
+/** What became of a question: a refusal, the reason why nobody was asked, or consent. */
+export type NetworkAnswer = Problem | { readonly skipped: string } | 'agreed';
+
+/** By the action's id; undefined for devices of no network server. */
+export type NetworkAnswers = ReadonlyMap<string, NetworkAnswer | undefined>;
 
 const wanted = {
   register: { registered: true },
@@ -27,7 +34,7 @@ const wanted = {
   deactivate: { active: false },
 } as const satisfies Record<NetworkWork, Partial<Pick<Device, 'registered' | 'active'>>>;
 
-function isNetworkWork(work: string): work is NetworkWork {
+export function isNetworkWork(work: string): work is NetworkWork {
   return (networkWorks as readonly string[]).includes(work);
 }
 
@@ -53,47 +60,94 @@ export async function askNetworkServers(
   { operation, actions, tell, isTimeUp }: NetworkQuestions,
 ): Promise<NetworkAnswers | undefined> {
   const { work } = operation.plan;
-  if (tell === undefined || !isNetworkWork(work)) return undefined;
-  const answers = new Map<string, Problem | undefined>();
+  if (tell === undefined || !(isNetworkWork(work) || work === 'delete')) return undefined;
+  const asked = work === 'delete' ? 'deregister' : work;
+  const answers = new Map<string, NetworkAnswer | undefined>();
+  // A server that gave no answer is not waited for again, device by device.
+  const silent = new Map<string, Problem>();
   for (const { id, input } of actions) {
     const device = await findDevice(records, String(input?.['id']));
-    const isAsked =
-      device?.workspaceId === operation.workspaceId &&
-      device.integrationId !== null &&
-      !isSo(device, work);
-    if (isAsked) answers.set(id, await answerOf(tell, device, work));
-    else answers.set(id, undefined);
-    if (isTimeUp()) break;
+    if (device?.workspaceId !== operation.workspaceId) answers.set(id, undefined);
+    else answers.set(id, await answerOf(tell, device, asked, silent));
+    if (isTimeUp() && silent.size === 0) break;
   }
-  return answers;
+  const isUnasked = [...answers.values()].every((answer) => answer === undefined);
+  return work === 'delete' && isUnasked ? undefined : answers;
 }
 
 async function answerOf(
   tell: TellNetworkServer,
   device: Device,
   work: NetworkWork,
-): Promise<Problem | undefined> {
+  silent: Map<string, Problem>,
+): Promise<NetworkAnswer | undefined> {
+  const { connectivity, integrationId } = device;
+  if (connectivity !== 'LORA') return undefined;
+  if (integrationId === null) return work === 'register' ? withoutServer : undefined;
+  // Devices count as registered since before servers were asked.
+  if (work !== 'register' && isSo(device, work)) return undefined;
+  const known = silent.get(integrationId);
+  if (known !== undefined) return known;
+  const answer = await askNetworkServer(tell, device, work);
+  if (!(answer instanceof Silence)) return answer;
+  silent.set(integrationId, answer.problem);
+  return answer.problem;
+}
+
+const withoutServer = { skipped: 'the device belongs to no integration' };
+
+class Silence {
+  readonly problem: Problem;
+
+  constructor(reason: string) {
+    this.problem = problem('networkServerRefused', { reason });
+  }
+}
+
+async function askNetworkServer(
+  tell: TellNetworkServer,
+  device: Device,
+  work: NetworkWork,
+): Promise<NetworkAnswer | Silence> {
   try {
-    await tell(device, work);
-    return undefined;
+    const told = await tell(device, work);
+    if (!told) return 'agreed';
+    return 'skipped' in told ? told : new Silence(told.unreachable);
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;
   }
 }
 
+/** Before a device is deleted alone. What its server says does not keep it. */
+export async function deregisterDeleted(
+  records: Records,
+  id: string,
+  tell: TellNetworkServer | undefined,
+): Promise<void> {
+  const device = await findDevice(records, id);
+  if (tell === undefined || device === undefined) return;
+  await answerOf(tell, device, 'deregister', new Map());
+}
+
 /**
  * A device that is as wanted already stays as it is. Throws 409 for a device that no network server
- * could know.
+ * could know. Without consent, a registered device is one of which nothing is known.
  */
-export async function registrationStep(step: Step, id: string, work: NetworkWork): Promise<Device> {
+export async function registrationStep(
+  step: Step,
+  id: string,
+  work: NetworkWork,
+  isAgreed = true,
+): Promise<Device> {
   const device = found(await findDevice(step, id), 'device', id);
   const { connectivity, deviceId } = device;
   if (connectivity !== 'LORA') throw problem('notRegistrable', { deviceId, connectivity, work });
-  if (isSo(device, work)) return device;
+  const isUnknown = !isAgreed && work === 'register' && device.registered === false;
+  if (!isUnknown && (!isAgreed || isSo(device, work))) return device;
   const record: Device = {
     ...device,
-    ...wanted[work],
+    ...(isUnknown ? { registered: null } : wanted[work]),
     ...nextVersion(device, undefined, step.now()),
   };
   await saveDevice(step, record);

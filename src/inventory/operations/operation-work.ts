@@ -13,13 +13,14 @@ import {
   tagDeviceStep,
   updateDeviceStep,
 } from '../devices/device-steps.ts';
-import { registrationStep } from '../devices/registration.ts';
+import { isNetworkWork, registrationStep } from '../devices/registration.ts';
 
 /** Throws Problem for an item that cannot be done. */
 export async function workOn(
   step: Step,
   operation: Operation,
   action: OperationAction,
+  isAgreed: boolean,
 ): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
   const { input } = action;
   if (input === null) throw new Error(`Action ${action.id} of an operation has nothing to do`);
@@ -32,6 +33,7 @@ export async function workOn(
   const device = await findDevice(step, deviceId);
   if (device?.workspaceId !== workspaceId)
     throw problem('notFound', { what: 'device', id: deviceId });
+  if (isNetworkWork(plan.work)) return registrationStep(step, deviceId, plan.work, isAgreed);
   return onDevice(step, plan, deviceId, input);
 }
 
@@ -48,11 +50,6 @@ function onDevice(
       return moveDeviceStep(step, id, plan);
     case 'tag':
       return tagDeviceStep(step, id, plan);
-    case 'register':
-    case 'deregister':
-    case 'activate':
-    case 'deactivate':
-      return registrationStep(step, id, plan.work);
     default:
       return updateDeviceStep(step, id, update);
   }

@@ -32,6 +32,7 @@ import { workOn } from './operation-work.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import {
   askNetworkServers,
+  type NetworkAnswer,
   type NetworkAnswers,
   type TellNetworkServer,
 } from '../devices/registration.ts';
@@ -50,25 +51,29 @@ export interface OperationItem {
   readonly input: JsonObject;
 }
 
-function actionView({ id, type, state, data, started, completed }: OperationAction) {
+function actionView(
+  { id, type, state, data, started, completed }: OperationAction,
+  vendorNames = false,
+) {
   return {
     id,
     type,
-    state: state as ActionState,
+    // Clients of old refuse states that they do not know.
+    state: vendorNames && state === 'SKIPPED' ? 'SUCCEEDED' : (state as ActionState),
     data,
     started: formatInstantOrNull(started),
     completed: formatInstantOrNull(completed),
   };
 }
 
-function view(operation: Operation, actions: readonly OperationAction[]) {
+function view(operation: Operation, actions: readonly OperationAction[], vendorNames = false) {
   const { id, workspaceId, creator, type, started, completed, total, done, failed } = operation;
   return {
     id,
     workspaceId,
     creator,
     type,
-    actions: actions.map(actionView),
+    actions: actions.map((action) => actionView(action, vendorNames)),
     started: formatInstant(started),
     completed: formatInstantOrNull(completed),
     totalActionsRequired: total,
@@ -141,7 +146,9 @@ export async function readOperation(records: Records, id: string) {
 /** Actions that are read and written in one turn of the event loop. */
 const actionsPerTurn = 500;
 
-const endedStates = ['SUCCEEDED', 'FAILED'] as const satisfies readonly ActionState[];
+const endedStates = ['SUCCEEDED', 'FAILED', 'SKIPPED'] as const satisfies readonly ActionState[];
+/** What did not fail is counted together. */
+const statesOf = { SUCCEEDED: ['SUCCEEDED', 'SKIPPED'], FAILED: ['FAILED'] } as const;
 
 /**
  * One page of the actions that have ended, in order; with a state, of those in it. The work goes on
@@ -150,22 +157,27 @@ const endedStates = ['SUCCEEDED', 'FAILED'] as const satisfies readonly ActionSt
 export async function operationActions(
   records: Records,
   id: string,
-  state: (typeof endedStates)[number] | undefined,
+  state: keyof typeof statesOf | undefined,
   request: PageRequest,
+  vendorNames: boolean,
 ) {
   const { done, failed } = found(await findOperation(records.db, id), 'operation', id);
   const totals = { SUCCEEDED: done - failed, FAILED: failed } as const;
   const total = state === undefined ? done : totals[state];
   const from = request.page * request.size;
   const rows = await pageOfActions(records, { id, done, state, total }, from, request.size);
-  return pageOf(rows.map(actionView), total, request);
+  return pageOf(
+    rows.map((row) => actionView(row, vendorNames)),
+    total,
+    request,
+  );
 }
 
 interface EndedActions {
   readonly id: string;
   /** Items end in order: those before this place. */
   readonly done: number;
-  readonly state: ActionState | undefined;
+  readonly state: keyof typeof statesOf | undefined;
   readonly total: number;
 }
 
@@ -176,7 +188,8 @@ async function pageOfActions(
   max: number,
 ): Promise<readonly OperationAction[]> {
   if (from >= total) return [];
-  if (state !== undefined) return actionsInState(db, id, { state, before: done, from, max });
+  if (state !== undefined)
+    return actionsInState(db, id, { states: statesOf[state], before: done, from, max });
   return endedActions(db, id, endedStates, { from, before: Math.min(from + max, done) });
 }
 
@@ -188,8 +201,10 @@ export async function operationPieces(
   records: Records,
   id: string,
   actions: 'first' | 'failed' | 'none' | 'all',
+  vendorNames: boolean,
 ) {
-  if (actions !== 'all') return [JSON.stringify(await operationView(records, id, actions))];
+  if (actions !== 'all')
+    return [JSON.stringify(await operationView(records, id, actions, vendorNames))];
   const operation = found(await findOperation(records.db, id), 'operation', id);
   const [head, tail] = JSON.stringify(view(operation, [])).split('"actions":[]') as [
     string,
@@ -204,7 +219,7 @@ export async function operationPieces(
       const places = { from, before: Math.min(from + actionsPerTurn, before) };
       let text = '';
       for (const action of await endedActions(records.db, id, endedStates, places)) {
-        text += separator + JSON.stringify(actionView(action));
+        text += separator + JSON.stringify(actionView(action, vendorNames));
         separator = ',';
       }
       if (text !== '') yield text;
@@ -214,7 +229,12 @@ export async function operationPieces(
   })();
 }
 
-async function operationView(records: Records, id: string, actions: 'first' | 'failed' | 'none') {
+async function operationView(
+  records: Records,
+  id: string,
+  actions: 'first' | 'failed' | 'none',
+  vendorNames: boolean,
+) {
   const operation = found(await findOperation(records.db, id), 'operation', id);
   const { done, failed } = operation;
   const shown = {
@@ -223,7 +243,8 @@ async function operationView(records: Records, id: string, actions: 'first' | 'f
     none: { state: undefined, total: 0 },
   } as const;
   const ended = { id, done, ...shown[actions] };
-  return view(operation, await pageOfActions(records, ended, 0, operationLimits.actionsShown));
+  const rows = await pageOfActions(records, ended, 0, operationLimits.actionsShown);
+  return view(operation, rows, vendorNames);
 }
 
 /** Newest first, without their actions. */
@@ -301,29 +322,34 @@ async function runAction(
   step: Step,
   operation: Operation,
   action: OperationAction,
-  refusal: Problem | undefined,
+  answer: NetworkAnswer | undefined,
 ): Promise<OperationAction> {
   const now = step.now();
-  const told: RecordChange[] = [];
+  const changes: RecordChange[] = [];
   const tasks: (() => void)[] = [];
   const ended = { ...action, started: now, completed: now };
   await sql`savepoint item`.execute(step.db);
   try {
-    if (refusal !== undefined) throw refusal;
+    const isDeletion = operation.plan.work === 'delete';
+    if (answer instanceof Problem && !isDeletion) throw answer;
+    const isSkipped = isSkip(answer);
     const device = await workOn(
       {
         ...step,
-        announce: (change) => void told.push(change),
+        announce: (one) => void changes.push(one),
         afterCommit: (task) => void tasks.push(task),
       },
       operation,
       action,
+      !isSkipped,
     );
     await sql`release savepoint item`.execute(step.db);
-    for (const change of told) step.announce(change);
+    for (const one of changes) step.announce(one);
     for (const task of tasks) step.afterCommit(task);
-    const data = { ...action.data, name: device.name, id: device.id, deviceId: device.deviceId };
-    return { ...ended, state: 'SUCCEEDED', data };
+    const { name, id, deviceId } = device;
+    const told = isDeletion ? deregistrationTold(answer) : reasonOf(answer);
+    const state = isSkipped && !isDeletion ? 'SKIPPED' : 'SUCCEEDED';
+    return { ...ended, state, data: { ...action.data, name, id, deviceId, ...told } };
   } catch (error) {
     // A full or failing disk is not an error of the item: the operation continues when the disk
     // works again.
@@ -336,6 +362,21 @@ async function runAction(
       data: { ...failedData(action), errorCode: error.code, error: error.message },
     };
   }
+}
+
+function isSkip(answer: NetworkAnswer | undefined): answer is { readonly skipped: string } {
+  return answer !== undefined && answer !== 'agreed' && !(answer instanceof Problem);
+}
+
+function reasonOf(answer: NetworkAnswer | undefined) {
+  if (answer instanceof Problem) return { reason: answer.message };
+  return isSkip(answer) ? { reason: answer.skipped } : {};
+}
+
+/** A device is deleted whatever its network server says, and the operation tells that. */
+function deregistrationTold(answer: NetworkAnswer | undefined) {
+  if (answer === undefined) return {};
+  return { deregistered: answer === 'agreed', ...reasonOf(answer) };
 }
 
 function failedData({ data, input }: OperationAction) {

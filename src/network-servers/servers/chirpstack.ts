@@ -11,7 +11,13 @@ import type {
   ServerProperties,
   WebhookQuery,
 } from '../network-server.ts';
-import { known, type Reception, receivedBy, spreadingFactorOf } from '../radio.ts';
+import {
+  batteryPercentOf,
+  known,
+  type Reception,
+  receivedBy,
+  spreadingFactorOf,
+} from '../radio.ts';
 import {
   base64At,
   countAt,
@@ -20,13 +26,17 @@ import {
   measureAt,
   nonEmpty,
   objectsAt,
+  percentAt,
   refuse,
   textAt,
   timeAt,
   valueAt,
 } from '../webhook-fields.ts';
 
-const kinds = ['up', 'join', 'ack', 'txack', 'log', 'status', 'location', 'integration'] as const;
+const kinds = [
+  ...(['up', 'join', 'ack', 'txack', 'log', 'error', 'status', 'location'] as const),
+  'integration',
+] as const;
 type Kind = (typeof kinds)[number];
 
 const euiPaths = ['deviceInfo.devEui', 'devEui', 'devEUI'] as const;
@@ -47,6 +57,10 @@ function read(body: JsonObject, query: WebhookQuery): readonly ServerEvent[] {
       return [report(body, deviceEui, 'SENT')];
     case 'log':
       return logged(body, deviceEui);
+    case 'error':
+      return [errorOfVersion3(body, deviceEui)];
+    case 'status':
+      return status(body, deviceEui);
     default:
       return [];
   }
@@ -59,6 +73,7 @@ function kindOf(body: JsonObject, query: WebhookQuery): Kind {
   if (valueAt(body, 'acknowledged') !== undefined) return 'ack';
   if (valueAt(body, 'downlinkId') !== undefined) return 'txack';
   if (valueAt(body, 'level') !== undefined && valueAt(body, 'code') !== undefined) return 'log';
+  if (valueAt(body, 'error') !== undefined) return 'error';
   if (valueAt(body, 'margin') !== undefined) return 'status';
   if (valueAt(body, 'location') !== undefined) return 'location';
   if (valueAt(body, 'fCnt') !== undefined || valueAt(body, 'rxInfo') !== undefined) return 'up';
@@ -80,6 +95,22 @@ function uplink(body: JsonObject, deviceEui: string): ServerEvent {
     metrics: { ...receivedBy(objectsAt(body, 'rxInfo').map(reception)), ...known({ sf }) },
     time: timeAt(body, 'time'),
   });
+}
+
+/** The battery in percent, unless the device has an external supply or does not know. */
+function status(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
+  const isUnknown = flagAt(body, 'batteryLevelUnavailable') || flagAt(body, 'externalPowerSource');
+  const batteryLevel = isUnknown
+    ? undefined
+    : (percentAt(body, 'batteryLevel') ?? batteryPercentOf(measureAt(body, 'battery')));
+  const metrics = known({ uplinkSize: 0, batteryLevel });
+  const message = 'The device told the network server its status';
+  return [{ kind: 'frame', deviceEui, metrics, level: 'INFO', message }];
+}
+
+function errorOfVersion3(body: JsonObject, deviceEui: string): ServerEvent {
+  const told = `${textAt(body, 'type') ?? ''} ${textAt(body, 'error') ?? ''}`.trim();
+  return { kind: 'note', deviceEui, level: 'ERROR', message: `The network server says: ${told}` };
 }
 
 function reception(gateway: JsonObject): Reception {

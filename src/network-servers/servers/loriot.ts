@@ -1,7 +1,13 @@
 // Loriot: messages of its application output, its downlink command and its device list.
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
-import { frameEvent, joinEvent, withAcknowledgement } from '../lora-frame.ts';
+import {
+  frameEvent,
+  frameWithoutData,
+  joinEvent,
+  type LoraFrame,
+  withAcknowledgement,
+} from '../lora-frame.ts';
 import type {
   DownlinkApi,
   NetworkServer,
@@ -53,18 +59,19 @@ function read(body: JsonObject): readonly ServerEvent[] {
 
 function received(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
   const isEncrypted = valueAt(body, 'data') === undefined && valueAt(body, 'encdata') !== undefined;
-  const frame = isEncrypted ? encryptedNote(deviceEui) : dataFrame(body, deviceEui);
-  return withAcknowledgement(frame, flagAt(body, 'ack'));
+  const frame = loraFrame(body, deviceEui);
+  const event = isEncrypted ? frameWithoutData(frame, encrypted) : frameEvent(frame);
+  return withAcknowledgement(event, flagAt(body, 'ack'));
 }
 
-function encryptedNote(deviceEui: string): ServerEvent {
-  const message =
-    'The payload is encrypted: give the network server the application session key of the device';
-  return { kind: 'note', deviceEui, level: 'ERROR', message };
-}
+const encrypted = {
+  level: 'ERROR',
+  message:
+    'The payload is encrypted: give the network server the application session key of the device',
+} as const;
 
-function dataFrame(body: JsonObject, deviceEui: string): ServerEvent {
-  return frameEvent({
+function loraFrame(body: JsonObject, deviceEui: string): LoraFrame {
+  return {
     deviceEui,
     port: countAt(body, 'port', 255),
     payloadHex: hexAt(body, 'data'),
@@ -78,7 +85,7 @@ function dataFrame(body: JsonObject, deviceEui: string): ServerEvent {
       }),
     },
     time: epochAt(body, 'ts'),
-  });
+  };
 }
 
 function reception(gateway: JsonObject): Reception {

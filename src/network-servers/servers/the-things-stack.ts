@@ -44,6 +44,8 @@ function read(body: JsonObject): readonly ServerEvent[] {
   if (valueAt(body, 'join_accept') !== undefined) {
     return [joinEvent(deviceEui, textAt(body, 'end_device_ids.dev_addr'))];
   }
+  // A copy of the uplink message, which is decoded when it arrives itself.
+  if (valueAt(body, 'uplink_normalized') !== undefined) return [normalizedNote(deviceEui)];
   for (const [member, state] of Object.entries(downlinkStates)) {
     const told = objectAt(body, member);
     if (told !== undefined)
@@ -65,6 +67,12 @@ function read(body: JsonObject): readonly ServerEvent[] {
     'uplink_message',
     'is needed, or another message of The Things Stack such as join_accept or downlink_ack',
   );
+}
+
+function normalizedNote(deviceEui: string): ServerEvent {
+  const message =
+    'A normalized payload was received and is not decoded: let the network server send uplink messages';
+  return { kind: 'note', deviceEui, level: 'INFO', message };
 }
 
 function uplink(body: JsonObject, deviceEui: string): ServerEvent {

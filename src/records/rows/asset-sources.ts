@@ -55,7 +55,9 @@ export function assetSources(words: EngineSql, now: EpochMs): Sources {
     onlineState: {
       value: sql`case when ${isRegistered} = 0 then 'de_registered' else case ${isOnline} when true then 'online' when false then 'offline' else 'unknown' end end`,
     },
-    registered: { value: isRegistered },
+    registered: {
+      value: sql`coalesce(${isRegistered}, case when ${sql.ref('devices.connectivity')} = 'LORA' and ${lastUplinkAt} is not null then 1 end)`,
+    },
     workspaceId: column('devices.workspaceId'),
     integrationId: column('devices.integrationId'),
     dataFlow: column('devices.dataFlowId'),

@@ -131,12 +131,12 @@ export async function endedActions(
   );
 }
 
-/** Actions in the state before a place, in order: `max` of them behind the first `from`. */
+/** Actions in one of the states before a place, in order: `max` of them behind the first `from`. */
 export async function actionsInState(
   db: RecordsDb,
   operationId: string,
   asked: {
-    readonly state: ActionState;
+    readonly states: readonly ActionState[];
     readonly before: number;
     readonly from: number;
     readonly max: number;
@@ -147,7 +147,7 @@ export async function actionsInState(
     .selectAll()
     .where('operationId', '=', operationId)
     .where('place', '<', asked.before)
-    .where('state', '=', asked.state);
+    .where(isOneOf('state', asked.states));
   const page = query.orderBy('place').limit(asked.max).offset(asked.from);
   return (await page.execute()).map(actionFromRow);
 }
