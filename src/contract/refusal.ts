@@ -6,7 +6,7 @@ import { namedObject } from './named.ts';
 import { id, oneOf, orNull, time } from './record-fields.ts';
 
 /** What refusals can be ordered by. */
-export const refusalSortFields = ['last', 'first', 'count', 'reason', 'deviceId', 'id'] as const;
+const refusalSortFields = ['last', 'first', 'count', 'reason', 'deviceId', 'id'] as const;
 
 export const refusalSchema = namedObject('Refusal', {
   id,

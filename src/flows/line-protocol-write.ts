@@ -55,7 +55,7 @@ export interface WriteOutcome {
   readonly refused: readonly RefusedPoints[];
 }
 
-export interface RefusedPoints {
+interface RefusedPoints {
   /** Physical id; null where the line names none. */
   readonly deviceId: string | null;
   readonly status: number;

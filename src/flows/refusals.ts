@@ -39,7 +39,7 @@ export interface RefusedUplink {
  * Whose uplink it was. Without the right secret there is an address, and perhaps the connector that
  * was named; else the device may tell the connector.
  */
-export type RefusedBy =
+type RefusedBy =
   | { readonly connectorId: string; readonly address?: undefined }
   | { readonly connectorId?: string; readonly address: string };
 
@@ -49,7 +49,7 @@ interface Pending extends Omit<Refusal, 'id' | 'organizationId' | 'workspaceId' 
   readonly connectorId: string | undefined;
 }
 
-export interface RefusalsParts {
+interface RefusalsParts {
   readonly records: Records;
   readonly now: () => EpochMs;
   readonly setTimer: SetTimer;

@@ -14,7 +14,7 @@ interface Owner<H> {
   place: number;
 }
 
-export interface SharedPoolOptions<H> {
+interface SharedPoolOptions<H> {
   readonly max: number;
   /**
    * Called for each holding that gives way to another one; it is no longer in the pool. Without it

@@ -117,7 +117,7 @@ export async function listRefusals(
   return { rows: rows.map(fromRow), total };
 }
 
-export const refusalSortColumns = {
+const refusalSortColumns = {
   last: 'last',
   first: 'first',
   count: 'count',
