@@ -51,8 +51,7 @@ function isShared(
   if (place.workspaceId !== share.workspaceId) return false;
   if (scope === 'dashboard') return place.what === 'dashboard' && place.id === share.dashboardId;
   if (scope !== 'asset') return false;
-  if (place.what === 'device') return share.deviceIds.has(place.id);
-  return place.what === 'tag' && share.tagIds.has(place.id);
+  return (place.what === 'device' || place.what === 'tag') && share.series.has(place.id);
 }
 
 type Where = Pick<Place, 'organizationId' | 'workspaceId'>;

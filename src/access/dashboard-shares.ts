@@ -1,12 +1,8 @@
-// Tokens of shared dashboards: each reads one dashboard and the data of the devices that it names (contract 37).
-import type { EpochMs } from '../model/instant.ts';
+// Tokens of shared dashboards: each reads one dashboard and the series of its tiles (contract 37, 42).
+import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import {
-  idsInConfiguration,
-  type SharedDashboard,
-  shareTokenPrefix,
-} from '../model/shared-dashboard.ts';
+import { seriesOfTiles, type SharedSeries, shareTokenPrefix } from '../model/shared-dashboard.ts';
 import type { RecordsDb } from '../records/records.ts';
 import {
   dashboardOfToken,
@@ -28,40 +24,45 @@ export interface ShareAuthenticator {
   authenticate(headers: RequestHeaders): Promise<Principal> | undefined;
 }
 
-type Ids = Pick<SharedDashboard, 'deviceIds' | 'tagIds'>;
+/** A token in use is noted in the audit log once in this time. */
+const useEveryMs = hourMs;
 
 export function createShareAuthenticator(parts: {
   readonly db: RecordsDb;
   readonly now: () => EpochMs;
+  /** Notes the use in the records and in the audit log. */
+  readonly used: (share: SharedBy, before: EpochMs) => void;
 }): ShareAuthenticator {
-  const { db, now } = parts;
+  const { db, now, used } = parts;
   /** By dashboard and version, because a configuration may be large. */
-  const known = createBoundedMap<string, Ids>(dashboardsKept);
+  const known = createBoundedMap<string, SharedSeries>(dashboardsKept);
 
-  async function idsOf({ dashboardId, version }: SharedBy): Promise<Ids> {
+  async function seriesOf({ dashboardId, version }: SharedBy): Promise<SharedSeries> {
     const kept = known.use(`${dashboardId} ${version}`);
     if (kept !== undefined) return kept;
     const current = await findConfiguration(db, dashboardId);
     if (current === undefined) throw problem('invalidToken');
-    const ids = idsInConfiguration(current.configuration);
-    known.set(`${dashboardId} ${current.version}`, ids);
-    return ids;
+    const series = seriesOfTiles(current.configuration);
+    known.set(`${dashboardId} ${current.version}`, series);
+    return series;
   }
 
   async function principalOf(token: string): Promise<Principal> {
     if (token.length > tokenLengthMax) throw problem('invalidToken');
     const found = await dashboardOfToken(db, secretHash(token), now());
     if (found === undefined) throw problem('invalidToken');
-    const { dashboardId, organizationId, workspaceId } = found;
+    const { id, dashboardId, organizationId, workspaceId, lastUsed } = found;
+    const before = now() - useEveryMs;
+    if (lastUsed === null || lastUsed < before) used(found, before);
     return {
       // Like a key without any permission; only `share` says what it reads.
       kind: 'API_KEY',
-      id: dashboardId,
+      id,
       name: 'Shared dashboard',
       organizationId,
       workspaces: new Set(),
       permissions: {},
-      share: { dashboardId, workspaceId, ...(await idsOf(found)) },
+      share: { dashboardId, workspaceId, series: await seriesOf(found) },
     };
   }
 

@@ -27,6 +27,7 @@ import {
 } from '../access/token-service.ts';
 import type { Config } from '../config.ts';
 import type { Guard } from '../http/edge/admission.ts';
+import { noteShareUse } from '../inventory/workspaces/dashboard-shares.ts';
 import type { Actor } from '../model/actor.ts';
 import { minuteMs } from '../model/instant.ts';
 import type { ChangeFollower } from '../model/record.ts';
@@ -63,8 +64,10 @@ export function composeAccess(
   records: OpenRecords,
   actAs: Access['actAs'],
   now: () => number,
+  failed: (what: string, error: unknown) => void = () => undefined,
 ): Access {
   const { db } = records;
+  const useFailed = (error: unknown) => failed('noting the use of a shared dashboard', error);
   const isShared = nodeOf(db) !== '';
   const tokenLifetimeMs = (tokenLifetimeSeconds + 2 * clockSkewSeconds) * 1_000;
   const keys = createSigningKeys({ records, now, tokenLifetimeMs });
@@ -81,7 +84,10 @@ export function composeAccess(
     attempts: createAttempts(now),
     codeAttempts: createAttempts(now, codeLimits),
     authenticators: [apiKeys, bearer, sessions],
-    shares: createShareAuthenticator({ db, now }),
+    shares: createShareAuthenticator({
+      ...{ db, now },
+      used: (share, before) => void noteShareUse({ db, now }, share, before).catch(useFailed),
+    }),
     actAs,
     organizationOf: (named) => namedOrganization(db, named),
     recordChanged(change) {

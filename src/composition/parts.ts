@@ -83,7 +83,13 @@ export async function openParts(start: Start): Promise<Parts> {
   const refusals = new Refusals({ records, now, setTimer, failed });
   closers.push('refusals', () => refusals.close());
   const address = createPublicAddress(config);
-  const access = composeAccess(address.url, records, requests.actAs, now);
+  const access = composeAccess(
+    address.url,
+    records,
+    requests.actAs,
+    now,
+    telemetry.backgroundFailed,
+  );
   closers.push('access', () => access.saveUses());
   changes.follow(directory, access);
   const network: { servers?: TellNetworkServer } = {};

@@ -86,13 +86,27 @@ const expires = orNull(
   Type.String({ format: 'date-time', description: 'Null: valid until it is revoked' }),
 );
 export const shareBody = namedObject('DashboardShareBody', {
-  expires: optional(Type.String({ description: 'ISO-8601 time in the future; never by default' })),
+  expires: optional(
+    Type.String({
+      description: 'ISO-8601 time in the future. In 90 days by default; null for no end',
+    }),
+  ),
 });
 export const newShareSchema = namedObject('NewDashboardShare', {
+  id: Type.String({ description: 'Names the link in the list and in the audit log' }),
   url: Type.String({ description: 'With the token behind the number sign' }),
   token: Type.String({ description: 'Shown only here; to be sent as a bearer token' }),
   expires,
 });
 export const sharesSchema = namedObject('DashboardShares', {
-  shares: list(Type.Object({ created: time, expires })),
+  shares: list(
+    Type.Object({
+      id,
+      created: time,
+      expires,
+      lastUsed: orNull(
+        Type.String({ format: 'date-time', description: 'To the hour; null: never used' }),
+      ),
+    }),
+  ),
 });

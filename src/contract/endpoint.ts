@@ -72,10 +72,11 @@ export interface Endpoint {
   /** What the permission of `access` does not cover, as sentences for the interface reference. */
   readonly needsAlso?: string;
   /**
-   * Whether the token of a shared dashboard may call it, for that dashboard and the devices and tags
-   * that it names; other endpoints refuse such tokens.
+   * Whether the token of a shared dashboard may call it, for the series of its tiles; other endpoints
+   * refuse such tokens. `series`: the request names device or tag, topic and data key, and is refused
+   * for others. `narrowed`: the handler answers nothing else.
    */
-  readonly takesShares?: true;
+  readonly takesShares?: 'series' | 'narrowed';
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;

@@ -14,6 +14,7 @@ export const kindPrefixes = {
   dashboardGroup: '15',
   deviceConfiguration: '16',
   view: '17',
+  dashboardShare: '18',
   rule: '21',
   alarm: '22',
   organization: '28',

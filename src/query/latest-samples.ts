@@ -5,6 +5,7 @@ import { earliest, type EpochMs, formatInstant, hourMs } from '../model/instant.
 import type { Json, JsonObject } from '../model/json.ts';
 import { newestUntil } from '../model/newest.ts';
 import type { Sample } from '../model/sample.ts';
+import { sharedKeys, type SharedDashboard } from '../model/shared-dashboard.ts';
 import type { UnreadableSamples } from '../samples/sample-store.ts';
 import type { EndsTally } from '../summaries/facets/ends.ts';
 import type { ReadingStore } from './sample-reader.ts';
@@ -28,6 +29,8 @@ export interface WantedSamples {
   readonly now: EpochMs;
   /** Called for what the read omits. */
   readonly unreadable: (samples: UnreadableSamples) => void;
+  /** Only what the tiles of the shared dashboard show. */
+  readonly share?: SharedDashboard | undefined;
 }
 
 interface LatestValue {
@@ -52,13 +55,14 @@ export async function latestOfDevices(
   wanted: WantedSamples,
   store: LatestStore,
 ): Promise<LatestOfDevice[]> {
-  const { topics, keys, now, unreadable } = wanted;
+  const { topics, keys, now, unreadable, share } = wanted;
   const until = newestUntil(now);
-  const found = await store.latest({
+  const stored = await store.latest({
     deviceIds,
     ...(topics !== undefined && { topics }),
     unreadable,
   });
+  const found = share === undefined ? stored : stored.map((all) => samplesOfShare(all, share));
   const values = keys && (await lastValues(deviceIds, found, { ...wanted, keys, until }, store));
   return deviceIds.map((deviceId, i) => ({
     deviceId,
@@ -70,6 +74,20 @@ export async function latestOfDevices(
     })),
     ...(values !== undefined && { values: shownValues(values[i] ?? new Map(), until) }),
   }));
+}
+
+/** What the tiles of the shared dashboard show of the samples, without the notes on the rest. */
+export function samplesOfShare(
+  samples: readonly Sample[],
+  share: SharedDashboard | undefined,
+): readonly Sample[] {
+  if (share === undefined) return samples;
+  return samples.flatMap(({ deviceId, topic, timestamp, data }) => {
+    const keys = sharedKeys(share, deviceId, topic);
+    return keys === undefined
+      ? []
+      : { deviceId, topic, timestamp, data: narrowed(data, [...keys]) };
+  });
 }
 
 /** A key without a value is omitted. */
@@ -114,7 +132,7 @@ async function lastValues(
   wanted: WantedValues,
   store: LatestStore,
 ): Promise<Values[]> {
-  const { keys, until } = wanted;
+  const { keys, until, share } = wanted;
   const values: Values[] = deviceIds.map(() => new Map());
   const searches = new Map<string, Search>();
   for (const [place, samples] of found.entries())
@@ -124,6 +142,7 @@ async function lastValues(
       for (const { topic, timestamp, data } of samples.slice(0, searchLimits.topicsMax)) {
         const isOlder = known !== undefined && !isLater(timestamp, known.timestamp, until);
         if (isOlder || (dataValue(data, key) ?? null) !== null) continue;
+        if (share && !sharedKeys(share, deviceIds[place] ?? '', topic)?.has(key)) continue;
         const name = `${key}\n${topic}`;
         const search = searches.get(name) ?? { topic, key, places: [] };
         searches.set(name, search);

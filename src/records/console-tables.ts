@@ -5,6 +5,8 @@ type JsonText = string;
 
 export interface ConsoleTables {
   dashboardShares: {
+    id: string;
+    lastUsed: number | null;
     tokenHash: string;
     dashboardId: string;
     created: number;

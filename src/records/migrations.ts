@@ -59,6 +59,7 @@ import * as judgedTimes from './migrations/0130-judged-times.ts';
 import * as refusals from './migrations/0140-refusals.ts';
 import * as moreOrganizationCounts from './migrations/0141-more-organization-counts.ts';
 import type { EngineEvents } from './engine.ts';
+import * as shareIds from './migrations/0150-share-ids.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -116,6 +117,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0130-judged-times': judgedTimes,
   '0140-refusals': refusals,
   '0141-more-organization-counts': moreOrganizationCounts,
+  '0150-share-ids': shareIds,
 };
 
 /**

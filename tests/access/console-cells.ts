@@ -32,6 +32,11 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
     ...record('workspace', ['dashboard', 'update'], shareOf),
     also: [['asset', 'read']],
   },
+  'GET /v3/dashboards/:id/shares': record(
+    'workspace',
+    ['dashboard', 'read'],
+    (of) => `/v3/dashboards/${of.dashboard}/shares`,
+  ),
   'DELETE /v3/dashboards/:id/share': record('workspace', ['dashboard', 'update'], shareOf),
   'GET /v3/workspaces/:id/retention-effect': record(
     'workspace',

@@ -1,4 +1,4 @@
-// Contract 37: the token of a shared dashboard reads that dashboard and the data of its devices, and nothing else.
+// Contract 37, 42: the token of a shared dashboard reads that dashboard and the series of its tiles, and nothing else.
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -48,18 +48,31 @@ beforeAll(async () => {
     name: 'Shown',
     workspaceId: world.workspaceId,
     configuration: {
-      tiles: [{ kind: 'value', device: shown.id }, { of: [elsewhere.id, foreign.device] }],
-      tag: own.tag,
-      anything: { [own.device]: true },
+      tiles: [
+        { kind: 'value', series: [{ deviceId: shown.id, dataKey: 'a' }] },
+        {
+          kind: 'line',
+          series: [
+            { deviceId: elsewhere.id, dataKey: 'a' },
+            { deviceId: foreign.device, dataKey: 'a' },
+            { tagId: own.tag, topic: 'default', dataKey: 'a' },
+          ],
+        },
+      ],
+      anything: { [own.device]: true, deviceId: own.device, dataKey: 'a' },
     },
   });
   const share = await owner.must('POST', `/v3/dashboards/${dashboard.id}/share`);
   ({ token } = share);
   expect(share).toEqual({
+    id: expect.stringMatching(/^18[0-9a-f]{14}$/),
     url: expect.stringMatching(new RegExp(`/shared/dashboards/${dashboard.id}#${token}$`)),
     token: expect.stringMatching(/^share_[\w-]{43}$/),
-    expires: null,
+    expires: expect.any(String),
   });
+  const days = (Date.parse(share.expires) - Date.now()) / 86_400_000;
+  expect(days).toBeGreaterThan(89.9);
+  expect(days).toBeLessThan(90.1);
   reader = actingBy(at.base, { authorization: `Bearer ${token}` });
 }, 30_000);
 afterAll(() => at.close());
@@ -87,7 +100,7 @@ const queriesOf = (id: string): [string, string, object?][] => [
 describe('reads', () => {
   test('the dashboard and the data of its devices and tags', async () => {
     const { configuration } = await reader.must('GET', `/v3/dashboards/${dashboard.id}`);
-    expect(configuration.tag).toBe(own.tag);
+    expect(configuration.tiles[1].series[2].tagId).toBe(own.tag);
     for (const [method, path, body] of queriesOf(shown.id))
       expect((await reader.call(method, path, body)).status, path).toBe(200);
     const byTag = await reader.must('POST', `/v3/tags/${own.tag}/query/raw/kpi`, metric);
@@ -96,11 +109,83 @@ describe('reads', () => {
 
   test.each([
     ['a device that it does not name', () => hidden.id, 403],
+    ['a device that is named beside its tiles', () => own.device, 403],
     ['a named device of another workspace', () => elsewhere.id, 403],
     ['a named device of another organization', () => foreign.device, 404],
   ])('not %s', async (_, id, status) => {
     for (const [method, path, body] of queriesOf(id()))
       expect((await reader.call(method, path, body)).status, path).toBe(status);
+  });
+
+  test('behaviour 19: no other topic or data key of the device of a tile', async () => {
+    const device = await at.world.device();
+    const samples = [
+      { data: { shown: 1, secret: 2, nested: { shown: 3, secret: 4 } } },
+      { topic: 'other', data: { shown: 5, secret: 6 } },
+      { topic: 'third', data: { shown: 7, secret: 8 } },
+    ].map((one) => ({ deviceId: device.id, timestamp: '2026-03-01T10:00:00Z', ...one }));
+    await at.world.must('POST', '/v3/samples/bulk', samples);
+    const series = [
+      { deviceId: device.id, dataKey: 'shown' },
+      { deviceId: device.id, dataKey: 'nested.shown' },
+      { deviceId: device.id, dataKey: 'shown', topic: 'third' },
+    ];
+    const { id } = await at.owner.must('POST', '/v3/dashboards', {
+      ...{ name: 'Few', workspaceId: at.world.workspaceId },
+      configuration: {
+        ...{ schema: 'heliograph-dashboard', version: 1 },
+        tiles: [{ id: 't', kind: 'line', x: 0, y: 0, width: 4, height: 4, series }],
+      },
+    });
+    const made = await at.owner.must('POST', `/v3/dashboards/${id}/share`, {});
+    const few = actingBy(at.base, { authorization: `Bearer ${made.token}` });
+    const seen = { default: { shown: 1, 'nested.shown': 3 }, third: { shown: 7 } };
+    const byTopic = (list: readonly { topic: string; data: object }[]) =>
+      Object.fromEntries(list.map(({ topic, data }) => [topic, data]));
+    const query = `/v3/devices/${device.id}/query`;
+    expect(byTopic(await few.must('GET', `${query}?topic=*`))).toEqual(seen);
+    expect(byTopic(await few.must('POST', query, { topic: '*' }))).toEqual(seen);
+    expect(await few.must('POST', query, { topic: 'other' })).toEqual([]);
+    expect((await few.must('GET', `${query}/topics`)).toSorted()).toEqual(['default', 'third']);
+    expect(Object.keys(seen)).toContain((await few.must('GET', `${query}/latest-sample`)).topic);
+    expect((await few.call('GET', `${query}/latest-sample?topic=other`)).status).toBe(404);
+    for (const keys of [undefined, ['shown', 'secret', 'nested.shown', 'nested']]) {
+      const body = { deviceIds: [device.id], ...(keys && { keys }) };
+      const { content } = await few.must('POST', '/v3/devices/query/latest', body);
+      expect(byTopic(content[0].samples)).toEqual(seen);
+      expect(JSON.stringify(content)).not.toContain('secret');
+    }
+    for (const [topic, dataKey, status] of [
+      ['default', 'shown', 200],
+      ['default', 'nested.shown', 200],
+      ['third', 'shown', 200],
+      ['default', 'secret', 403],
+      ['default', 'nested', 403],
+      ['default', 'nested.secret', 403],
+      ['other', 'shown', 403],
+      ['*', 'shown', 403],
+    ] as const) {
+      const asked = { ...metric, topic, dataKey };
+      const old = {
+        ...{ data: { key: dataKey, topic }, timestamp: day },
+        bucket: { interval: 'PT1H', aggregation: 'MAX' },
+      };
+      const one = { deviceId: device.id, topic, dataKey, accumulators: ['MAX'] };
+      for (const [path, body] of [
+        [`${query}/raw/kpi`, asked],
+        [`${query}/aggregated/hourly/kpi`, asked],
+        [`${query}/raw/time-series`, asked],
+        [`${query}/time-series`, { topic, dataKey }],
+        [`${query}/time-series/aggregation`, old],
+        ['/v3/devices/query/batch', { ...asked, deviceIds: [device.id] }],
+        ['/v3/devices/query/batch/raw/accumulated-kpi', { ...asked, deviceIds: [device.id] }],
+        ['/v3/devices/query/batch/raw/time-series', { ...asked, deviceIds: [device.id] }],
+        ['/v3/devices/query/batch/time-series', { interval: day, series: [one] }],
+      ] as const)
+        expect((await few.call('POST', path, body)).status, `${path} ${topic} ${dataKey}`).toBe(
+          status,
+        );
+    }
   });
 
   test('no lists, and no other device together with a named one', async () => {
@@ -157,11 +242,15 @@ test('the live stream, MQTT credentials and a second credential refuse it', asyn
 });
 
 describe('sharing', () => {
+  let configuration: object;
+  beforeAll(() => {
+    configuration = { tiles: [{ series: [{ deviceId: shown.id, dataKey: 'a' }] }] };
+  });
   const make = (body: object = {}) =>
     at.owner.must('POST', '/v3/dashboards', {
       name: 'x',
       workspaceId: own.workspace,
-      configuration: { device: shown.id },
+      configuration,
       ...body,
     });
   const statusOf = async (shared: string) => {
@@ -175,7 +264,6 @@ describe('sharing', () => {
     const { token: shared } = await at.owner.must('POST', `${path}/share`);
     expect(await statusOf(shared)).toBe(403);
     const writer = await at.key({ permissions: { dashboard: ['read', 'update'] } });
-    const configuration = { device: shown.id };
     expect((await writer.call('PUT', path, { configuration })).status).toBe(403);
     expect((await writer.call('POST', `${path}/share`, {})).status).toBe(403);
     await writer.must('PUT', path, { name: 'Renamed' });
@@ -190,7 +278,7 @@ describe('sharing', () => {
     const path = `/v3/dashboards/${id}/share`;
     const expires = new Date(Date.now() + 1_500).toISOString();
     const ending = await at.owner.must('POST', path, { expires });
-    const lasting = await at.owner.must('POST', path, {});
+    const lasting = await at.owner.must('POST', path, { expires: null });
     expect(ending.expires).toBe(expires);
     const { shares } = await at.owner.must('GET', path);
     expect(shares.map((one: { expires: string | null }) => one.expires)).toEqual([expires, null]);
@@ -209,6 +297,28 @@ describe('sharing', () => {
   test.each(['yesterday', '2001-01-01T00:00:00Z'])('an end of %s is refused', async (expires) => {
     const path = `/v3/dashboards/${dashboard.id}/share`;
     expect((await at.owner.call('POST', path, { expires })).status).toBe(400);
+  });
+
+  test('security 9: creation, use and revocation are in the audit log under the id of the link', async () => {
+    const { id } = await make();
+    const path = `/v3/dashboards/${id}/share`;
+    const made = await at.owner.must('POST', path);
+    const read = async () => (await at.owner.must('GET', `${path}s`)).shares;
+    expect(await read()).toEqual([
+      { id: made.id, created: expect.any(String), expires: made.expires, lastUsed: null },
+    ]);
+    for (let n = 0; n < 3; n++) expect(await statusOf(made.token)).toBe(200);
+    await expect.poll(async () => (await read())[0].lastUsed).toEqual(expect.any(String));
+    await at.owner.must('DELETE', path);
+    const { content: of } = await at.owner.must('GET', `/v3/audit-logs?resourceId=${made.id}`);
+    expect(
+      of.map(({ action, resourceType, actor }: any) => [action, resourceType, actor.type]),
+    ).toEqual([
+      ['DELETE', 'DASHBOARD_SHARE', 'USER'],
+      ['LOGIN', 'DASHBOARD_SHARE', 'API_KEY'],
+      ['CREATE', 'DASHBOARD_SHARE', 'USER'],
+    ]);
+    expect(JSON.stringify(of)).not.toContain('share_');
   });
 
   test('a dashboard has at most 20 links, and the audit log has no token', async () => {

@@ -50,7 +50,7 @@ const change = { scope: 'dashboard', verb: 'update', resource: 'path' } as const
 
 export const dashboards = {
   ...records,
-  read: { ...records.read, takesShares: true },
+  read: { ...records.read, takesShares: 'narrowed' as const },
   share: endpoint({
     method: 'POST',
     ...shares,
@@ -64,6 +64,14 @@ export const dashboards = {
     method: 'GET',
     ...shares,
     summary: 'The valid links to the dashboard, without their tokens',
+    access: { ...change, verb: 'read' },
+    response: sharesSchema,
+  }),
+  shareList: endpoint({
+    ...shares,
+    method: 'GET',
+    path: '/v3/dashboards/:id/shares',
+    summary: 'List the valid links to a dashboard',
     access: { ...change, verb: 'read' },
     response: sharesSchema,
   }),

@@ -13,7 +13,7 @@ import {
 } from '../queries.ts';
 
 const tag = 'Data';
-const takesShares = true;
+const takesShares = 'series';
 const ofResource = { scope: 'asset', verb: 'read', resource: 'path' } as const;
 const ofDevices = { scope: 'asset', verb: 'read', resource: 'handler' } as const;
 

@@ -15,7 +15,7 @@ import {
 } from '../queries.ts';
 
 const tag = 'Data';
-const takesShares = true;
+const takesShares = 'narrowed';
 const access = { scope: 'asset', verb: 'read', resource: 'path' } as const;
 const params = deviceParams;
 const response = Type.Array(sampleSchema);

@@ -17,7 +17,7 @@ import {
 import { list } from '../record-fields.ts';
 
 const tag = 'Data';
-const takesShares = true;
+const takesShares = 'series';
 const ofResource = { scope: 'asset', verb: 'read', resource: 'path' } as const;
 
 export type SeriesEndpoints = ReturnType<typeof seriesEndpoints>;

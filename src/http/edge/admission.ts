@@ -7,6 +7,7 @@ import type { Scope, Verb } from '../../model/permission.ts';
 import { isClosed, type Principal, principalIn } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Place } from '../../model/resource-ref.ts';
+import { sharedKeys, type SharedDashboard } from '../../model/shared-dashboard.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { type NamedPlaces, namedPlaces } from './named-resources.ts';
 import type { Route } from './route.ts';
@@ -45,7 +46,7 @@ export async function admit(
   const access = guardedAccess(route);
   const principal = await guard.identify(request.headers, request.method);
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);
-  if (principal.share !== undefined && route.takesShares !== true)
+  if (principal.share !== undefined && route.takesShares === undefined)
     throw problem('permissionDenied');
   if (!isForEnrolling(access)) refuseClosedEverywhere(principal);
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
@@ -159,4 +160,42 @@ async function actingFor(
   // Until here it was enough to have the permission in one of the organizations.
   authorizeAll(guard, acting, access, undefined);
   return acting;
+}
+
+interface AskedSeries {
+  readonly deviceId?: string;
+  readonly topic?: string | undefined;
+  readonly dataKey?: string | undefined;
+}
+
+interface AskedByShare {
+  readonly params: { readonly deviceId?: string; readonly tagId?: string } | undefined;
+  readonly body:
+    | (AskedSeries & {
+        readonly deviceIds?: readonly string[];
+        readonly series?: readonly AskedSeries[];
+        /** The older form of a series. */
+        readonly data?: { readonly key: string; readonly topic: string };
+      })
+    | undefined;
+}
+
+/**
+ * Throws 403 for a series that no tile of the shared dashboard shows. Devices and tags that it does
+ * not name at all are refused with those that do not exist.
+ */
+export function refuseUnshared(
+  { takesShares }: Pick<Route, 'takesShares'>,
+  share: SharedDashboard,
+  { params, body }: AskedByShare,
+): void {
+  if (takesShares !== 'series') return;
+  const { deviceIds = [], series, data } = body ?? {};
+  const one = { topic: data?.topic ?? body?.topic, dataKey: data?.key ?? body?.dataKey };
+  const ids = [params?.deviceId ?? params?.tagId ?? [], deviceIds].flat();
+  const asked: readonly AskedSeries[] = series ?? ids.map((id) => ({ ...one, deviceId: id }));
+  if (asked.length === 0) throw problem('permissionDenied');
+  for (const { deviceId = '', topic = '', dataKey = '' } of asked)
+    if (share.series.has(deviceId) && !sharedKeys(share, deviceId, topic)?.has(dataKey))
+      throw problem('permissionDenied');
 }

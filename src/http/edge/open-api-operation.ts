@@ -44,7 +44,7 @@ function permissionText({ access, needsAlso, takesShares }: Endpoint): string {
   if ('userOnly' in access)
     sentences.push('Only for signed-in users, not for API keys and tokens.');
   if (needsAlso !== undefined) sentences.push(needsAlso);
-  if (takesShares) sentences.push('Also with the token of a shared dashboard.');
+  if (takesShares !== undefined) sentences.push('Also with the token of a shared dashboard.');
   return sentences.join(' ');
 }
 

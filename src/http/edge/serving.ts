@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { BodyStream } from '../../contract/endpoint.ts';
-import { actorOf, admit, admitBody, type Guard } from './admission.ts';
+import { actorOf, admit, admitBody, type Guard, refuseUnshared } from './admission.ts';
 import { sendOutput } from './answering.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { withRowFields } from './representation/row-fields.ts';
@@ -145,6 +145,7 @@ async function outputOf(
 ): Promise<unknown> {
   const { principal, found } = stateOf(request);
   const admitted = principal && (await admitBody(route, input.body, principal, guard));
+  if (admitted?.share !== undefined) refuseUnshared(route, admitted.share, input as never);
   const handle = () => route.handle(input as never, (admitted ?? found) as never);
   // What a request changes is announced under the name of its principal; a GET changes nothing.
   const isNamed = principal !== undefined && route.method !== 'GET';

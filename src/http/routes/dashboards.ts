@@ -44,6 +44,7 @@ function shareRoutes(parts: DashboardParts): Route[] {
       ),
     ),
     resourceRoute(dashboards.shares, inPath, ({ params: { id } }) => readShares(records, id)),
+    resourceRoute(dashboards.shareList, inPath, ({ params: { id } }) => readShares(records, id)),
     resourceRoute(dashboards.unshare, inPath, ({ params: { id } }) =>
       unshareDashboard(records, id),
     ),

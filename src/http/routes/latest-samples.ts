@@ -35,7 +35,7 @@ export function latestSamplesRoute(parts: LatestSamplesParts): Route {
     const { unreadable, isIncomplete, answer } = createCompleteness();
     const wanted = {
       ...{ topics: body.topics ?? undefined, keys: body.keys ?? undefined },
-      ...{ now: parts.now(), unreadable },
+      ...{ now: parts.now(), unreadable, share: principal.share },
     };
     const content = await latestOfDevices(ids, wanted, parts.store);
     return answer({

@@ -5,6 +5,8 @@ import { type EpochMs, plusRestored } from '../../model/instant.ts';
 import { newestUntil } from '../../model/newest.ts';
 import { problem } from '../../model/problem.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
+import type { Principal } from '../../model/principal.ts';
+import { sharedTopics } from '../../model/shared-dashboard.ts';
 import { parseBound } from '../../model/time-bound.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
 import {
@@ -17,6 +19,7 @@ import {
 } from '../../query/sample-query.ts';
 import type { ReadingStore } from '../../query/sample-reader.ts';
 import { samplesJson } from '../../query/samples-json.ts';
+import { samplesOfShare } from '../../query/latest-samples.ts';
 import { createCompleteness, incompleteHeader } from '../edge/incomplete-answer.ts';
 import { Answer, resourceRoute, type Route, writtenAnswer } from '../edge/route.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
@@ -31,16 +34,26 @@ export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | '
 /** Samples by POST and GET, topics, latest sample, inferred schema, export. */
 export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
   const inPath = deviceInPath(parts);
-  const answered = async (deviceId: string, body: SampleQueryBody, aliased: boolean) => {
+  const answered = async (
+    deviceId: string,
+    body: SampleQueryBody,
+    {
+      aliased,
+      share,
+    }: { readonly aliased: boolean; readonly share: Principal['share'] | undefined },
+  ) => {
     const { unreadable, isIncomplete } = createCompleteness();
     const found = await parts.store.samples({ ...sampleScan(deviceId, body), unreadable });
-    return writtenAnswer(samplesJson(found, aliased), isIncomplete() ? incompleteHeader : {});
+    return writtenAnswer(
+      samplesJson(samplesOfShare(found, share), aliased),
+      isIncomplete() ? incompleteHeader : {},
+    );
   };
   return [
-    resourceRoute(samples.query, inPath, ({ params: { deviceId }, body, headers }) =>
-      answered(deviceId, body, parts.aliased(headers)),
+    resourceRoute(samples.query, inPath, ({ params: { deviceId }, body, headers }, { share }) =>
+      answered(deviceId, body, { aliased: parts.aliased(headers), share }),
     ),
-    resourceRoute(samples.list, inPath, ({ params: { deviceId }, query, headers }) => {
+    resourceRoute(samples.list, inPath, ({ params: { deviceId }, query, headers }, { share }) => {
       const { topic = null, limit = null, skip = null } = query;
       const timestamp = {
         gt: timeOf(query['timestamp.gt']),
@@ -48,7 +61,8 @@ export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
         lt: timeOf(query['timestamp.lt']),
         lte: timeOf(query['timestamp.lte']),
       };
-      return answered(deviceId, { topic, limit, skip, timestamp }, parts.aliased(headers));
+      const asked = { topic, limit, skip, timestamp };
+      return answered(deviceId, asked, { aliased: parts.aliased(headers), share });
     }),
     topicsRoute(parts),
     latestSampleRoute(parts),
@@ -62,8 +76,14 @@ function timeOf(parameter: string | undefined): string | null {
 }
 
 function topicsRoute(parts: SampleQueryParts): Route {
-  return resourceRoute(samples.topics, deviceInPath(parts), async ({ params: { deviceId } }) =>
-    (await parts.store.topics(deviceId)).map(({ topic }) => topic),
+  return resourceRoute(
+    samples.topics,
+    deviceInPath(parts),
+    async ({ params: { deviceId } }, { share }) => {
+      const topics = (await parts.store.topics(deviceId)).map(({ topic }) => topic);
+      const shown = share && sharedTopics(share, deviceId);
+      return shown === undefined ? topics : topics.filter((topic) => shown.includes(topic));
+    },
   );
 }
 
@@ -71,13 +91,17 @@ function latestSampleRoute(parts: SampleQueryParts): Route {
   return resourceRoute(
     samples.latest,
     deviceInPath(parts),
-    async ({ params: { deviceId }, query: { topic }, headers }) => {
+    async ({ params: { deviceId }, query: { topic }, headers }, { share }) => {
       const { unreadable, isIncomplete, refuse, answer } = createCompleteness();
-      const sample = await parts.store.latestSample(
-        deviceId,
-        topicOf(topic ?? everyTopic).topic,
-        unreadable,
+      const named = topicOf(topic ?? everyTopic).topic;
+      const shown = named === undefined && share ? sharedTopics(share, deviceId) : undefined;
+      const found = await Promise.all(
+        (shown ?? [named]).map((one) => parts.store.latestSample(deviceId, one, unreadable)),
       );
+      const [sample] = samplesOfShare(
+        found.filter((one) => one !== undefined),
+        share,
+      ).toSorted((a, b) => b.timestamp - a.timestamp);
       if (sample === undefined) {
         refuse();
         throw problem('noSample', { deviceId });

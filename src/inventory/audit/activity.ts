@@ -25,6 +25,7 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   blob: 'blob',
   dashboard: 'dashboard',
   dashboardGroup: 'dashboard.group',
+  dashboardShare: 'dashboard',
   alarm: 'rule',
   rule: 'rule',
   workspace: 'workspace',

@@ -55,9 +55,12 @@ export async function auditEntriesOf(
   return entries;
 }
 
+/** Null for what no request of the interface did. */
+type AuditActor = Pick<Actor, 'type' | 'id' | 'name'> & Pick<AuditEntry, 'requestId' | 'ip'>;
+
 /** The fields that every entry of an actor has. */
 function entryOf(
-  { type, id, name, requestId, ip }: Actor,
+  { type, id, name, requestId, ip }: AuditActor,
   now: EpochMs,
 ): Pick<AuditEntry, 'id' | 'timestamp' | 'actor' | 'requestId' | 'ip'> {
   return { id: randomUUID(), timestamp: now, actor: { type, id, name }, requestId, ip };
@@ -79,15 +82,30 @@ export async function auditAction(
   actor: Actor,
   { organizationId, action, user, changes = [] }: AccountAction,
 ): Promise<void> {
-  const about = { organizationId, workspaceId: null, resourceType: 'USER', resourceId: user.id };
-  const entry = {
-    ...entryOf(actor, records.now()),
-    ...about,
-    action,
-    resourceName: user.name,
-    changes,
-  };
-  await insertAuditEntries(records.db, [entry]);
+  await auditEntry(records, actor, {
+    ...{ organizationId, workspaceId: null, resourceType: 'USER', resourceId: user.id },
+    ...{ action, resourceName: user.name, changes },
+  });
+}
+
+type AuditedAction = Pick<
+  AuditEntry,
+  | 'organizationId'
+  | 'workspaceId'
+  | 'action'
+  | 'resourceType'
+  | 'resourceId'
+  | 'resourceName'
+  | 'changes'
+>;
+
+/** Logs what is no change of a record. */
+export async function auditEntry(
+  records: Pick<Records, 'db' | 'now'>,
+  actor: AuditActor,
+  action: AuditedAction,
+): Promise<void> {
+  await insertAuditEntries(records.db, [{ ...entryOf(actor, records.now()), ...action }]);
 }
 
 /** `deviceType` as `DEVICE_TYPE`. */

@@ -1,22 +1,31 @@
-// Shares of dashboards: links whose token reads one dashboard, until they expire or are revoked (contract 37).
+// Shares of dashboards: links whose token reads one dashboard, until they expire or are revoked (contract 37, 42).
 import { randomBytes } from 'node:crypto';
-import { formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
+import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
+import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
+import { newId } from '../../model/new-id.ts';
 import { problem } from '../../model/problem.ts';
 import { findDashboard } from '../../records/rows/dashboards.ts';
 import {
+  type DashboardShare,
   insertShare,
   removeExpiredShares,
   removeShares,
+  saveShareUse,
+  type SharedBy,
   sharesOf,
 } from '../../records/rows/dashboard-shares.ts';
 import type { Records } from '../../records/records.ts';
 import { shareTokenPrefix } from '../../model/shared-dashboard.ts';
 import { secretHash } from '../../records/secret-encryption.ts';
-import { change, found } from '../record-change.ts';
+import { transaction } from '../../records/transaction.ts';
+import { auditEntry } from '../audit/audit.ts';
+import { change, found, type Step } from '../record-change.ts';
 
 const tokenBytes = 32;
 /** Valid links of one dashboard. */
 const sharesMax = 20;
+/** How long a link is valid for which no end was asked for. */
+const lifetimeMs = 90 * dayMs;
 
 interface NewShare {
   readonly publicUrl: string;
@@ -33,8 +42,8 @@ export async function shareDashboard(
   { publicUrl, expires }: NewShare,
 ) {
   const token = shareTokenPrefix + randomBytes(tokenBytes).toString('base64url');
-  const expiresAt = await change(records, async (step) => {
-    found(await findDashboard(step.db, dashboardId), 'dashboard', dashboardId);
+  const share = await change(records, async (step) => {
+    const dashboard = found(await findDashboard(step.db, dashboardId), 'dashboard', dashboardId);
     const now = step.now();
     const end = endOf(expires, now);
     await removeExpiredShares(step.db, dashboardId, now);
@@ -45,27 +54,71 @@ export async function shareDashboard(
         per: 'dashboard',
         what: 'links',
       });
-    await insertShare(step.db, {
-      tokenHash: secretHash(token),
-      dashboardId,
-      created: now,
-      expiresAt: end,
-    });
+    const made: DashboardShare = {
+      ...{ id: newId('dashboardShare'), tokenHash: secretHash(token), dashboardId },
+      ...{ created: now, expiresAt: end, lastUsed: null },
+    };
+    await insertShare(step.db, made);
     step.announce({ kind: 'dashboard', id: dashboardId, action: 'updated' });
-    return end;
+    const expiry = { field: 'expires', after: formatInstantOrNull(end) };
+    await auditShare(step, 'CREATE', { ...dashboard, id: made.id }, [
+      { field: 'dashboardId', after: dashboardId },
+      expiry,
+    ]);
+    return made;
   });
   // Behind the number sign, where neither servers nor their logs see it.
   const url = `${publicUrl.replace(/\/+$/, '')}/shared/dashboards/${dashboardId}#${token}`;
-  return { url, token, expires: formatInstantOrNull(expiresAt) };
+  return { id: share.id, url, token, expires: formatInstantOrNull(share.expiresAt) };
+}
+
+type Audited = Pick<SharedBy, 'id' | 'name' | 'organizationId' | 'workspaceId'>;
+
+async function auditShare(
+  step: Step,
+  action: AuditAction,
+  { id, name, organizationId, workspaceId }: Audited,
+  changes: readonly FieldChange[],
+): Promise<void> {
+  const actor = step.actor();
+  if (actor === undefined) return;
+  await auditEntry(step, actor, {
+    ...{ organizationId, workspaceId, action, changes },
+    ...{ resourceType: shareType, resourceId: id, resourceName: name },
+  });
+}
+
+const shareType = 'DASHBOARD_SHARE';
+
+/** Notes that a link is in use, unless a use was noted since `before`. */
+export async function noteShareUse(
+  records: Pick<Records, 'db' | 'now'>,
+  { id, name, organizationId, workspaceId }: Audited,
+  before: number,
+): Promise<void> {
+  await transaction(records.db, async ({ db }) => {
+    if (!(await saveShareUse(db, { id, now: records.now(), before }))) return;
+    const actor = { id, name: 'Shared dashboard', requestId: null, ip: null };
+    await auditEntry(
+      { db, now: records.now },
+      { ...actor, type: 'API_KEY' },
+      {
+        ...{ organizationId, workspaceId, action: 'LOGIN', changes: [] },
+        ...{ resourceType: shareType, resourceId: id, resourceName: name },
+      },
+    );
+  });
 }
 
 /** The valid links, without their tokens. */
 export async function readShares({ db, now }: Records, dashboardId: string) {
   const shares = await sharesOf(db, dashboardId, now());
   return {
-    shares: shares.map(({ created, expiresAt }) => ({
+    shares: shares.map(({ id, created, expiresAt, lastUsed }) => ({
+      id,
       created: formatInstant(created),
       expires: formatInstantOrNull(expiresAt),
+      lastUsed: formatInstantOrNull(lastUsed),
     })),
   };
 }
@@ -73,8 +126,11 @@ export async function readShares({ db, now }: Records, dashboardId: string) {
 /** Revokes all links of the dashboard. */
 export async function unshareDashboard(records: Records, dashboardId: string): Promise<void> {
   await change(records, async (step) => {
+    const dashboard = found(await findDashboard(step.db, dashboardId), 'dashboard', dashboardId);
+    const ended = await sharesOf(step.db, dashboardId, step.now());
     await removeShares(step.db, dashboardId);
     step.announce({ kind: 'dashboard', id: dashboardId, action: 'updated' });
+    for (const { id } of ended) await auditShare(step, 'DELETE', { ...dashboard, id }, []);
   });
 }
 
@@ -83,7 +139,8 @@ export async function isShared({ db, now }: Records, dashboardId: string): Promi
 }
 
 function endOf(expires: string | null | undefined, now: number): number | null {
-  if (expires === null || expires === undefined) return null;
+  if (expires === null) return null;
+  if (expires === undefined) return now + lifetimeMs;
   const end = parseInstant(expires);
   if (end !== undefined && end > now) return end;
   throw problem('invalidRequest', {

@@ -5,12 +5,16 @@ import { fromJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 
 export interface DashboardShare {
+  readonly id: string;
   readonly tokenHash: string;
   readonly dashboardId: string;
   readonly created: EpochMs;
   /** Null for a token that is valid until it is revoked. */
   readonly expiresAt: EpochMs | null;
+  readonly lastUsed: EpochMs | null;
 }
+
+const columns = ['id', 'tokenHash', 'dashboardId', 'created', 'expiresAt', 'lastUsed'] as const;
 
 export async function insertShare(db: RecordsDb, share: DashboardShare): Promise<void> {
   await db.insertInto('dashboardShares').values(share).execute();
@@ -24,7 +28,7 @@ export async function sharesOf(
 ): Promise<DashboardShare[]> {
   return db
     .selectFrom('dashboardShares')
-    .selectAll()
+    .select(columns)
     .where('dashboardId', '=', dashboardId)
     .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', now)]))
     .orderBy('created')
@@ -33,6 +37,20 @@ export async function sharesOf(
 
 export async function removeShares(db: RecordsDb, dashboardId: string): Promise<void> {
   await db.deleteFrom('dashboardShares').where('dashboardId', '=', dashboardId).execute();
+}
+
+/** False when another request has noted a use since `before`. */
+export async function saveShareUse(
+  db: RecordsDb,
+  { id, now, before }: { readonly id: string; readonly now: EpochMs; readonly before: EpochMs },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('dashboardShares')
+    .set({ lastUsed: now })
+    .where('id', '=', id)
+    .where((is) => is.or([is('lastUsed', 'is', null), is('lastUsed', '<', before)]))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 export async function removeExpiredShares(
@@ -48,6 +66,11 @@ export async function removeExpiredShares(
 }
 
 export interface SharedBy {
+  /** Of the share. */
+  readonly id: string;
+  readonly lastUsed: EpochMs | null;
+  /** Of the dashboard. */
+  readonly name: string;
   readonly dashboardId: string;
   readonly organizationId: string;
   readonly workspaceId: string;
@@ -63,7 +86,8 @@ export async function dashboardOfToken(
   return db
     .selectFrom('dashboardShares')
     .innerJoin('dashboards', 'dashboards.id', 'dashboardShares.dashboardId')
-    .select(['dashboardId', 'organizationId', 'workspaceId', 'version'])
+    .select(['dashboardShares.id', 'lastUsed', 'dashboardId'])
+    .select(['name', 'organizationId', 'workspaceId', 'version'])
     .where('tokenHash', '=', tokenHash)
     .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', now)]))
     .executeTakeFirst();

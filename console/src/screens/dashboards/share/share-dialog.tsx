@@ -34,7 +34,7 @@ export function ShareDialog({ dashboard: { id, name }, close }: ShareDialogProps
   const share = useMutation({
     mutationFn: () => {
       const ms = spans[span];
-      const body = ms === undefined ? {} : { expires: new Date(Date.now() + ms).toISOString() };
+      const body = { expires: ms === undefined ? null : new Date(Date.now() + ms).toISOString() };
       return ask(platform.POST('/v3/dashboards/{id}/share', { params, body }));
     },
     onSuccess(made) {
