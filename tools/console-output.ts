@@ -18,7 +18,7 @@ const typeFolders = [join('console', 'generated'), join('clients', 'typescript',
 /** Writes the TypeScript types of every endpoint for the console and the client. */
 export async function writeInterfaceTypes(root: string): Promise<void> {
   const { default: openapiTypes, astToString } = await import('openapi-typescript');
-  const document = openApiDocument(allEndpoints, 'http://localhost');
+  const document = openApiDocument(allEndpoints);
   const nodes = await openapiTypes(document as unknown as Parameters<typeof openapiTypes>[0]);
   const caption =
     '// Types of every endpoint, generated from the OpenAPI document of the platform.\n';

@@ -146,4 +146,26 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
       ...{ hostId: 'heliograph', createDevices: { devicesMax: 20 } },
     });
   });
+
+  test('console H6: refused uplinks stand at their connector, with reason, payload and a way to register', async () => {
+    const { page, world } = stage;
+    const known = await world.device({ name: 'Known' });
+    const url = `${world.base}/v3/capture?secret=${known.secret}&deviceId=`;
+    const send = (id: string, body: string) =>
+      fetch(url + id, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    expect((await send('0042', '{"t":21}')).status).toBe(404);
+    expect((await send(known.deviceId, '{"t":')).status).toBe(400);
+    await stage.visit(`flows/connectors/${known.connectorId}`);
+    await page.getByRole('heading', { name: 'Refused here' }).waitFor();
+    const row = page.getByRole('row', { name: /0042/ });
+    await row.getByText('No device has this id').waitFor();
+    await row.getByText('Details').click();
+    await row.getByText('{"t":21}').waitFor();
+    await page.getByText('The payload cannot be read').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await stage.visit('');
+    await page.getByRole('link', { name: 'Refused: 0042' }).click();
+    await row.getByRole('link', { name: 'Register' }).click();
+    await expect.poll(() => page.getByLabel('Device id').inputValue()).toBe('0042');
+  });
 });

@@ -20,7 +20,7 @@ export async function composeHttpServer(
   parts: Parts,
   routes: readonly Route[],
 ): Promise<FastifyInstance> {
-  const { config, address, telemetry, access, now } = parts;
+  const { config, telemetry, access, now } = parts;
   const { publicUrl, trustedProxies, corsOrigins, mapTiles, tls } = config;
   const guard = guardOf(access, config, now);
   const edge = { routes, guard, events: telemetry, now };
@@ -34,7 +34,7 @@ export async function composeHttpServer(
     ...{ publicUrl, trustedProxies, corsOrigins, serveScreen, certificate },
   });
   addFiles(app);
-  addDocs(app, routes, address.url);
+  addDocs(app, routes);
   addDocsPolicy(app);
   if (tls !== undefined && certificate !== undefined) {
     const renew = (next: Certificate) => renewCertificate(app, next);

@@ -4,6 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createClient } from '@hey-api/openapi-ts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
@@ -13,10 +15,15 @@ interface Operation {
   readonly description: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema: object }>>;
+    readonly content: Readonly<
+      Record<string, { readonly schema: object; readonly example?: unknown }>
+    >;
   };
   readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { schema: object }>> }>
+    Record<
+      string,
+      { readonly content?: Readonly<Record<string, { schema: object; example?: unknown }>> }
+    >
   >;
 }
 
@@ -94,7 +101,10 @@ describe('review behaviour 24: the document', () => {
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9]+$/);
     // Named schemas instead of the same text in every operation.
-    expect(text.length).toBeLessThan(440_000);
+    const withoutExamples = JSON.stringify(JSON.parse(text), (key, value: unknown) =>
+      key === 'example' ? undefined : value,
+    );
+    expect(withoutExamples.length).toBeLessThan(480_000);
   });
 
   test.each([
@@ -148,4 +158,47 @@ describe('review behaviour 24: the document', () => {
     for (const { where, operation } of operations())
       expect(operation.description, where).toMatch(/^Needs /);
   });
+
+  test('behaviour 21: servers are relative, and every tag says what it is for', () => {
+    const { servers, tags } = JSON.parse(text) as {
+      servers: { url: string }[];
+      tags: { name: string; description: string }[];
+    };
+    expect(servers.map(({ url }) => url)).toEqual(['/']);
+    expect(tags.filter(({ description }) => description === '')).toEqual([]);
+  });
+
+  test('behaviour 21: examples were accepted and answered, and fit their schemas', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: true });
+    addFormats.default(ajv);
+    ajv.addSchema({ $id: 'https://heliograph.invalid/api', ...JSON.parse(text) });
+    const withoutBody: string[] = [];
+    const withoutAnswer: string[] = [];
+    for (const [path, methods] of Object.entries(paths))
+      for (const [method, operation] of Object.entries(methods)) {
+        const where = `${method.toUpperCase()} ${path}`;
+        const at = `https://heliograph.invalid/api#/paths/${pointerStep(path)}/${method}`;
+        const check = (content: Content | undefined, place: string, missing: string[]) => {
+          const json = content?.['application/json'];
+          if (json === undefined) return;
+          if (json.example === undefined) return void missing.push(where);
+          const pointer = `${at}/${place}/content/application~1json/schema`;
+          expect(
+            ajv.validate({ $ref: pointer }, json.example),
+            `${where}: ${ajv.errorsText()}`,
+          ).toBe(true);
+        };
+        check(operation.requestBody?.content, 'requestBody', withoutBody);
+        const status = Object.keys(operation.responses).find((one) => one.startsWith('2'));
+        if (status !== undefined)
+          check(operation.responses[status]?.content, `responses/${status}`, withoutAnswer);
+      }
+    expect({ withoutBody, withoutAnswer }).toEqual({ withoutBody: [], withoutAnswer: [] });
+  });
 });
+
+type Content = Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
+
+function pointerStep(path: string): string {
+  return encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
+}

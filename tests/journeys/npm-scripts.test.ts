@@ -50,6 +50,7 @@ const elsewhere: Readonly<Record<string, readonly [path: string, evidence: RegEx
   dev: ['bin/pinned-node.test.ts', /NODE OPTIONS/],
   prepack: ['tests/packages/npm-package.test.ts', /shrinkwrap/],
   postpack: ['tests/packages/npm-package.test.ts', /shrinkwrap/],
+  examples: ['tools/examples/chosen-examples.test.ts', /chosenExamples/],
   pictures: ['console/journeys/every-page.ts', /everyPage/],
 };
 const packages = ['pack-client', 'pack-python'];

@@ -1,5 +1,6 @@
 // `fetch` for tests: every answer is compared with the OpenAPI document that the platform publishes.
 import { answersAgainst, type CheckAnswer } from './published-document.ts';
+import { recordExample } from './recorded-examples.ts';
 
 export interface Answered {
   readonly status: number;
@@ -29,7 +30,10 @@ export async function checkedFetch(
   (await checkAnswer)(method, path, { status: answer.status, contentType, text });
   // JSON lines are a string of many documents and stay one.
   const isJson = /^application\/(?:[\w.-]+\+)?json\b/.test(contentType ?? '') && text !== '';
-  return { status: answer.status, body: isJson ? JSON.parse(text) : text, headers: answer.headers };
+  const { status } = answer;
+  const read = isJson ? JSON.parse(text) : text;
+  recordExample({ method, path, body, status, answer: read });
+  return { status, body: read, headers: answer.headers };
 }
 
 async function publishedChecks(base: string): Promise<CheckAnswer> {

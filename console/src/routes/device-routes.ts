@@ -3,6 +3,7 @@ import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-route
 import { readExploreSearch } from '../screens/device/explore/explore-search.ts';
 import { readPageSearch } from '../screens/device/device-search.ts';
 import { readDeviceSearch } from '../screens/devices/device-search.ts';
+import { readRegisterSearch } from '../screens/devices/register-search.ts';
 import { workspace } from './frame.ts';
 
 const devices = createRoute({
@@ -15,6 +16,7 @@ const devices = createRoute({
 const registerDevice = createRoute({
   getParentRoute: () => workspace,
   path: '/devices/new',
+  validateSearch: readRegisterSearch,
   component: lazyRouteComponent(() => import('../screens/devices/register.tsx'), 'Register'),
 });
 

@@ -1,8 +1,10 @@
 // Interface reference: a page for readers at /docs and its document, without any request to another host.
+import { readFileSync } from 'node:fs';
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
 import { openApiDocument } from './open-api.ts';
+import type { OperationExamples } from './open-api-operation.ts';
 import { sendJson } from './representation/send-json.ts';
 import { pathOf } from './request-path.ts';
 
@@ -22,17 +24,13 @@ const contentSecurityPolicy = [
  * Adds `/v3/openapi.json` and `/docs`; document, page and its script are created at the first request
  * for them.
  */
-export function addDocs(
-  app: FastifyInstance,
-  endpoints: readonly Endpoint[],
-  publicUrl: () => string,
-): void {
+export function addDocs(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
   let page: Promise<FastifyInstance> | undefined;
   let document: string | undefined;
   const get = (url: string, handler: RouteHandlerMethod) =>
     app.route({ method: ['GET', 'HEAD'], url, handler });
   get('/v3/openapi.json', async (request, reply) => {
-    document ??= JSON.stringify(openApiDocument(endpoints, publicUrl()));
+    document ??= JSON.stringify(openApiDocument(endpoints, readExamples()));
     reply.serializer(passThrough);
     await sendJson(request, reply, document);
     return reply;
@@ -55,6 +53,12 @@ export function addDocs(
     reply.header('content-security-policy', contentSecurityPolicy);
     return reply.code(answer.statusCode).serializer(passThrough).send(answer.rawPayload);
   });
+}
+
+/** Read for the document alone, which most platforms are never asked for. */
+function readExamples(): OperationExamples {
+  const place = new URL('../../contract/examples.json', import.meta.url);
+  return JSON.parse(readFileSync(place, 'utf8')) as OperationExamples;
 }
 
 const passThrough = (payload: unknown) => payload as string;

@@ -1,10 +1,20 @@
 // OpenAPI operation: the part of the document that describes one endpoint.
 import Type, { type TSchema } from 'typebox';
 import type { Endpoint, EndpointAccess } from '../../contract/endpoint.ts';
+import { errorSchema } from '../../contract/error.ts';
 import { operationIdOf } from '../../contract/operation-id.ts';
 
 type Refer = (schema: unknown) => unknown;
 type Members = Readonly<Record<string, TSchema>>;
+
+/** What tests have sent and received, by operation id. */
+export type OperationExamples = Readonly<
+  Record<
+    string,
+    { readonly body?: unknown; readonly answer?: unknown; readonly errors?: readonly string[] }
+  >
+>;
+type Example = NonNullable<OperationExamples[string]>;
 
 interface ParameterHead {
   readonly name: string;
@@ -20,7 +30,12 @@ const descriptions: Readonly<Record<number, string>> = {
 };
 
 /** The operation of the endpoint; `refer` puts references in place of named schemas. */
-export function operationOf(endpoint: Endpoint, refer: Refer): Readonly<Record<string, unknown>> {
+export function operationOf(
+  endpoint: Endpoint,
+  refer: Refer,
+  examples: OperationExamples,
+): Readonly<Record<string, unknown>> {
+  const example = examples[operationIdOf(endpoint)] ?? {};
   const parameters = parametersOf(endpoint, refer);
   return {
     operationId: operationIdOf(endpoint),
@@ -29,8 +44,8 @@ export function operationOf(endpoint: Endpoint, refer: Refer): Readonly<Record<s
     description: permissionText(endpoint),
     security: securityOf(endpoint),
     ...(parameters.length > 0 && { parameters }),
-    ...requestBodyOf(endpoint, refer),
-    responses: responsesOf(endpoint, refer),
+    ...requestBodyOf(endpoint, refer, example),
+    responses: responsesOf(endpoint, refer, example),
   };
 }
 
@@ -97,21 +112,31 @@ function parameter(head: ParameterHead, referred: unknown): object {
   return { ...head, ...(description !== undefined && { description }), schema };
 }
 
-function requestBodyOf({ body, bodyShown, bodyTypes }: Endpoint, refer: Refer): object {
+function requestBodyOf(
+  { body, bodyShown, bodyTypes }: Endpoint,
+  refer: Refer,
+  example: Example,
+): object {
   const shown = bodyShown ?? body;
   const content = bodyTypes ?? (shown && jsonContent(shown));
   if (content === undefined) return {};
   const required = body === undefined || !Type.IsOptional(body);
-  return { requestBody: { required, content: contentOf(content, refer) } };
+  return { requestBody: { required, content: contentOf(content, refer, example.body) } };
 }
 
-function responsesOf(endpoint: Endpoint, refer: Refer): object {
+function responsesOf(endpoint: Endpoint, refer: Refer, example: Example): object {
   const { response, answerTypes, otherAnswers = {}, answerHeaders, refusalSchema } = endpoint;
   const status = successStatus(endpoint);
   const content = answerTypes ?? (response && jsonContent(response));
-  const refused = (component: string) => {
-    if (refusalSchema === undefined) return { $ref: `#/components/responses/${component}` };
-    return { description: component, content: contentOf(jsonContent(refusalSchema), refer) };
+  const refused = (component: string, digit: string) => {
+    const codes = (example.errors ?? []).filter((code) => code.startsWith(digit));
+    if (refusalSchema === undefined && codes.length === 0)
+      return { $ref: `#/components/responses/${component}` };
+    const named = codes.map((code) => `\`${code}\``).join(', ');
+    return {
+      description: codes.length === 0 ? component : `${component}, for example with ${named}`,
+      content: contentOf(jsonContent(refusalSchema ?? errorSchema), refer),
+    };
   };
   const others = Object.entries(otherAnswers).map(([other, schema]) => [
     other,
@@ -124,11 +149,11 @@ function responsesOf(endpoint: Endpoint, refer: Refer): object {
     [status]: {
       description: descriptions[status] ?? 'Done',
       ...(answerHeaders && { headers: headersOf(answerHeaders) }),
-      ...(content && { content: contentOf(content, refer) }),
+      ...(content && { content: contentOf(content, refer, example.answer) }),
     },
     ...Object.fromEntries(others),
-    '4XX': refused('Refused'),
-    '5XX': refused('Failed'),
+    '4XX': refused('Refused', '4'),
+    '5XX': refused('Failed', '5'),
   };
 }
 
@@ -144,9 +169,13 @@ function jsonContent(schema: TSchema): Content {
   return { 'application/json': schema };
 }
 
-function contentOf(content: Content, refer: Refer): object {
+/** `example` is of the content in JSON. */
+function contentOf(content: Content, refer: Refer, example?: unknown): object {
   return Object.fromEntries(
-    Object.entries(content).map(([type, schema]) => [type, { schema: refer(schema) }]),
+    Object.entries(content).map(([type, schema]) => {
+      const shown = type === 'application/json' && example !== undefined ? { example } : {};
+      return [type, { schema: refer(schema), ...shown }];
+    }),
   );
 }
 

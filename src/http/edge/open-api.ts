@@ -2,23 +2,27 @@
 import { sessionCookie } from '../../access/session-authenticator.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { errorSchema } from '../../contract/error.ts';
-import { documentPath, operationOf } from './open-api-operation.ts';
+import { documentPath, type OperationExamples, operationOf } from './open-api-operation.ts';
 import { createComponentSchemas } from './open-api-schemas.ts';
+import { tagDescriptions } from './open-api-tags.ts';
 
 const description = `IoT device data platform: capture, decode, store, query and stream what devices send.
 
 Samples are streamed live over the WebSocket at \`/v3/data-streams\`. Every GET is answered to HEAD as well, without a body.`;
 
-/** The whole document; throws when two endpoints or schemas have the same name. */
+/**
+ * The whole document; throws when two endpoints or schemas have the same name. `examples` are by
+ * operation id, from `npm run examples`.
+ */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
-  publicUrl: string,
+  examples: OperationExamples = {},
 ): Readonly<Record<string, unknown>> {
   const schemas = createComponentSchemas();
   const paths: Record<string, Record<string, unknown>> = {};
   const ids = new Set<unknown>();
   for (const endpoint of endpoints) {
-    const operation = operationOf(endpoint, schemas.refer);
+    const operation = operationOf(endpoint, schemas.refer, examples);
     const { operationId } = operation;
     if (ids.has(operationId))
       throw new Error(`Two endpoints have the operation id ${String(operationId)}`);
@@ -35,8 +39,11 @@ export function openApiDocument(
       version: '3',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: publicUrl }],
-    tags: [...new Set(endpoints.map(({ tag }) => tag))].sort().map((name) => ({ name })),
+    // Relative, so that requests go to the address that the reader uses.
+    servers: [{ url: '/', description: 'The platform that serves this document' }],
+    tags: [...new Set(endpoints.map(({ tag }) => tag))]
+      .sort()
+      .map((name) => ({ name, description: tagDescriptions[name] ?? '' })),
     paths,
     components: {
       schemas: schemas.all(),

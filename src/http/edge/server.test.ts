@@ -89,7 +89,7 @@ beforeAll(async () => {
     now: () => Date.UTC(2026, 0, 2),
     publicUrl: 'http://localhost:1',
   });
-  addDocs(app, routes, () => 'http://localhost:1');
+  addDocs(app, routes);
   await app.listen({ host: '127.0.0.1', port: 0 });
   base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   close = () => app.close();

@@ -27,6 +27,7 @@ const newFlow = '';
 export function Register() {
   const words = useWords(registerWords);
   const { workspaceId } = route.useParams();
+  const { deviceId = '' } = route.useSearch();
   const client = useQueryClient();
   const [newFlowId, setNewFlowId] = useState<string>();
   const registration = useMutation({
@@ -54,6 +55,7 @@ export function Register() {
       {made === undefined ? (
         <RegisterForm
           workspaceId={workspaceId}
+          deviceId={deviceId}
           isBusy={registration.isPending}
           error={registration.error}
           register={registration.mutate}
@@ -67,15 +69,17 @@ export function Register() {
 
 interface RegisterFormProps {
   readonly workspaceId: string;
+  /** Of a refused uplink, or empty. */
+  readonly deviceId: string;
   readonly isBusy: boolean;
   readonly error: Error | null;
   readonly register: (sent: Registration) => void;
 }
 
-function RegisterForm({ workspaceId, isBusy, error, register }: RegisterFormProps) {
+function RegisterForm({ workspaceId, deviceId, isBusy, error, register }: RegisterFormProps) {
   const words = useWords(registerWords);
   const [sent, setSent] = useState<Registration>({
-    ...{ workspaceId, name: '', deviceId: '', description: '' },
+    ...{ workspaceId, name: deviceId, deviceId, description: '' },
     ...{ flowId: newFlow, connectivity: 'HTTP', deviceTypeId: '' },
   });
   const change = (changes: Partial<Registration>) => setSent({ ...sent, ...changes });

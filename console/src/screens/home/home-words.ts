@@ -16,6 +16,9 @@ export const homeWords = wordSet(
     failedScripts: (many: number) =>
       plural(many, 'A decoder failed once.', `Decoders failed ${many} times.`),
     failingOutput: (name: string) => `Takes no deliveries: ${name}`,
+    refused: (deviceId: string) => `Refused: ${deviceId}`,
+    refusedSender: 'Uplinks are refused',
+    refusedUplinks: 'Uplinks were refused in the last 24 hours.',
     heard: (online: string, total: string) =>
       `${online} of ${total} devices heard from in their usual time`,
     register: 'Register a device',
@@ -60,6 +63,9 @@ export const homeWords = wordSet(
     failedScripts: (many: number) =>
       plural(many, 'Ein Decoder hat einmal versagt.', `Decoder haben ${many}-mal versagt.`),
     failingOutput: (name: string) => `Nimmt nichts an: ${name}`,
+    refused: (deviceId: string) => `Abgelehnt: ${deviceId}`,
+    refusedSender: 'Uplinks werden abgelehnt',
+    refusedUplinks: 'In den letzten 24 Stunden wurden Uplinks abgelehnt.',
     heard: (online: string, total: string) =>
       `${online} von ${total} Geräten haben sich in ihrer üblichen Zeit gemeldet`,
     register: 'Gerät registrieren',

@@ -11,7 +11,13 @@ import { Figures } from './figures.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
 import { Needs } from './needs.tsx';
-import { openAlarms, type Overview, useFailingOutputs, useOverview } from './overview.ts';
+import {
+  openAlarms,
+  type Overview,
+  useFailingOutputs,
+  useOverview,
+  useRefusals,
+} from './overview.ts';
 
 export function Home() {
   const words = useWords(homeWords);
@@ -19,6 +25,7 @@ export function Home() {
   const { workspaceId } = useParams({ from: '/signed-in/shell/w/$workspaceId/' });
   const { data, error, refetch } = useOverview(workspaceId);
   const failing = useFailingOutputs(workspaceId, data);
+  const hasRefusals = useRefusals(workspaceId).length > 0;
   const curl = { path: `/v3/workspaces/${workspaceId}/overview` };
   if (data === undefined && error !== null)
     return (
@@ -28,7 +35,9 @@ export function Home() {
     );
   return (
     <Page
-      title={data === undefined ? <Bone width="12em" /> : sentence(data, failing, words)}
+      title={
+        data === undefined ? <Bone width="12em" /> : sentence(data, { failing, hasRefusals }, words)
+      }
       name={words.title}
       path={[words.title]}
       lead={data && words.heard(count(data.devices.online), count(data.devices.total))}
@@ -60,7 +69,7 @@ export function Home() {
 /** The worst of what is true now; all is quiet only when nothing needs attention. */
 function sentence(
   overview: Overview,
-  failing: readonly OutputItem[],
+  { failing, hasRefusals }: { failing: readonly OutputItem[]; hasRefusals: boolean },
   words: (typeof homeWords)['en'],
 ): string {
   const { devices, deliveries, scriptErrors } = overview;
@@ -71,5 +80,6 @@ function sentence(
   if (output !== undefined) return words.failingOutputs(failing.length, output.name);
   if (devices.offline > 0) return words.silentDevices(devices.offline);
   if (deliveries.failed > 0) return words.failedDeliveries(deliveries.failed);
+  if (hasRefusals) return words.refusedUplinks;
   return scriptErrors > 0 ? words.failedScripts(scriptErrors) : words.quiet;
 }

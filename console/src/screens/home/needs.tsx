@@ -1,6 +1,6 @@
 // Needs you: what needs attention, the worst first.
 import { Link } from '@tanstack/react-router';
-import { BatteryLow, CircleCheck, FileWarning, Send, WifiOff } from 'lucide-react';
+import { BatteryLow, CircleCheck, FileWarning, Send, ShieldX, WifiOff } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Ago } from '../../parts/ago.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -11,7 +11,7 @@ import type { OutputItem } from '../outputs/output-requests.ts';
 import { AlarmNeeds } from './alarm-needs.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
-import { openAlarms, type Overview } from './overview.ts';
+import { openAlarms, type Overview, useRefusals } from './overview.ts';
 
 interface Need {
   readonly key: string;
@@ -45,6 +45,19 @@ export function Needs({ overview, failing, workspaceId }: NeedsProps) {
         </span>
       ),
       much: words.waiting(count(health?.deliveries.waiting ?? 0)),
+    })),
+    ...useRefusals(workspaceId).map(({ id, connectorId, deviceId, last }) => ({
+      key: `refused ${id}`,
+      icon: <ShieldX className={styles['warn']} aria-hidden="true" />,
+      what: (
+        <Link
+          to="/w/$workspaceId/flows/connectors/$connectorId"
+          params={{ workspaceId, connectorId }}
+        >
+          {deviceId === null ? words.refusedSender : words.refused(deviceId)}
+        </Link>
+      ),
+      much: <Ago at={last} />,
     })),
     ...useWorkspaceNeeds(overview, workspaceId),
     ...overview.silent

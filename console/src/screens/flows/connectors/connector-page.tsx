@@ -26,6 +26,7 @@ import { UsedBy, useFlowsWith } from '../used-by.tsx';
 import { ConnectorAccess } from './connector-access.tsx';
 import { kindOf } from './connector-kinds.ts';
 import { connectorWords } from './connector-words.ts';
+import { RefusalsCard } from './refusals-card.tsx';
 import {
   type LineProtocolDraft,
   lineProtocolDraft,
@@ -84,6 +85,7 @@ export function ConnectorPage() {
         {(found) => (
           <>
             <ConnectorAccess connector={found} />
+            <RefusalsCard workspaceId={workspaceId} connectorId={found.id} />
             <ConnectorSettings key={found.id} connector={found} workspaceId={workspaceId} />
             <UsedBy workspaceId={workspaceId} connectorId={connectorId} />
             {isSending && (
