@@ -2,6 +2,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import { dropOldAlarms, dropSurplusAlarms, runDueAlarms } from '../flows/alarm-clock.ts';
+import { AlarmEnds } from '../flows/alarm-ends.ts';
 import { type AlarmDesk, createAlarmDesk } from '../flows/alarm-desk.ts';
 import {
   type AlarmEffectParts,
@@ -24,7 +25,9 @@ export interface Alarms {
   readonly countsOf: (workspaceId: string) => Promise<AlarmCounts>;
   /** Clears and escalates now what is due, as happens when it becomes due. */
   readonly runDue: () => Promise<void>;
-  /** Removes old alarms, for all nodes. */
+  /** Resolves when what is gone has ended its alarms, as far as this node does it. */
+  readonly settled: () => Promise<void>;
+  /** Removes old alarms, and ends those of what is gone, for all nodes. */
   readonly dropOld: () => Promise<void>;
   /** Removes those beyond the limit in workspaces that this node has changed. */
   readonly dropSurplus: () => Promise<void>;
@@ -67,23 +70,40 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     failed: (error) => telemetry.backgroundFailed('clearing and escalating alarms', error),
   });
   timers.changed();
+  const applyAlarms = createApplyAlarms(effectParts, config.quotas.openAlarms);
+  const ends = new AlarmEnds({
+    ...{ db, sealer, applyAlarms, now, pause, setTimer, holds },
+    failed: (error) => telemetry.backgroundFailed('ending alarms of what is gone', error),
+  });
+  parts.followChanges(ends);
+  ends.wake();
   // Other nodes change alarms too.
   const stopLooking =
-    sharedWork && setRepeatingTimer(() => holds() && timers.changed(), sharedLookEveryMs);
+    sharedWork &&
+    setRepeatingTimer(() => {
+      if (!holds()) return;
+      timers.changed();
+      ends.wake();
+    }, sharedLookEveryMs);
   return {
-    applyAlarms: createApplyAlarms(effectParts, config.quotas.openAlarms),
+    applyAlarms,
+    settled: ends.settled,
     desk: createAlarmDesk({ ...effectParts, records }),
     countsOf: (workspaceId) => countAlarms(db, workspaceId),
     runDue,
-    dropOld: () => dropOldAlarms({ db, now, pause }),
+    async dropOld() {
+      await ends.lookAtAll();
+      await dropOldAlarms({ db, now, pause });
+    },
     async dropSurplus() {
       const workspaceIds = [...grown];
       grown.clear();
       await dropSurplusAlarms({ db, pause }, workspaceIds);
     },
-    close() {
+    async close() {
       stopLooking?.();
-      return timers.close();
+      await ends.close();
+      await timers.close();
     },
   };
 }

@@ -142,7 +142,10 @@ export function composeRoutes(
     ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
     ...alarmRoutes({
       ...{ records: parts.records, now, once: uplinks.once, desk: extras.alarms.desk },
-      settled: extras.rules.settledFor,
+      async settled(organizationId) {
+        await extras.rules.settledFor(organizationId);
+        await extras.alarms.settled();
+      },
     }),
     aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, uplinks, extras),

@@ -1,6 +1,6 @@
 // API schemas of alarms, and of what people do to them (contract 37).
 import Type from 'typebox';
-import { alarmLimits, alarmSeverities, alarmStates } from '../model/alarm.ts';
+import { alarmLimits, alarmSeverities, alarmStates, sourceEndReasons } from '../model/alarm.ts';
 import type { JsonObject } from '../model/json.ts';
 import { listParameter, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
@@ -46,7 +46,9 @@ export const alarmSchema = namedObject('Alarm', {
       at: time,
       by: orNull(actor),
       reason: orNull(
-        Type.String({ description: 'RULE_FALSE, CLEAR_AFTER, SCRIPT, or the words of a person' }),
+        Type.String({
+          description: `${sourceEndReasons.join(', ')}, CLEAR_AFTER, SCRIPT, or the words of a person`,
+        }),
       ),
     }),
   ),

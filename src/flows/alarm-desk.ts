@@ -8,6 +8,7 @@ import type { Records } from '../records/records.ts';
 import { insertAlarmComment } from '../records/rows/alarm-parts.ts';
 import { findAlarms, saveAlarms } from '../records/rows/alarms.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
+import { forgetThatRulesWereTrue } from './alarm-memory.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';
 
 /** Alarms per transaction, so that rules and requests have their turns in between. */
@@ -126,6 +127,7 @@ function acted(
 }
 
 async function saveActed(step: Step, events: readonly AlarmEvent[]): Promise<void> {
+  await forgetThatRulesWereTrue(step, events);
   await saveAlarms(
     step.db,
     events.map(({ alarm }) => alarm),

@@ -131,6 +131,7 @@ const anEffect: fc.Arbitrary<AlarmEffect> = fc.oneof(
     .map((more) => trigger({ ...more, name: more.severity })),
   source.map((of) => ({
     kind: 'SOURCE_ENDED' as const,
+    reason: 'RULE_FALSE' as const,
     at: 0,
     hops: 0,
     sampleTime: null,
@@ -240,6 +241,7 @@ test('a storm: 5,000 triggers of one key are one row, one write and two events',
 test('events of a batch are in order, and alarms of a key never overlap', async () => {
   const end = {
     kind: 'SOURCE_ENDED',
+    reason: 'RULE_FALSE',
     ...place,
     at: 1,
     hops: 0,

@@ -175,7 +175,7 @@ function endSource(state: State, effect: AlarmSourceEnd): void {
     if (alarm === undefined || alarm.state === 'CLEARED') continue;
     const left = { ...alarm, sources: alarm.sources - 1 };
     keep(state, left);
-    if (left.sources <= 0) end(state, left, effect, 'RULE_FALSE');
+    if (left.sources <= 0) end(state, left, effect, effect.reason);
   }
 }
 

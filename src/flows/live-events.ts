@@ -84,6 +84,7 @@ export function createLiveEvents(
       fanOut.wants(workspaceId, kind) || elsewhere()?.wants(workspaceId, kind) === true,
     wantsAny: (kind) => fanOut.wanting(kind).length > 0 || elsewhere()?.wantsAny(kind) === true,
     recordChanged(change) {
+      if (change.kind === 'conditionState') return;
       const scope = scopeOfRecord[change.kind];
       if (change.about === undefined || scope === undefined || fanOut.size === 0) return;
       const content = recordContent(change, change.about);

@@ -88,6 +88,7 @@ export function alarmEnds(
     kind: 'SOURCE_ENDED',
     ...placeOf(run),
     source: sourceOf(run, connectorId),
+    reason: 'RULE_FALSE',
   }));
 }
 

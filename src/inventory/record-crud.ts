@@ -21,7 +21,7 @@ interface NamedRecord extends AuditFields {
 }
 
 export interface CrudKind<Row extends NamedRecord> {
-  readonly kind: Exclude<RecordChange['kind'], 'member'>;
+  readonly kind: Exclude<RecordChange['kind'], 'member' | 'conditionState'>;
   /** The kind in error messages. */
   readonly noun: string;
   readonly find: (step: Pick<Step, 'db' | 'sealer'>, id: string) => Promise<Row | undefined>;

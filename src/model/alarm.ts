@@ -96,7 +96,7 @@ export interface AlarmClearing {
   readonly at: EpochMs;
   /** Null when the platform did. */
   readonly by: AlarmActor | null;
-  /** RULE_FALSE, CLEAR_AFTER or SCRIPT, or what a user or a script wrote. */
+  /** One of `sourceEndReasons`, CLEAR_AFTER or SCRIPT, or what a user or a script wrote. */
   readonly reason: string | null;
 }
 
@@ -164,9 +164,20 @@ export interface AlarmTrigger extends EffectFields {
   readonly escalateAfterMs: number | null;
 }
 
-/** The rule is not true any longer for the device. */
+/** Why a source ends: the rule is not true any longer, or what made the alarm is gone. */
+export const sourceEndReasons = [
+  'RULE_FALSE',
+  'DEVICE_DELETED',
+  'DEVICE_MOVED',
+  'RULE_DELETED',
+  'RULE_DEACTIVATED',
+  'INPUT_REMOVED',
+  'OUTPUT_DELETED',
+] as const;
+
 export interface AlarmSourceEnd extends EffectFields {
   readonly kind: 'SOURCE_ENDED';
+  readonly reason: (typeof sourceEndReasons)[number];
   readonly source: AlarmSource;
 }
 

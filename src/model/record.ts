@@ -12,7 +12,7 @@ export interface AuditFields {
 }
 
 /** Told to everybody who keeps something in memory, after the change is durable. */
-export type RecordChange = (MemberChange | OtherChange) & {
+export type RecordChange = (MemberChange | StateChange | OtherChange) & {
   readonly id: string;
   readonly action: 'created' | 'updated' | 'deleted';
   /** Of changes with an author, as the audit log has them. */
@@ -36,6 +36,11 @@ interface MemberChange {
   readonly kind: 'member';
   /** Whose rights change. */
   readonly userId: string;
+}
+
+/** A condition state of a device, or of a rule for its timed runs; `id` is that one's. */
+interface StateChange {
+  readonly kind: 'conditionState';
 }
 
 interface OtherChange {

@@ -58,6 +58,7 @@ import * as sampleExports from './migrations/0124-sample-exports.ts';
 import * as judgedTimes from './migrations/0130-judged-times.ts';
 import * as refusals from './migrations/0140-refusals.ts';
 import * as moreOrganizationCounts from './migrations/0141-more-organization-counts.ts';
+import * as alarmEnds from './migrations/0155-alarm-ends.ts';
 import type { EngineEvents } from './engine.ts';
 import * as shareIds from './migrations/0150-share-ids.ts';
 import type { RecordTables } from './schema.ts';
@@ -118,6 +119,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0140-refusals': refusals,
   '0141-more-organization-counts': moreOrganizationCounts,
   '0150-share-ids': shareIds,
+  '0155-alarm-ends': alarmEnds,
 };
 
 /**

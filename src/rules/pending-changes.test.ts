@@ -4,7 +4,7 @@ import type { RecordChange } from '../model/record.ts';
 import { createPendingChanges } from './pending-changes.ts';
 
 const change = (
-  kind: Exclude<RecordChange['kind'], 'member'>,
+  kind: Exclude<RecordChange['kind'], 'member' | 'conditionState'>,
   action: RecordChange['action'],
 ): RecordChange => ({
   kind,

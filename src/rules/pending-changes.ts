@@ -27,7 +27,9 @@ export function createPendingChanges(): PendingChanges {
 
   return {
     recordChanged({ kind, id, action }) {
-      if (kind === 'device') devices.add(id);
+      // A state of a rule that was changed by others is read again, with the plan of its device.
+      if (kind === 'device' || kind === 'conditionState') devices.add(id);
+      if (kind === 'conditionState') rules.add(id);
       // No device has a new tag. A device that gets or loses a tag changes itself.
       if (kind === 'tag' && action !== 'created') tags.add(id);
       if (kind === 'rule') rules.add(id);

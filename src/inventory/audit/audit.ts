@@ -35,7 +35,7 @@ export async function auditEntriesOf(
   const entries: AuditEntry[] = [];
   const logged = new Set<string>();
   for (const { kind, id, action } of changes) {
-    if (unlogged.has(kind) || logged.has(id)) continue;
+    if (kind === 'conditionState' || unlogged.has(kind) || logged.has(id)) continue;
     logged.add(id);
     const before = await auditedRow({ db: records.committed, sealer: records.sealer }, kind, id);
     const after = await auditedRow(step, kind, id);

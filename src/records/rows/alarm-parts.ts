@@ -57,6 +57,21 @@ function rowValues(rows: readonly AlarmSourceRow[]) {
   );
 }
 
+export async function sourcesOfAlarms(
+  db: RecordsDb,
+  alarmIds: readonly string[],
+): Promise<AlarmSourceRow[]> {
+  const found: AlarmSourceRow[] = [];
+  for (const some of chunks(alarmIds)) {
+    const query = db
+      .selectFrom('alarmSources')
+      .selectAll()
+      .where('alarmId', 'in', [...some]);
+    found.push(...(await query.execute()));
+  }
+  return found;
+}
+
 /** Those of the rules, which the rules read when they start. */
 export async function findAlarmSourcesOfRules(
   db: RecordsDb,

@@ -99,6 +99,20 @@ export async function findRule(db: RecordsDb, id: string): Promise<Rule | undefi
   return row && fromRow(row);
 }
 
+/** Those of the ids that are rules, active or not. */
+export async function existingRules(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
+    const rows = await db.selectFrom('rules').select('id').where(isOneOf('id', some)).execute();
+    for (const { id } of rows) found.add(id);
+  }
+  return found;
+}
+
 /**
  * The active rules of the installation, or those with the ids; `broken` are rows that cannot be
  * read.
