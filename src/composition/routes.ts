@@ -257,7 +257,7 @@ function recordRoutes(
     ...customLogicRoutes(parts),
     ...ruleRoutes({ ...showing, lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write; one device is with its owner.
-    ...[...deviceRoutes({ ...parts, dropSamples, networkServers }), ...assetRoutes(parts)].map(
+    ...[...deviceRoutes({ ...showing, dropSamples, networkServers }), ...assetRoutes(showing)].map(
       (route) => settledRoute(route.path.startsWith(ofOneDevice) ? settled : all.devices, route),
     ),
   ];

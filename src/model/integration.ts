@@ -1,13 +1,17 @@
 // Network server types, and integrations: an account at a LoRaWAN network server (contract 4, 8, 35).
 import type { AuditFields } from './record.ts';
 
-/** The first five are known to clients. The others are further servers. */
-export const integrationTypes = [
+/** Those that clients of old know. */
+export const vendorIntegrationTypes = [
   'GENERIC_ACTILITY',
   'SWISSCOM_ACTILITY',
   'SWISSCOM_CMP',
   'LORIOT',
   'TTN',
+] as const;
+
+export const integrationTypes = [
+  ...vendorIntegrationTypes,
   'CHIRP_STACK',
   'EVERYNET',
   'HELIUM',

@@ -1,29 +1,46 @@
 // Routes of the asset list (interface 4.2, contract 4).
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
 import type { assetListQuery } from '../../contract/device.ts';
 import { assets } from '../../contract/endpoints/assets.ts';
 import { type AssetFilter, listAssets } from '../../inventory/devices/assets.ts';
+import { vendorDevice } from '../../inventory/devices/device-view.ts';
 import { filterOptions } from '../../inventory/devices/filter-options.ts';
 import { type LoraField, loraFields } from '../../model/lora-fields.ts';
-import { pageSizeAssets } from '../../model/page.ts';
+import { type PageRequest, pageSizeAssets } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { type Route, route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';
 
-export function assetRoutes({ records }: RecordParts): Route[] {
+export interface AssetParts extends RecordParts {
+  /** Whether an answer to these headers is for clients of old (contract 34). */
+  readonly aliased: (headers: IncomingHttpHeaders) => boolean;
+}
+
+export function assetRoutes({ records, aliased }: AssetParts): Route[] {
+  const listed = async (
+    principal: Principal,
+    filter: AssetFilter,
+    page: PageRequest,
+    headers: IncomingHttpHeaders,
+  ) => {
+    const found = await listAssets(records, principal, filter, page);
+    return aliased(headers) ? { ...found, content: found.content.map(vendorDevice) } : found;
+  };
   return [
-    route(assets.list, ({ query }, principal) =>
-      listAssets(records, principal, filterOf(query), pageRequestOf(query, pageSizeAssets)),
+    route(assets.list, ({ query, headers }, principal) =>
+      listed(principal, filterOf(query), pageRequestOf(query, pageSizeAssets), headers),
     ),
-    route(assets.search, ({ query, body }, principal) => {
+    route(assets.search, ({ query, body, headers }, principal) => {
       const filter = {
         organizationId: body.organizationId ?? undefined,
         workspaceIds: body.workspaceIds ?? undefined,
         search: body.search ?? query.search,
         expression: body.expression,
       };
-      return listAssets(records, principal, filter, pageRequestOf(query, pageSizeAssets));
+      return listed(principal, filter, pageRequestOf(query, pageSizeAssets), headers);
     }),
     route(assets.filterOptions, ({ query }, principal) =>
       filterOptions(records, principal, listScopeOf(query)),

@@ -1,4 +1,5 @@
 // Routes of devices and their processing log (contract 4, 27).
+import type { IncomingHttpHeaders } from 'node:http';
 import { devices } from '../../contract/endpoints/devices.ts';
 import {
   createDevice,
@@ -9,6 +10,7 @@ import {
 } from '../../inventory/devices/devices.ts';
 import { deregisterDeleted, type TellNetworkServer } from '../../inventory/devices/registration.ts';
 import { readProcessingLog } from '../../inventory/devices/processing-log.ts';
+import { vendorDevice } from '../../inventory/devices/device-view.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
 import { createdOnce } from './create-once.ts';
@@ -19,27 +21,33 @@ export interface DeviceParts extends RecordParts {
   readonly dropSamples: (deviceId: string) => Promise<void>;
   /** Who tells network servers; undefined until they are connected. */
   readonly networkServers: () => TellNetworkServer | undefined;
+  /** Whether an answer to these headers is for clients of old (contract 34). */
+  readonly aliased: (headers: IncomingHttpHeaders) => boolean;
 }
 
 export function deviceRoutes(parts: DeviceParts): Route[] {
   const { records } = parts;
   return [
-    resourceRoute(devices.create, byWorkspace(parts), (input, principal) =>
-      createdOnce(
+    resourceRoute(devices.create, byWorkspace(parts), async (input, principal) => {
+      const created = await createdOnce(
         parts,
         { input, principal },
         (step) => createDevice(step, principal, input.body),
         (id) => readDevice(records, principal, id),
-      ),
+      );
+      return shown(parts, input.headers, created);
+    }),
+    route(devices.readByDeviceId, async ({ query, headers }, principal) =>
+      shown(parts, headers, await readDeviceByDeviceId(records, principal, query.deviceId)),
     ),
-    route(devices.readByDeviceId, ({ query }, principal) =>
-      readDeviceByDeviceId(records, principal, query.deviceId),
+    resourceRoute(devices.read, byId(parts, 'device'), async ({ params, headers }, principal) =>
+      shown(parts, headers, await readDevice(records, principal, params.id)),
     ),
-    resourceRoute(devices.read, byId(parts, 'device'), ({ params }, principal) =>
-      readDevice(records, principal, params.id),
-    ),
-    resourceRoute(devices.update, byId(parts, 'device'), ({ params, body }, principal) =>
-      updateDevice(records, principal, params.id, body),
+    resourceRoute(
+      devices.update,
+      byId(parts, 'device'),
+      async ({ params, body, headers }, principal) =>
+        shown(parts, headers, await updateDevice(records, principal, params.id, body)),
     ),
     resourceRoute(devices.remove, byId(parts, 'device'), async ({ params }) => {
       await deregisterDeleted(records, params.id, parts.networkServers());
@@ -49,6 +57,14 @@ export function deviceRoutes(parts: DeviceParts): Route[] {
     }),
     processingLogRoute(parts),
   ];
+}
+
+function shown(
+  { aliased }: Pick<DeviceParts, 'aliased'>,
+  headers: IncomingHttpHeaders,
+  device: Awaited<ReturnType<typeof readDevice>>,
+) {
+  return aliased(headers) ? vendorDevice(device) : device;
 }
 
 function processingLogRoute(parts: RecordParts): Route {

@@ -3,7 +3,7 @@ import type { DeviceConnector } from '../../model/connector.ts';
 import type { CustomFieldValue } from '../../model/custom-field.ts';
 import type { DataFlow } from '../../model/data-flow.ts';
 import { type Device, isRegistered, onlineStateOf } from '../../model/device.ts';
-import type { Integration } from '../../model/integration.ts';
+import { carriers, type Integration, vendorIntegrationTypes } from '../../model/integration.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { DeviceMetrics } from '../../model/uplink-metrics.ts';
@@ -75,6 +75,23 @@ export async function deviceViews(
       records.now(),
     );
   });
+}
+
+/**
+ * As clients of old read it: they refuse a device with a carrier or a type of integration that they
+ * do not know, and the list that holds it, so that what has one is null (contract 42).
+ */
+export function vendorDevice<V extends Awaited<ReturnType<typeof deviceViews>>[number]>(
+  device: V,
+): V {
+  const { loraProperties, integration } = device;
+  const isKnown = (carriers as readonly unknown[]).includes(loraProperties?.['carrier']);
+  const isType = (vendorIntegrationTypes as readonly unknown[]).includes(integration?.type);
+  return {
+    ...device,
+    loraProperties: isKnown ? loraProperties : null,
+    integration: isType ? integration : null,
+  };
 }
 
 function view(device: Device, context: DeviceContext, keysShown: boolean, now: number) {

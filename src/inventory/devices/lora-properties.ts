@@ -56,10 +56,10 @@ function typeOf(name: string): 'object' | 'string' {
 
 const actilityDefaults = {
   actilityId: '',
-  connectivityPlanId: null,
-  deviceProfileId: null,
+  connectivityPlanId: '',
+  deviceProfileId: '',
   motionIndicator: 'NEAR_STATIC',
-  routingProfileId: null,
+  routingProfileId: '',
 };
 const ttnDefaults = {
   deviceId: '',
@@ -76,7 +76,8 @@ const ttnDefaults = {
   support32BitFrameCount: false,
   disablePayloadEncryption: false,
 };
-const loraVersionDefault = '1.0.2';
+/** Strict clients need a value; most devices have these. */
+const loraDefaults = { activationMode: 'OTAA', deviceClass: 'A', loraVersion: '1.0.2' } as const;
 
 /**
  * Every member for a LoRa device, so that strict clients can read it (contract 36): `carrier` is
@@ -101,7 +102,9 @@ export function loraPropertiesView(
     ...shown,
     carrier: known,
     deviceEui: shown['deviceEui'] || device.deviceId,
-    loraVersion: shown['loraVersion'] || loraVersionDefault,
+    activationMode: shown['activationMode'] || loraDefaults.activationMode,
+    deviceClass: shown['deviceClass'] || loraDefaults.deviceClass,
+    loraVersion: shown['loraVersion'] || loraDefaults.loraVersion,
     actilityProperties: filled(shown['actilityProperties'], actilityDefaults, isActility),
     ttnProperties: filled(shown['ttnProperties'], ttnDefaults, known === 'TTN'),
   };
