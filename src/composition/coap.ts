@@ -3,7 +3,7 @@ import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { createCoapUplinks } from '../flows/coap-uplink.ts';
 import { createCoapErrors } from '../http/edge/coap-errors.ts';
-import { parseJsonBody } from '../http/edge/json-body.ts';
+import { parseReadingsBody } from '../http/edge/json-body.ts';
 import { codeText } from '../ingest/coap/coap-answer.ts';
 import { createCoapCapture, type RefusedCoap } from '../ingest/coap/coap-capture.ts';
 import { startCoapServer } from '../ingest/coap/coap-server.ts';
@@ -42,7 +42,7 @@ export async function composeCoap(
       admit: ({ secret, deviceId }) => directory.bySecret(secret, deviceId),
       organizationOf: ({ device }) => device.organizationId,
       capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),
-      parseJson: parseJsonBody,
+      parseJson: parseReadingsBody,
       errorBody: createCoapErrors(telemetry, now),
       refused: refusedCoap(parts),
       now,

@@ -9,7 +9,7 @@ import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { createConfigurationPush, pushOnConnect } from '../flows/configuration-push.ts';
 import { handleMqttPayload, type MqttUplinkStages } from '../flows/mqtt-uplink.ts';
-import { parseJsonBody } from '../http/edge/json-body.ts';
+import { parseReadingsBody } from '../http/edge/json-body.ts';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import { looksLikeToken, tokenAudiences } from '../ingest/mqtt/device-token.ts';
 import type { MqttBroker } from '../ingest/mqtt/mqtt-broker.ts';
@@ -165,7 +165,7 @@ function uplinkStagesOf(
   duplicates: DuplicateFilter,
 ): MqttUplinkStages {
   const { mqttRepeated: repeated } = telemetry;
-  const parseJson = parseJsonBody;
+  const parseJson = parseReadingsBody;
   return { handleUplink, appendEntry, duplicates, repeated, newId, now, parseJson };
 }
 

@@ -2,9 +2,10 @@
 import type { Parts } from './platform-parts.ts';
 import { whileOwned } from '../flows/owned-devices.ts';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
+import type { KeptSamples } from '../model/kept-samples.ts';
 import type { Uplink } from '../model/uplink.ts';
 
-type TakeUplink = (uplink: Uplink) => Promise<unknown>;
+type TakeUplink = (uplink: Uplink) => Promise<KeptSamples | undefined>;
 
 /** Without other nodes, the work itself. */
 export function whileOwnedIn({ ownership }: Parts) {

@@ -54,6 +54,7 @@ import { createIntake, type Intake, intakeLimits } from '../ingest/intake.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import { type KeptSamples, keptOf } from '../model/kept-samples.ts';
 import type { Principal } from '../model/principal.ts';
 import type { CallHandlers } from '../nodes/nodes.ts';
 import type { Uplink } from '../model/uplink.ts';
@@ -65,16 +66,16 @@ import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
 import { dropOldPeriodCounts } from '../records/rows/period-counts.ts';
 import { dropOldProcessingLog } from '../records/rows/processing-log.ts';
 import { type DeviceNames, createDeviceNames } from '../validate/device-names.ts';
-import { withFutureNote } from '../validate/future-time.ts';
+import { withTimeNote } from '../validate/sample-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   /** The same for a SenML pack. */
   readonly captureSenml: (input: Capture) => Promise<CaptureReceipt>;
-  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
+  readonly handleUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
   /** The same for a device of this node. Throws Problem `deviceMoved` for another one. */
-  readonly takeOwnUplink: (uplink: Uplink) => Promise<unknown>;
+  readonly takeOwnUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
   /** What other nodes ask this one to store; undefined without other nodes. */
   readonly storingCalls: CallHandlers | undefined;
   /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
@@ -131,8 +132,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const stages = uplinkStagesOf(parts, scripts, status, intake);
   const { admit, append, announce } = stages;
   const owned = whileOwnedIn(parts);
-  const takeOwnUplink = (uplink: Uplink) =>
-    countUplink(telemetry, () => owned(uplink.device.id, () => handleUplink(uplink, stages)));
+  const takeOwnUplink = async (uplink: Uplink): Promise<KeptSamples> => {
+    const work = () => owned(uplink.device.id, () => handleUplink(uplink, stages));
+    return keptOf(await countUplink(telemetry, work), uplink, uplink.receivedAt);
+  };
   const takeUplink = await uplinksOfAll(parts, takeOwnUplink);
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
@@ -201,7 +204,7 @@ function uplinkStagesOf(
     setState,
     decode: decodeUplink(scripts, config.quotas.stateBytes),
     passThrough,
-    validate: (sample) => withFutureNote(validateSample(sample), now()),
+    validate: (sample) => withTimeNote(validateSample(sample), now()),
     admit,
     append: (entry) => store.append(entry),
     announce: (entry) => {

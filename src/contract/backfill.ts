@@ -3,6 +3,7 @@ import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { list, object, optional } from './record-fields.ts';
 import { namedObject } from './named.ts';
+import { notStoredSamples } from './kept-samples.ts';
 
 /**
  * Samples are read one by one, each with a refusal of its own; this is what they should look like.
@@ -11,7 +12,10 @@ const sampleFields = {
   data: object,
   topic: optional(Type.String({ description: '`default` when absent' })),
   timestamp: optional(
-    Type.String({ description: 'ISO-8601 date-time; the current time when absent' }),
+    Type.String({
+      description:
+        'ISO-8601 date-time, or a number of epoch milliseconds with 12 to 14 digits; the current time when absent',
+    }),
   ),
   meta: optional(object),
 };
@@ -43,15 +47,22 @@ export const rejectedSamples = list(
   }),
 );
 
+const keptCounts = {
+  stored: Type.Integer({ description: 'Of the accepted ones; the others are in notStored' }),
+  notStored: Type.Optional(notStoredSamples),
+} as const;
+
 export const backfillReceipt = namedObject('BackfillReceipt', {
   message: Type.String(),
   accepted: Type.Integer(),
+  ...keptCounts,
   duplicates: Type.Integer({ description: 'Identical to samples that were stored already' }),
   rejected: rejectedSamples,
 });
 
 export const bulkBackfillReceipt = namedObject('BulkBackfillReceipt', {
   accepted: Type.Integer(),
+  ...keptCounts,
   duplicates: Type.Integer({ description: 'Identical to samples that were stored already' }),
   rejected: rejectedSamples,
 });

@@ -46,6 +46,11 @@ export interface PermissionAccess<R extends ResourceIn = ResourceIn> {
   readonly also?: readonly (readonly [Scope, Verb])[];
   /** Only a signed-in user, never a key or a token (contract 35). */
   readonly userOnly?: true;
+  /**
+   * Whether a credential that is limited to workspaces may call without the permission: the handler
+   * answers what it may know (contract 42).
+   */
+  readonly orLimited?: true;
   readonly resource: R;
 }
 
@@ -90,6 +95,11 @@ export interface Endpoint {
    * alone.
    */
   readonly bodyTypes?: ContentTypes;
+  /**
+   * Whether members of the body that its schema does not name are refused, because the endpoint is ours
+   * alone. Other endpoints ignore them and name them in the header `X-Ignored-Members`.
+   */
+  readonly ownBody?: true;
   readonly bodyBytesMax?: number;
   /**
    * Whether the handler reads the body itself while it arrives, limited by `bodyBytesMax`: declare
@@ -100,10 +110,15 @@ export interface Endpoint {
   /** Whether a streamed body may be of any content type; else it must be JSON or NDJSON. */
   readonly anyBodyType?: true;
   /**
-   * Whether JSON is also accepted without a content type or with that of a form, as simple clients
-   * send it.
+   * Whether JSON is also accepted without a content type, as plain text, or with the type of a form,
+   * as simple clients send it.
    */
   readonly jsonOfAnyType?: true;
+  /**
+   * Whether the body has readings of devices: integers that a number does not hold exactly arrive as
+   * their text.
+   */
+  readonly readings?: true;
   /** Whether SenML packs in CBOR are accepted too, as their JSON form. */
   readonly senml?: true;
   /**

@@ -68,6 +68,8 @@ export interface AcknowledgedItem {
   readonly perSecond?: number;
   readonly topic?: string;
   readonly valid: boolean;
+  /** Why a workspace or a kind is not valid. */
+  readonly reason?: string;
 }
 
 export interface ConnectedMessage {

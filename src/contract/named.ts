@@ -13,3 +13,8 @@ export function named<T extends TSchema>(title: string, schema: T): T {
 export function namedObject<P extends TProperties>(title: string, properties: P) {
   return named(title, Type.Object(properties));
 }
+
+/** The same for a part of a body that no other product has, so that unknown members are refused. */
+export function ownObject<P extends TProperties>(title: string, properties: P) {
+  return named(title, Type.Object(properties, { additionalProperties: false }));
+}

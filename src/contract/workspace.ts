@@ -15,7 +15,7 @@ import {
   updateFields,
 } from './record-fields.ts';
 import { workspaceRetentionDays } from './retention.ts';
-import { namedObject } from './named.ts';
+import { namedObject, ownObject } from './named.ts';
 
 const wallTime = Type.String({
   pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$',
@@ -47,7 +47,7 @@ const settingsSchema = namedObject('WorkspaceSettings', {
   retentionDays: orNull(workspaceRetentionDays),
 });
 
-const settingsDraft = namedObject('WorkspaceSettingsDraft', {
+const settingsDraft = ownObject('WorkspaceSettingsDraft', {
   lifecycleMessages: Type.Optional(Type.Boolean()),
   lifecycleMessageInterval: optional(interval),
   lifecycleMessageRecipients: optional(recipients),
@@ -66,6 +66,21 @@ export const workspaceSchema = namedObject('Workspace', {
   settings: settingsSchema,
   properties: object,
   ...auditFields,
+});
+
+/** A credential that is limited to workspaces, and may not read them, is told what they are called. */
+export const workspaceRow = namedObject('WorkspaceRow', {
+  id,
+  organizationId: id,
+  name,
+  ...Type.Partial(
+    Type.Object({
+      description: orNull(text),
+      settings: settingsSchema,
+      properties: object,
+      ...auditFields,
+    }),
+  ).properties,
 });
 
 const draftFields = {

@@ -31,6 +31,7 @@ function uplinkOf(code: string | null, more: Partial<Uplink> = {}): Uplink {
     },
     script: code === null ? null : { code, tenant: 'o' },
     storedTopics: '*',
+    keptDays: null,
     receivedAt,
     topic: null,
     timestamp: null,
@@ -120,7 +121,11 @@ describe('interface 2.10: samples', () => {
       '{ data: {}, timestamp: "2026-01-01T01:00:00+01:00" }',
       { data: {}, timestamp: Date.UTC(2026, 0, 1) },
     ],
-    ['epoch milliseconds', '{ data: {}, timestamp: 7.9 }', { data: {}, timestamp: 7 }],
+    [
+      'epoch milliseconds',
+      '{ data: {}, timestamp: 1767225600007.9 }',
+      { data: {}, timestamp: 1_767_225_600_007 },
+    ],
     ['members of no meaning', '{ data: { a: 1 }, extra: 1 }', { data: { a: 1 } }],
   ];
   for (const [name, text, expected] of kept) {
@@ -142,13 +147,28 @@ describe('interface 2.10: samples', () => {
     expect(samples.map(({ topic }) => topic)).toEqual(['sent', 'own']);
   });
 
+  for (const [timestamp, said] of [
+    ['1767225600', 'seconds? send milliseconds'],
+    ['1e20', 'microseconds or nanoseconds? send milliseconds'],
+    ['-1', 'send milliseconds'],
+  ] as const) {
+    test(`behaviour 13: a sample with a timestamp of ${timestamp} is refused`, async () => {
+      const { samples, notes } = await decoded(
+        `emit("sample", { data: {}, timestamp: ${timestamp} });`,
+      );
+      expect(samples).toEqual([]);
+      expect(notes).toMatchObject([
+        { level: 'ERROR', source: 'SCRIPT', message: expect.stringContaining(said) },
+      ]);
+    });
+  }
+
   for (const timestamp of [
     'new Date(NaN)',
     '"yesterday"',
     'NaN',
     'true',
     '{}',
-    '1e20',
     '"2026-02-31T00:00:00Z"',
   ]) {
     test(`a timestamp that is none is noted, and the sample keeps the uplink's: ${timestamp}`, async () => {

@@ -1,12 +1,14 @@
 // Uplink decoder: converts an uplink into samples, with the device type's script or unchanged (interface 2.10, contract 10 and 15).
-import { type EpochMs, formatInstant, isInstant, parseInstant } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { exactIntegersNote } from '../model/exact-integers.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
+import { timestampOf, timestampRefusal } from '../model/timestamp.ts';
 import type { Uplink } from '../model/uplink.ts';
 import type { Emit } from '../scripting/emit.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
-import { deviceEvent, errorNote, nonFiniteNote } from './script-device.ts';
+import { conversionNotes, deviceEvent, errorNote } from './script-device.ts';
 
 export interface DecodedUplink {
   /** Topics and data keys are as the script emitted them, not checked yet. */
@@ -33,7 +35,10 @@ export function decodeUplink(
     const { tenant, code: source } = uplink.script;
     const event = uplinkEvent(uplink, dataOf(uplink), state);
     const { emits, durationMs } = await scripts.run({ tenant, source, event, nonFinite: 'marked' });
-    return { ...collected(uplink, emits, stateBytesMax), scriptMs: durationMs };
+    const { notes, ...decoded } = collected(uplink, emits, stateBytesMax);
+    const exact = exactIntegersNote(uplink.body);
+    const all = exact === undefined ? notes : [exact, ...notes];
+    return { ...decoded, notes: all, scriptMs: durationMs };
   };
 }
 
@@ -56,8 +61,7 @@ function collected(
   const notes: Note[] = [];
   let state: JsonObject | undefined;
   for (const emit of emits) {
-    const warning = nonFiniteNote(emit);
-    if (warning !== undefined) notes.push(warning);
+    notes.push(...conversionNotes(emit));
     if (emit.type === 'SAMPLE') {
       const sample = emittedSample(uplink, emit.event, notes);
       if (sample !== undefined) samples.push(sample);
@@ -131,7 +135,10 @@ function emittedSample(uplink: Uplink, event: Json, notes: Note[]): Sample | und
 function malformation(event: Json): string | undefined {
   if (!isJsonObject(event)) return 'it must be an object';
   if (!isJsonObject(event['data'])) return 'its data must be an object';
-  const meta = event['meta'];
+  const { timestamp, meta } = event;
+  // A time that is wrong by a factor would be believed.
+  if (typeof timestamp === 'number' && timestampOf(timestamp) === undefined)
+    return timestampRefusal(timestamp).message.replace(/^The/, 'the');
   if (meta === undefined || meta === null || isJsonObject(meta)) return undefined;
   return 'its meta must be an object';
 }
@@ -145,9 +152,8 @@ function topicText(topic: Json): string {
 /** Dates arrive as ISO strings. Numbers are epoch milliseconds. */
 function emittedTime(timestamp: Json | undefined, instead: EpochMs, notes: Note[]): EpochMs {
   if (timestamp === undefined) return instead;
-  let time: Json | undefined = timestamp;
-  if (typeof timestamp === 'string') time = parseInstant(timestamp);
-  if (typeof time === 'number' && isInstant(time)) return Math.floor(time);
+  const time = timestampOf(timestamp);
+  if (time !== undefined) return time;
   const message = `The timestamp ${JSON.stringify(timestamp)} of a sample is no date or ISO-8601 text; the uplink's was used`;
   notes.push({ level: 'WARN', source: 'SCRIPT', message });
   return instead;

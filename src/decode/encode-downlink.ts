@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { Emit } from '../scripting/emit.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
-import { deviceEvent, errorNote, nonFiniteNote, type ScriptDevice } from './script-device.ts';
+import { conversionNotes, deviceEvent, errorNote, type ScriptDevice } from './script-device.ts';
 
 export interface CommandToEncode {
   /** Whose scripts these are: the organization's id. */
@@ -62,8 +62,7 @@ function collected(command: CommandToEncode, emits: readonly Emit[]): EncodedCom
   const downlinks: EncodedDownlink[] = [];
   const notes: Note[] = [];
   for (const emit of emits) {
-    const warning = nonFiniteNote(emit);
-    if (warning !== undefined) notes.push({ ...warning, source: 'DOWNLINK' });
+    for (const note of conversionNotes(emit)) notes.push({ ...note, source: 'DOWNLINK' });
     if (emit.type === 'ERROR') notes.push(errorNote(emit.event, 'DOWNLINK'));
     else if (emit.type === 'DOWNLINK') {
       const downlink = emittedDownlink(command, emit.event);

@@ -1,4 +1,5 @@
 // A device as scripts see it, and the notes that every kind of script can leave (contract 15).
+import { noteOfExact } from '../model/exact-integers.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { Note, NoteSource } from '../model/processing-note.ts';
 import type { UplinkDevice } from '../model/uplink.ts';
@@ -24,12 +25,14 @@ export function errorNote(event: Json, source: NoteSource): Note {
   return { ...note, details: place };
 }
 
-/**
- * The warning of contract 16 for numbers that JSON cannot hold; undefined when the emit has none.
- */
-export function nonFiniteNote({ type, nonFinite }: Emit): Note | undefined {
-  if (nonFinite === undefined) return undefined;
+/** The warnings on numbers that JSON does not hold as they are (contract 16, 42). */
+export function conversionNotes({ type, nonFinite, exact }: Emit): Note[] {
+  const notes: Note[] = [];
   const what = type.toLowerCase();
-  const message = `Numbers of the ${what} that are NaN or infinite became null: ${nonFinite.join(', ')}`;
-  return { level: 'WARN', source: 'SCRIPT', message, details: { paths: nonFinite } };
+  if (nonFinite !== undefined) {
+    const message = `Numbers of the ${what} that are NaN or infinite became null: ${nonFinite.join(', ')}`;
+    notes.push({ level: 'WARN', source: 'SCRIPT', message, details: { paths: nonFinite } });
+  }
+  if (exact !== undefined) notes.push({ ...noteOfExact(exact), source: 'SCRIPT' });
+  return notes;
 }

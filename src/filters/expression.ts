@@ -62,6 +62,9 @@ function conditionOf(sent: unknown, where: string, depth: number, reading: Readi
   const { expressions } = sent;
   if (!Array.isArray(expressions))
     refuse(`${where}.expressions`, 'must be a list of filters or expressions');
+  // What it means is not the same for everybody: nothing, or everything.
+  if (expressions.length === 0)
+    refuse(`${where}.expressions`, 'is empty; leave the expression out to find all');
   if (expressions.length > expressionLimits.filtersMax) {
     refuse(`${where}.expressions`, `contains more than ${expressionLimits.filtersMax} expressions`);
   }

@@ -1,6 +1,7 @@
 // Backfill batches: the journal entries of a group of samples, one for each device, and their way to the disk.
 import { hash } from 'node:crypto';
 import {
+  ageRefusal,
   type BackfillSample,
   isRefusal,
   readBackfillSample,
@@ -10,6 +11,7 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import { isTooOld, type NotStored, NotStoredCounts } from '../model/kept-samples.ts';
 import type { Sample } from '../model/sample.ts';
 import type { DeviceNames } from '../validate/device-names.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';
@@ -31,6 +33,8 @@ export interface BackfillProgress {
   accepted: number;
   duplicates: number;
   readonly rejected: RejectedSample[];
+  /** Of the accepted ones. */
+  readonly notStored: NotStoredCounts;
   /** Number of notes by device, only for devices with notes. */
   readonly notes: Map<string, number>;
 }
@@ -70,6 +74,8 @@ export interface BackfillDevice {
   readonly id: string;
   readonly origin: Origin;
   readonly storedTopics: '*' | ReadonlySet<string>;
+  /** For how many days samples are kept; null without limit. */
+  readonly keptDays: number | null;
   /**
    * Of a device that sends the samples itself: how long it is online after the newest of them.
    * Undefined for samples that are brought by others.
@@ -83,7 +89,7 @@ export type FoundDevice = BackfillDevice | SampleRefusal;
 export function backfillDevice(route: UplinkRoute): BackfillDevice {
   const { id, organizationId, workspaceId } = route.device;
   const origin = { organizationId, workspaceId, dataFlowId: route.flow.id };
-  return { id, origin, storedTopics: storedTopicsOf(route) };
+  return { id, origin, storedTopics: storedTopicsOf(route), keptDays: route.keptDays };
 }
 
 /** A device that sends its samples itself. */
@@ -111,6 +117,7 @@ export interface Part {
 }
 
 interface Batch {
+  readonly device: BackfillDevice;
   readonly entry: JournalEntry;
   readonly part: Part | undefined;
 }
@@ -150,7 +157,7 @@ export async function batchesOf(
     const { device, checked } = samples;
     const admitted = await on.admit(device.id, checked);
     const entry = entryOf(admitted, samples, { receivedAt, progress, on });
-    return { entry, part: partOfDevice(samples) };
+    return { device, entry, part: partOfDevice(samples) };
   });
   return {
     own: await Promise.all(batches),
@@ -168,7 +175,7 @@ function readGroup(
   for (const [i, device] of devices.entries()) {
     const index = indices?.[i] ?? progress.read++;
     const element = elements[i] ?? null;
-    const read = isRefusal(device) ? device : readBackfillSample(element, receivedAt);
+    const read = isRefusal(device) ? device : readSampleOf(device, element, receivedAt);
     if (isRefusal(device) || isRefusal(read)) {
       progress.rejected.push({ index, ...(read as SampleRefusal) });
       continue;
@@ -183,6 +190,18 @@ function readGroup(
     samples.indices.push(index);
   }
   return byDevice;
+}
+
+function readSampleOf(
+  { keptDays }: BackfillDevice,
+  element: Json,
+  receivedAt: EpochMs,
+): BackfillSample | SampleRefusal {
+  const read = readBackfillSample(element, receivedAt);
+  if (isRefusal(read) || keptDays === null) return read;
+  return isTooOld(read.timestamp, keptDays, receivedAt)
+    ? ageRefusal(read.timestamp, keptDays)
+    : read;
 }
 
 function sampleOf({ topic, timestamp, data, meta }: BackfillSample, deviceId: string): Sample {
@@ -217,7 +236,10 @@ export async function storeBatches(
   on: BatchStages,
 ): Promise<void> {
   const stored = own.map((batch) => storeBatch(batch, progress, on));
-  const unknown = elsewhere.filter((samples) => !countStored(samples, progress));
+  const unknown = elsewhere.filter(({ checked, device, part }) => {
+    const sent = checked.map(({ sample }) => sample.topic);
+    return !countStored(sent, device, part, progress);
+  });
   if (unknown.length > 0 && on.storeElsewhere !== undefined)
     stored.push(on.storeElsewhere(unknown, { receivedAt, progress }));
   const results = await Promise.allSettled(stored);
@@ -225,18 +247,23 @@ export async function storeBatches(
 }
 
 async function storeBatch(
-  { entry, part }: Batch,
+  { device, entry, part }: Batch,
   progress: BackfillProgress,
   on: BatchStages,
 ): Promise<void> {
-  if (countStored({ checked: entry.samples, part }, progress)) return;
+  const sent = entry.samples.map(({ topic }) => topic);
+  if (countStored(sent, device, part, progress)) return;
   const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
   const durable = await appendOwned(
     { ...entry, ...(duplicateKey !== undefined && { trace: { duplicateKey } }) },
     on,
   );
   const { receivedAt, samples, duplicates } = durable;
-  countDurable({ receivedAt, samples: samples.length, duplicates }, part, progress);
+  const notStored = notStoredOf(
+    samples.map(({ topic }) => topic),
+    device,
+  );
+  countDurable({ receivedAt, samples: samples.length, duplicates, notStored }, part, progress);
 }
 
 /**
@@ -257,14 +284,35 @@ export function appendOwned(
 
 /** Counts the samples that an earlier try of the request stored; false when it did not. */
 function countStored(
-  { checked, part }: { readonly checked: readonly unknown[]; readonly part: Part | undefined },
+  topics: readonly string[],
+  device: BackfillDevice,
+  part: Part | undefined,
   progress: BackfillProgress,
 ): boolean {
   const before = part?.attempt.stored(part.name, part.contentHash);
   if (before === undefined) return false;
   progress.accepted += before.samples;
-  progress.duplicates += checked.length - before.samples;
+  progress.duplicates += topics.length - before.samples;
+  addNotStored(notStoredOf(topics.slice(0, before.samples), device), progress);
   return true;
+}
+
+/** Samples by topic that no database output takes. */
+export function notStoredOf(
+  topics: readonly string[],
+  { storedTopics }: Pick<BackfillDevice, 'storedTopics'>,
+): readonly NotStored[] {
+  if (storedTopics === '*') return none;
+  const counts = new NotStoredCounts();
+  const reason = storedTopics.size === 0 ? 'NO_DATABASE_OUTPUT' : 'TOPIC_FILTER';
+  for (const topic of topics) if (!storedTopics.has(topic)) counts.add(topic, reason);
+  return counts.list();
+}
+
+const none: readonly NotStored[] = [];
+
+function addNotStored(found: readonly NotStored[], { notStored }: BackfillProgress): void {
+  for (const { topic, reason, count } of found) notStored.add(topic, reason, count);
 }
 
 export interface StoredSamples {
@@ -272,16 +320,18 @@ export interface StoredSamples {
   /** How many of them were not stored before. */
   readonly samples: number;
   readonly duplicates: number;
+  readonly notStored: readonly NotStored[];
 }
 
 /** Counts samples that are durable now. */
 export function countDurable(
-  { receivedAt, samples, duplicates }: StoredSamples,
+  { receivedAt, samples, duplicates, notStored }: StoredSamples,
   part: Part | undefined,
   progress: BackfillProgress,
 ): void {
   progress.accepted += samples;
   progress.duplicates += duplicates;
+  addNotStored(notStored, progress);
   if (part === undefined) return;
   const { attempt, name, contentHash } = part;
   attempt.done({ part: name, contentHash, receivedAt, correlationId: null, samples });

@@ -10,9 +10,11 @@ import {
 } from '../model/journal-entry.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
+import { isTooOld } from '../model/kept-samples.ts';
 import { durablePart } from '../model/request-part.ts';
 import { missing } from '../structures/missing.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
+import { plausibleFrom } from '../validate/sample-time.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';
 import {
   type BackfillDevice,
@@ -94,8 +96,9 @@ export async function storeColumns(
   progress: BackfillProgress,
   on: ColumnStages,
 ): Promise<StoredColumns | undefined> {
-  const latest = latestOf(samples.timestamps);
-  if (latest === undefined) return undefined;
+  const times = timesOf(samples.timestamps);
+  if (times === undefined) return undefined;
+  const { oldest, latest } = times;
   const { topic = defaultTopic, texts, example } = samples;
   // What is valid of the latest is valid of all: they have the same keys and types.
   const sample = { deviceId: '', topic, timestamp: latest, data: example };
@@ -106,7 +109,10 @@ export async function storeColumns(
   const isStored = (part: DeviceRows): boolean => keys?.isStored(part) === true;
   const left = parts.filter(isStored);
   const fresh = parts.filter((part) => !isStored(part));
-  const taken = await takenParts(fresh, validated, left, on);
+  const isKept = ({ device: { keptDays } }: DeviceRows): boolean =>
+    !isTooOld(oldest, keptDays, receivedAt);
+  left.push(...fresh.filter((part) => !isKept(part)));
+  const taken = await takenParts(fresh.filter(isKept), validated, left, on);
   const headOf = createHeads(topic, progress);
   const heads = taken.map((part) => {
     const { device, from, to } = part;
@@ -225,15 +231,17 @@ async function announced(
   if (failure !== undefined) throw failure.error;
 }
 
-/** The latest time; undefined when one of them is invalid, or without any. */
-function latestOf(timestamps: Float64Array): EpochMs | undefined {
+/** Undefined when one of them is invalid or is noted as too early, or without any. */
+function timesOf(
+  timestamps: Float64Array,
+): { readonly oldest: EpochMs; readonly latest: EpochMs } | undefined {
   let oldest = Number.POSITIVE_INFINITY;
   let latest = Number.NEGATIVE_INFINITY;
   for (const timestamp of timestamps) {
     if (timestamp < oldest) oldest = timestamp;
     if (timestamp > latest) latest = timestamp;
   }
-  return isInstant(oldest) && isInstant(latest) ? latest : undefined;
+  return oldest >= plausibleFrom && isInstant(latest) ? { oldest, latest } : undefined;
 }
 
 function rowsOf(parts: readonly DeviceRows[], place: RowsByDevice['place']): number[] {

@@ -8,10 +8,12 @@ import { validateSample } from '../validate/sample-validation.ts';
 import { backfillNotesMax } from './backfill-entry.ts';
 import { backfill, backfillLimits, type BackfillStages } from './backfill.ts';
 
+const start = Date.UTC(2026, 0, 5);
 const device = { id: 'd1', organizationId: 'o1', workspaceId: 'w1' };
 const route = {
   device,
   flow: { id: 'f1' },
+  keptDays: null,
   outputs: [{ connector: { type: 'DATABASE' }, topic: '*' }],
 } as unknown as UplinkRoute;
 
@@ -42,7 +44,7 @@ function bench(append?: (entry: JournalEntry, count: number) => Promise<DurableE
 }
 
 const group = (from: number, count = 2): Json[] =>
-  Array.from({ length: count }, (_, i) => ({ timestamp: from + i, data: { n: from + i } }));
+  Array.from({ length: count }, (_, i) => ({ timestamp: start + from + i, data: { n: from + i } }));
 
 for (const [thrown, answered] of [
   ['storageFull', 'backfillStorageFull'],
@@ -103,7 +105,7 @@ test('the next batch is read while one is synced, and no more than that', async 
     }
   }
   const receipt = await backfill({ deviceId: 'd1', groups: groups(), receivedAt: 0 }, on);
-  expect(receipt).toEqual({ accepted: 16, duplicates: 0, rejected: [] });
+  expect(receipt).toEqual({ accepted: 16, duplicates: 0, rejected: [], stored: 16 });
   expect(most).toBe(backfillLimits.groupsUnderWayMax);
   expect(Math.max(...read)).toBeLessThan(backfillLimits.groupsUnderWayMax);
 });

@@ -7,6 +7,7 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
+import { type NotStored, NotStoredCounts } from '../model/kept-samples.ts';
 import { Problem, problem } from '../model/problem.ts';
 import {
   type BackfillProgress,
@@ -60,6 +61,10 @@ export interface BackfillReceipt {
   /** Identical to stored ones, or to earlier ones of the request. */
   readonly duplicates: number;
   readonly rejected: readonly RejectedSample[];
+  /** Of the accepted ones. */
+  readonly stored: number;
+  /** Absent when all accepted ones are stored. */
+  readonly notStored?: readonly NotStored[];
 }
 
 export interface BackfillStages extends BatchStages, ColumnStages {
@@ -120,6 +125,7 @@ export async function storeGroups(
     accepted: 0,
     duplicates: 0,
     rejected: [],
+    notStored: new NotStoredCounts(),
     notes: new Map(),
   };
   const underWay: Promise<void>[] = [];
@@ -222,8 +228,10 @@ async function storeElements(
   if (own.length + elsewhere.length > 0) begin(storeBatches(batches, progress, on));
 }
 
-function outcomeOf({ accepted, duplicates, rejected }: BackfillProgress): BackfillReceipt {
-  return { accepted, duplicates, rejected };
+function outcomeOf({ notStored, ...progress }: BackfillProgress): BackfillReceipt {
+  const { accepted, duplicates, rejected } = progress;
+  const receipt = { accepted, duplicates, rejected, stored: accepted - notStored.total };
+  return notStored.total === 0 ? receipt : { ...receipt, notStored: notStored.list() };
 }
 
 /** The error of an interrupted request, with the counts of its samples so far. */

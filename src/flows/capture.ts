@@ -2,6 +2,7 @@
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import type { KeptSamples } from '../model/kept-samples.ts';
 import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { Once } from './idempotency.ts';
 
@@ -17,13 +18,14 @@ export interface Capture {
   readonly duplicateKey?: string;
 }
 
-export interface CaptureReceipt {
+export interface CaptureReceipt extends Partial<KeptSamples> {
   readonly id: string;
   readonly receivedAt: EpochMs;
 }
 
 export interface CaptureStages {
-  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
+  /** Undefined for a repetition, whose samples were stored before. */
+  readonly handleUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
   readonly once: Once;
   readonly newId: () => string;
   readonly now: () => EpochMs;
@@ -46,8 +48,8 @@ async function take(
   const key = duplicateKey !== undefined && { duplicateKey };
   const payload = { topic, timestamp, body, bodyBytes, ...key };
   const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
-  await on.handleUplink(uplink);
-  return { id: uplink.correlationId, receivedAt };
+  const kept = await on.handleUplink(uplink);
+  return { id: uplink.correlationId, receivedAt, ...kept };
 }
 
 /** Captures once per Idempotency-Key; `work` gets the input with its duplicate key. */
@@ -72,7 +74,7 @@ export async function captureOnce(
     }
     const duplicateKey = attempt.duplicateKey(wholeUplink);
     const receipt = await work({ ...input, duplicateKey }, attempt.firstSeenAt);
-    return { status: 201, body: { ...receipt } };
+    return { status: 201, body: receipt as unknown as Json };
   });
   return answer.body as unknown as CaptureReceipt;
 }
@@ -93,6 +95,7 @@ export function uplinkOf(
     device: uplinkDeviceOf(route),
     script: scriptOf(route),
     storedTopics: storedTopicsOf(route),
+    keptDays: route.keptDays,
     receivedAt,
     ...payload,
   };

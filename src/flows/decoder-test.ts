@@ -187,6 +187,7 @@ function uplinkOf(raw: RawUplink, device: UplinkDevice, code: string | null): Up
     device,
     script: code === null ? null : { code, tenant: device.organizationId },
     storedTopics: '*',
+    keptDays: null,
     receivedAt: raw.receivedAt,
     ...raw.payload,
   };

@@ -142,5 +142,5 @@ test('another body with the key is refused', async () => {
   const { answer } = await tried(on, byColumns(cut(sent.replace('20.50', '20.51'), 40)), parts);
   expect(answer).toMatchObject({ problem: 'idempotencyKeyReused' });
   const same = await tried(on, byColumns(cut(sent, 33)), parts);
-  expect(same).toEqual({ answer: { accepted: 3, duplicates: 0, rejected: [] }, parts });
+  expect(same).toEqual({ answer: { accepted: 3, duplicates: 0, stored: 3, rejected: [] }, parts });
 });

@@ -5,7 +5,7 @@ import { createKnownDevices } from './known-devices.ts';
 
 function deviceOf(organizationId: string, id: string): BackfillDevice {
   const origin = { organizationId, workspaceId: 'w', dataFlowId: 'f' };
-  return { id, origin, storedTopics: '*' };
+  return { id, origin, storedTopics: '*', keptDays: null };
 }
 
 test('a device is known by its name in its organization only', () => {

@@ -50,8 +50,8 @@ export function createKnownDevices(revision: () => number, max: number = namesMa
       if (foundAt !== keptAt || count >= max) return;
       byOrganization.set(organizationId, names);
       const before = names.size;
-      const { id, storedTopics } = device;
-      names.set(name, { id, origin: sharedOrigin(device.origin), storedTopics });
+      const { id, storedTopics, keptDays } = device;
+      names.set(name, { id, origin: sharedOrigin(device.origin), storedTopics, keptDays });
       count += names.size - before;
     },
   };

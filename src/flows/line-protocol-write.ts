@@ -11,6 +11,7 @@ import {
 import type { DeviceConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
+import { noteOfExact } from '../model/exact-integers.ts';
 import { problem } from '../model/problem.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';
@@ -140,19 +141,13 @@ function notedValidation(
   validate: WriteStages['validate'],
 ): WriteStages['validate'] {
   const notes = new Map<JsonObject, Note>();
-  for (const { data, texts } of samples) if (texts.length > 0) notes.set(data, noteOf(texts));
+  for (const { data, texts } of samples) if (texts.length > 0) notes.set(data, noteOfExact(texts));
   if (notes.size === 0) return validate;
   return (sample: Sample): ValidatedSample<Sample> => {
     const validated = validate(sample);
     const note = notes.get(sample.data);
     return note === undefined ? validated : { ...validated, notes: [...validated.notes, note] };
   };
-}
-
-function noteOf(keys: readonly string[]): Note {
-  const named = shortText(keys.join(', '));
-  const message = `Integers that a number does not hold exactly are stored as strings: ${named}`;
-  return { level: 'WARN', source: 'UPLINK', message };
 }
 
 interface Faults {

@@ -59,7 +59,8 @@ function bench(append?: (entry: JournalEntry) => Promise<void>) {
   return { on, searched, routed, entries };
 }
 
-const element = (deviceId: string, n: number) => ({ deviceId, timestamp: n, data: { n } });
+const start = Date.UTC(2026, 0, 5);
+const element = (deviceId: string, n: number) => ({ deviceId, timestamp: start + n, data: { n } });
 const groupsOf = (count: number, names: readonly string[]) =>
   Array.from({ length: count }, (_, n) => names.map((name) => element(name, n)));
 const store = (groups: ReturnType<typeof groupsOf>, { on }: ReturnType<typeof bench>) =>
@@ -111,7 +112,7 @@ test('the entries of two groups are in progress at most', async () => {
 
 test('a disk that is full for one entry of a group: the problem says what the others stored', async () => {
   const at = bench(async ({ deviceId, samples }) => {
-    if (deviceId === 'd2' && samples[0]?.timestamp === 1) throw problem('storageFull');
+    if (deviceId === 'd2' && samples[0]?.timestamp === start + 1) throw problem('storageFull');
   });
   await expect(store(groupsOf(2, ['d1', 'd2', 'd3']), at)).rejects.toMatchObject({
     problem: 'backfillStorageFull',

@@ -4,6 +4,7 @@ import type { DeviceConnector } from '../model/connector.ts';
 import type { Device } from '../model/device.ts';
 import { type EpochMs, minuteMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
+import { type KeptSamples, keptTogether } from '../model/kept-samples.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { Uplink } from '../model/uplink.ts';
 import type {
@@ -34,7 +35,7 @@ export interface WebhookStages {
   ) => UplinkRoute | Promise<UplinkRoute>;
   /** Runs the work unless the same key ended well a short time ago. */
   readonly unlessRepeated: (key: string, work: () => Promise<unknown>) => Promise<unknown>;
-  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
+  readonly handleUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
   readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
   /** Keeps the name that the network server has for the device; most calls find it kept. */
   readonly learnServerDeviceId: (device: Device, serverDeviceId: string) => Promise<void>;
@@ -61,8 +62,12 @@ export async function captureWebhook(webhook: Webhook, on: WebhookStages): Promi
   // All devices are found first, so that nothing is stored of a webhook that is refused.
   const found: [ServerEvent, UplinkRoute][] = [];
   for (const event of events) found.push([event, await on.findRoute(connector, event.deviceEui)]);
-  for (const [event, route] of found) await handleEvent({ event, route, webhook, receipt }, on);
-  return receipt;
+  const kept: (KeptSamples | undefined)[] = [];
+  for (const [event, route] of found) {
+    const handled = await handleEvent({ event, route, webhook, receipt }, on);
+    if (event.kind !== 'downlink' && event.kind !== 'note') kept.push(handled);
+  }
+  return { ...receipt, ...keptTogether(kept) };
 }
 
 interface ReceivedEvent {
@@ -75,15 +80,25 @@ interface ReceivedEvent {
 async function handleEvent(
   { event, route, webhook, receipt }: ReceivedEvent,
   on: WebhookStages,
-): Promise<void> {
-  if (event.kind === 'downlink') return on.downlinkReported(route.device.id, event);
-  if (event.kind === 'note') return on.note(route.device.id, [noteOf(event)], receipt.id);
+): Promise<KeptSamples | undefined> {
+  if (event.kind === 'downlink') {
+    await on.downlinkReported(route.device.id, event);
+    return undefined;
+  }
+  if (event.kind === 'note') {
+    await on.note(route.device.id, [noteOf(event)], receipt.id);
+    return undefined;
+  }
   const uplink = uplinkOfEvent(event, route, webhook, receipt);
-  const work = () => on.handleUplink(uplink);
+  let kept: KeptSamples | undefined;
+  const work = async () => {
+    kept = await on.handleUplink(uplink);
+  };
   if (event.kind === 'uplink' && event.serverDeviceId !== undefined)
     await on.learnServerDeviceId(route.device, event.serverDeviceId);
   if (uplink.duplicateKey === undefined) await work();
   else await on.unlessRepeated(uplink.duplicateKey, work);
+  return kept;
 }
 
 function noteOf({ level, message, details }: ServerNote | ServerFrame): Note {

@@ -10,6 +10,7 @@ import {
   type BackfillProgress,
   type BatchStages,
   countDurable,
+  notStoredOf,
   type SamplesOfOwner,
   type StoredSamples,
   type StoreElsewhere,
@@ -166,10 +167,10 @@ function messageOf(pieces: readonly Piece[], { receivedAt, progress }: Request):
   const { correlationId } = progress;
   const devices = pieces.map((piece): DeviceMessage => {
     const { device } = piece.of;
-    const { id, origin, storedTopics, onlineForMs } = device;
+    const { id, origin, storedTopics, keptDays, onlineForMs } = device;
     return {
       device: {
-        ...{ id, origin, storedTopics: storedTopics === '*' ? '*' : [...storedTopics] },
+        ...{ id, origin, storedTopics: storedTopics === '*' ? '*' : [...storedTopics], keptDays },
         ...(onlineForMs !== undefined && { onlineForMs }),
       },
       ...{ samples: piece.samples, indices: piece.indices },
@@ -218,7 +219,12 @@ async function storeOwn(
   const entry = entryOf(admitted, { device, indices: own.indices }, { receivedAt, progress, on });
   const trace = duplicateKey === undefined ? {} : { trace: { duplicateKey } };
   const { samples, duplicates } = await appendOwned({ ...entry, ...trace }, on);
-  return { receivedAt, samples: samples.length, duplicates, notes: notes.get(device.id) ?? 0 };
+  const notStored = notStoredOf(
+    samples.map(({ topic }) => topic),
+    device,
+  );
+  const counts = { samples: samples.length, duplicates, notStored };
+  return { receivedAt, ...counts, notes: notes.get(device.id) ?? 0 };
 }
 
 function checkedOf(samples: string, deviceId: string): ValidatedSample<Sample>[] {

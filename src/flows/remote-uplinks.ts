@@ -2,6 +2,7 @@
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
+import type { KeptSamples } from '../model/kept-samples.ts';
 import type { MessageHandler, NodeMessages } from '../model/node-messages.ts';
 import { durablePart } from '../model/request-part.ts';
 import type { Uplink } from '../model/uplink.ts';
@@ -25,13 +26,13 @@ type SentUplink = Parameters<typeof uplinkOf>[0] &
  * Resolves when the uplink is durable, here or at its owner. Uplinks of a device begin in the order
  * of the calls. Throws Problems.
  */
-export function sendUplink(
+export async function sendUplink(
   uplink: Uplink,
   messages: Pick<NodeMessages, 'toOwner'>,
-  takeOwn: (uplink: Uplink) => Promise<unknown>,
-): Promise<unknown> {
+  takeOwn: (uplink: Uplink) => Promise<KeptSamples | undefined>,
+): Promise<KeptSamples | undefined> {
   const sent = sentUplinkOf(uplink);
-  return messages.toOwner(uplink.device.id, {
+  const answer = await messages.toOwner(uplink.device.id, {
     kind: uplinkMessage,
     request: sent as unknown as Json,
     bytes: uplink.bodyBytes + overheadBytes,
@@ -39,11 +40,13 @@ export function sendUplink(
     ...(uplink.duplicateKey !== undefined && {
       ...{ again: { ...sent, isRepeated: true } as unknown as Json, isReceiverBound: true },
     }),
-    own: async () => {
-      await takeOwn(uplink);
-      return null;
-    },
+    own: async () => answerOf(await takeOwn(uplink)),
   });
+  return (answer as unknown as KeptSamples | null) ?? undefined;
+}
+
+function answerOf(kept: KeptSamples | undefined): Json {
+  return (kept ?? null) as unknown as Json;
 }
 
 function sentUplinkOf({ correlationId, receivedAt, device, ...uplink }: Uplink): SentUplink {
@@ -63,7 +66,7 @@ function sentUplinkOf({ correlationId, receivedAt, device, ...uplink }: Uplink):
 export interface UplinkReceiverParts {
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   /** Takes an uplink of an own device. Throws Problem `deviceMoved` for another one. */
-  readonly takeOwnUplink: (uplink: Uplink) => Promise<unknown>;
+  readonly takeOwnUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
   /** The owner knows repetitions that reach the cluster at different nodes. */
   readonly duplicates: Pick<DuplicateFilter, 'once'>;
 }
@@ -85,8 +88,8 @@ export function uplinkReceiver(parts: UplinkReceiverParts): MessageHandler {
     const { duplicateKey: key } = payload;
     // Parts of requests have their own records.
     if (key === undefined || durablePart.fromDuplicateKey(key) !== undefined)
-      await takeOwnUplink(uplink);
-    else await duplicates.once(key, () => takeOwnUplink(uplink), !isRepeated);
-    return null;
+      return answerOf(await takeOwnUplink(uplink));
+    const once = await duplicates.once(key, () => takeOwnUplink(uplink), !isRepeated);
+    return once.repeated ? null : answerOf(once.outcome);
   };
 }

@@ -4,6 +4,7 @@ import { keyBehind, prefixesOf, samplesOfValues } from '../ingest/senml/senml-sa
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
+import { type KeptSamples, keptTogether } from '../model/kept-samples.ts';
 import { Problem, problem } from '../model/problem.ts';
 import type { Note } from '../model/processing-note.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
@@ -68,6 +69,7 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
     const { values } = pack;
     const devices = await byDevice(values, (name) => named(name, input.route));
     const { topic, duplicateKey } = input;
+    const kept: (KeptSamples | undefined)[] = [];
     let receipt: CaptureReceipt = { id: on.newId(), receivedAt };
     for (const [i, { route, values: own }] of devices.entries()) {
       // Of several devices, the last one is stored when all are: then the request is not repeated.
@@ -82,10 +84,10 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
       }));
       const notes = i === 0 ? refusalNotes(pack) : [];
       const uplink = { ...uplinkOf(payload, route, on.newId(), receivedAt), samples, notes };
-      await on.handleUplink(uplink);
+      kept.push(await on.handleUplink(uplink));
       receipt = { id: uplink.correlationId, receivedAt };
     }
-    return receipt;
+    return { ...receipt, ...keptTogether(kept) };
   }
 
   return (input) => {

@@ -13,7 +13,7 @@ import type { DevicePlace } from '../records/rows/named-devices.ts';
 import { allSamples } from '../samples/conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../samples/testing-samples.ts';
 import { createDeviceNames } from '../validate/device-names.ts';
-import { withFutureNote } from '../validate/future-time.ts';
+import { withTimeNote } from '../validate/sample-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 import { backfillNamed, type BackfillStages } from './backfill.ts';
 import type { Attempt } from './idempotency.ts';
@@ -67,7 +67,7 @@ export async function platform(name: string) {
     authorizeWrite(_, { workspaceId }) {
       if (workspaceId !== 'w1') throw problem('permissionDenied');
     },
-    validate: (sample) => withFutureNote(validateSample(sample), now),
+    validate: (sample) => withTimeNote(validateSample(sample), now),
     admit,
     append: (entry) => store.append(entry),
     appendColumns: (entries) => store.appendColumns(entries),
@@ -86,7 +86,7 @@ function routeOf(id: string): UplinkRoute {
   // One device stores only one topic.
   const topic = id.startsWith('d3') ? 'alarm' : '*';
   const outputs = [{ connector: { type: 'DATABASE' }, topic }];
-  return { device, flow: { id: 'f1' }, outputs } as unknown as UplinkRoute;
+  return { device, flow: { id: 'f1' }, keptDays: null, outputs } as unknown as UplinkRoute;
 }
 
 export type Platform = Awaited<ReturnType<typeof platform>>;
@@ -135,7 +135,13 @@ const data = fc.oneof(
   { weight: 1, arbitrary: fc.record({ label: fc.constantFrom('x', 'é"', '') }) },
   { weight: 1, arbitrary: fc.constantFrom({ 'bad key!': 1 }, { t: null }, { list: [1] }, {}) },
 );
-const time = fc.oneof(fc.nat(5), fc.nat(50), fc.constant(now + 3 * 86_400_000));
+const first = Date.UTC(2026, 0, 5);
+const time = fc.oneof(
+  fc.nat(5).map((ms) => first + ms),
+  fc.nat(50).map((ms) => first + ms),
+  // Noted, and refused as a number.
+  fc.constantFrom(now + 3 * 86_400_000, 1),
+);
 const element = fc.oneof(
   { weight: 8, arbitrary: fc.record({ deviceId, timestamp: time, data }) },
   {
@@ -151,8 +157,8 @@ const element = fc.oneof(
     weight: 1,
     arbitrary: fc.constantFrom(
       3,
-      { data: { t: 1 }, timestamp: 1 },
-      { deviceId: 'd0', data: { t: 1 }, timestamp: 1, meta: { by: 'hand' } },
+      { data: { t: 1 }, timestamp: first },
+      { deviceId: 'd0', data: { t: 1 }, timestamp: first, meta: { by: 'hand' } },
       { deviceId: 'd0', data: { t: 1 }, timestamp: 1e17 },
       { deviceId: 'd0', data: 1 },
     ),
@@ -164,7 +170,7 @@ const inTime = fc
   .map(({ count, start, devices }) =>
     Array.from({ length: count }, (_, i) => ({
       deviceId: devices[i % devices.length]!,
-      timestamp: start + Math.floor(i / devices.length),
+      timestamp: first + start + Math.floor(i / devices.length),
       data: { t: i, on: i % 2 === 0 },
     })),
   );

@@ -1,8 +1,10 @@
 // Uplink journey: the payload of a device becomes durable samples, notes and state, then it is announced.
 import type { Intake } from '../ingest/intake.ts';
 import type { EntryTrace, ProcessingTimes } from '../model/entry-trace.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { isTooOld, notStoredReason } from '../model/kept-samples.ts';
+import { problems } from '../model/problem.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';
@@ -108,11 +110,16 @@ function validatedEntryOf(
   const { device } = uplink;
   if (state !== undefined) on.setState(device.id, state);
   const metrics = withReported(metricsOf(uplink), validated);
-  const notes = [...ofScript, ...validated.flatMap((one) => one.notes)];
+  const samples = validated.map(({ sample }) => sampleEntryOf(sample, uplink));
+  const notes = [
+    ...ofScript,
+    ...validated.flatMap((one) => one.notes),
+    ...ageNotes(samples, uplink),
+  ];
   const entry = {
     deviceId: device.id,
     receivedAt: uplink.receivedAt,
-    samples: validated.map(({ sample }) => sampleEntryOf(sample, uplink)),
+    samples,
     notes: notes.map((note) => logEntryOf(note, uplink, on)),
     metrics,
     trace: traceOf(uplink, { ...times, processingEnd: on.now() }),
@@ -158,15 +165,35 @@ async function storeEntry(entry: JournalEntry, on: UplinkStages): Promise<Durabl
 }
 
 function sampleEntryOf(sample: Sample, uplink: Uplink): JournalEntry['samples'][number] {
-  const { device, correlationId, storedTopics } = uplink;
+  const { device, correlationId } = uplink;
   return {
     ...sample,
     organizationId: device.organizationId,
     workspaceId: device.workspaceId,
     dataFlowId: device.dataFlowId,
     correlationId,
-    stored: storedTopics === '*' || storedTopics.has(sample.topic),
+    stored: notStoredReason(sample, uplink, uplink.receivedAt) === undefined,
   };
+}
+
+/** What retention would remove at once is told instead. */
+function ageNotes(
+  samples: JournalEntry['samples'],
+  { keptDays, receivedAt }: Pick<Uplink, 'keptDays' | 'receivedAt'>,
+): Note[] {
+  if (keptDays === null) return [];
+  const old = samples.filter(({ timestamp }) => isTooOld(timestamp, keptDays, receivedAt));
+  const [first] = old.map(({ timestamp }) => timestamp).sort((one, other) => one - other);
+  if (first === undefined) return [];
+  const message = `${old.length} of ${samples.length} samples are older than the retention of ${keptDays} days and not stored; the oldest is dated ${formatInstant(first)}`;
+  return [
+    {
+      level: 'WARN',
+      source: 'UPLINK',
+      message,
+      details: { errorCode: problems.olderThanRetention.code },
+    },
+  ];
 }
 
 function logEntryOf(note: Note, uplink: Uplink, on: UplinkStages): ProcessingLogEntry {

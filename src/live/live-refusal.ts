@@ -10,6 +10,8 @@ const refusals = {
   MESSAGE_TOO_LARGE: (d: { bytesMax: number }) => `The message is larger than ${d.bytesMax} bytes`,
   TOO_MANY_MESSAGES: () => 'Too many messages are waiting; this one was not read',
   NO_SUBSCRIPTIONS: () => 'The message has no subscriptions',
+  NOTHING_TO_UNSUBSCRIBE: () =>
+    'The list of subscriptions is empty; leave it out to end all subscriptions',
   INVALID_SUBSCRIPTION: (d: { reason: string }) =>
     `${d.reason}; nothing of this message was applied`,
   TOO_MANY_SUBSCRIPTIONS: (d: { max: number }) =>

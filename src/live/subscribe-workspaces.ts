@@ -35,7 +35,12 @@ export async function judgeWorkspaces(
     const others = target.kinds.filter((kind) => grant?.kinds.has(kind) !== true);
     if (grant !== undefined && kinds.length > 0)
       permitted.push({ target: { workspaceId, kinds, perSecond }, grant });
-    if (others.length > 0) refused.push({ workspaceId, kinds: others, valid: false });
+    if (others.length === 0) continue;
+    const reason =
+      grant === undefined
+        ? 'The workspace is unknown or out of reach of the credential'
+        : `The credential lacks the permission for ${others.join(', ')}`;
+    refused.push({ workspaceId, kinds: others, valid: false, reason });
   }
   return { permitted, refused };
 }

@@ -2,10 +2,13 @@
 import { UnsubscribeMessage } from '../contract/live-messages.ts';
 import { acknowledge } from './acknowledgement.ts';
 import { clientMessage, type MessageContext } from './client-message.ts';
+import { refusal } from './live-refusal.ts';
 import { type SubscriptionTarget, targetsOf } from './subscription-target.ts';
 
 export const unsubscribe = clientMessage(UnsubscribeMessage, (message, replyTo, context) => {
   const { subscriptions, workspaces: followed } = context;
+  // A list that a program made empty by mistake must not end everything.
+  if (message.subscriptions?.length === 0) throw refusal('NOTHING_TO_UNSUBSCRIBE');
   const { targets, workspaces } = targetsOf(message.subscriptions ?? []);
   if (targets.length + workspaces.length === 0) {
     subscriptions.clear();

@@ -65,8 +65,14 @@ describe('acknowledgements', () => {
     );
     expect(ack!.subscriptions).toEqual([
       { workspaceId: '29a', kinds: ['SAMPLE'], valid: true },
-      { workspaceId: '29a', kinds: ['RULE_RUN'], valid: false },
-      { workspaceId: '29x', kinds: ['SAMPLE'], valid: false },
+      {
+        ...{ workspaceId: '29a', kinds: ['RULE_RUN'], valid: false },
+        reason: 'The credential lacks the permission for RULE_RUN',
+      },
+      {
+        ...{ workspaceId: '29x', kinds: ['SAMPLE'], valid: false },
+        reason: 'The workspace is unknown or out of reach of the credential',
+      },
     ]);
     expect(session.subscriptions).toBe(1);
   });

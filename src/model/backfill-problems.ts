@@ -32,6 +32,12 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 }
 
 export const backfillProblems = {
+  olderThanRetention: {
+    status: 400,
+    code: '40049_OLDER_THAN_RETENTION',
+    message: (d: { timestamp: string; keptDays: number }) =>
+      `The sample is dated ${d.timestamp}, older than the retention of ${d.keptDays} days, which would remove it at once`,
+  },
   backfillRejected: {
     status: 400,
     code: '40044_BACKFILL_REJECTED',

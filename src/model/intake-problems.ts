@@ -11,7 +11,8 @@ export const intakeProblems = {
   statementUnsupported: {
     status: 400,
     code: '40078_STATEMENT_UNSUPPORTED',
-    message: 'Only CREATE DATABASE is answered here, and it changes nothing',
+    message:
+      'Only CREATE DATABASE, which changes nothing, SHOW DATABASES and SHOW RETENTION POLICIES are answered here; samples are read below /v3',
   },
   senmlInvalid: {
     status: 400,

@@ -5,9 +5,12 @@ import { hashedLengthMax } from '../structures/text-key.ts';
 import type { Json } from './json.ts';
 import { standInName } from './outside-name.ts';
 
-/** As JSON.parse, but a key of more than 16,383 characters has a stand-in, which is no data key. */
-export function parsedJson(text: string): Json {
-  return JSON.parse(mayHaveLongKeys(text) ? withStandIns(text) : text) as Json;
+/**
+ * As JSON.parse, but a key of more than 16,383 characters has a stand-in, which is no data key.
+ * `reviver`: as that of JSON.parse.
+ */
+export function parsedJson(text: string, reviver?: Parameters<typeof JSON.parse>[1]): Json {
+  return JSON.parse(mayHaveLongKeys(text) ? withStandIns(text) : text, reviver) as Json;
 }
 
 const probeLength = 4_096;

@@ -17,12 +17,15 @@ function tooDeep(): JsonFault {
   return new JsonFault(`it nests deeper than ${jsonDepthMax} levels`);
 }
 
-/** Parses a document that is not empty, after an optional byte order mark. Throws JsonFault. */
-export function parseJsonText(text: string): Json {
+/**
+ * Parses a document that is not empty, after an optional byte order mark. Throws JsonFault. `parse` is
+ * another `JSON.parse`.
+ */
+export function parseJsonText(text: string, parse: (text: string) => unknown = parsedJson): Json {
   if (nestsTooDeep(text)) throw tooDeep();
   try {
     // A byte order mark is what some Windows tools put in front of UTF-8.
-    return parsedJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Json;
   } catch (error) {
     throw new JsonFault(error instanceof Error ? error.message : String(error));
   }

@@ -10,7 +10,7 @@ export const uplinkProblems = {
   timestampInvalid: {
     status: 400,
     code: '40003_TIMESTAMP_INVALID',
-    message: (d: { value: string }) => `The timestamp ${d.value} is not an ISO-8601 date-time`,
+    message: (d: { value: string; reason: string }) => `The timestamp ${d.value} ${d.reason}`,
   },
   captureBodyInvalid: {
     status: 400,

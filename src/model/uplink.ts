@@ -36,6 +36,8 @@ export interface Uplink {
   readonly script: UplinkScript | null;
   /** Whether the flow has the database connector, per topic: `*` or the listed ones. */
   readonly storedTopics: '*' | ReadonlySet<string>;
+  /** For how many days its samples are kept; null without limit. */
+  readonly keptDays: number | null;
   readonly receivedAt: EpochMs;
   /** What the transport said, when it did. */
   readonly topic: string | null;

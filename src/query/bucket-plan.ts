@@ -74,8 +74,9 @@ export function seriesBuckets(
       'months and years cannot be mixed with shorter units, for such buckets have no place in the calendar';
     throw problem('badBucketInterval', { bucketInterval, reason });
   }
-  if (source === 'hours' && shortestMs(unit) < hourMs) {
-    const reason = 'hourly aggregates need at least PT1H; query the raw data for shorter buckets';
+  if (source === 'hours' && unit.kind === 'fixed' && unit.ms % hourMs !== 0) {
+    const reason =
+      'hourly aggregates have whole hours, such as PT1H, or days, months and years; query other buckets with /query/raw/time-series';
     throw problem('badBucketInterval', { bucketInterval, reason });
   }
   // Far too many are not made at all; the others are counted exactly, as days and months vary in

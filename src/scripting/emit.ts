@@ -12,6 +12,8 @@ export interface Emit {
    * 'marked'`.
    */
   readonly nonFinite?: readonly string[];
+  /** Paths of BigInts that a number does not hold and are their text in `event`. */
+  readonly exact?: readonly string[];
   /** A warning of a payload codec; its LOG event has a `message`. */
   readonly warning?: true;
 }

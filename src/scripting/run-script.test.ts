@@ -128,7 +128,6 @@ describe('interface 2.10: emit', () => {
       'emit("log", new Proxy({}, { ownKeys() { throw new RangeError("mine") } }));',
       /^RangeError: mine$/,
     ],
-    ['a BigInt', 'emit("log", { a: 1n });', /BigInt/],
   ];
   for (const [name, body, message] of failing) {
     test(`${name} is an error, and the run goes on`, async () => {

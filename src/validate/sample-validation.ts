@@ -1,4 +1,5 @@
 // Sample validation: removes and notes invalid parts before a sample is stored.
+import { exactIntegersNote } from '../model/exact-integers.ts';
 import { type Json, type JsonObject, isJsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
 import { type Sample, defaultTopic } from '../model/sample.ts';
@@ -33,9 +34,13 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
   const topicOk = sample.topic === defaultTopic || isTopic(sample.topic);
   const metaOk = sample.meta === undefined || isShallow(sample.meta);
   if (topicOk && metaOk && isClean(sample.data)) {
-    return { sample, notes: noNotes, metrics: sampleMetrics(sample.data) };
+    const exact = exactIntegersNote(sample.data);
+    const notes = exact === undefined ? noNotes : [exact];
+    return { sample, notes, metrics: sampleMetrics(sample.data) };
   }
   const notes: Note[] = [];
+  const exact = exactIntegersNote(sample.data);
+  if (exact !== undefined) notes.push(exact);
   if (!metaOk)
     notes.push(
       warning(`The meta nests deeper than ${validationLimits.depthMax} levels and was left out`),

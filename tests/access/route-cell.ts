@@ -9,6 +9,8 @@ export interface Cell {
   readonly needs?: readonly [Scope, Verb];
   /** Asked in the same place besides. */
   readonly also?: readonly (readonly [Scope, Verb])[];
+  /** Credentials that are limited to workspaces need no permission. */
+  readonly orLimited?: true;
   readonly who: 'anybody' | 'anyCredential' | 'anyUser' | 'permitted' | 'permittedUser';
   /**
    * Whether the record lives in a workspace or in the organization; lists are narrowed by their

@@ -338,6 +338,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'POST /api/v2/write': open('/api/v2/write'),
   'GET /ping': open('/ping'),
   'POST /query': open('/query'),
+  'GET /query': open('/query'),
   'POST /realms/api-keys/protocol/openid-connect/token': open(
     '/realms/api-keys/protocol/openid-connect/token',
   ),
@@ -404,6 +405,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   ),
   'GET /v3/workspaces': {
     needs: ['workspace', 'read'],
+    orLimited: true,
     who: 'permitted',
     level: 'organizationList',
     path: (of) => `/v3/workspaces?organizationId=${of.organization}`,

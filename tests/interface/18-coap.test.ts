@@ -29,7 +29,7 @@ afterAll(() => world.close());
 const idsOf = ({ secret, deviceId }: TestDevice) => ({ secret, deviceId });
 const stored = (one: TestDevice): Promise<{ topic: string; timestamp: string; data: unknown }[]> =>
   world.must('POST', `/v3/devices/${one.id}/query`, { topic: '*', limit: 10_000 });
-const receipt = { id: anyUuid, timestamp: anyTime, message: 'uplink received' };
+const receipt = { id: anyUuid, timestamp: anyTime, message: 'uplink received', stored: 1 };
 
 describe('accepted', () => {
   test('2.01 with the JSON of HTTP, stored before the answer', async () => {

@@ -85,6 +85,51 @@ test('ping and CREATE DATABASE are answered as their server answers them', async
   expect(await send(`/query?q=${statement}`, '')).toMatchObject({ status: 401 });
 });
 
+test('behaviour 16: senders that look before they write get answers and errors of their server', async () => {
+  const { secret } = await site();
+  const ask = async (
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: string,
+  ): Promise<{ status: number; body: any }> => {
+    const answer = await fetch(`${world.base}${path}`, { method, headers, ...(body && { body }) });
+    return { status: answer.status, body: await answer.json() };
+  };
+  const q = (text: string) => `/query?db=house&q=${encodeURIComponent(text)}`;
+  const shown = await ask('GET', q('SHOW DATABASES'), basic(secret));
+  expect(shown).toMatchObject({
+    status: 200,
+    body: { results: [{ statement_id: 0, series: [{ name: 'databases', columns: ['name'] }] }] },
+  });
+  expect(shown.body.results[0].series[0].values).toContainEqual(['house']);
+  expect(await ask('GET', q('show retention policies on "house";'), basic(secret))).toMatchObject({
+    status: 200,
+    body: { results: [{ series: [{ values: [['autogen', '0s', '168h0m0s', 1, true]] }] }] },
+  });
+  expect(await ask('POST', q('SHOW DATABASES; CREATE DATABASE x'), basic(secret))).toMatchObject({
+    body: { results: [{ statement_id: 0 }, { statement_id: 1 }] },
+  });
+  const one = { error: expect.any(String) };
+  const two = { code: expect.any(String), message: expect.any(String) };
+  for (const [method, path, status, body] of [
+    ['GET', q('SELECT * FROM cpu'), 400, one],
+    ['GET', '/query', 400, one],
+    ['DELETE', '/query', 405, one],
+    ['GET', '/write', 405, one],
+    ['POST', '/ping', 405, one],
+    ['GET', '/api/v2/write', 405, two],
+    ['POST', '/api/v2/query', 404, two],
+    ['GET', '/api/v2/buckets', 404, two],
+  ] as const) {
+    const answer = await ask(method, path, basic(secret), method === 'POST' ? 'x' : undefined);
+    expect([method, path, answer]).toEqual([method, path, { status, body }]);
+  }
+  const coded = { ...basic(secret), 'content-encoding': 'zstd' };
+  expect(await ask('POST', '/write', coded, 'a v=1')).toEqual({ status: 415, body: one });
+  expect(await ask('POST', '/api/v2/write', coded, 'a v=1')).toEqual({ status: 415, body: two });
+});
+
 describe('a write', () => {
   test('of version 1 and 2, with every credential, precision and gzip, is 204 and stored', async () => {
     const { secret, device } = await site();

@@ -173,7 +173,7 @@ describe('contract 35: uplinks by webhook', () => {
     const answer = await device.webhook(uplink(device));
     expect([answer.status, answer.body]).toEqual([
       201,
-      { id: anyUuid, timestamp: anyTime, message: 'uplink received' },
+      { id: anyUuid, timestamp: anyTime, message: 'uplink received', stored: 1 },
     ]);
     const metrics = {
       uplinkSize: 2,

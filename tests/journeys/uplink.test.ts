@@ -66,6 +66,7 @@ test('from raw hex payload to query, processing log, device metrics and socket',
     id: expect.any(String),
     timestamp: expect.any(String),
     message: 'uplink received',
+    stored: 2,
   });
 
   const stored = await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' });

@@ -176,8 +176,8 @@ test.each(attacks)('the value %s is only a value', async (attack) => {
   expect(await find({ field: 'id', predicate: 'IS_NOT_NULL' })).toHaveLength(5);
 });
 
-test('three levels of lists pass, and an empty group restricts nothing', async () => {
+test('behaviour 25: three levels of lists pass, and a list without expressions is refused', async () => {
   expect(await find(nested(3))).toHaveLength(5);
   for (const operator of ['AND', 'OR'])
-    expect(await find({ operator, expressions: [] })).toHaveLength(5);
+    await expect(find({ operator, expressions: [] })).rejects.toMatchObject({ status: 400 });
 });

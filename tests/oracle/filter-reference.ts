@@ -23,7 +23,6 @@ function kindOf(field: string): Kind {
 /** Whether the device meets the expression. */
 export function isMet(expression: Json, device: Json): boolean {
   if (expression.expressions !== undefined) {
-    if (expression.expressions.length === 0) return true;
     const met = (part: Json) => isMet(part, device);
     return expression.operator === 'AND'
       ? expression.expressions.every(met)

@@ -145,7 +145,7 @@ function randomCustomFilter(random: Random): object {
 /** An expression of at most three levels of lists. */
 export function randomExpression(random: Random, known: Known, depth = 0): object {
   if (depth === 3 || random() < 0.3) return randomFilter(random, known);
-  const expressions = Array.from({ length: Math.floor(random() * 4) }, () =>
+  const expressions = Array.from({ length: 1 + Math.floor(random() * 3) }, () =>
     randomExpression(random, known, depth + 1),
   );
   return { operator: pick(random, ['AND', 'OR']), expressions };

@@ -39,7 +39,7 @@ function useZone(choice: ZoneChoice | undefined): void {
   const { showZone } = useLanguage();
   const workspaceId = useWorkspaceId();
   const workspaces = useWorkspaces().data?.content;
-  const ofWorkspace = workspaces?.find(({ id }) => id === workspaceId)?.settings.timezone;
+  const ofWorkspace = workspaces?.find(({ id }) => id === workspaceId)?.settings?.timezone;
   const isOfWorkspace = choice === 'workspace' || choice === 'device';
   const zone = choice === 'utc' ? 'UTC' : isOfWorkspace ? (ofWorkspace ?? 'UTC') : undefined;
   useEffect(() => showZone(zone), [zone, showZone]);

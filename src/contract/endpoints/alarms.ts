@@ -45,6 +45,7 @@ export const alarms = {
   clear: endpoint({
     method: 'POST',
     path: '/v3/alarms/:id/clear',
+    ownBody: true,
     summary: 'Clear an alarm; its next trigger opens another one',
     tag,
     access: one,
@@ -55,6 +56,7 @@ export const alarms = {
   comment: endpoint({
     method: 'POST',
     path: '/v3/alarms/:id/comments',
+    ownBody: true,
     summary: 'Add a comment to an alarm',
     tag,
     access: one,
@@ -66,6 +68,7 @@ export const alarms = {
   bulk: endpoint({
     method: 'POST',
     path: '/v3/alarms/bulk',
+    ownBody: true,
     summary: 'Acknowledge or clear many alarms, named or by a filter',
     tag,
     access: { scope: 'rule', verb: 'update', resource: 'handler' },

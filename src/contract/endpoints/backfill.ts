@@ -30,6 +30,7 @@ export const backfill = {
     params: deviceParams,
     body: backfillBody,
     bodyBytesMax: sampleBytesMax,
+    readings: true,
     status: 201,
     response: backfillReceipt,
   }),

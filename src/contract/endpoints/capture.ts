@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { endpoint } from '../endpoint.ts';
+import { notStoredSamples } from '../kept-samples.ts';
 import { namedObject } from '../named.ts';
 
 const tag = 'Capture';
@@ -12,6 +13,10 @@ export const receiptSchema = namedObject('UplinkReceipt', {
   id: Type.String(),
   timestamp: Type.String({ format: 'date-time' }),
   message: Type.String(),
+  stored: Type.Optional(
+    Type.Integer({ description: 'Samples that were stored; absent for a repetition' }),
+  ),
+  notStored: Type.Optional(notStoredSamples),
 });
 
 const secretParameters = {
@@ -42,7 +47,8 @@ export const capture = {
       topic,
       timestamp: Type.Optional(
         Type.String({
-          description: 'ISO-8601 time of the measurement; the time of receipt when absent',
+          description:
+            'ISO-8601 time of the measurement, or epoch milliseconds; the time of receipt when absent',
         }),
       ),
     }),
@@ -55,6 +61,7 @@ export const capture = {
     status: 201,
     bodyBytesMax: captureBytesMax,
     jsonOfAnyType: true,
+    readings: true,
     senml: true,
     response: receiptSchema,
   }),

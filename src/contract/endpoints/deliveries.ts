@@ -28,6 +28,7 @@ export const deliveries = {
   resendMany: endpoint({
     method: 'POST',
     path: '/v3/output-connectors/:id/deliveries/resend',
+    ownBody: true,
     summary:
       'Send deliveries of an output connector again: the dead ones, unless the body says which',
     tag,

@@ -31,6 +31,34 @@ const refusalTwo = namedObject('InfluxV2Error', {
   line: Type.Optional(Type.Integer({ description: 'The first line that was refused, from 1' })),
 });
 
+const statements = {
+  path: '/query',
+  tag,
+  access,
+  query: Type.Object({
+    q: Type.Optional(Type.String({ description: 'The statements; also in a form' })),
+    db: database,
+    ...credentials,
+  }),
+  response: namedObject('InfluxResults', {
+    results: Type.Array(
+      Type.Object({
+        statement_id: Type.Integer(),
+        series: Type.Optional(
+          Type.Array(
+            Type.Object({
+              name: Type.Optional(Type.String()),
+              columns: Type.Array(Type.String()),
+              values: Type.Array(Type.Array(Type.Unknown())),
+            }),
+          ),
+        ),
+      }),
+    ),
+  }),
+  refusalSchema: refusalOne,
+} as const;
+
 export const lineProtocol = {
   write: endpoint({
     method: 'POST',
@@ -78,24 +106,20 @@ export const lineProtocol = {
     answerHeaders: { 'X-Influxdb-Version': 'The version whose interface is answered' },
   }),
   query: endpoint({
+    ...statements,
     method: 'POST',
-    path: '/query',
     operationId: 'createInfluxDatabase',
-    summary: 'Answer CREATE DATABASE, which InfluxDB senders send before they write',
-    tag,
-    access,
-    query: Type.Object({
-      q: Type.Optional(Type.String({ description: 'The statement; also in a form' })),
-      db: database,
-      ...credentials,
-    }),
+    summary: 'Answer CREATE DATABASE and SHOW, which InfluxDB senders send before they write',
     body: Type.Optional(Type.Unsafe<BodyStream>({ type: 'string' })),
     bodyBytesMax: 64 * 1024,
     streamedBody: true,
     anyBodyType: true,
-    response: namedObject('InfluxResults', {
-      results: Type.Array(Type.Object({ statement_id: Type.Integer() })),
-    }),
-    refusalSchema: refusalOne,
+  }),
+  show: endpoint({
+    ...statements,
+    method: 'GET',
+    operationId: 'showInflux',
+    summary:
+      'Answer SHOW DATABASES and SHOW RETENTION POLICIES, by which InfluxDB senders look before they write',
   }),
 } as const;

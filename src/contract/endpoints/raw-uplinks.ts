@@ -21,6 +21,7 @@ export const rawUplinks = {
   replay: endpoint({
     method: 'POST',
     path: '/v3/device-types/:id/replay',
+    ownBody: true,
     summary:
       'Try a decoder on the last real uplinks: old and new samples side by side, nothing is stored',
     tag: 'Device types',

@@ -25,6 +25,7 @@ export const ruleRuns = {
   simulate: endpoint({
     method: 'POST',
     path: '/v3/rules/:id/simulate',
+    ownBody: true,
     summary:
       'What the rule would have done over stored samples; nothing is sent and nothing is changed',
     tag,

@@ -14,6 +14,7 @@ export const sampleExports = {
   create: endpoint({
     method: 'POST',
     path: '/v3/exports',
+    ownBody: true,
     summary: 'Begin to export samples of devices, tags or a workspace to a file',
     tag,
     access: { ...access, resource: 'body' },

@@ -67,6 +67,7 @@ export const samples = {
   latestOfMany: endpoint({
     method: 'POST',
     path: '/v3/devices/query/latest',
+    ownBody: true,
     summary: 'The newest sample of each topic of many devices',
     tag,
     takesShares,

@@ -31,6 +31,7 @@ export const metricSeries = {
   many: endpoint({
     method: 'POST',
     path: '/v3/devices/query/batch/time-series',
+    ownBody: true,
     summary: 'Several numbers per bucket for many devices, topics and keys',
     tag,
     takesShares,

@@ -6,6 +6,7 @@ export const templates = {
   preview: endpoint({
     method: 'POST',
     path: '/v3/templates/preview',
+    ownBody: true,
     summary: 'Fill a template in with the last sample of a device',
     tag: 'Templates',
     access: { scope: 'dataFlow', verb: 'read', resource: 'body' },

@@ -9,6 +9,7 @@ import {
   workspaceAccessSchema,
   workspaceDraft,
   workspaceListQuery,
+  workspaceRow,
   workspaceSchema,
   workspaceUpdate,
 } from '../workspace.ts';
@@ -19,22 +20,30 @@ import { recordEndpoints } from './record-endpoints.ts';
 
 const tag = 'Workspaces';
 
+const records = recordEndpoints({
+  path: '/v3/workspaces',
+  tag,
+  scope: 'workspace',
+  record: workspaceSchema,
+  list: {
+    summary: 'The workspaces that the credential reaches',
+    query: workspaceListQuery,
+    response: pageSchema(workspaceRow),
+  },
+  create: { summary: 'Make a workspace', body: workspaceDraft },
+  read: { summary: 'One workspace' },
+  update: { summary: 'Change a workspace', body: workspaceUpdate },
+  remove: { summary: 'Delete an empty workspace, or one of the demo with all that is in it' },
+});
+
 export const workspaces = {
-  ...recordEndpoints({
-    path: '/v3/workspaces',
-    tag,
-    scope: 'workspace',
-    record: workspaceSchema,
-    list: {
-      summary: 'The workspaces that the credential reaches',
-      query: workspaceListQuery,
-      response: pageSchema(workspaceSchema),
-    },
-    create: { summary: 'Make a workspace', body: workspaceDraft },
-    read: { summary: 'One workspace' },
-    update: { summary: 'Change a workspace', body: workspaceUpdate },
-    remove: { summary: 'Delete an empty workspace, or one of the demo with all that is in it' },
-  }),
+  ...records,
+  list: {
+    ...records.list,
+    access: { ...records.list.access, orLimited: true },
+    needsAlso:
+      'A credential that is limited to workspaces needs no permission: without it, rows have id, organizationId and name.',
+  },
   demo: endpoint({
     method: 'POST',
     path: '/v3/workspaces/demo',

@@ -60,8 +60,13 @@ export async function admit(
   if (!('scope' in access)) return acting;
   // Where the body names the resource, the rest is checked once it is known.
   if (access.resource === 'body') guard.authorize(acting, access.scope, access.verb);
-  else authorizeAll(guard, acting, access, undefined);
+  else if (!isLimited(access, acting)) authorizeAll(guard, acting, access, undefined);
   return acting;
+}
+
+/** Whether the credential needs no permission, because it is limited to workspaces. */
+function isLimited({ orLimited }: PermissionAccess, { workspaces }: Principal): boolean {
+  return orLimited === true && workspaces !== 'all';
 }
 
 function guardedAccess({ access, method, path }: Route): CredentialAccess | PermissionAccess {
@@ -158,7 +163,7 @@ async function actingFor(
   if (principal.inOrganizations === undefined) return principal;
   const acting = principalIn(await actingOn(principal, body, guard));
   // Until here it was enough to have the permission in one of the organizations.
-  authorizeAll(guard, acting, access, undefined);
+  if (!isLimited(access, acting)) authorizeAll(guard, acting, access, undefined);
   return acting;
 }
 

@@ -8,9 +8,9 @@ import { acceptedCodings } from './request-body.ts';
 import { endsConnection } from './request-head.ts';
 import { tellRefused } from './refused-request.ts';
 import { firstOf } from './request-id.ts';
-import { shownPath } from './request-path.ts';
+import { pathOf, shownPath } from './request-path.ts';
 import { routeOf, stateOf } from './request-state.ts';
-import { Answer } from './route.ts';
+import { Answer, type Route } from './route.ts';
 import { isSecure, securityHeaders } from './security-headers.ts';
 
 const retryAfterSeconds = 1;
@@ -18,6 +18,8 @@ const retryAfterSeconds = 1;
 export interface AnswerParts {
   readonly now: () => number;
   readonly publicUrl: string;
+  /** The body of errors of a path that has no route, where clients expect another one. */
+  readonly refusalAt?: ((path: string) => Route['refusal']) | undefined;
   readonly events: {
     failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void;
   };
@@ -94,7 +96,9 @@ export function sendFailure(
   setFailureHeaders(reply, failure);
   // Its sender may have much more to send.
   if (failure.status === 413 && !request.raw.complete) reply.header('connection', 'close');
-  const shaped = routeOf(request)?.refusal?.(failure);
+  const route = routeOf(request);
+  const refusal = route === undefined ? parts.refusalAt?.(pathOf(request)) : route.refusal;
+  const shaped = refusal?.(failure);
   if (shaped !== undefined) {
     void sendOutput(request, reply, shaped, body.status);
     return;

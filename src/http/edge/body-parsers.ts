@@ -6,7 +6,7 @@ import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { utf8Fault } from '../../structures/utf8.ts';
 import type { EdgeRequest } from './exchange.ts';
-import { parseJsonBody, parseLargeJsonBody } from './json-body.ts';
+import { parseJsonBody, parseLargeJsonBody, parseReadingsBody } from './json-body.ts';
 import { bodyChunks, bytesOf } from './request-body.ts';
 import { routeOf, stateOf } from './request-state.ts';
 import { bodyBytesMaxDefault, type Route } from './route.ts';
@@ -100,9 +100,10 @@ const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payloa
 /** The value of a body; undefined for an empty one. Throws Problem `invalidJson` or `notUtf8`. */
 export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefined {
   stateOf(request).bodyBytes = bytes.length;
+  const parse = routeOf(request)?.readings ? parseReadingsBody : parseJsonBody;
   const body = understood(request, bytes, () => {
     refuseOtherText(bytes);
-    return parseJsonBody(bytes.toString('utf8'));
+    return parse(bytes.toString('utf8'));
   });
   if (bytes.includes(escapedNul) && isKept(request)) refuseNul(body, 'body');
   return body;
@@ -131,8 +132,8 @@ function refuseOtherText(bytes: Uint8Array): void {
 
 /** Columns of text hold no NUL on any engine. Samples, scripts and their events may contain it. */
 function isKept(request: EdgeRequest): boolean {
-  const access = routeOf(request)?.access;
-  return access !== undefined && !('open' in access);
+  const route = routeOf(request);
+  return route !== undefined && !('open' in route.access) && !route.readings;
 }
 
 /**

@@ -1,5 +1,7 @@
 // JSON bodies: well-formed and not too deep, else an error with the position.
 import { JsonFault, parseJsonText } from '../../model/json-text.ts';
+import { parseReadings } from '../../model/exact-json.ts';
+import { parsedJson } from '../../model/json-keys.ts';
 import type { Json } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
 import { problem } from '../../model/problem.ts';
@@ -9,9 +11,18 @@ import { problem } from '../../model/problem.ts';
  * place.
  */
 export function parseJsonBody(text: string): Json | undefined {
+  return parsedBody(text, parsedJson);
+}
+
+/** The same for readings of devices: see `parseReadings`. */
+export function parseReadingsBody(text: string): Json | undefined {
+  return parsedBody(text, parseReadings);
+}
+
+function parsedBody(text: string, parse: (text: string) => unknown): Json | undefined {
   if (text.length === (text.charCodeAt(0) === 0xfeff ? 1 : 0)) return undefined;
   try {
-    return parseJsonText(text);
+    return parseJsonText(text, parse);
   } catch (error) {
     throw invalidJson(error);
   }

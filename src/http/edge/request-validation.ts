@@ -5,6 +5,7 @@ import type * as TypeBoxValue from 'typebox/value';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
 import { compileSchema } from '../../structures/schema-compiler.ts';
+import { nearestOf } from './unknown-members.ts';
 
 type Texts = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => unknown;
@@ -52,7 +53,7 @@ function compile(schema: TSchema, part: string, converted: boolean): Check {
     if (validator.Check(checked)) return checked;
     const reasons = tellingErrors(validator.Errors(checked)).slice(0, reasonsMax);
     throw problem('invalidRequest', {
-      reason: reasons.map((error) => describe(part, error)).join('; '),
+      reason: reasons.map((error) => describe(part, error, schema)).join('; '),
     });
   };
 }
@@ -96,6 +97,7 @@ function unchanged(texts: Texts, converted: unknown): unknown {
 interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
+  readonly schemaPath: string;
   readonly message: string;
   readonly params?: object;
 }
@@ -108,6 +110,8 @@ interface SchemaError {
 function tellingErrors(errors: readonly SchemaError[]): readonly SchemaError[] {
   const isNoise = ({ keyword, params }: SchemaError) =>
     keyword === 'anyOf' ||
+    // Each of the members is told.
+    keyword === 'additionalProperties' ||
     keyword === 'oneOf' ||
     (keyword === 'type' && (params as { type?: unknown }).type === 'null');
   const telling = errors.filter(
@@ -120,14 +124,13 @@ function tellingErrors(errors: readonly SchemaError[]): readonly SchemaError[] {
   return telling.length > 0 ? telling : errors;
 }
 
-function describe(
-  part: string,
-  error: { instancePath: string; message: string; params?: object },
-): string {
+function describe(part: string, error: SchemaError, schema: TSchema): string {
   const where =
     error.instancePath === ''
       ? part
       : `${part} ${error.instancePath.slice(1).replaceAll('/', '.')}`;
+  if (error.keyword === 'boolean')
+    return `${where}: there is no such member${memberHint(error, schema)}`;
   const allowed =
     error.params !== undefined && 'allowedValues' in error.params
       ? error.params.allowedValues
@@ -135,4 +138,20 @@ function describe(
   return Array.isArray(allowed)
     ? `${where}: ${error.message}: ${allowed.join(', ')}`
     : `${where}: ${error.message}`;
+}
+
+const namesShownMax = 40;
+
+/** The name that was probably meant, or all names, by the schema that knows the members. */
+function memberHint({ schemaPath, instancePath }: SchemaError, schema: TSchema): string {
+  const steps = schemaPath.split('/').slice(1, -1);
+  const owner = steps.reduce<unknown>(
+    (at, step) => (at as Texts | undefined)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')],
+    schema,
+  );
+  const { properties = {} } = (owner ?? {}) as { readonly properties?: object };
+  const names = Object.keys(properties);
+  const nearest = nearestOf(instancePath.split('/').at(-1) ?? '', names);
+  if (nearest !== undefined) return `; did you mean ${nearest}?`;
+  return names.length === 0 ? '' : `; there are ${names.slice(0, namesShownMax).join(', ')}`;
 }

@@ -84,6 +84,8 @@ export interface Route extends Endpoint {
   readonly refused?: (request: RefusedRequest) => void;
   /** Body of errors where clients expect another one than that of interface 7. */
   readonly refusal?: (refused: Problem) => Answer<unknown>;
+  /** Paths below it that have no route are refused in the same form. */
+  readonly refusalBelow?: string;
 }
 
 type Part = 'params' | 'query' | 'body' | 'response';

@@ -6,7 +6,7 @@ import { problem } from '../../model/problem.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import type { Guard } from './admission.ts';
 import { allowedMethods } from './allowed-methods.ts';
-import { sendFailure, setEdgeHeaders } from './answering.ts';
+import { type AnswerParts, sendFailure, setEdgeHeaders } from './answering.ts';
 import { addBodyParsers } from './body-parsers.ts';
 import type { ServeScreen } from './console.ts';
 import { addCors, corsHeaders } from './cors.ts';
@@ -53,7 +53,8 @@ export interface ServerParts {
 }
 
 /** Builds the server, which does not listen yet. */
-export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
+export async function createServer(served: ServerParts): Promise<FastifyInstance> {
+  const parts = { ...served, refusalAt: refusalsOf(served.routes) };
   const app = Fastify(overTls(optionsOf(parts), parts.certificate));
   serveAllRequests(app.server);
   addBodyParsers(app);
@@ -78,6 +79,17 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   if (parts.direct !== false)
     serveDirectly(app, directServing({ ...parts, routes, trustedProxies, setCorsHeaders, report }));
   return app;
+}
+
+/** The form of errors of paths without a route: that of the same path with another method, or of the paths beside it. */
+function refusalsOf(routes: readonly Route[]): (path: string) => Route['refusal'] {
+  const shaped = routes.filter(({ refusal }) => refusal !== undefined);
+  return (path) =>
+    shaped.find(
+      (route) =>
+        route.path === path ||
+        (route.refusalBelow !== undefined && path.startsWith(route.refusalBelow)),
+    )?.refusal;
 }
 
 /** Also those that the server of Node would end by itself, without a body or an answer. */
@@ -122,7 +134,9 @@ export function renewCertificate({ server }: FastifyInstance, certificate: Certi
   (server as unknown as TlsServer).setSecureContext({ ...tlsOptions, ...certificate });
 }
 
-function optionsOf(parts: ServerParts): FastifyHttpOptions<Server> {
+function optionsOf(
+  parts: ServerParts & Pick<AnswerParts, 'refusalAt'>,
+): FastifyHttpOptions<Server> {
   const timeouts = parts.timeouts ?? standardTimeouts;
   return {
     connectionTimeout: 0,

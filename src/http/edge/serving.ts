@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { BodyStream } from '../../contract/endpoint.ts';
+import { problem } from '../../model/problem.ts';
 import { actorOf, admit, admitBody, type Guard, refuseUnshared } from './admission.ts';
 import { sendOutput } from './answering.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
@@ -11,6 +12,7 @@ import { stateOf } from './request-state.ts';
 import { bodyChunks, utf8Chunks } from './request-body.ts';
 import { type RequestChecks, requestChecks } from './request-validation.ts';
 import { bodyBytesMaxDefault, type Route, type RouteInput } from './route.ts';
+import { ignoredHeader, unknownMembers, unknownReason } from './unknown-members.ts';
 
 type Input = RouteInput<unknown, unknown, unknown>;
 
@@ -60,8 +62,13 @@ export async function admitRequest(
   guard: Guard,
 ): Promise<void> {
   const state = stateOf(request);
-  if (!('open' in route.access)) state.principal = await admit(route, request, reply, guard);
-  else if (route.admit !== undefined)
+  if (!('open' in route.access)) {
+    state.principal = await admit(route, request, reply, guard);
+    return;
+  }
+  const { 'x-api-key': key, authorization } = request.headers;
+  if (key !== undefined && authorization !== undefined) throw problem('twoCredentials');
+  if (route.admit !== undefined)
     state.found = await route.admit(request.headers, request.query as never);
 }
 
@@ -110,9 +117,19 @@ export async function handleRequest(
   const input = new CheckedInput(served, exchange);
   const { route } = served;
   const { request, reply } = exchange;
+  noteUnknown(route, input.body, reply);
   const output = await outputOf(route, input, guard, exchange);
   const shown = withRowFields(route, input.query, output);
   await sendOutput(request, reply, shown, route.status ?? 200);
+}
+
+/** Throws Problem 400 for unknown members where they cannot be meant for another product. */
+function noteUnknown(route: Route, body: unknown, reply: EdgeReply): void {
+  if (typeof body !== 'object' || body === null || route.streamedBody) return;
+  const unknown = unknownMembers(route.bodyShown ?? route.body, body);
+  if (unknown.length === 0) return;
+  if (route.ownBody) throw problem('invalidRequest', { reason: unknownReason(unknown) });
+  reply.header('x-ignored-members', ignoredHeader(unknown));
 }
 
 /** Aborted when the client goes away before it has the answer. */

@@ -34,9 +34,17 @@ export function backfillRoutes(parts: BackfillParts): Route[] {
 function singleRoute(parts: BackfillParts): Route {
   return resourceRoute(backfill.single, deviceInPath(parts), async (input, principal) => {
     const receipt = await storedSample(parts, input, principal);
-    const message = receipt.duplicates > 0 ? 'sample stored already' : 'sample stored';
-    return { message, ...receipt };
+    return { message: messageOf(receipt), ...receipt };
   });
+}
+
+function messageOf({ duplicates, stored, notStored = [] }: BackfillReceipt): string {
+  if (stored > 0) return 'sample stored';
+  if (duplicates > 0) return 'sample stored already';
+  const isFiltered = notStored[0]?.reason === 'TOPIC_FILTER';
+  return isFiltered
+    ? 'sample taken, not stored: the database output of the data flow does not take its topic'
+    : 'sample taken, not stored: the data flow has no database output';
 }
 
 /** Stores the sample of the body, once per Idempotency-Key. */
@@ -53,7 +61,7 @@ async function storedSample(
   const answer = await parts.once.stored({ ...call, body: input.body }, async (attempt) =>
     answerOf(await work(attempt.firstSeenAt, attempt)),
   );
-  return answer.body as unknown as BackfillReceipt;
+  return receiptOf(answer.body);
 }
 
 type GroupedBody = Pick<Backfill, 'groups' | 'receivedAt' | 'attempt'>;
@@ -81,7 +89,7 @@ function bulkRoutes(parts: BackfillParts): Route[] {
         const groups = groupsOf(bytes, 'fixed');
         return answerOf(await store({ groups, receivedAt: attempt.firstSeenAt, attempt }));
       });
-      return answer.body as unknown as BackfillReceipt;
+      return receiptOf(answer.body);
     } finally {
       inProgress--;
     }
@@ -105,6 +113,12 @@ function callOf({ headers, path }: Pick<BulkInput, 'headers' | 'path'>, principa
   const key = idempotencyKeyOf(headers);
   if (key === undefined) return undefined;
   return { credential: principal.id, route: `POST ${path}`, key };
+}
+
+/** A key that was answered by an earlier version has no count. */
+function receiptOf(answer: unknown): BackfillReceipt {
+  const receipt = answer as BackfillReceipt;
+  return { ...receipt, stored: receipt.stored ?? receipt.accepted };
 }
 
 function answerOf(receipt: BackfillReceipt): { readonly status: number; readonly body: Json } {

@@ -11,8 +11,13 @@ import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
 import { admittedRoute, type Route } from '../edge/route.ts';
 import { refusedCaptures, type RefusedCaptureParts } from './refused-captures.ts';
 
-export function receiptView({ id, receivedAt }: CaptureReceipt): Static<typeof receiptSchema> {
-  return { id, timestamp: formatInstant(receivedAt), message: 'uplink received' };
+export function receiptView(receipt: CaptureReceipt): Static<typeof receiptSchema> {
+  const { id, receivedAt, stored, notStored = [] } = receipt;
+  return {
+    ...{ id, timestamp: formatInstant(receivedAt), message: 'uplink received' },
+    ...(stored !== undefined && { stored }),
+    ...(notStored.length > 0 && { notStored: [...notStored] }),
+  };
 }
 
 export interface CaptureParts extends RefusedCaptureParts {

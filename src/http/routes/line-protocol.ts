@@ -29,7 +29,11 @@ const limits = {
 } as const;
 
 const influxVersion = '1.8.10';
-const statementShown = /^\s*create\s+database\b/i;
+const statements = {
+  create: /^create\s+database\b/i,
+  databases: /^show\s+databases$/i,
+  policies: /^show\s+retention\s+policies(?:\s+on\s+(?:"[^"]+"|\S+))?$/i,
+} as const;
 
 export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
   const budget = createByteBudget(limits);
@@ -76,14 +80,23 @@ export function lineProtocolRoutes(parts: LineProtocolParts): Route[] {
         async (input, found) => answerTwo(await write(input, found)),
       ),
       refusal: refusalTwo,
+      refusalBelow: '/api/v2/',
     },
-    route(lineProtocol.ping, () => new Answer(204, undefined, versionHeaders)),
     {
-      ...admittedRoute(lineProtocol.query, admit, async ({ query, body }) => {
+      ...route(lineProtocol.ping, () => new Answer(204, undefined, versionHeaders)),
+      refusal: refusalOne,
+    },
+    {
+      ...admittedRoute(lineProtocol.query, admit, async ({ query, body }, found) => {
         const sent = query.q ?? new URLSearchParams(body && (await textOf(body))).get('q') ?? '';
-        if (!statementShown.test(sent)) throw problem('statementUnsupported');
-        return { results: [{ statement_id: 0 }] };
+        return resultsOf(sent, [query.db, (await found.current()).name]);
       }),
+      refusal: refusalOne,
+    },
+    {
+      ...admittedRoute(lineProtocol.show, admit, async ({ query }, found) =>
+        resultsOf(query.q ?? '', [query.db, (await found.current()).name]),
+      ),
       refusal: refusalOne,
     },
   ];
@@ -102,6 +115,30 @@ function tellRefused(
       { connectorId },
       { transport: 'LINE_PROTOCOL', failure, deviceId, bytes: text.length, payload },
     );
+}
+
+/** Of the statements of one request. Every database is there: the name says nothing. */
+function resultsOf(sent: string, databases: readonly (string | undefined)[]) {
+  const all = sent
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+  if (all.length === 0) throw problem('statementUnsupported');
+  const names = [...new Set(databases.filter((name) => name !== undefined))];
+  return {
+    results: all.map((statement, at) => ({ statement_id: at, ...seriesOf(statement, names) })),
+  };
+}
+
+function seriesOf(statement: string, databases: readonly string[]) {
+  if (statements.create.test(statement)) return {};
+  if (statements.databases.test(statement)) {
+    const values = databases.map((name) => [name]);
+    return { series: [{ name: 'databases', columns: ['name'], values }] };
+  }
+  if (!statements.policies.test(statement)) throw problem('statementUnsupported');
+  const columns = ['name', 'duration', 'shardGroupDuration', 'replicaN', 'default'];
+  return { series: [{ columns, values: [['autogen', '0s', '168h0m0s', 1, true]] }] };
 }
 
 const versionHeaders = { 'x-influxdb-version': influxVersion, 'x-influxdb-build': 'OSS' };
@@ -123,7 +160,7 @@ async function textOf(body: BodyStream, take = (_bytes: number): void => undefin
 
 /** Senders of version 1 send again without end unless success is 204. */
 function answerOne(outcome: WriteOutcome): Answer<never> {
-  if (outcome.faultCount === 0) return new Answer(204);
+  if (outcome.faultCount === 0) return storedAnswer(outcome);
   const isPartial = isStored(outcome);
   const error = `${isPartial ? 'partial write: ' : ''}${messageOf(outcome)} dropped=${droppedOf(outcome)}`;
   return jsonAnswer(400, { error });
@@ -131,9 +168,16 @@ function answerOne(outcome: WriteOutcome): Answer<never> {
 
 function answerTwo(outcome: WriteOutcome): Answer<never> {
   const [first] = outcome.faults;
-  if (first === undefined) return new Answer(204);
+  if (first === undefined) return storedAnswer(outcome);
   const message = `${isStored(outcome) ? 'partial write: ' : ''}${messageOf(outcome)}`;
   return jsonAnswer(400, { code: 'invalid', message, line: first.line });
+}
+
+/** An answer without a body says in a header what no database output took. */
+function storedAnswer({ receipt }: WriteOutcome): Answer<never> {
+  const { accepted, stored } = receipt;
+  const headers = stored === accepted ? {} : { 'x-not-stored': String(accepted - stored) };
+  return new Answer<never>(204, undefined, headers);
 }
 
 function isStored({ receipt }: WriteOutcome): boolean {
@@ -171,6 +215,7 @@ const codes: Readonly<Record<number, string>> = {
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not found',
+  405: 'method not allowed',
   413: 'request too large',
   415: 'unsupported media type',
   429: 'too many requests',

@@ -1,5 +1,6 @@
 // CBOR bodies as JSON: text keys, byte strings as hex, no values that JSON does not have.
 import { decode, type TagDecoder } from 'cborg';
+import { rememberExact } from '../../model/exact-json.ts';
 import type { Json } from '../../model/json.ts';
 import { standInName } from '../../model/outside-name.ts';
 import { type Problem, problem } from '../../model/problem.ts';
@@ -15,7 +16,7 @@ const plain: TagDecoder = (content) => content();
 const tags: Record<number, TagDecoder> = { 0: plain, 1: plain, 32: plain, 55799: plain };
 
 /**
- * Throws Problem `invalidCbor`. Integers beyond 2^53 lose digits as they do in JSON; NaN and the
+ * Throws Problem `invalidCbor`. Integers beyond 2^53 become their text, as in JSON; NaN and the
  * infinities become null.
  */
 export function parseCborBody(bytes: Uint8Array): Json {
@@ -41,13 +42,21 @@ function jsonOf(value: unknown, depth: number): Json {
   if (depth > depthMax) throw tooDeep();
   if (typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'bigint') return String(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
-  if (Array.isArray(value)) return value.map((item) => jsonOf(item, depth + 1));
+  if (Array.isArray(value)) {
+    const list = value.map((item) => jsonOf(item, depth + 1));
+    for (const [at, item] of value.entries())
+      if (typeof item === 'bigint') rememberExact(list, String(at));
+    return list;
+  }
   if (value instanceof Map) {
-    return Object.fromEntries(
+    const object = Object.fromEntries(
       [...value].map(([key, item]) => [keyOf(key), jsonOf(item, depth + 1)]),
     );
+    for (const [key, item] of value)
+      if (typeof item === 'bigint') rememberExact(object, keyOf(key));
+    return object;
   }
   return null;
 }

@@ -1,6 +1,7 @@
 // CoAP capture: answers POST /v3/capture, also with a body in blocks (contract 18).
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import type { KeptSamples } from '../../model/kept-samples.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import { type CaptureRequest, captureBodyOf, captureRequestOf } from '../http/capture-request.ts';
 import { parseSenmlCbor } from '../senml/senml-cbor.ts';
@@ -60,7 +61,7 @@ export interface CoapCaptureParts<S> {
   /** Resolves when the payload is durable. */
   readonly capture: (
     input: CoapCapture<S>,
-  ) => Promise<{ readonly id: string; readonly receivedAt: EpochMs }>;
+  ) => Promise<{ readonly id: string; readonly receivedAt: EpochMs } & Partial<KeptSamples>>;
   /** Throws Problem `invalidJson`. Returns undefined for an empty string. */
   readonly parseJson: (text: string) => Json | undefined;
   /** Returns the error body of interface 7; an error that is not a Problem is an internal error. */
@@ -137,7 +138,12 @@ async function capture<S>(state: CaptureState<S>, received: Received): Promise<C
   const sender = await parts.admit(asked);
   const body = wholeBody(state, received, parts.organizationOf(sender));
   if (body === 'more') return continued(request);
-  const { id, receivedAt } = await parts.capture({
+  const {
+    id,
+    receivedAt,
+    stored,
+    notStored = [],
+  } = await parts.capture({
     sender,
     request: asked,
     body: captureBodyOf(parsed(body, request.contentFormat, parts.parseJson)),
@@ -149,6 +155,8 @@ async function capture<S>(state: CaptureState<S>, received: Received): Promise<C
     id,
     timestamp: formatInstant(receivedAt),
     message: 'uplink received',
+    ...(stored !== undefined && { stored }),
+    ...(notStored.length > 0 && { notStored }),
   });
 }
 

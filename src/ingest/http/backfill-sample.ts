@@ -1,9 +1,10 @@
 // Backfill sample as a client writes it: {deviceId?, data, topic?, timestamp?, meta?} (interface 4.3, contract 28, 37).
-import { type EpochMs, isInstant, parseInstant } from '../../model/instant.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { isLongName, longNameReason } from '../../model/outside-name.ts';
 import { problems } from '../../model/problem.ts';
 import { defaultTopic } from '../../model/sample.ts';
+import { timestampFault, timestampOf } from '../../model/timestamp.ts';
 
 /** What a backfilled sample says of itself, absent parts filled in. */
 export interface BackfillSample {
@@ -32,7 +33,7 @@ const deviceMissing = refusalOf(problems.sampleDeviceMissing);
 
 /**
  * Reads one element of a backfill. Without `timestamp` it is `now`, without `topic` `default`; null
- * counts as absent. A timestamp is an ISO-8601 date-time or a number of epoch milliseconds. An
+ * counts as absent. An
  * invalid topic text or data key is no reason to refuse: validation mends it.
  */
 export function readBackfillSample(element: Json, now: EpochMs): BackfillSample | SampleRefusal {
@@ -41,8 +42,8 @@ export function readBackfillSample(element: Json, now: EpochMs): BackfillSample 
   if (!isJsonObject(data)) return dataMissing;
   if (topic !== undefined && topic !== null && typeof topic !== 'string') return topicNotText;
   if (meta !== undefined && meta !== null && !isJsonObject(meta)) return metaNotAnObject;
-  const at = instantOf(timestamp ?? now);
-  if (at === undefined) return refused('timestampInvalid', { value: shortText(timestamp ?? now) });
+  const at = timestamp === undefined || timestamp === null ? now : timestampOf(timestamp);
+  if (at === undefined) return refused('timestampInvalid', timestampFault(timestamp ?? now));
   return { topic: topic ?? defaultTopic, timestamp: at, data, meta: meta ?? undefined };
 }
 
@@ -64,21 +65,14 @@ export function deviceRefusal(deviceId: string): SampleRefusal {
   return refused('sampleDeviceUnknown', { deviceId: shortText(deviceId) });
 }
 
-function instantOf(timestamp: Json): EpochMs | undefined {
-  if (typeof timestamp === 'string') return wholeInstant(parseInstant(timestamp));
-  return wholeInstant(timestamp);
-}
-
-function wholeInstant(ms: Json | undefined): EpochMs | undefined {
-  if (typeof ms !== 'number' || !Number.isInteger(ms) || !isInstant(ms)) return undefined;
-  return ms;
+export function ageRefusal(timestamp: EpochMs, keptDays: number): SampleRefusal {
+  return refused('olderThanRetention', { timestamp: formatInstant(timestamp), keptDays });
 }
 
 /** Without an Error for each of many samples, whose stack would cost more than all else of them. */
-function refused<N extends 'nameTooLong' | 'timestampInvalid' | 'sampleDeviceUnknown'>(
-  name: N,
-  details: Parameters<(typeof problems)[N]['message']>[0],
-): SampleRefusal {
+function refused<
+  N extends 'nameTooLong' | 'timestampInvalid' | 'sampleDeviceUnknown' | 'olderThanRetention',
+>(name: N, details: Parameters<(typeof problems)[N]['message']>[0]): SampleRefusal {
   const { code, message } = problems[name];
   return { errorCode: code, message: (message as (given: typeof details) => string)(details) };
 }
@@ -95,8 +89,7 @@ function refusalOf({
 
 const shownLengthMax = 100;
 
-function shortText(value: Json): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+function shortText(text: string): string {
   if (text.length <= shownLengthMax) return text;
   return `${text.slice(0, shownLengthMax)}…`;
 }

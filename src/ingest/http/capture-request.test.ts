@@ -41,7 +41,16 @@ describe('contract 18: the timestamp parameter', () => {
       ).toBe(iso);
     });
   }
-  for (const text of ['yesterday', '2026-02-31T00:00:00Z', '12', '2026-01-02T25:00:00Z']) {
+  for (const [text, said] of [
+    ['12', 'seconds? send milliseconds'],
+    ['1767225600', 'seconds? send milliseconds'],
+    ['1767225600000000', 'microseconds or nanoseconds? send milliseconds'],
+  ] as const) {
+    test(`behaviour 13: ${text}: 400 with what to send`, () => {
+      expect(() => captureRequestOf({ ...full, timestamp: text }, {})).toThrow(said);
+    });
+  }
+  for (const text of ['yesterday', '2026-02-31T00:00:00Z', '2026-01-02T25:00:00Z']) {
     test(`${text}: 400 naming it`, () => {
       expect(() => captureRequestOf({ ...full, timestamp: text }, {})).toThrow(
         `The timestamp ${text} is not`,

@@ -1,8 +1,9 @@
 // Capture request over HTTP: what headers and query say besides the body (contract 18).
 import type { IncomingHttpHeaders } from 'node:http';
-import { type EpochMs, isInstant, parseInstant, plusRestored } from '../../model/instant.ts';
+import { type EpochMs, plusRestored } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
+import { timestampOfText, timestampRefusal } from '../../model/timestamp.ts';
 
 export interface CaptureRequest {
   /** Uplink secret of the device connector. */
@@ -77,12 +78,7 @@ function first(...values: readonly (string | readonly string[] | undefined)[]): 
 
 function timestampOf(text: string | undefined): EpochMs | null {
   if (text === undefined) return null;
-  const ms = parseInstant(plusRestored(text)) ?? epochMsOf(text);
-  if (ms === undefined || !isInstant(ms)) throw problem('timestampInvalid', { value: text });
+  const ms = timestampOfText(plusRestored(text));
+  if (ms === undefined) throw timestampRefusal(text);
   return ms;
-}
-
-function epochMsOf(text: string): EpochMs | undefined {
-  if (!/^\d{12,14}$/.test(text)) return undefined;
-  return Number(text);
 }

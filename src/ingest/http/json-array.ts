@@ -2,8 +2,8 @@
 // Only one group is in memory. The reader finds brackets and strings; the JSON parser validates
 // each group.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
+import { parseReadings } from '../../model/exact-json.ts';
 import type { Json } from '../../model/json.ts';
-import { parsedJson } from '../../model/json-keys.ts';
 import {
   BrokenJson,
   byteOrderMark,
@@ -214,7 +214,7 @@ class ArrayReader {
     const text = this.#held.toString('utf8', start, end);
     let elements: Json[] | undefined;
     try {
-      elements = parsedJson(`[${text}]`) as Json[];
+      elements = parseReadings(`[${text}]`) as Json[];
     } catch {
       elements = undefined;
     }
@@ -232,7 +232,7 @@ class ArrayReader {
     const elements: Json[] = [];
     for (const [from, to] of elementBounds(this.#held, start, end)) {
       try {
-        elements.push(parsedJson(this.#held.toString('utf8', from, to)));
+        elements.push(parseReadings(this.#held.toString('utf8', from, to)));
       } catch (error) {
         this.#broken = this.#errorOf(elements.length, (error as Error).message, from, to);
         return elements;

@@ -1,6 +1,7 @@
 // The line reader equals JSON.parse of each line, with any chunks and any damage.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseReadings } from '../../model/exact-json.ts';
 import type { Json } from '../../model/json.ts';
 import { BrokenJson, type JsonGroupLimits, jsonGroupLimits } from './json-groups.ts';
 import { jsonLineGroups } from './json-lines.ts';
@@ -49,7 +50,7 @@ function expected(text: string): { values: Json[]; line: number | undefined } {
     .entries()) {
     if (/^[ \t\r]*$/.test(line)) continue;
     try {
-      values.push(JSON.parse(line) as Json);
+      values.push(parseReadings(line));
     } catch {
       return { values, line: i + 1 };
     }

@@ -1,6 +1,6 @@
 // NDJSON reader: parses groups of lines while they arrive. Memory contains one group.
+import { parseReadings } from '../../model/exact-json.ts';
 import type { Json } from '../../model/json.ts';
-import { parsedJson } from '../../model/json-keys.ts';
 import {
   BrokenJson,
   byteOrderMark,
@@ -163,7 +163,7 @@ class LineReader {
     if (isBlank(line)) return undefined;
     const levels = this.#limits.depthMax - 1;
     try {
-      const value = parsedJson(line);
+      const value = parseReadings(line);
       // A shorter line cannot open and close this number of levels.
       if (line.length > 2 * levels && nestsDeeper(value, levels))
         return new Error(`it nests deeper than ${this.#limits.depthMax} levels`);

@@ -1,5 +1,6 @@
 // Number slots: JSON numbers and booleans of a column, read from bytes without a string for each.
 import { type ByteCursor, FixedBytes } from './byte-cursor.ts';
+import { isEpochMs } from '../../model/timestamp.ts';
 import { endsToken } from './sample-template.ts';
 import type { SlotReader } from './slot-reader.ts';
 
@@ -7,14 +8,14 @@ import type { SlotReader } from './slot-reader.ts';
 const digitsMax = 15;
 const powersOfTen = Float64Array.from({ length: digitsMax + 1 }, (_, i) => 10 ** i);
 
-/** With `integersOnly`, as a time has it, a number with decimals is refused. */
+/** With `isTime`, only epoch milliseconds are taken. */
 export class NumberSlot implements SlotReader {
   readonly #target: Float64Array;
-  readonly #integersOnly: boolean;
+  readonly #isTime: boolean;
 
-  constructor(target: Float64Array, integersOnly: boolean) {
+  constructor(target: Float64Array, isTime: boolean) {
     this.#target = target;
-    this.#integersOnly = integersOnly;
+    this.#isTime = isTime;
   }
 
   /** Up to 15 digits without exponent: an integer divided by a power of ten rounds as the parser does. */
@@ -43,7 +44,7 @@ export class NumberSlot implements SlotReader {
     // A difference, so that -0 becomes the 0 that the store makes of it.
     this.#target[row] = isNegative ? 0 - value : value;
     cursor.at = at;
-    return !this.#integersOnly || Number.isInteger(value);
+    return !this.#isTime || (!isNegative && Number.isInteger(value) && isEpochMs(value));
   }
 
   #readLong(cursor: ByteCursor, row: number): boolean {
@@ -56,7 +57,9 @@ export class NumberSlot implements SlotReader {
     const value = Number(written);
     this.#target[row] = value + 0;
     cursor.at = end;
-    return this.#integersOnly ? Number.isInteger(value) : Number.isFinite(value);
+    if (this.#isTime) return Number.isInteger(value) && isEpochMs(value);
+    // Integers that are rounded are read as their text.
+    return Number.isFinite(value) && (Number.isSafeInteger(value) || !/^-?\d+$/.test(written));
   }
 }
 

@@ -1,6 +1,8 @@
 // Sample elements: samples that were read as columns, as the elements of the request that they were.
+import { parseReadings } from '../../model/exact-json.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { parsedJson } from '../../model/json-keys.ts';
+import { isEpochMs } from '../../model/timestamp.ts';
 import { missing } from '../../structures/missing.ts';
 import type { SampleColumns, WrittenSamples } from './sample-scanner.ts';
 
@@ -20,7 +22,7 @@ export function elementsOf(
 function parsed({ form, bytes }: WrittenSamples): Json[] {
   const written = bytes.toString();
   const elements = form === 'array' ? withoutComma(written) : joinedLines(written);
-  return parsedJson(`[${elements}]`) as Json[];
+  return parseReadings(`[${elements}]`) as Json[];
 }
 
 function withoutComma(written: string): string {
@@ -39,11 +41,16 @@ function elementsOfColumns(
   rows: Iterable<number>,
 ): Json[] {
   return Array.from(rows, (row) => ({
-    timestamp: timestamps[row] ?? missing('time'),
+    timestamp: timeText(timestamps[row] ?? missing('time')),
     data: dataOf(example, rest, row, { column: 0 }),
     ...(topic !== undefined && { topic }),
     ...(rest.deviceIds !== undefined && { deviceId: textOf(rest, rest.deviceIds[row]) }),
   }));
+}
+
+/** A number, unless it was written as a date that has no such number. */
+function timeText(at: EpochMs): Json {
+  return isEpochMs(at) ? at : formatInstant(at);
 }
 
 /** The data of a row: an object like the example, with the values of the columns in their order. */

@@ -52,13 +52,14 @@ function comparable(elements: readonly Json[]): string {
   );
 }
 
+const first = Date.UTC(2026, 0, 5);
 const data = fc.oneof(
   fc.record({ t: fc.integer().map((n) => n / 10), on: fc.boolean(), label: fc.string() }),
   fc.record({ t: fc.constantFrom(1, 2.5, -0.25), inner: fc.record({ n: fc.integer() }) }),
   fc.constantFrom<Json>({}, { a: null }, { list: [1, 2] }, { a: { b: { c: [] } } }),
 );
 const element = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ timestamp: fc.nat(), data }) },
+  { weight: 6, arbitrary: fc.record({ timestamp: fc.nat().map((ms) => first + ms), data }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -70,7 +71,7 @@ const element = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Json>(1, 'text', [], { timestamp: 'x', data: {} }) },
 );
 const alike = fc
-  .record({ count: fc.nat(40), start: fc.nat() })
+  .record({ count: fc.nat(40), start: fc.nat().map((ms) => first + ms) })
   .map(({ count, start }) =>
     Array.from({ length: count }, (_, i) => ({ timestamp: start + i, data: { n: i, on: true } })),
   );
@@ -106,7 +107,7 @@ const lineBreak = fc.oneof(
   { weight: 1, arbitrary: blank.map((line) => `\n${line}\n`) },
   { weight: 1, arbitrary: fc.constantFrom(',', '\r', ' ', '\nx\n') },
 );
-const longLine = { timestamp: 1, data: { label: 'x'.repeat(limits.elementBytesMax) } };
+const longLine = { timestamp: first, data: { label: 'x'.repeat(limits.elementBytesMax) } };
 const line = fc.oneof(
   { weight: 30, arbitrary: element.map((value) => JSON.stringify(value)) },
   // Not one line, in spite of all brackets.
@@ -182,7 +183,10 @@ test('property: fixed groups are those of parsed elements, however the body is c
 });
 
 test('samples of one form come as columns, in groups as large as those of parsed elements', async () => {
-  const elements = Array.from({ length: 12 }, (_, i) => ({ timestamp: i, data: { n: i / 10 } }));
+  const elements = Array.from({ length: 12 }, (_, i) => ({
+    timestamp: first + i,
+    data: { n: i / 10 },
+  }));
   const groups: SampleGroup[] = [];
   for await (const group of sampleGroups(
     cut(Buffer.from(JSON.stringify(elements)), [50]),

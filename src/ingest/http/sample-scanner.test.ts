@@ -55,7 +55,10 @@ function scanAll(text: string): { samples: unknown[]; calls: number } {
 const number = fc.oneof(
   fc.integer(),
   fc.integer({ min: -99_999, max: 99_999 }).map((n) => n / 100),
-  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  // Longer integers are left to the parser, which keeps their text.
+  fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .filter((n) => !/^-?\d{16,}$/.test(JSON.stringify(n))),
   fc.constantFrom(0, -0, 123_456_789_012_345, 1e21, 5e-324, 0.000_001),
 );
 const time = fc
@@ -113,7 +116,7 @@ test('strings of any length, kept from body to body, are read as the parser read
   );
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 60 }), (texts) => {
-      const samples = texts.map((label) => ({ timestamp: 1, data: { label } }));
+      const samples = texts.map((label) => ({ timestamp: 1_767_225_600_000, data: { label } }));
       expect(scanAll(JSON.stringify(samples)).samples).toEqual(expected(samples));
     }),
     { numRuns: 100 },
@@ -123,7 +126,7 @@ test('strings of any length, kept from body to body, are read as the parser read
 test('numbers are read as the parser reads them', () => {
   fc.assert(
     fc.property(fc.array(number, { minLength: 1, maxLength: 50 }), (values) => {
-      const samples = values.map((v) => ({ timestamp: 1, data: { v } }));
+      const samples = values.map((v) => ({ timestamp: 1_767_225_600_000, data: { v } }));
       expect(scanAll(JSON.stringify(samples)).samples).toEqual(expected(samples));
     }),
     { numRuns: 500 },
@@ -145,31 +148,36 @@ test('devices and topics are read, and another topic begins other columns', () =
 const good = '{"timestamp":"2026-01-01T00:00:00.000Z","data":{"v":1}}';
 
 test.each([
-  ['an array', '{"timestamp":1,"data":{"v":[1]}}'],
-  ['null', '{"timestamp":1,"data":{"v":null}}'],
-  ['an empty member', '{"timestamp":1,"data":{"v":1},"meta":{}}'],
-  ['a key twice', '{"timestamp":1,"data":{"v":1,"v":2}}'],
-  ['a member twice', '{"timestamp":1,"timestamp":2,"data":{"v":1}}'],
-  ['a further member', '{"timestamp":1,"data":{"v":1},"meta":{"a":1}}'],
+  ['an array', '{"timestamp":1767225600000,"data":{"v":[1]}}'],
+  ['null', '{"timestamp":1767225600000,"data":{"v":null}}'],
+  ['a time in seconds', '{"timestamp":1767225600,"data":{"v":1}}'],
+  [
+    'an integer that a number does not hold',
+    '{"timestamp":1767225600000,"data":{"v":9007199254740993}}',
+  ],
+  ['an empty member', '{"timestamp":1767225600000,"data":{"v":1},"meta":{}}'],
+  ['a key twice', '{"timestamp":1767225600000,"data":{"v":1,"v":2}}'],
+  ['a member twice', '{"timestamp":1767225600000,"timestamp":1767225600001,"data":{"v":1}}'],
+  ['a further member', '{"timestamp":1767225600000,"data":{"v":1},"meta":{"a":1}}'],
   ['no time', '{"data":{"v":1}}'],
-  ['no data', '{"timestamp":1}'],
-  ['data that is no object', '{"timestamp":1,"data":5}'],
-  ['a topic that is no text', '{"timestamp":1,"topic":5,"data":{"v":1}}'],
-  ['keys that an object sorts', '{"timestamp":1,"data":{"2":1,"1":2}}'],
-  ['a key that would set the prototype', '{"timestamp":1,"data":{"__proto__":1}}'],
-  ['a leading zero', '{"timestamp":1,"data":{"v":01}}'],
-  ['a plus sign', '{"timestamp":1,"data":{"v":+1}}'],
-  ['a point without digits', '{"timestamp":1,"data":{"v":1.}}'],
-  ['a hexadecimal number', '{"timestamp":1,"data":{"v":0x10}}'],
-  ['a number too large', '{"timestamp":1,"data":{"v":1e999}}'],
+  ['no data', '{"timestamp":1767225600000}'],
+  ['data that is no object', '{"timestamp":1767225600000,"data":5}'],
+  ['a topic that is no text', '{"timestamp":1767225600000,"topic":5,"data":{"v":1}}'],
+  ['keys that an object sorts', '{"timestamp":1767225600000,"data":{"2":1,"1":2}}'],
+  ['a key that would set the prototype', '{"timestamp":1767225600000,"data":{"__proto__":1}}'],
+  ['a leading zero', '{"timestamp":1767225600000,"data":{"v":01}}'],
+  ['a plus sign', '{"timestamp":1767225600000,"data":{"v":+1}}'],
+  ['a point without digits', '{"timestamp":1767225600000,"data":{"v":1.}}'],
+  ['a hexadecimal number', '{"timestamp":1767225600000,"data":{"v":0x10}}'],
+  ['a number too large', '{"timestamp":1767225600000,"data":{"v":1e999}}'],
   ['a time that does not exist', '{"timestamp":"2026-02-30T00:00:00.000Z","data":{"v":1}}'],
-  ['half a millisecond', '{"timestamp":1.5,"data":{"v":1}}'],
-  ['a control character in a text', '{"timestamp":1,"data":{"v":"\u0001"}}'],
-  ['an unknown escape', '{"timestamp":1,"data":{"v":"\\x"}}'],
-  ['a word', '{"timestamp":1,"data":{"v":tru}}'],
-  ['a deep member', '{"timestamp":1,"data":{"a":{"b":{"c":{"d":{"e":{"f":1}}}}}}}'],
-  ['no end', '{"timestamp":1,"data":{"v":1}'],
-  ['something behind', '{"timestamp":1,"data":{"v":1}}x'],
+  ['half a millisecond', '{"timestamp":1767225600000.5,"data":{"v":1}}'],
+  ['a control character in a text', '{"timestamp":1767225600000,"data":{"v":"\u0001"}}'],
+  ['an unknown escape', '{"timestamp":1767225600000,"data":{"v":"\\x"}}'],
+  ['a word', '{"timestamp":1767225600000,"data":{"v":tru}}'],
+  ['a deep member', '{"timestamp":1767225600000,"data":{"a":{"b":{"c":{"d":{"e":{"f":1}}}}}}}'],
+  ['no end', '{"timestamp":1767225600000,"data":{"v":1}'],
+  ['something behind', '{"timestamp":1767225600000,"data":{"v":1}}x'],
 ])('%s is left to the parser', (_, element) => {
   const found = scanAll(`[${good},${element}]`);
   expect(found.samples).toHaveLength(1);

@@ -1,5 +1,6 @@
 // SenML in CBOR: integer labels become those of the JSON form, byte strings base64url (RFC 8428, section 6).
 import { decode } from 'cborg';
+import { rememberExact } from '../../model/exact-json.ts';
 import type { Json } from '../../model/json.ts';
 import { standInName } from '../../model/outside-name.ts';
 import { problem } from '../../model/problem.ts';
@@ -47,18 +48,22 @@ function decoded(bytes: Uint8Array): unknown {
 
 function recordOf(record: Map<unknown, unknown>): Json {
   const entries: [string, Json][] = [];
+  const exact: string[] = [];
   for (const [label, value] of record) {
     const name =
       typeof label === 'number' ? (labels.get(label) ?? String(label)) : standInName(String(label));
     const plain = plainOf(value);
     if (plain !== undefined) entries.push([name, plain]);
+    if (typeof value === 'bigint') exact.push(name);
   }
-  return Object.fromEntries(entries);
+  const made = Object.fromEntries(entries);
+  for (const name of exact) rememberExact(made, name);
+  return made;
 }
 
 /** Undefined for what no field of SenML has. */
 function plainOf(value: unknown): Json | undefined {
-  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'bigint') return String(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64url');
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value === 'string' || typeof value === 'boolean') return value;

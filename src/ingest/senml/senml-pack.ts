@@ -1,5 +1,6 @@
 // SenML packs (RFC 8428): records with base fields carried on become values with a name, a unit and a time.
 import { type EpochMs, isInstant } from '../../model/instant.ts';
+import { isExact } from '../../model/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { longNameReason, outsideNameMax } from '../../model/outside-name.ts';
 import { problem } from '../../model/problem.ts';
@@ -12,6 +13,8 @@ export interface SenmlValue {
   /** Absent when the record has only a sum. Byte strings are hexadecimal. */
   readonly value: number | string | boolean | undefined;
   readonly sum: number | undefined;
+  /** The value is an integer that a number does not hold. */
+  readonly isExact?: true;
 }
 
 /** What a pack says. */
@@ -116,6 +119,7 @@ function resolved(base: Base, record: JsonObject, at: Place): SenmlValue | strin
     timestamp: timeOf(base.time + (numberAt(record, 't', place) ?? 0), at),
     value,
     sum,
+    ...(typeof value === 'string' && isExact(record, 'v') && { isExact: true }),
   };
 }
 
@@ -140,6 +144,8 @@ function valueOf(record: JsonObject, { value }: Base, place: string): SenmlValue
   if (given.length > 1) throw refused(`${place} has more than one value`);
   switch (given[0]) {
     case 'v':
+      // A sum with a base value is a number, as the pack means it.
+      if (value === undefined && isExact(record, 'v')) return record['v'] as string;
       return (numberAt(record, 'v', place) ?? 0) + (value ?? 0);
     case 'vs':
       return stringAt(record, 'vs', place);
@@ -168,6 +174,7 @@ function numberAt(record: JsonObject, label: string, place: string): number | un
   const value = record[label];
   if (value === undefined) return undefined;
   if (typeof value === 'number') return value;
+  if (typeof value === 'string' && isExact(record, label)) return Number(value);
   throw refused(`${place}: ${label} must be a number`);
 }
 

@@ -1,5 +1,6 @@
 // SenML samples: values of a pack by their devices; those of one instant are one sample.
 import type { EpochMs } from '../../model/instant.ts';
+import { rememberExact } from '../../model/exact-json.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { SenmlValue } from './senml-pack.ts';
 
@@ -48,6 +49,7 @@ export function samplesOfValues(
       samples.push(sample);
     }
     if (value !== undefined) sample.data[key] = value;
+    if (of.isExact) rememberExact(sample.data, key);
     if (sum !== undefined) sample.data[sumKey] = sum;
     if (unit !== undefined) sample.units[value === undefined ? sumKey : key] = unit;
   }

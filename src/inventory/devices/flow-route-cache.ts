@@ -11,6 +11,7 @@ import {
   findOpenOutputConnectors,
   type OpenOutputConnector,
 } from '../../records/rows/output-connectors.ts';
+import { findWorkspace } from '../../records/rows/workspaces.ts';
 import { createCacheByPart } from '../../structures/cache-by-part.ts';
 import type { RecordChanges } from '../../structures/record-changes.ts';
 
@@ -19,6 +20,8 @@ export interface FlowRoute {
   readonly flow: DataFlow;
   readonly connector: DeviceConnector;
   readonly type: DeviceType | null;
+  /** For how many days samples are kept, by the flow or else its workspace; null without limit. */
+  readonly keptDays: number | null;
   readonly outputs: readonly { readonly connector: OpenOutputConnector; readonly topic: string }[];
 }
 
@@ -74,6 +77,7 @@ export function createFlowCache(
     const route = await readFlow(records, id);
     const { connector, type, outputs } = route;
     const used = [connector, ...outputs.map((output) => output.connector)].map((part) => part.id);
+    used.push(route.flow.workspaceId);
     if (type !== null) used.push(type.id);
     // A flow that changed during the read can be outdated here: the result is used once.
     const isStale = [id, ...used].some((part) => changes.hasChanged(part, revision));
@@ -101,5 +105,7 @@ async function readFlow(records: Records, id: string): Promise<FlowRoute> {
     const output = found.get(outputConnectorId);
     return output === undefined ? [] : [{ connector: output, topic }];
   });
-  return { flow, connector, type, outputs };
+  const workspace = await findWorkspace(records.db, flow.workspaceId);
+  const keptDays = flow.retentionDays ?? workspace?.settings.retentionDays ?? null;
+  return { flow, connector, type, outputs, keptDays };
 }

@@ -88,6 +88,7 @@ const routedKinds: ReadonlySet<string> = new Set([
   'deviceType',
   'deviceConnector',
   'outputConnector',
+  'workspace',
 ]);
 
 /** Routes of devices; those that are not in memory are read in batches. */

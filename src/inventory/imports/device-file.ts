@@ -1,4 +1,5 @@
 // Device files, CSV or JSON: names instead of ids, so that a file fits any workspace (contract 4).
+import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorMessage } from '../../model/error-message.ts';
 import type { CustomFieldValue } from '../../model/custom-field.ts';
@@ -62,7 +63,26 @@ export async function readDeviceFile(
   format: 'csv' | 'json',
 ): Promise<DeviceFile> {
   if (format === 'json') return fromJson(bytes);
-  return fromCsv(new TextDecoder().decode(bytes));
+  const text = textOf(bytes);
+  if (text !== undefined) return fromCsv(text);
+  const message = 'The file is not UTF-8: save it as CSV UTF-8';
+  return { devices: [], problems: [{ line: 1, field: null, message }] };
+}
+
+/** UTF-8, or UTF-16 with its mark, as Excel writes Unicode text; undefined for another encoding. */
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  return isUtf8(bytes) ? new TextDecoder().decode(bytes) : undefined;
+}
+
+/** Excel takes the separator from such a line, and people write it for it. */
+const separatorLine = /^sep=([,;\t])\r?\n/;
+
+function* filledRows(text: string): Generator<CsvRow> {
+  const named = separatorLine.exec(text);
+  const body = named === null ? text : `\r\n${text.slice(named[0].length)}`;
+  for (const row of csvRows(body, named?.[1] ?? separatorOf(text)))
+    if (row.fault !== undefined || row.cells.some((cell) => cell.trim() !== '')) yield row;
 }
 
 /** Lines of a JSON file are the places in its array, counted from 1. */
@@ -92,7 +112,7 @@ async function fromJson(bytes: Uint8Array): Promise<DeviceFile> {
 }
 
 async function fromCsv(text: string): Promise<DeviceFile> {
-  const rows = csvRows(text, separatorOf(text, [',', ';']));
+  const rows = filledRows(text);
   const head = rows.next().value as CsvRow | undefined;
   if (head === undefined) {
     return {
@@ -107,7 +127,7 @@ async function fromCsv(text: string): Promise<DeviceFile> {
   const problems = columnProblems(columns, head.line);
   const devices: FileDevice[] = [];
   for (const { line, cells, fault } of rows) {
-    const message = fault ?? lengthMismatch(cells.length, columns.length);
+    const message = fault ?? lengthMismatch(cells, columns);
     if (message !== undefined) problems.push({ line, field: null, message });
     if (fault === undefined)
       devices.push({ line, values: csvDevice(columns, cells, line, problems) });
@@ -118,6 +138,8 @@ async function fromCsv(text: string): Promise<DeviceFile> {
 
 function columnProblems(columns: readonly string[], line: number): FileProblem[] {
   return columns.flatMap((field, at) => {
+    // What Excel leaves of a column that was deleted.
+    if (field === '') return [];
     const message = columnProblem(field, columns.indexOf(field) !== at);
     if (message === undefined) return [];
     return [{ line, field, message }];
@@ -130,9 +152,13 @@ function columnProblem(name: string, isRepeated: boolean): string | undefined {
   return `is not a valid column; valid: ${fileColumns.join(', ')} and ${customFieldPrefix}NAME`;
 }
 
-function lengthMismatch(cells: number, columns: number): string | undefined {
-  if (cells <= columns) return undefined;
-  return `has ${cells} cells under ${columns} columns`;
+/** Empty cells may be anywhere, others only under a name. */
+function lengthMismatch(cells: readonly string[], columns: readonly string[]): string | undefined {
+  const isNameless = (cell: string, at: number) => cell.trim() !== '' && !columns[at];
+  const at = cells.findIndex(isNameless);
+  if (at === -1) return undefined;
+  const named = columns.filter((name) => name !== '').length;
+  return `has a value in cell ${at + 1}, which has no column name; there are ${named} columns`;
 }
 
 function csvDevice(
@@ -145,7 +171,7 @@ function csvDevice(
   const customFields: Record<string, Json> = {};
   for (const [at, name] of columns.entries()) {
     const cell = originalText(cells[at] ?? '');
-    if (cell === '') continue;
+    if (cell === '' || name === '') continue;
     if (name.startsWith(customFieldPrefix))
       customFields[name.slice(customFieldPrefix.length)] = cell;
     else
@@ -163,7 +189,7 @@ function cellValue(name: string, cell: string, report: (message: string) => void
     case 'integer':
       return Number(cell);
     case 'flag':
-      return cell.toLowerCase() === 'true';
+      return cell.trim().toLowerCase() === 'true';
     case 'object':
       return jsonCell(cell, report);
     default:

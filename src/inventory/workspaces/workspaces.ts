@@ -96,7 +96,7 @@ export async function listWorkspaces(
     readonly name?: string | undefined;
   },
   page: PageRequest,
-): Promise<Page<ReturnType<typeof view>>> {
+): Promise<Page<WorkspaceRow>> {
   const organizationId = ownOrganization(principal, filter.organizationId);
   const { workspaces } = principal;
   const within = workspaces !== 'all' && { workspaceIds: [...workspaces] };
@@ -105,7 +105,15 @@ export async function listWorkspaces(
     { ...filter, organizationId, ...within },
     page,
   );
-  return pageOf(rows.map(view), total, page);
+  const row = holds(principal, 'workspace', 'read') ? view : named;
+  return pageOf(rows.map(row), total, page);
+}
+
+type WorkspaceRow = ReturnType<typeof named> & Partial<ReturnType<typeof view>>;
+
+/** What a credential that is limited to the workspace knows of it in any case. */
+function named({ id, organizationId, name }: Workspace) {
+  return { id, organizationId, name };
 }
 
 export async function updateWorkspace(records: Records, id: string, sent: WorkspaceUpdate) {

@@ -71,9 +71,15 @@
   // A number that is not finite becomes null in JSON. Only a text that has a null in it is looked through for one.
   function finiteText(value) {
     return stringify(value, function (key, member) {
+      if (typeof member === 'bigint') return isExact(member) ? parse(textOfAny(member)) : textOfAny(member);
       if (typeof member !== 'number' || member - member === 0) return member;
       return textOfAny(member);
     });
+  }
+
+  // Whether a number holds the BigInt, which JSON does not have.
+  function isExact(big) {
+    return big >= -9007199254740991n && big <= 9007199254740991n;
   }
 
   function markedText(value, paths) {
@@ -85,6 +91,10 @@
       else if (typeof member === 'number' && member - member !== 0) {
         paths.text += (paths.text === '' ? '' : ',') + stringify(path);
         return null;
+      } else if (typeof member === 'bigint') {
+        if (isExact(member)) return parse(textOfAny(member));
+        paths.exact += (paths.exact === '' ? '' : ',') + stringify(path);
+        return textOfAny(member);
       }
       return member;
     });
@@ -94,14 +104,22 @@
     let text;
     let extra = '';
     try {
-      text = stringify(value);
-      if (text === undefined) text = 'null';
-      else if (indexOf(text, 'null') !== -1) {
+      let isSimple = true;
+      try {
+        text = stringify(value);
+      } catch {
+        // A BigInt, or a value that fails below as well.
+        isSimple = false;
+      }
+      if (isSimple && text === undefined) text = 'null';
+      else if (!isSimple || indexOf(text, 'null') !== -1) {
         if (marked) {
-          const paths = { text: '' };
+          const paths = { text: '', exact: '' };
           text = markedText(value, paths);
           if (paths.text !== '') extra = ',"nonFinite":[' + paths.text + ']';
+          if (paths.exact !== '') extra += ',"exact":[' + paths.exact + ']';
         } else text = finiteText(value);
+        if (text === undefined) text = 'null';
       }
     } catch (error) {
       report(error);

@@ -134,7 +134,7 @@ function useShown(configuration: Configuration, workspaceId: string) {
   const navigate = useNavigate({ from: '/w/$workspaceId/dashboards/$dashboardId' });
   const workspaces = useWorkspaces();
   const workspace = workspaces.data?.content.find(({ id }) => id === workspaceId);
-  const workspaceZone = workspace?.settings.timezone ?? undefined;
+  const workspaceZone = workspace?.settings?.timezone ?? undefined;
   return {
     search,
     zone: zoneShown(search, configuration, workspaceZone),

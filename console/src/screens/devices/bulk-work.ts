@@ -17,7 +17,7 @@ export interface BulkSelection {
 }
 
 /** The platform asks for an expression: this one holds for all devices. */
-export const everyDevice: FilterExpression = { operator: 'AND', expressions: [] };
+export const everyDevice: FilterExpression = { field: 'id', predicate: 'IS_NOT_NULL' };
 
 const pollMs = 400;
 /** The longest page that the platform answers. */

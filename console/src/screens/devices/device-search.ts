@@ -95,10 +95,18 @@ export function sortOf({ sort }: DeviceSearch): string {
 
 /** What the devices of the list have in common; undefined for all devices. */
 export function expressionOf({ state, filter }: DeviceSearch): FilterExpression | undefined {
-  const asked = filter === undefined ? undefined : decodeFilter(filter);
+  const decoded = filter === undefined ? undefined : decodeFilter(filter);
+  const asked = decoded && withoutEmpty(decoded);
   if (state === undefined) return asked;
   const leaf = { field: 'onlineState', predicate: 'EQUALS', values: [stateNames[state]] };
   return asked === undefined ? leaf : { operator: 'AND', expressions: [leaf, asked] };
+}
+
+/** Without groups that hold nothing, which the platform refuses; undefined when nothing is left. */
+function withoutEmpty(expression: FilterExpression): FilterExpression | undefined {
+  if (!('expressions' in expression)) return expression;
+  const kept = expression.expressions.flatMap((one) => withoutEmpty(one) ?? []);
+  return kept.length === 0 ? undefined : { ...expression, expressions: kept };
 }
 
 /** Body of `POST /v3/assets/list`. */

@@ -4,10 +4,16 @@ import { problem } from '../../../model/problem.ts';
 import { listOf } from '../list-query.ts';
 import type { Route } from '../route.ts';
 
+/** A row, or several forms of one. */
+interface RowShape {
+  readonly properties?: object;
+  readonly anyOf?: readonly RowShape[];
+}
+
 /** What is read of the schema of a page. */
 interface PageShape {
   readonly properties: {
-    readonly content: { readonly items: { readonly properties?: object } | undefined };
+    readonly content: { readonly items: RowShape | undefined };
   };
 }
 
@@ -47,8 +53,7 @@ function narrowed(row: object, names: readonly string[]): object {
 
 /** The members of a row by its schema; undefined where the schema does not name them. */
 function membersOf(response: TSchema | undefined): ReadonlySet<string> | undefined {
-  const row: PageShape['properties']['content']['items'] = (response as Partial<PageShape>)
-    ?.properties?.content?.items;
-  if (row?.properties === undefined) return undefined;
-  return new Set(Object.keys(row.properties));
+  const row = (response as Partial<PageShape>)?.properties?.content?.items;
+  const names = (row?.anyOf ?? [row]).flatMap((form) => Object.keys(form?.properties ?? {}));
+  return names.length === 0 ? undefined : new Set(names);
 }

@@ -31,7 +31,7 @@ export function NewDashboard({ workspaceId, close }: NewDashboardProps) {
   const create = useMutation({
     mutationFn: () => {
       const tiles = tilesOf(template, devices.data ?? []);
-      const configuration = configurationOf(tiles, workspace?.settings.timezone ?? undefined);
+      const configuration = configurationOf(tiles, workspace?.settings?.timezone ?? undefined);
       return createDashboard({ workspaceId, name, configuration });
     },
     async onSuccess({ id }) {

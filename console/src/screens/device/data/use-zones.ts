@@ -14,7 +14,7 @@ export function useZones(device: Device | undefined): Zones {
   const own = deviceZone(device);
   return {
     ...(own === undefined ? {} : { device: own }),
-    workspace: workspace?.settings.timezone ?? zoneDefault,
+    workspace: workspace?.settings?.timezone ?? zoneDefault,
     utc: 'UTC',
     mine: Intl.DateTimeFormat().resolvedOptions().timeZone,
   };

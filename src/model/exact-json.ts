@@ -1,0 +1,62 @@
+// Exact JSON: integers that a number does not hold arrive as their text, and it is known where (contract 42).
+import { parsedJson } from './json-keys.ts';
+import { jsonDepthMax } from './json-text.ts';
+import type { Json } from './json.ts';
+
+/** Keys whose integers became text, by the object or array that has them. */
+const exactKeys = new WeakMap<object, string[]>();
+let areAny = false;
+const shownMax = 10;
+const keptMax = 1_000;
+
+/** A number of so many digits that it may be beyond 2^53. Most texts have none. */
+const longNumber = /(?:^|[[:,\s])-?\d{16}/;
+const integer = /^-?\d+$/;
+
+/** As `parsedJson`, for readings. */
+export function parseReadings(text: string): Json {
+  return longNumber.test(text) ? parsedJson(text, exactly) : parsedJson(text);
+}
+
+function exactly(
+  this: object,
+  key: string,
+  value: unknown,
+  { source = '' }: { readonly source?: string } = {},
+): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value) || !integer.test(source))
+    return value;
+  rememberExact(this, key);
+  return source;
+}
+
+/** The member is the text of an integer. */
+export function rememberExact(holder: object, key: string): void {
+  areAny = true;
+  const keys = exactKeys.get(holder);
+  if (keys === undefined) exactKeys.set(holder, [key]);
+  else if (keys.length < keptMax) keys.push(key);
+}
+
+/** Whether the member is the text of an integer that a number does not hold. */
+export function isExact(holder: object, key: string): boolean {
+  return areAny && exactKeys.get(holder)?.includes(key) === true;
+}
+
+const none: readonly string[] = Object.freeze([]);
+
+/** The paths of the first integers in the value that became text. */
+export function exactPathsIn(value: Json): readonly string[] {
+  if (!areAny) return none;
+  const paths: string[] = [];
+  addPaths(value, '', paths, 0);
+  return paths.length === 0 ? none : paths;
+}
+
+function addPaths(value: Json, prefix: string, paths: string[], depth: number): void {
+  if (typeof value !== 'object' || value === null || depth > jsonDepthMax) return;
+  for (const key of exactKeys.get(value) ?? none)
+    if (paths.length < shownMax) paths.push(prefix + key);
+  for (const [key, inner] of Object.entries(value))
+    if (typeof inner === 'object') addPaths(inner as Json, `${prefix}${key}.`, paths, depth + 1);
+}

@@ -1,0 +1,45 @@
+// Timestamps of readings: ISO-8601, or epoch milliseconds as a number, by one rule for every way in (contract 42).
+import { type EpochMs, isInstant, parseInstant } from './instant.ts';
+import type { Json } from './json.ts';
+import { type Problem, problem } from './problem.ts';
+
+/** Numbers have 12 to 14 digits: 1973 to 5138. */
+const epochMsMin = 1e11;
+const epochMsMax = 1e14;
+const shownLengthMax = 100;
+
+/** Whether the number is taken as epoch milliseconds. */
+export function isEpochMs(value: number): boolean {
+  return value >= epochMsMin && value < epochMsMax;
+}
+
+/** Undefined for what is no timestamp. Digits behind the milliseconds are cut off. */
+export function timestampOf(sent: Json): EpochMs | undefined {
+  if (typeof sent === 'number') return isEpochMs(sent) ? Math.floor(sent) : undefined;
+  if (typeof sent !== 'string') return undefined;
+  const instant = parseInstant(sent);
+  return instant !== undefined && isInstant(instant) ? instant : undefined;
+}
+
+/** The same for a parameter or a header, where a number is text. */
+export function timestampOfText(text: string): EpochMs | undefined {
+  return timestampOf(/^\d+$/.test(text) ? Number(text) : text);
+}
+
+/** Why `timestampOf` took nothing. */
+export function timestampRefusal(sent: Json): Problem {
+  return problem('timestampInvalid', timestampFault(sent));
+}
+
+/** The details of that refusal. */
+export function timestampFault(sent: Json): { readonly value: string; readonly reason: string } {
+  const text = typeof sent === 'string' ? sent : JSON.stringify(sent);
+  const value = text.length <= shownLengthMax ? text : `${text.slice(0, shownLengthMax)}…`;
+  return { value, reason: reasonOf(text) };
+}
+
+function reasonOf(text: string): string {
+  if (!/^-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$/i.test(text)) return 'is not an ISO-8601 date-time';
+  const finer = Math.abs(Number(text)) < epochMsMin ? 'seconds' : 'microseconds or nanoseconds';
+  return `is a number of other than 12 to 14 digits: ${finer}? send milliseconds`;
+}
