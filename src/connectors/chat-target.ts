@@ -8,17 +8,18 @@ import type { Target } from './target.ts';
 
 export interface ChatWebhook {
   readonly url: string;
-  /** A template in plain text. */
+  /** A template in the notation of the service; values are plain text in it. */
   readonly message: string;
+  readonly notation: 'slack' | 'markdown';
   /** The request body for a rendered message. */
   readonly body: (text: string) => Json;
 }
 
 export function createChatTarget(
-  { url, message, body }: ChatWebhook,
+  { url, message, notation, body }: ChatWebhook,
   { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
 ): Target {
-  const template = parseTemplate(message, 'text');
+  const template = parseTemplate(message, notation);
   return {
     async send({ deliveryId, context }, signal) {
       try {

@@ -5,10 +5,13 @@ import { failedAttempt } from './send-failure.ts';
 import type { SendOutcome } from './target.ts';
 
 const temporaryStatuses: ReadonlySet<number> = new Set([408, 429]);
+/** A rotated token or a deployment must not throw away what devices send meanwhile. */
+const mendableStatuses: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
  * An answer 2xx is a delivery. Redirects are permanent failures, because they are never followed.
- * So are 4xx, except 408 and 429. A delivery with any other answer is retried.
+ * So are 4xx, except 408 and 429, and 401, 403 and 404, which are retried for some hours. A delivery
+ * with any other answer is retried.
  */
 export function outcomeOf(answer: HttpAnswer, now: () => EpochMs): SendOutcome {
   const { status } = answer;
@@ -20,10 +23,12 @@ export function outcomeOf(answer: HttpAnswer, now: () => EpochMs): SendOutcome {
     return { ok: false, retry: false, reason, answer: told };
   }
   const failure = { ok: false, reason: `answered ${status}`, answer: told } as const;
-  if (status >= 400 && status < 500 && !temporaryStatuses.has(status))
+  const isMendable = mendableStatuses.has(status);
+  if (status >= 400 && status < 500 && !isMendable && !temporaryStatuses.has(status))
     return { ...failure, retry: false };
   const retryAfterMs = pauseOf(answer.retryAfter, now());
-  return { ...failure, retry: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const retry = isMendable ? 'HOURS' : true;
+  return { ...failure, retry, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 function toldOf({ status, text }: HttpAnswer): string {

@@ -25,7 +25,8 @@ export type SendOutcome =
   | { readonly ok: true; readonly answer: string; readonly sent?: string }
   | {
       readonly ok: false;
-      readonly retry: boolean;
+      /** HOURS: for some hours, because people can mend what the target refuses. */
+      readonly retry: boolean | 'HOURS';
       readonly reason: string;
       readonly answer?: string;
       readonly retryAfterMs?: number;

@@ -101,6 +101,22 @@ test('contract 35: tries after 1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 4 h and 12 h,
   expect(await log.state(id)).toMatchObject({ state: 'DEAD', tries: 9, reason: 'down' });
 });
 
+test('behaviour D: what a target refuses as 401, 403 or 404 is retried for 6 hours, then dead', async () => {
+  const log = await openLog();
+  const id = await log.add();
+  const tries: number[] = [];
+  const refused: SendOutcome = { ok: false, retry: 'HOURS', reason: 'answered 401' };
+  const { deliverer, clock, next } = await deliver(log, async () => {
+    tries.push(clock.now);
+    return refused;
+  });
+  await deliverer.settled();
+  while (next()) await deliverer.settled();
+  expect(tries).toHaveLength(9);
+  expect(tries.at(-1)).toBe(6 * 3_600_000);
+  expect(await log.state(id)).toMatchObject({ state: 'DEAD', tries: 9, reason: 'answered 401' });
+});
+
 test('review reliability 16: a target that goes down and one that is back are told once each', async () => {
   const log = await openLog();
   await log.add();

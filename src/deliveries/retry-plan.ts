@@ -15,6 +15,12 @@ export const retryDelaysMs = [
   12 * hourMs,
 ] as const;
 
+/** The same for 6 hours in all, for what a target refuses and people can mend (contract 42). */
+const hoursDelaysMs: readonly number[] = [
+  ...retryDelaysMs.slice(0, 7),
+  6 * hourMs - retryDelaysMs.slice(0, 7).reduce((sum, delayMs) => sum + delayMs, 0),
+];
+
 /**
  * A delay differs from its length by at most this share, so that deliveries that failed together
  * are not retried together.
@@ -39,8 +45,9 @@ export interface EndedAttempt {
 /** Returns the next state of a delivery after the outcome of an attempt. */
 export function planAfter(outcome: SendOutcome, { tries, now, random }: EndedAttempt): Planned {
   if (outcome.ok) return { state: 'DELIVERED', nextAt: now };
-  const delayMs = retryDelaysMs[tries - 1];
-  if (!outcome.retry || delayMs === undefined) return { state: 'DEAD', nextAt: now };
+  const delaysMs = outcome.retry === 'HOURS' ? hoursDelaysMs : retryDelaysMs;
+  const delayMs = delaysMs[tries - 1];
+  if (outcome.retry === false || delayMs === undefined) return { state: 'DEAD', nextAt: now };
   const jittered = delayMs * (1 - jitterShare + 2 * jitterShare * random);
   const asked = Math.min(outcome.retryAfterMs ?? 0, retryMsMax);
   return { state: 'PENDING', nextAt: now + Math.round(Math.max(jittered, asked)) };

@@ -31,7 +31,19 @@ const encoders: Readonly<Record<Encoding, (value: Json | undefined) => string>> 
   text: plain,
   html: (value) => plain(value).replace(/[&<>"'`]/g, (sign) => `&#${sign.charCodeAt(0)};`),
   url: (value) => encodeURIComponent(plain(value).toWellFormed()),
+  // Without these signs a device cannot call a channel or a person, or show a link as another one.
+  slack: (value) => plain(value).replace(/[&<>]/g, entityOf),
+  markdown: (value) =>
+    plain(value)
+      .replace(/[&<>]/g, entityOf)
+      .replace(/[\\`*_~[\]()#|!]/g, '\\$&'),
 };
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+function entityOf(sign: string): string {
+  return entities[sign] ?? sign;
+}
 
 function plain(value: Json | undefined): string {
   if (value === undefined || value === null) return '';

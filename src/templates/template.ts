@@ -11,13 +11,13 @@ export const templateLimits = {
 } as const;
 
 /** Where the text ends up decides how values are written into it. */
-export type TemplatePlace = 'json' | 'text' | 'html' | 'url';
+export type TemplatePlace = 'json' | 'text' | 'html' | 'url' | 'slack' | 'markdown';
 
 /**
- * How one value is written: as JSON, inside a JSON string, without encoding, within HTML, or as a
- * part of a URL.
+ * How one value is written: as JSON, inside a JSON string, without encoding, within HTML, as a part
+ * of a URL, or as plain text of a message in the notation of Slack or in Markdown.
  */
-export type Encoding = 'json' | 'jsonString' | 'text' | 'html' | 'url';
+export type Encoding = TemplatePlace | 'jsonString';
 
 export interface Expression {
   readonly path: string;
@@ -181,6 +181,8 @@ export function canBeJson({ parts }: Template): boolean {
     text: ['x', '1'],
     html: ['x', '1'],
     url: ['x', '1'],
+    slack: ['x', '1'],
+    markdown: ['x', '1'],
   };
   return [0, 1].some((which) => {
     const text = parts

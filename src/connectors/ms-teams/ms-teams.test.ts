@@ -26,3 +26,14 @@ test('contract 9: Teams receives the rendered message as a card and as text', as
   expect(body.text).toBe(sent);
   expect(body.attachments[0].content.body[0].text).toBe(sent);
 });
+
+test('behaviour D: what a device sends is plain text in the Markdown of a card', async () => {
+  receiver = await startReceiver();
+  const properties = { message: '**Alarm** {{data.t}}', notificationUrl: receiver.url };
+  const t = '[bank](https://evil) **bold** <at>all</at> `x` ![i](u) 21.5-3';
+  await trySend(targetOf(msTeams, properties), message('d-1', { data: { t } }));
+  const [body] = receiver.received.map((request) => request.body);
+  expect(body.text).toBe(
+    '**Alarm** \\[bank\\]\\(https://evil\\) \\*\\*bold\\*\\* &lt;at&gt;all&lt;/at&gt; \\`x\\` \\!\\[i\\]\\(u\\) 21.5-3',
+  );
+});

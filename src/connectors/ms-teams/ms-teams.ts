@@ -15,10 +15,10 @@ export const msTeams = connectorType({
   }),
   check({ message, notificationUrl }, checks) {
     checks.url('notificationUrl', notificationUrl);
-    checks.template('message', message);
+    checks.template('message', message, 'markdown');
   },
   open: ({ message, notificationUrl: url }, services) =>
-    createChatTarget({ url, message, body: cardOf }, services),
+    createChatTarget({ url, message, notation: 'markdown', body: cardOf }, services),
 });
 
 /**

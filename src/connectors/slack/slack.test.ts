@@ -33,3 +33,16 @@ test.each([
 ])('contract 9: Slack is not saved with %j', (properties, named) => {
   expect(() => targetOf(slack, properties)).toThrow(named);
 });
+
+test('behaviour D: what a device sends calls no channel and shows no link in Slack', async () => {
+  receiver = await startReceiver();
+  const properties = {
+    message: '*Alarm* <https://ours/|open>: {{data.t}}',
+    webhookUrl: receiver.url,
+  };
+  const t = '<!channel> <@U1> <https://evil|bank> &amp;';
+  await trySend(targetOf(slack, properties), message('d-1', { data: { t } }));
+  expect(receiver.received[0]!.body).toEqual({
+    text: '*Alarm* <https://ours/|open>: &lt;!channel&gt; &lt;@U1&gt; &lt;https://evil|bank&gt; &amp;amp;',
+  });
+});

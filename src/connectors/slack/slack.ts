@@ -12,8 +12,8 @@ export const slack = connectorType({
   parse: (sent) => ({ message: sent.needed('message'), webhookUrl: sent.needed('webhookUrl') }),
   check({ message, webhookUrl }, checks) {
     checks.url('webhookUrl', webhookUrl);
-    checks.template('message', message);
+    checks.template('message', message, 'slack');
   },
   open: ({ message, webhookUrl: url }, services) =>
-    createChatTarget({ url, message, body: (text) => ({ text }) }, services),
+    createChatTarget({ url, message, notation: 'slack', body: (text) => ({ text }) }, services),
 });

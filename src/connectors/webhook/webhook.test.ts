@@ -74,7 +74,10 @@ const moods: readonly (readonly [string, Answering, object])[] = [
     { ok: false, retry: true, retryAfterMs: 7_000 },
   ],
   ['408', status(408), { ok: false, retry: true }],
-  ['404', status(404), { ok: false, retry: false, answer: 'HTTP 404\nsaid' }],
+  ['401', status(401), { ok: false, retry: 'HOURS', reason: 'answered 401' }],
+  ['403', status(403), { ok: false, retry: 'HOURS', reason: 'answered 403' }],
+  ['404', status(404), { ok: false, retry: 'HOURS', answer: 'HTTP 404\nsaid' }],
+  ['410', status(410), { ok: false, retry: false, answer: 'HTTP 410\nsaid' }],
   [
     'redirecting',
     status(302, { location: 'http://127.0.0.1:1/' }),
