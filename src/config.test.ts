@@ -61,6 +61,7 @@ for (const [name, value, accepted] of [
   ['MAP_TILES_URL', 'https://tiles.example/{z}/{x}/{y}.png', 'MAP_TILES_ATTRIBUTION is not'],
   ['MAP_TILES_ATTRIBUTION', '© Maps', 'MAP_TILES_URL is not'],
   ['RATE_LIMIT_PER_SECOND', '-1', 'a whole number from 0 to 1000000'],
+  ['UPLINK_RATE_LIMIT_PER_SECOND', '-1', 'a whole number from 0 to 1000000'],
 ] as const) {
   test(`${name}=${value} is refused and the message says what is accepted`, () => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);

@@ -48,6 +48,8 @@ export interface Config {
   readonly metricsToken: string | undefined;
   /** Requests per second and credential; 0 means unlimited. */
   readonly rateLimitPerSecond: number;
+  /** Requests per second with one uplink secret; 0 means unlimited. */
+  readonly uplinkRateLimitPerSecond: number;
   /** Origins whose pages may call the interface. */
   readonly corsOrigins: readonly string[];
   /** Street maps of the console; without them it draws an outline of the world. */
@@ -148,6 +150,11 @@ export function readConfig(environment: Environment = process.env): Config {
       min: 0,
       max: 1_000_000,
     }),
+    uplinkRateLimitPerSecond: wholeNumberOf(
+      'UPLINK_RATE_LIMIT_PER_SECOND',
+      text('UPLINK_RATE_LIMIT_PER_SECOND'),
+      { fallback: 2_000, min: 0, max: 1_000_000 },
+    ),
     corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
     mapTiles: mapTilesOf(text('MAP_TILES_URL'), text('MAP_TILES_ATTRIBUTION')),
     trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),

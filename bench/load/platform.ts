@@ -120,6 +120,7 @@ export function platformCommand(folder: string, port: number): Parameters<typeof
       MQTT_TLS_PORT: '0',
       COAP_PORT: '0',
       LOG_LEVEL: 'warn',
+      UPLINK_RATE_LIMIT_PER_SECOND: '0',
     },
   };
 }

@@ -118,6 +118,7 @@ export function guardOf(
   { authenticators, shares, actAs, organizationOf: findOrganization }: Access,
   config: Config,
   now: () => number,
+  turns?: Guard['turns'],
 ): Guard {
   return {
     identify: (headers, method) =>
@@ -125,6 +126,7 @@ export function guardOf(
     authorize,
     organizationOf: findOrganization,
     limit: createRequestLimit(config.rateLimitPerSecond, now),
+    turns,
     actAs,
   };
 }

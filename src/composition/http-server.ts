@@ -22,7 +22,7 @@ export async function composeHttpServer(
 ): Promise<FastifyInstance> {
   const { config, telemetry, access, now } = parts;
   const { publicUrl, trustedProxies, corsOrigins, mapTiles, tls } = config;
-  const guard = guardOf(access, config, now);
+  const guard = guardOf(access, config, now, parts.turns);
   const edge = { routes, guard, events: telemetry, now };
   const { addFiles, serveScreen } = consoleOf(
     consoleFolder,

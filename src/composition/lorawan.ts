@@ -6,7 +6,11 @@ import type { Mqtt } from './mqtt.ts';
 import type { Uplinks } from './uplinks.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import type { CaptureReceipt } from '../flows/capture.ts';
-import { type CaptureSenders, createCaptureSenders } from '../flows/capture-senders.ts';
+import {
+  type CaptureSenders,
+  createCaptureSenders,
+  createUplinkLimit,
+} from '../flows/capture-senders.ts';
 import type { EventSources } from '../flows/device-events.ts';
 import { createLoraRegistration, createLoraTransport } from '../flows/lora-transport.ts';
 import {
@@ -50,7 +54,7 @@ export interface LoraSources {
 }
 
 export async function composeLora(parts: Parts, sources: LoraSources): Promise<Lora> {
-  const { records, directory, now, newId } = parts;
+  const { config, records, directory, now, newId } = parts;
   const { uplinks, duplicates, mqtt, egress } = sources;
   const stopping = new AbortController();
   const server = {
@@ -64,7 +68,10 @@ export async function composeLora(parts: Parts, sources: LoraSources): Promise<L
   const { queue, send: sendDownlink } = downlinks;
   const webhookStages = webhookStagesOf(parts, uplinks, duplicates, downlinks);
   const takeWebhook = (webhook: Webhook) => captureWebhook(webhook, webhookStages);
-  const senders = createCaptureSenders(directory);
+  const senders = createCaptureSenders(
+    directory,
+    createUplinkLimit(config.uplinkRateLimitPerSecond, now),
+  );
   const { once, settled } = uplinks;
   const eventSources = eventSourcesOf(parts, uplinks);
   const shared = { records, now, once };

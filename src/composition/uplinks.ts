@@ -192,7 +192,7 @@ async function remoteStoringOf(parts: Parts, stages: UplinkStages, raw: RawUplin
 }
 
 function uplinkStagesOf(
-  { config, store, followers, telemetry, newId, now }: Parts,
+  { config, store, followers, telemetry, turns, newId, now }: Parts,
   scripts: Scripts,
   { stateOf, setState }: StatusFollower,
   intake: Intake,
@@ -200,6 +200,7 @@ function uplinkStagesOf(
   const { admit } = createDeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
   return {
     intake,
+    turns,
     stateOf,
     setState,
     decode: decodeUplink(scripts, config.quotas.stateBytes),
@@ -217,7 +218,7 @@ function uplinkStagesOf(
 }
 
 function backfillStagesOf(
-  { directory, records, store, followers, newId }: Parts,
+  { directory, records, store, followers, turns, newId }: Parts,
   { validate, admit, append, announce }: UplinkStages,
   stopping: () => boolean,
 ): BackfillStages & NamedDeviceStages {
@@ -233,19 +234,21 @@ function backfillStagesOf(
     appendColumns: (entry) => store.appendColumns(entry),
     announce,
     announceRows: followers.announceRows,
+    turns,
     stopping,
     newId,
   };
 }
 
 function createPointWriter(
-  { records, directory, telemetry, now }: Parts,
+  { records, directory, telemetry, turns, now }: Parts,
   stages: BackfillStages,
 ): Uplinks['writePoints'] {
   const on: WriteStages = {
     ...stages,
     routeOf: directory.byConnector,
     createDevices: createDeviceCreation(records),
+    turns,
     now,
   };
   return async (write) => {

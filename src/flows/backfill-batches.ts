@@ -7,6 +7,7 @@ import {
   readBackfillSample,
   type SampleRefusal,
 } from '../ingest/http/backfill-sample.ts';
+import type { WorkTurns } from '../ingest/work-turns.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
@@ -46,6 +47,8 @@ export interface BatchStages {
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
   readonly newId: () => string;
+  /** Organizations take turns; absent where none is shared. */
+  readonly turns?: Pick<WorkTurns, 'run' | 'wait'> | undefined;
   /** With several nodes: which devices are of this one. Without it, all are. */
   readonly heldFor?: HeldFor | undefined;
   /** Has samples of other devices stored by their owners; their results are counted. */
@@ -147,7 +150,12 @@ export async function batchesOf(
   on: BatchStages,
 ): Promise<Batches> {
   const { groupStart, receivedAt, attempt } = group;
-  const samplesOf = [...readGroup(group, progress, on).values()];
+  const organizationId = organizationOf(group.devices);
+  const read = () => [...readGroup(group, progress, on).values()];
+  const samplesOf =
+    organizationId === undefined || on.turns === undefined
+      ? read()
+      : await on.turns.run(organizationId, read);
   const partOfDevice = ({ elements, device }: DeviceSamples) =>
     attempt && partOf(elements, { groupStart, deviceId: device.id, attempt });
   const isOwn = ({ device }: DeviceSamples) => on.heldFor?.(device.id) !== undefined;
@@ -164,6 +172,12 @@ export async function batchesOf(
     elsewhere: elsewhere.map((samples) => ({ ...samples, part: partOfDevice(samples) })),
     receivedAt,
   };
+}
+
+/** Undefined when all are rejected. */
+function organizationOf(devices: Group['devices']): string | undefined {
+  for (const device of devices) if (!isRefusal(device)) return device.origin.organizationId;
+  return undefined;
 }
 
 function readGroup(
@@ -254,10 +268,13 @@ async function storeBatch(
   const sent = entry.samples.map(({ topic }) => topic);
   if (countStored(sent, device, part, progress)) return;
   const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
-  const durable = await appendOwned(
-    { ...entry, ...(duplicateKey !== undefined && { trace: { duplicateKey } }) },
-    on,
-  );
+  const keyed = { ...entry, ...(duplicateKey !== undefined && { trace: { duplicateKey } }) };
+  const append = () => appendOwned(keyed, on);
+  const organizationId = entry.samples[0]?.organizationId;
+  const durable =
+    organizationId === undefined || on.turns === undefined
+      ? await append()
+      : await on.turns.run(organizationId, append);
   const { receivedAt, samples, duplicates } = durable;
   const notStored = notStoredOf(
     samples.map(({ topic }) => topic),

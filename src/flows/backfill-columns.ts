@@ -34,7 +34,7 @@ import {
 } from './device-rows.ts';
 
 export interface ColumnStages
-  extends Pick<BatchStages, 'validate' | 'admit' | 'announce' | 'heldFor'> {
+  extends Pick<BatchStages, 'validate' | 'admit' | 'announce' | 'heldFor' | 'turns'> {
   readonly announceRows: (rows: DurableRows) => void;
   /** Undefined, and nothing is stored, when columns do not take the data. */
   readonly appendColumns: (entries: ColumnsToStore) => Promise<PlacedParts | undefined>;
@@ -121,7 +121,12 @@ export async function storeColumns(
     return { deviceId, head: headOf(origin), from, to, trace };
   });
   const entries = { receivedAt, parts: heads, timestamps, columns, texts, example };
-  const placed = await on.appendColumns(entries);
+  const append = () => on.appendColumns(entries);
+  const organizationId = taken[0]?.device.origin.organizationId;
+  const placed =
+    organizationId === undefined || on.turns === undefined
+      ? await append()
+      : await on.turns.run(organizationId, append);
   if (placed === undefined) return undefined;
   for (const part of placed.left) left.push(...taken.slice(part, part + 1));
   const stored = () => announced(placed.outcome, { progress, attempt }, on);

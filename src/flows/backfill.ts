@@ -85,7 +85,9 @@ export async function backfill(input: Backfill, on: BackfillStages): Promise<Bac
   const device = backfillDevice(await on.findRoute(input.deviceId));
   const all = { ofAll: device };
   const ofElements = (elements: readonly Json[]) => elements.map(() => device);
-  return notAllRejected(await storeGroups(input, { ofElements, ofColumns: () => all }, on));
+  const { organizationId } = device.origin;
+  const of = { organizationId, ofElements, ofColumns: () => all };
+  return notAllRejected(await storeGroups(input, of, on));
 }
 
 /**
@@ -102,6 +104,8 @@ export async function backfillNamed(
 
 /** How the devices of a request are found. */
 export interface RequestDevices {
+  /** Whose they are. */
+  readonly organizationId: string;
   /** For each element its device, or why it is rejected. */
   readonly ofElements: (
     elements: readonly Json[],
@@ -142,6 +146,8 @@ export async function storeGroups(
         throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
       await storeGroup({ ...input, group, begin }, of, progress, on);
       while (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
+      // The next group is parsed at the turn of the organization.
+      await on.turns?.wait(of.organizationId);
     }
   } catch (error) {
     failure = error;

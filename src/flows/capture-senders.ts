@@ -1,5 +1,6 @@
 // Senders of captures: found once, when a request is admitted, and kept until its body is complete (contract 18, 35).
 import type { IncomingHttpHeaders } from 'node:http';
+import { createTokenBuckets } from '../access/token-buckets.ts';
 import {
   type CaptureQuery,
   captureDeviceIdOf,
@@ -9,6 +10,7 @@ import {
 import type { UplinkRouteCache, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
+import { problem } from '../model/problem.ts';
 
 /** A device that sends its own payload. */
 export interface DeviceSender {
@@ -29,6 +31,7 @@ type Sender = DeviceSender | ServerSender;
 type Looked<S> = S | Promise<S>;
 
 export interface Found<S> {
+  readonly organizationId: string;
   /**
    * Returns the sender, looked up again only if a record changed since. Throws like the first
    * look-up.
@@ -54,8 +57,27 @@ export interface CaptureSenders {
   readonly ofSecret: (uplinkSecret: string) => Promise<Found<DeviceConnector>>;
 }
 
+/** Counts a request with the secret of the connector. Throws Problem 429 when there are too many. */
+export type UplinkLimit = (connectorId: string) => void;
+
+/** The requests of so many seconds may arrive at the same time, such as after an outage. */
+const burstSeconds = 10;
+const connectorsMax = 100_000;
+
+/** Undefined without a limit. */
+export function createUplinkLimit(perSecond: number, now: () => EpochMs): UplinkLimit | undefined {
+  if (perSecond === 0) return undefined;
+  const capacity = burstSeconds * perSecond;
+  const buckets = createTokenBuckets({ capacity, perSecond, keysMax: connectorsMax, now });
+  return (connectorId) => {
+    if (buckets.take(connectorId)) return;
+    throw problem('rateLimited', { retryAfterSeconds: buckets.secondsUntil(connectorId) });
+  };
+}
+
 export function createCaptureSenders(
   directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
+  limit?: UplinkLimit,
 ): CaptureSenders {
   function senderOf(query: CaptureQuery, headers: IncomingHttpHeaders): Looked<Sender> {
     const connector = directory.connector(captureSecretOf(query, headers));
@@ -81,11 +103,15 @@ export function createCaptureSenders(
     return route instanceof Promise ? route.then(found) : found(route);
   }
 
-  async function find<S extends object>(lookUp: () => Looked<S>): Promise<Found<S>> {
+  async function find<S extends Sender | DeviceConnector>(
+    lookUp: () => Looked<S>,
+  ): Promise<Found<S>> {
     const { revision } = directory;
     const looked = lookUp();
     const sender = looked instanceof Promise ? await looked : looked;
-    return { current: () => (directory.revision === revision ? sender : lookUp()) };
+    const { id, organizationId } = connectorOf(sender);
+    limit?.(id);
+    return { organizationId, current: () => (directory.revision === revision ? sender : lookUp()) };
   }
 
   return {
@@ -93,6 +119,11 @@ export function createCaptureSenders(
     ofWebhook: (query, headers) => find(() => directory.connector(captureSecretOf(query, headers))),
     ofSecret: (uplinkSecret) => find(() => directory.connector(uplinkSecret)),
   };
+}
+
+function connectorOf(sender: Sender | DeviceConnector): DeviceConnector {
+  if (!('kind' in sender)) return sender;
+  return sender.kind === 'device' ? sender.route.connector : sender.connector;
 }
 
 /**

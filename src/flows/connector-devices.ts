@@ -26,6 +26,7 @@ export interface ConnectorDeviceStages {
 }
 
 export interface ConnectorDevices {
+  readonly organizationId: string;
   readonly ofElements: (elements: readonly Json[]) => Promise<readonly FoundDevice[]>;
   readonly ofColumns: (samples: SampleColumns) => Promise<NamedRows | undefined>;
 }
@@ -65,6 +66,7 @@ export function createConnectorDevices(
   }
 
   return {
+    organizationId: connector.organizationId,
     async ofElements(elements) {
       const names = elements.map(deviceNameOf);
       await lookUp(names.filter((name) => typeof name === 'string'));

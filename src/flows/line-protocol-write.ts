@@ -8,6 +8,7 @@ import {
   type PointSample,
   type PointSamples,
 } from '../ingest/line-protocol/point-samples.ts';
+import type { WorkTurns } from '../ingest/work-turns.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -64,6 +65,7 @@ interface RefusedPoints {
 }
 
 export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
+  readonly turns: Pick<WorkTurns, 'run' | 'wait'>;
   readonly now: () => EpochMs;
 }
 
@@ -82,7 +84,9 @@ export async function writePoints(write: PointWrite, on: WriteStages): Promise<W
   const points = createPointSamples({ mapping, readTime, receivedAt });
   const faults = createFaults();
   const reader = createLineReader(text);
-  while (readLines(reader, points, faults)) await nextTurn();
+  const { organizationId } = connector;
+  const read = () => readLines(reader, points, faults);
+  while (await on.turns.run(organizationId, read)) await nextTurn();
   const { samples } = points;
   const noted = { ...on, validate: notedValidation(samples, on.validate) };
   const groups = inTurns(pointGroups(samples));

@@ -43,6 +43,7 @@ export interface NamedDeviceStages {
 }
 
 export interface NamedDevices {
+  readonly organizationId: string;
   /** For each element its device, or why it is rejected. */
   readonly ofElements: (elements: readonly Json[]) => Promise<readonly FoundDevice[]>;
   /** The same for samples in columns; undefined when they do not name devices. */
@@ -116,7 +117,7 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
     return { found, names: deviceIds };
   }
 
-  return { ofElements, ofColumns };
+  return { organizationId, ofElements, ofColumns };
 
   /** A promise only while the flow of the device is read. */
   function cachedDevice(name: string): FoundDevice | Promise<FoundDevice> | undefined {

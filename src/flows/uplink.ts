@@ -1,5 +1,6 @@
 // Uplink journey: the payload of a device becomes durable samples, notes and state, then it is announced.
 import type { Intake } from '../ingest/intake.ts';
+import type { WorkTurns } from '../ingest/work-turns.ts';
 import type { EntryTrace, ProcessingTimes } from '../model/entry-trace.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
@@ -31,6 +32,8 @@ export interface Validated {
 
 export interface UplinkStages {
   readonly intake: Intake;
+  /** Organizations take turns; absent where none is shared. */
+  readonly turns?: Pick<WorkTurns, 'run' | 'charge'> | undefined;
   /** The state that the device's last run emitted; `{}` at first. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
   /**
@@ -61,9 +64,17 @@ export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableE
   return on.intake.run(
     uplink.device.id,
     uplink.bodyBytes,
-    () => entryOf(uplink, on),
-    (entry) => storeEntry(entry, on),
+    () => inTurn(uplink, on),
+    (entry) => storeEntry(entry, uplink.device, on),
   );
+}
+
+/** Work without a script; scripts have turns of their own. */
+function inTurn(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
+  if (on.turns === undefined) return entryOf(uplink, on);
+  return on.turns.run(uplink.device.organizationId, () => entryOf(uplink, on)) as
+    | JournalEntry
+    | Promise<JournalEntry>;
 }
 
 /** Most devices are known and many have no script: then no turn is waited for. */
@@ -152,9 +163,16 @@ function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
   return duplicateKey === undefined ? trace : { duplicateKey, ...trace };
 }
 
-async function storeEntry(entry: JournalEntry, on: UplinkStages): Promise<DurableEntry> {
+async function storeEntry(
+  entry: JournalEntry,
+  { organizationId }: Uplink['device'],
+  on: UplinkStages,
+): Promise<DurableEntry> {
   try {
-    const durable = await on.append(entry);
+    const startedAt = performance.now();
+    const appended = on.append(entry);
+    on.turns?.charge(organizationId, performance.now() - startedAt);
+    const durable = await appended;
     on.announce(durable);
     return durable;
   } catch (error) {

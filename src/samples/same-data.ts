@@ -36,14 +36,20 @@ export interface DataSet {
 export function createDataSet(): DataSet {
   const list: JsonObject[] = [];
   let texts: Set<string> | undefined;
+  let asked: { readonly data: JsonObject; readonly key: string } | undefined;
+  // What is added was asked for just before.
+  const keyFor = (data: JsonObject): string => {
+    if (asked?.data !== data) asked = { data, key: keyOf(data) };
+    return asked.key;
+  };
   return {
     has: (data) =>
-      texts === undefined ? list.some((other) => sameData(other, data)) : texts.has(keyOf(data)),
+      texts === undefined ? list.some((other) => sameData(other, data)) : texts.has(keyFor(data)),
     add: (data) => {
       if (texts === undefined && list.length < listMax) list.push(data);
       else {
         texts ??= new Set(list.map(keyOf));
-        texts.add(keyOf(data));
+        texts.add(keyFor(data));
       }
     },
   };

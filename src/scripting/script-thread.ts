@@ -8,7 +8,7 @@ import {
   type RecorderView,
   viewRecorder,
 } from './run-recorder.ts';
-import type { Waiting } from './run-lines.ts';
+import type { Waiting } from '../structures/run-lines.ts';
 import { errorEntry } from './script-error.ts';
 import {
   checkOnly,

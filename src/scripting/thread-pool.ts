@@ -4,7 +4,7 @@ import { surveyMemory } from './guest-memory.ts';
 import type { ScriptLimits } from './script-limits.ts';
 import { compileQuickJs } from './quickjs.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
-import type { RunQueue } from './run-queue.ts';
+import type { RunQueue } from '../structures/run-queue.ts';
 import {
   type PendingRun,
   type ScriptThread,

@@ -2,6 +2,7 @@
 import type { RequestLimit } from '../../access/rate-limit.ts';
 import { refuseClosedEverywhere } from '../../access/second-factor-demand.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
+import type { WorkTurns } from '../../ingest/work-turns.ts';
 import type { Actor } from '../../model/actor.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { isClosed, type Principal, principalIn } from '../../model/principal.ts';
@@ -29,6 +30,8 @@ export interface Guard {
   readonly organizationOf?: ((named: NamedPlaces) => Promise<string | undefined>) | undefined;
   /** What is left of a credential's requests; absent when there is no limit. */
   readonly limit?: RequestLimit | undefined;
+  /** Organizations take turns on the main thread; absent where none is shared. */
+  readonly turns?: Pick<WorkTurns, 'wait' | 'charge'> | undefined;
   /** Runs work that may change something, so that the change is told under the actor's name. */
   readonly actAs?: <T>(actor: Actor, work: () => T) => T;
 }

@@ -101,10 +101,12 @@ const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payloa
 export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefined {
   stateOf(request).bodyBytes = bytes.length;
   const parse = routeOf(request)?.readings ? parseReadingsBody : parseJsonBody;
+  const startedAt = performance.now();
   const body = understood(request, bytes, () => {
     refuseOtherText(bytes);
     return parse(bytes.toString('utf8'));
   });
+  stateOf(request).parseMs = performance.now() - startedAt;
   if (bytes.includes(escapedNul) && isKept(request)) refuseNul(body, 'body');
   return body;
 }

@@ -12,6 +12,8 @@ export interface RequestState {
   bodyBytes: number;
   /** The body that was refused as it was received. */
   refusedBody?: Buffer;
+  /** Milliseconds that parsing the body took in one turn of the event loop. */
+  parseMs?: number;
 }
 
 /** A request of the framework, or one that is served directly. */

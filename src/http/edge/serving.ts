@@ -3,9 +3,10 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
+import type { Found } from '../../flows/capture-senders.ts';
 import { actorOf, admit, admitBody, type Guard, refuseUnshared } from './admission.ts';
 import { sendOutput } from './answering.ts';
-import type { EdgeReply, EdgeRequest } from './exchange.ts';
+import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';
 import { withRowFields } from './representation/row-fields.ts';
 import { pathOf } from './request-path.ts';
 import { stateOf } from './request-state.ts';
@@ -62,14 +63,27 @@ export async function admitRequest(
   guard: Guard,
 ): Promise<void> {
   const state = stateOf(request);
-  if (!('open' in route.access)) {
-    state.principal = await admit(route, request, reply, guard);
-    return;
-  }
+  if (!('open' in route.access)) state.principal = await admit(route, request, reply, guard);
+  else await admitOpen(route, request);
+  const { turns } = guard;
+  const organizationId = organizationOf(state);
+  if (turns === undefined || organizationId === undefined) return;
+  const waited = turns.wait(organizationId);
+  if (waited !== undefined) await waited;
+}
+
+async function admitOpen(route: Route, request: EdgeRequest): Promise<void> {
   const { 'x-api-key': key, authorization } = request.headers;
   if (key !== undefined && authorization !== undefined) throw problem('twoCredentials');
   if (route.admit !== undefined)
-    state.found = await route.admit(request.headers, request.query as never);
+    stateOf(request).found = await route.admit(request.headers, request.query as never);
+}
+
+/** Of the caller, or of the device connector that it sends for; undefined for others. */
+function organizationOf({ principal, found }: RequestState): string | undefined {
+  return (
+    principal?.organizationId ?? (found as Partial<Found<unknown>> | undefined)?.organizationId
+  );
 }
 
 /**
@@ -160,10 +174,18 @@ async function outputOf(
   guard: Guard,
   { request }: Exchange,
 ): Promise<unknown> {
-  const { principal, found } = stateOf(request);
+  const state = stateOf(request);
+  const { principal, found } = state;
   const admitted = principal && (await admitBody(route, input.body, principal, guard));
   if (admitted?.share !== undefined) refuseUnshared(route, admitted.share, input as never);
-  const handle = () => route.handle(input as never, (admitted ?? found) as never);
+  const handle = () => {
+    const startedAt = performance.now();
+    const handled = route.handle(input as never, (admitted ?? found) as never);
+    const organizationId = organizationOf(state);
+    if (organizationId !== undefined)
+      guard.turns?.charge(organizationId, performance.now() - startedAt + (state.parseMs ?? 0));
+    return handled;
+  };
   // What a request changes is announced under the name of its principal; a GET changes nothing.
   const isNamed = principal !== undefined && route.method !== 'GET';
   return isNamed && guard.actAs ? guard.actAs(actorOf(principal, request), handle) : handle();

@@ -37,6 +37,8 @@ export interface RunQueue<Run extends Waiting> {
   take(count: number, alsoSlow: boolean): { readonly lane: Lane; readonly runs: readonly Run[] };
   /** Charges a taken run to its tenant. Runs that are put back are not charged. */
   settle(run: Run, ms: number): void;
+  /** Charges time to the tenant of a run that did not wait here. */
+  charge(run: Run, ms: number): void;
   /** Removes a waiting run. False if it no longer waits. */
   remove(run: Run): boolean;
   /** Takes everything. */
@@ -72,6 +74,7 @@ export function createRunQueue<Run extends Waiting>(
     },
     take: (count, alsoSlow) => take(state, count, alsoSlow),
     settle: (run, ms) => settle(state, run, ms),
+    charge: (run, ms) => charge(state, run, ms),
     remove: (run) => remove(state, run),
     drain: () => drain(state),
   };
@@ -167,9 +170,18 @@ function takeFirst<Run extends Waiting>(state: QueueState<Run>, line: Line<Run>)
   return run;
 }
 
+function charge<Run extends Waiting>(state: QueueState<Run>, run: Run, ms: number): void {
+  const line = lineOf(state, run);
+  wake(state, line);
+  chargeTo(state, line, ms);
+}
+
 function settle<Run extends Waiting>(state: QueueState<Run>, run: Run, ms: number): void {
+  chargeTo(state, uncharge(state, run), ms);
+}
+
+function chargeTo<Run extends Waiting>(state: QueueState<Run>, line: Line<Run>, ms: number): void {
   const { lanes, lines } = state;
-  const line = uncharge(state, run);
   line.balanceMs -= ms;
   line.expectedMs = expectedAfter(line.expectedMs, ms);
   changeLane(state, line);

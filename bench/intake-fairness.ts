@@ -1,0 +1,227 @@
+// Intake fairness: what 16 senders of one organization cost the captures of another one.
+// node bench/intake-fairness.ts [--seconds 8] [--only NAME] [--write]
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { everyPermission } from '../src/model/permission.ts';
+import {
+  besidesPlatform,
+  makeKey,
+  makeOrganization,
+  type OtherOrganization,
+} from '../tests/world/restricted-keys.ts';
+import { httpRequest, mustSucceed, openConnection } from './load/http.ts';
+import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
+import { runStorm } from './load/request-storm.ts';
+import {
+  conditions,
+  figure,
+  markdownTable,
+  summarize,
+  type Summary,
+  writeMeasurement,
+} from './measure.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '8' },
+    only: { type: 'string', default: '' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const seconds = Number(flags.seconds);
+const senders = 16;
+const pauseMs = 20;
+const script =
+  'function consume(event) { emit("sample", { data: { double: event.data.value * 2 } }); }';
+
+/** What the sending organization uses. */
+interface Attacker {
+  readonly apiKey: string;
+  readonly secret: string;
+  readonly pointsSecret: string;
+}
+
+type Load = (attacker: Attacker) => readonly Buffer[];
+
+const json = { 'content-type': 'application/json' };
+const many = <T>(count: number, make: (i: number) => T) =>
+  Array.from({ length: count }, (_, i) => make(i));
+const capture = ({ secret }: Attacker, type: string, body: string) =>
+  httpRequest(
+    'POST',
+    `/v3/capture?secret=${secret}&deviceId=plain`,
+    { 'content-type': type },
+    body,
+  );
+const script1Mb = (i: number) => `function consume(){} ${i};${'0;'.repeat(499_000)}`;
+
+const loads: Readonly<Record<string, Load>> = {
+  'line protocol, 20,000 measurements': ({ pointsSecret }) =>
+    many(4, (n) => {
+      const body = many(20_000, (i) => `m${n}x${i},device=points v=${i}`).join('\n');
+      return httpRequest('POST', '/api/v2/write', { authorization: `Token ${pointsSecret}` }, body);
+    }),
+  'gzip, 24 MB of lines from 24 kB': ({ pointsSecret }) => {
+    const body = gzipSync(Buffer.alloc(24_000_000, 'm,device=points v=1\n'));
+    const headers = { authorization: `Token ${pointsSecret}`, 'content-encoding': 'gzip' };
+    return [httpRequest('POST', '/api/v2/write', headers, body)];
+  },
+  'SenML, 0.9 MB of names': (attacker) =>
+    many(4, (n) => {
+      const pack = many(900, (i) => ({ n: `${n}-${i}-`.padEnd(450, 'n'), v: i }));
+      const more = many(900, (i) => ({ n: `${n}-${i}-`.padEnd(450, 'n'), v: i, t: -1 }));
+      return capture(attacker, 'application/senml+json', JSON.stringify([...pack, ...more]));
+    }),
+  'NDJSON bulk': ({ apiKey }) =>
+    many(4, (n) => {
+      const lines = many(20_000, (i) =>
+        JSON.stringify({
+          deviceId: 'plain',
+          timestamp: 1_700_000_000_000 + n * 1e8 + i,
+          data: { a: i, b: 'text', c: { d: true } },
+        }),
+      );
+      const headers = { 'x-api-key': apiKey, 'content-type': 'application/x-ndjson' };
+      return httpRequest('POST', '/v3/samples/bulk', headers, lines.join('\n'));
+    }),
+  'JSON of 55,000 keys': (attacker) =>
+    many(4, (n) =>
+      capture(
+        attacker,
+        'application/json',
+        JSON.stringify(Object.fromEntries(many(55_000, (i) => [`k${n}x${i}`, i]))),
+      ),
+    ),
+  'run-script, sources of 1 MB': ({ apiKey }) =>
+    many(24, (i) =>
+      httpRequest(
+        'POST',
+        '/v3/run-script',
+        { 'x-api-key': apiKey, ...json },
+        JSON.stringify({ script: script1Mb(i), event: {} }),
+      ),
+    ),
+  'MCP, tools/list': ({ apiKey }) => [
+    httpRequest(
+      'POST',
+      '/mcp',
+      { 'x-api-key': apiKey, ...json, accept: 'application/json, text/event-stream' },
+      JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    ),
+  ],
+  'plain captures': (attacker) =>
+    many(100, (i) => capture(attacker, 'application/json', `{"value":${i}}`)),
+};
+
+/** One capture of a scripted device after the other. */
+async function captures(platform: Platform, secret: string): Promise<Summary> {
+  const connection = await openConnection(platform.target);
+  const durations: number[] = [];
+  const until = performance.now() + seconds * 1_000;
+  for (let n = 0; performance.now() < until; n++) {
+    const path = `/v3/capture?secret=${secret}&deviceId=scripted`;
+    const request = httpRequest('POST', path, json, JSON.stringify({ value: n }));
+    const startedAt = performance.now();
+    mustSucceed(await connection.send(request));
+    durations.push(performance.now() - startedAt);
+    await delay(pauseMs);
+  }
+  connection.close();
+  return summarize(durations);
+}
+
+async function attackerIn(
+  platform: Platform,
+  { organizationId, workspaceId }: OtherOrganization,
+  apiKey: string,
+): Promise<Attacker> {
+  const connection = await openConnection(platform.target);
+  const headers = { 'x-api-key': apiKey, ...json };
+  const make = async (path: string, body: object) => {
+    const sent = { name: 'bench', organizationId, workspaceId, connectivity: 'HTTP', ...body };
+    const answer = await connection.send(httpRequest('POST', path, headers, JSON.stringify(sent)));
+    return JSON.parse(mustSucceed(answer).toString()) as { id: string; uplinkSecret: string };
+  };
+  const flowOf = async (deviceId: string, settings: object): Promise<string> => {
+    const { id, uplinkSecret } = await make('/v3/device-connectors', {
+      name: deviceId,
+      ...settings,
+    });
+    const flow = await make('/v3/data-flows', {
+      ...{ name: deviceId, deviceConnector: { id }, passThrough: true },
+      outputConnectors: [{ id: '0900000000000000', topic: '*' }],
+    });
+    await make('/v3/devices', { deviceId, dataFlowId: flow.id });
+    return uplinkSecret;
+  };
+  const secret = await flowOf('plain', {});
+  const pointsSecret = await flowOf('points', { lineProtocol: { topic: '{measurement}' } });
+  connection.close();
+  return { apiKey, secret, pointsSecret };
+}
+
+async function measured(platform: Platform, requests: readonly Buffer[], secret: string) {
+  const storm = runStorm({
+    ...{ target: platform.target, requests, inFlight: senders },
+    ...{ warmSeconds: 1, seconds: seconds + 1 },
+  });
+  await delay(1_000);
+  const felt = await captures(platform, secret);
+  const { accepted, refused } = await storm;
+  return { felt, accepted, refused };
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'heliograph-intake-'));
+const platform = await startPlatform(folder);
+try {
+  const directory = join(folder, 'data');
+  const made = await besidesPlatform({ directory }, async (records) => {
+    const other = await makeOrganization(records);
+    const { organizationId } = other;
+    const key = await makeKey(records, other, { organizationId, permissions: everyPermission });
+    return { other, key };
+  });
+  const attacker = await attackerIn(platform, made.other, made.key);
+  const flow = await createFlow(platform, script);
+  await createDevices(platform, flow, ['scripted']);
+  const { uplinkSecret } = flow;
+  await captures(platform, uplinkSecret);
+  const rows: string[][] = [];
+  const add = (name: string, felt: Summary, idle: Summary, answers: string) => {
+    const row = [
+      name,
+      figure(felt.p50Ms),
+      figure(felt.p99Ms),
+      figure(felt.p99Ms / idle.p99Ms),
+      answers,
+    ];
+    console.log(row.join(' | '));
+    rows.push(row);
+  };
+  for (const [name, load] of Object.entries(loads)) {
+    if (!name.includes(flags.only)) continue;
+    const requests = load(attacker);
+    // The machine is not the same from minute to minute.
+    const idle = await captures(platform, uplinkSecret);
+    add('idle', idle, idle, '');
+    const { felt, accepted, refused } = await measured(platform, requests, uplinkSecret);
+    add(name, felt, idle, `${accepted}, refused ${JSON.stringify(refused)}`);
+  }
+  const head = [
+    '16 senders of another organization',
+    'p50, ms',
+    'p99, ms',
+    'p99 by that of idle before',
+    'answers to the senders',
+  ];
+  const text = `${conditions(folder)}\n\nA scripted capture every ${pauseMs} ms, ${seconds} s for each load, generator on the same machine.\n\n${markdownTable(head, rows)}`;
+  console.log(text);
+  if (flags.write) writeMeasurement('Captures beside 16 senders of another organization', text);
+} finally {
+  await platform.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
