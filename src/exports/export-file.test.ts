@@ -1,5 +1,5 @@
 // A file that was cut anywhere, as by a crash, continues behind the last part that is whole.
-import { mkdtempSync, readFileSync, truncateSync } from 'node:fs';
+import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -43,4 +43,21 @@ test('parts after a crash', async () => {
     },
   );
   await fc.assert(property, { numRuns: 60 });
+});
+
+test('reliability 5: a line of the log of which a power cut left only the end is not read', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'export-file-'));
+  const log = join(folder, 'parts.ndjson');
+  const before = await openExportFile(folder, head);
+  for (const i of [0, 1]) await before.append(parts[i]!, progressOf(i + 1));
+  const bytes = readFileSync(log);
+  const [first = 0] = [bytes.indexOf('\n') + 1];
+  // Pages that were not written are zeros, and those behind them may be there.
+  writeFileSync(log, bytes.fill(0, first, bytes.length - 20));
+  const file = await openExportFile(folder, head);
+  expect(file.progress().devices).toBe(1);
+  for (const i of [1, 2, 3]) await file.append(parts[i]!, progressOf(i + 1));
+  expect((await file.footers()).map(String)).toEqual(['f0', 'f1', 'f2', 'f3']);
+  await file.complete(Buffer.from('TAIL'), 'done');
+  expect(readFileSync(join(folder, 'done'), 'utf8')).toBe('HEADonesecond3TAIL');
 });
