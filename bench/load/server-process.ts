@@ -35,6 +35,8 @@ export interface RunningServer {
   readonly pid: number;
   /** Throws with the end of the log when the server has ended. */
   assertAlive(): void;
+  /** Undefined while it runs, and when a signal ended it. */
+  readonly exitCode: number | undefined;
   /** Ends it cleanly; kills it when it does not end in a minute. */
   stop(): Promise<void>;
   /** Resident memory in bytes, of the process and its children; pages they share count once. */
@@ -72,6 +74,9 @@ export function startServer(server: ServerCommand): RunningServer {
     get pid() {
       if (child.pid === undefined) throw new Error(`${server.command} did not start`);
       return child.pid;
+    },
+    get exitCode() {
+      return child.exitCode ?? undefined;
     },
     assertAlive() {
       if (alive()) return;

@@ -67,12 +67,17 @@ export interface Cluster {
   drain(msMax: number): Promise<void>;
 }
 
+/** How long devices wait for rules before they move. */
+const judgedMsMax = 2_000;
+
 export interface ServedNode {
   readonly server: Server;
   readonly routes: readonly Route[];
   readonly raw: Pick<RawUplinks, 'share'>;
   /** Further calls of other nodes. */
   readonly storingCalls: CallHandlers | undefined;
+  /** Resolves when rules have judged all that this node has stored. */
+  readonly judge: () => Promise<void>;
   /** Writes the status of devices that move, and drops what is known of them. */
   readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
 }
@@ -94,7 +99,17 @@ export async function openCluster(
   reportCutOff(parts, leases);
   watchNodes(parts.telemetry, leases, nodes);
   const messages = openMessages(parts, leases, nodes, closers);
-  const work = composeSharedWork(parts, leases, nodes);
+  const underWay = createOwnedWork();
+  const rules: { judge?: () => Promise<unknown> } = {};
+  /** Rules judge in the order of time: what this node has stored comes before what the next owner stores. */
+  const judged = async (lost: readonly Lease[]): Promise<void> => {
+    if (!lost.some((lease) => lease.isValid())) return;
+    await underWay.ended();
+    const late = wait(judgedMsMax, undefined, { ref: false });
+    // What is not judged by then is judged late, as after a crash.
+    await Promise.race([rules.judge?.().catch(() => undefined), late]);
+  };
+  const work = composeSharedWork(parts, leases, nodes, judged);
   shareChanges(parts, work);
   const others = () => otherNodes(leases);
   const events = openEvents(parts, messages, others, closers);
@@ -103,7 +118,6 @@ export async function openCluster(
     [entryFeed, offerEntries(parts, id)],
     [replayFeed, offerReplay(nodeOfLive)],
   ]);
-  const underWay = createOwnedWork();
   const leaving = new AbortController();
   const failed = (what: string) => (error: unknown) =>
     parts.telemetry.backgroundFailed(what, error);
@@ -117,6 +131,7 @@ export async function openCluster(
     },
     drain: (msMax) => drained(leases, failed('giving devices to other nodes'), msMax),
     async join(served) {
+      rules.judge = served.judge;
       const reads = readElsewhere(parts, leases, nodes);
       leases.onChange(async (allGained, allLost) => {
         const gained = allGained.filter(isOfDevices);
@@ -125,6 +140,7 @@ export async function openCluster(
         if (gained.length > 0) reads.gained();
         // What was accepted for devices that leave belongs to their state.
         if (lost.length > 0) await underWay.ended();
+        await judged(lost);
         await served.dropDevices(devicesOf([...gained, ...lost]));
         const isGained = gained.length > 0 ? devicesOf(gained) : undefined;
         const shipping = failed('shipping samples of moved devices');

@@ -207,7 +207,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
   });
-  await cluster?.join({ ...uplinks, server: app.server, routes });
+  await cluster?.join({ ...uplinks, server: app.server, routes, judge: rules.judged });
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as AddressInfo;
   parts.address.bound(port);

@@ -48,6 +48,8 @@ export interface Rules extends Pick<RuleRuns, 'lastRunsOf' | 'runsOf'> {
     draft: RuleDraft,
     range: { readonly from: EpochMs; readonly to: EpochMs },
   ) => Promise<SimulatedRuns>;
+  /** Resolves when the entries of this node were evaluated, here or at other nodes. */
+  readonly judged: () => Promise<void>;
   /**
    * Resolves when all durable samples were evaluated, and the scripts that they triggered have run.
    */
@@ -164,6 +166,7 @@ export async function composeRules(
     simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
     simulateDraft: async (draft, range) =>
       simulateUnstoredRule(await draftedRule(records, draft), range, simulation),
+    judged: () => entries.settled(),
     settled: () => settleInOrder(entries.settled, () => follower.caughtUp(all), scripts.settled),
     async settledFor(organizationId) {
       await entriesSettled(organizationId);

@@ -1,5 +1,5 @@
 // Shared work: what one node of several does for all, how the others reach it, and what has moved.
-import type { Leases } from '../leases/leases.ts';
+import type { Lease, Leases } from '../leases/leases.ts';
 import { createHeldWork, type SharedWork } from '../leases/held-work.ts';
 import { otherNodes } from '../leases/other-nodes.ts';
 import { workLeases } from '../leases/work-leases.ts';
@@ -19,9 +19,10 @@ export function composeSharedWork(
   { telemetry }: Pick<Parts, 'telemetry'>,
   leases: Leases,
   nodes: Pick<Nodes, 'call'>,
+  beforeLoss: (lost: readonly Lease[]) => Promise<void>,
 ): ComposedWork {
   const handlers = new Map<string, (request: Json) => Promise<Json>>();
-  const held = createHeldWork(leases, telemetry.backgroundFailed);
+  const held = createHeldWork(leases, telemetry.backgroundFailed, beforeLoss);
   leases.want(workLeases);
   const askHolder: SharedWork['askHolder'] = async (lease, call, request) => {
     const holder = leases.owners().get(lease)?.node;

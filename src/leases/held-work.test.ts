@@ -4,13 +4,14 @@ import { createHeldWork } from './held-work.ts';
 import type { Lease, LeaseName, LeasesChanged } from './leases.ts';
 import { leaseOfConnector, leaseOfOperation, leaseOfWorkspace, workLeases } from './work-leases.ts';
 
-function started() {
+function started(beforeLoss?: () => Promise<void>) {
   const listeners: LeasesChanged[] = [];
   const seen: string[] = [];
   const failures: string[] = [];
   const work = createHeldWork(
     { onChange: (listener) => void listeners.push(listener) },
     (what, error) => failures.push(`${what}: ${String(error)}`),
+    beforeLoss,
   );
   const ending = Promise.withResolvers<void>();
   work.follow({
@@ -42,6 +43,20 @@ test('a worker is notified of leases of its family only', async () => {
     true,
     false,
   ]);
+});
+
+test('what must be done before leases leave is done while their workers still work', async () => {
+  const before = Promise.withResolvers<void>();
+  const { change, seen, end } = started(() => before.promise);
+  const { held } = lease('rules/1');
+  await change([held], []);
+  const changed = change([], [held]);
+  await Promise.resolve();
+  expect(seen).toEqual(['+ rules/1']);
+  before.resolve();
+  end();
+  await changed;
+  expect(seen).toEqual(['+ rules/1', '- rules/1 false']);
 });
 
 test('a lease that leaves is not held while its worker ends, which the change waits for', async () => {

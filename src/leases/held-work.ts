@@ -50,6 +50,8 @@ export interface WorkAtNodes {
 export function createHeldWork(
   leases: Pick<Leases, 'onChange'>,
   failed: (what: string, error: unknown) => void,
+  /** What must be done while this node still has the leases that it gives. */
+  beforeLoss: (lost: readonly Lease[]) => Promise<void> = async () => undefined,
 ): HeldWork {
   const held = new Map<LeaseName, Lease>();
   const workers: LeaseWorker[] = [];
@@ -67,6 +69,7 @@ export function createHeldWork(
   leases.onChange(async (gained, lost) => {
     for (const { name, epoch } of lost) if (held.get(name)?.epoch === epoch) held.delete(name);
     const names = lost.map(({ name }) => name).filter((name) => !held.has(name));
+    if (names.length > 0) await beforeLoss(lost);
     const ended = await Promise.allSettled(workers.map((worker) => stop(worker, names)));
     for (const one of ended) if (one.status === 'rejected') failed('ending work', one.reason);
     for (const lease of gained) if (lease.isValid()) held.set(lease.name, lease);

@@ -95,26 +95,28 @@ async function runRound(run: Run, kind: FaultKind): Promise<FaultRound> {
     failures.push(`${senders.failuresInARow} uplinks of a device in a row are not acknowledged`);
   await senders.stop();
   const stoppedAt = performance.now();
-  const found = await untilNoViolation(() => violationsOf(run, senders, from), settledMsMax);
+  const mayBeLate = fault.isPlanned !== true;
+  const look = () => violationsOf(run, senders, { from, mayBeLate });
+  const found = await untilNoViolation(look, settledMsMax);
   return {
     ...{ kind, target: fault.target, gapMs, takesOver: fault.takesOver },
     acknowledged: acknowledgedBy(run, senders),
     refused: Object.fromEntries(senders.refusals),
     settledMs: performance.now() - stoppedAt,
-    violations: [...failures, ...found],
+    violations: [...failures, ...(fault.violations?.() ?? []), ...found],
   };
 }
 
 async function violationsOf(
   { world, subscribers, urls }: Run,
   senders: Senders,
-  from: string,
+  asked: { readonly from: string; readonly mayBeLate: boolean },
 ): Promise<readonly string[]> {
   const { devices, sink } = world;
   const found = await Promise.all(
     devices.map((device) => {
       const sent = senders.sent(device.deviceId);
-      return deviceViolations({ device, sent, subscribers, sink, urls, from });
+      return deviceViolations({ device, sent, subscribers, sink, urls, ...asked });
     }),
   );
   return [...found.flat(), ...subscribers.flatMap(({ errors }) => errors)];

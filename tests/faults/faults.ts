@@ -14,6 +14,8 @@ export interface Fault {
   readonly takesOver: boolean;
   /** Whether a client that sends again to the next node must always be served. */
   readonly isPlanned?: boolean;
+  /** What was wrong with the fault itself, when it is over. */
+  readonly violations?: () => readonly string[];
   readonly begin: () => Promise<void>;
   readonly end: () => Promise<void>;
 }
@@ -27,7 +29,7 @@ const shortMs = (random: Random): number => 200 + random() * 1_500;
 
 /** In the order in which a run of all kinds has them; each gets its target by chance. */
 export const faultKinds = {
-  'node restarted': (rig, random) => restarted(nodeOf(rig, random)),
+  'node restarted': (rig, random) => restarted(rig, nodeOf(rig, random)),
   'node killed and started again': (rig, random) => killed(nodeOf(rig, random), 0, false),
   'node killed and away': (rig, random) => killed(nodeOf(rig, random), beyondLease(rig), true),
   'node paused beyond its lease': (rig, random) =>
@@ -75,12 +77,26 @@ function killed(server: Named, lastsMs: number, takesOver: boolean): Fault {
   };
 }
 
-/** As in a rolling restart. */
-function restarted(node: RigNode): Fault {
+/** As in a rolling restart, which ends cleanly and is no error at any node. */
+function restarted({ nodes }: FaultRig, node: RigNode): Fault {
+  const before = nodes.map((each) => each.errors().length);
+  const violations: string[] = [];
   return {
     ...{ target: node.name, lastsMs: 500, takesOver: false, isPlanned: true },
-    begin: () => node.drain(),
+    async begin() {
+      await node.drain();
+      if (node.exitCode !== 0) violations.push(`${node.name} ended with code ${node.exitCode}`);
+    },
     end: () => node.restart(),
+    violations: () => [
+      ...violations,
+      ...nodes.flatMap((each, i) =>
+        each
+          .errors()
+          .slice(before[i])
+          .map((line) => `${each.name}: ${line}`),
+      ),
+    ],
   };
 }
 

@@ -1,5 +1,5 @@
 // Node of the fault rig: a process with fixed ports, that reaches everything through proxies which can be cut.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, startServer, untilReady } from '../../bench/load/server-process.ts';
 import { apiKey } from '../load/platform-process.ts';
@@ -11,6 +11,8 @@ export interface RigNode extends KillableServer {
   /** Of its HTTP and MQTT ports, which no proxy is in front of. */
   readonly url: string;
   readonly mqttUrl: string;
+  /** Lines of errors in its log so far. */
+  errors(): readonly string[];
   /** Ends it as a supervisor does: it gives its devices away first. `restart` starts it again. */
   drain(): Promise<void>;
   /** Cuts what the node asks of PostgreSQL, of ClickHouse, or what other nodes ask of it. */
@@ -72,6 +74,10 @@ export async function startRigNode(parts: RigNodeParts): Promise<RigNode> {
   const { kill, restart, stop } = server;
   return Object.assign(server, {
     ...{ name, url, mqttUrl: `mqtt://${own}:${mqtt}` },
+    errors: () =>
+      readFileSync(join(folder, 'log'), 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith('{"level":"error"')),
     async cut(link: keyof typeof links, mode: CutMode) {
       for (const proxy of links[link]) await proxy.set(mode);
     },

@@ -5,6 +5,8 @@ import type { RunningServer } from '../../bench/load/server-process.ts';
 
 export interface KillableServer {
   readonly pid: number;
+  /** See `RunningServer`. */
+  readonly exitCode: number | undefined;
   /** Throws with the end of the log when the server has ended. */
   assertAlive(): void;
   /** Ends it as a power cut would, without a last word. */
@@ -52,6 +54,9 @@ export async function startKillable(
   return {
     get pid() {
       return server.pid;
+    },
+    get exitCode() {
+      return server.exitCode;
     },
     assertAlive: () => server.assertAlive(),
     async kill() {
