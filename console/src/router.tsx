@@ -7,6 +7,7 @@ import { deviceTypeRoutes } from './routes/device-type-routes.ts';
 import { flowRoutes } from './routes/flow-routes.ts';
 import {
   enrolment,
+  firstPassword,
   root,
   shell,
   signedIn,
@@ -38,6 +39,7 @@ const routeTree = root.addChildren([
   signedIn.addChildren([
     start,
     enrolment,
+    firstPassword,
     shell.addChildren([
       welcome,
       workspace.addChildren([

@@ -16,7 +16,9 @@ import { type BearerAuthenticator, createBearerAuthenticator } from './bearer-au
 import { identify } from './authenticator.ts';
 import { authorize } from './authorize.ts';
 import { type Bootstrapped, bootstrap } from './bootstrap.ts';
+import { readAccount } from './account.ts';
 import { isPassword } from './password.ts';
+import { changePassword } from './sign-in.ts';
 import { readPreferences, replacePreferences } from './preferences.ts';
 
 const secret = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
@@ -61,6 +63,15 @@ test('the first start makes an owner with a random password, and a second start 
   expect(await isPassword(made.generatedPassword!, owner.passwordHash!)).toBe(true);
   expect(await isPassword('guess', owner.passwordHash!)).toBe(false);
   expect(await bootstrap(records, { adminEmail: 'x@example.org', now })).toBeUndefined();
+});
+
+test('security 9: the generated password of the first start is to be replaced', async () => {
+  const own = { id: made.userId, organizationId: made.organizationId };
+  expect(await readAccount(records.db, own)).toMatchObject({ passwordChangeRequired: true });
+  const principal = { ...own, kind: 'USER', name: '', permissions: {}, workspaces: 'all' } as const;
+  const change = { currentPassword: made.generatedPassword!, newPassword: 'chosen by the owner' };
+  expect(await changePassword(records, principal, change, now)).toBe(true);
+  expect(await readAccount(records.db, own)).not.toHaveProperty('passwordChangeRequired');
 });
 
 test.each<[string, Record<string, string | string[]>, string]>([

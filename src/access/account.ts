@@ -4,6 +4,7 @@ import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { organizationMembershipsOf } from '../records/rows/members.ts';
 import { findOrganizationNames } from '../records/rows/organizations.ts';
+import { hasFirstPassword } from '../records/rows/first-passwords.ts';
 import { findUser } from '../records/rows/users.ts';
 
 /** `organizationId` is that of the session. Throws 401 for somebody who is gone. */
@@ -26,5 +27,9 @@ export async function readAccount(
     name: names.get(member.organizationId) ?? '',
     role: member.role,
   }));
-  return { id, name: user.name, email: user.email, organizationId, role, organizations };
+  const isFirst = user.passwordHash !== null && (await hasFirstPassword(db, id));
+  return {
+    ...{ id, name: user.name, email: user.email, organizationId, role, organizations },
+    ...(isFirst && { passwordChangeRequired: true }),
+  };
 }

@@ -14,6 +14,7 @@ import { hasOrganizations, insertOrganization } from '../records/rows/organizati
 import { insertOrganizationMember } from '../records/rows/members.ts';
 import { insertOutputConnector } from '../records/rows/output-connectors.ts';
 import { secretHash, secretPrefix } from '../records/secret-encryption.ts';
+import { insertFirstPassword } from '../records/rows/first-passwords.ts';
 import { insertUser } from '../records/rows/users.ts';
 import { insertWorkspace } from '../records/rows/workspaces.ts';
 import { hashPassword } from './password.ts';
@@ -84,6 +85,7 @@ export async function bootstrap(
       ownerId: userId,
       properties: null,
     };
+    if (generatedPassword !== null) await insertFirstPassword(step, userId);
     await insertOrganization(step, { ...tenant, ...named });
     const member = { id: newId('member'), organizationId, userId, created, acceptedAt: created };
     await insertOrganizationMember(step, { ...member, role: 'OWNER' });

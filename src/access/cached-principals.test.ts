@@ -12,7 +12,7 @@ import { createApiKeyAuthenticator } from './api-key-authenticator.ts';
 import type { Authenticator } from './authenticator.ts';
 import { createBearerAuthenticator } from './bearer-authenticator.ts';
 import { type Bootstrapped, bootstrap } from './bootstrap.ts';
-import { createSessionAuthenticator, sessionCookie } from './session-authenticator.ts';
+import { cookieNames, createSessionAuthenticator } from './session-authenticator.ts';
 import { startSession } from './sign-in.ts';
 
 const secret = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
@@ -47,7 +47,7 @@ beforeAll(async () => {
     signInKind: 'PASSWORD',
   });
   sessionId = session.id;
-  credentials.session = `${sessionCookie}=${sessionToken}`;
+  credentials.session = `${cookieNames(false).session}=${sessionToken}`;
   const parts = { db: records.db, now: () => now };
   const check = async () => ({ clientId: 'c', expiresAt: now + 60_000 });
   caches.apiKey = createApiKeyAuthenticator(parts);

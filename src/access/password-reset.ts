@@ -11,11 +11,13 @@ import {
   findPasswordReset,
   removePasswordResetsOf,
   removeSessionsOf,
-  replacePasswordReset,
+  addPasswordReset,
 } from '../records/rows/sessions.ts';
 import { hasSecondFactor } from '../records/rows/second-factors.ts';
+import { forgetFirstPassword } from '../records/rows/first-passwords.ts';
 import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
 import { newPasswordHash } from './password.ts';
+import { namesAround } from './sign-in.ts';
 
 const tokenBytes = 32;
 const tokenLengthMax = 100;
@@ -45,7 +47,7 @@ export async function preparePasswordReset(
     created: now,
     expiresAt: now + lifetimeMs,
   };
-  await transaction(db, (step) => replacePasswordReset(step.db, reset));
+  await transaction(db, (step) => addPasswordReset(step.db, reset));
   return {
     to: user.email,
     subject: 'New password for Heliograph',
@@ -71,8 +73,9 @@ export async function resetPassword(
 ): Promise<User> {
   if (token.length > tokenLengthMax) throw unknownReset();
   const hash = secretHash(token);
-  const { email } = await userOfReset(records, hash, now);
-  const passwordHash = await newPasswordHash(password, email);
+  const known = await userOfReset(records, hash, now);
+  const names = await namesAround(records, known);
+  const passwordHash = await newPasswordHash(password, known.email, names);
   return transaction(records.db, async (step) => {
     const { db } = step;
     // The second of two concurrent requests finds nothing.
@@ -88,6 +91,7 @@ export async function resetPassword(
     };
     await saveUser(db, saved);
     await removePasswordResetsOf(db, user.id);
+    await forgetFirstPassword(db, user.id);
     const ended = await removeSessionsOf(db, user.id);
     await announceAfterCommit(step, records.announce, [
       ...ended.map((id) => ({ kind: 'session', id, action: 'deleted' }) as const),

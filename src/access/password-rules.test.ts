@@ -31,6 +31,26 @@ describe('review security 18: refused', () => {
   });
 });
 
+describe('security 9: refused by names', () => {
+  test.each([
+    'Heliograph1',
+    'heliograph!!!',
+    'H3l10graph2026',
+    'Engine Works1',
+    'engineworks99',
+    'Babbage1815!',
+  ])('%s', (password) => {
+    expect(weaknessOf(password, email, ['Charles Babbage', 'Engine Works'])).toContain('name');
+  });
+
+  test.each(['the engine works of Manchester', 'a heliograph of mirrors'])(
+    'but not %s',
+    (password) => {
+      expect(weaknessOf(password, email, ['Charles Babbage', 'Engine Works'])).toBeUndefined();
+    },
+  );
+});
+
 describe('taken', () => {
   test.each([
     'correct horse battery staple',

@@ -3,7 +3,7 @@ import { commonPasswords } from './common-passwords.ts';
 
 const passwordLength = { min: 10, max: 200 } as const;
 const distinctMin = 5;
-/** Parts of the e-mail address from this length on count. */
+/** Parts of addresses and names from this length on count. */
 const addressPartMin = 4;
 /** Characters that must be left beside what is common. */
 const ownCharactersMin = 5;
@@ -17,8 +17,18 @@ const keyboardRows = [
   'azertyuiop',
 ];
 
-/** Why the password is too easily guessed; undefined for a good one. */
-export function weaknessOf(password: string, email: string): string | undefined {
+/** In every installation. */
+const productWords = ['heliograph'];
+
+/**
+ * Why the password is too easily guessed; undefined for a good one. `names`: of the user and of the
+ * organizations.
+ */
+export function weaknessOf(
+  password: string,
+  email: string,
+  names: readonly string[] = [],
+): string | undefined {
   const { min, max } = passwordLength;
   if (password.length < min || password.length > max)
     return `it must have ${min} to ${max} characters`;
@@ -28,7 +38,9 @@ export function weaknessOf(password: string, email: string): string | undefined 
   if (/^(.{1,6})\1+.{0,2}$/.test(text)) return 'it repeats one short part';
   if (isSequence(text)) return 'it is a sequence of neighbors, such as 12345 or qwert';
   if (isCommon(text)) return 'it is among the most used passwords';
-  if (isOfAddress(text, email.toLowerCase())) return 'it is made of the e-mail address';
+  if (isMadeOf(text, [email])) return 'it is made of the e-mail address';
+  if (isMadeOf(text, [...productWords, ...names]))
+    return 'it is made of the name of the user, an organization or this product';
   return undefined;
 }
 
@@ -72,12 +84,16 @@ function withLetters(text: string): string {
   return text.replace(/[013457@$!]/g, (sign) => lookalikes[sign] ?? sign);
 }
 
-function isOfAddress(text: string, email: string): boolean {
-  let left = text;
-  for (const part of [email, ...email.split(/[^a-z0-9]+/)].sort(
-    (first, second) => second.length - first.length,
-  )) {
-    if (part.length >= addressPartMin) left = left.replaceAll(part, '');
-  }
-  return left !== text && left.replace(/[^a-z]/g, '').length < ownCharactersMin;
+/** Also with digits and signs in place of the letters that they look like. */
+function isMadeOf(text: string, names: readonly string[]): boolean {
+  const parts = names
+    .map((name) => name.toLowerCase())
+    .flatMap((name) => [name, name.replace(/\s+/g, ''), ...name.split(/[^\p{L}\p{N}]+/u)])
+    .filter((part) => part.length >= addressPartMin)
+    .toSorted((first, second) => second.length - first.length);
+  return [text, withLetters(text)].some((spelled) => {
+    let left = spelled;
+    for (const part of parts) left = left.replaceAll(part, '');
+    return left !== spelled && left.replace(/[^\p{L}]/gu, '').length < ownCharactersMin;
+  });
 }

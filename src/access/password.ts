@@ -43,9 +43,13 @@ function text(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-/** The hash of a chosen password. Throws Problem 400 for one that is too easily guessed. */
-export async function newPasswordHash(password: string, email: string): Promise<string> {
-  const reason = weaknessOf(password, email);
+/** The hash of a chosen password; `names` as in `weaknessOf`. Throws Problem 400 for one that is too easily guessed. */
+export async function newPasswordHash(
+  password: string,
+  email: string,
+  names: readonly string[] = [],
+): Promise<string> {
+  const reason = weaknessOf(password, email, names);
   if (reason !== undefined) throw problem('passwordTooWeak', { reason });
   return hashPassword(password);
 }

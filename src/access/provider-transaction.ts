@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { EpochMs } from '../model/instant.ts';
 import type { Sealer } from '../records/secret-encryption.ts';
 
-export const providerCookie = 'oidc';
+/** For one path, so that it cannot have the prefix of the session's. */
+export const providerCookieName = (secure: boolean) => (secure ? '__Secure-oidc' : 'oidc');
 export const transactionSeconds = 600;
 const secretBytes = 32;
 const sealedLengthMax = 4_096;

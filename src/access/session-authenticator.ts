@@ -31,8 +31,23 @@ import { cookieValue } from './cookie-value.ts';
 import { organizationsClosedTo } from './second-factor-demand.ts';
 import { createRecordChanges } from '../structures/record-changes.ts';
 
-export const sessionCookie = 'session';
-export const csrfCookie = 'csrf';
+const sessionCookie = 'session';
+const csrfCookie = 'csrf';
+/** Browsers take cookies of such names from https and from this very host only (RFC 6265bis). */
+const hostPrefix = '__Host-';
+
+/** `secure` when the platform is reached by https. */
+export function cookieNames(secure: boolean) {
+  const prefix = secure ? hostPrefix : '';
+  return { session: prefix + sessionCookie, csrf: prefix + csrfCookie } as const;
+}
+
+/** The token of the session in the cookies of a request. */
+export function sessionTokenOf(cookies: string | undefined, secure: boolean): string | undefined {
+  const token = cookieValue(cookies, cookieNames(secure).session);
+  return token !== undefined && token.length <= tokenLengthMax ? token : undefined;
+}
+
 export const sessionLifetimeMs = 7 * dayMs;
 /** A session that is not used for this time ends early. */
 const sessionIdleMs = dayMs;
@@ -74,8 +89,10 @@ interface KnownSession {
 export function createSessionAuthenticator(parts: {
   readonly db: RecordsDb;
   readonly now: () => EpochMs;
+  /** Whether the platform is reached by https. */
+  readonly secure?: boolean;
 }): SessionAuthenticator {
-  const { db, now } = parts;
+  const { db, now, secure = false } = parts;
   const known = createCacheByPart<KnownSession>(principalsMax);
   const seen = new Map<string, EpochMs>();
   const changes = createRecordChanges();
@@ -98,8 +115,8 @@ export function createSessionAuthenticator(parts: {
     header: 'cookie',
     ambient: true,
     authenticate(cookies, request) {
-      const token = cookieValue(cookies, sessionCookie);
-      if (token === undefined || token.length > tokenLengthMax) throw problem('unauthorized');
+      const token = sessionTokenOf(cookies, secure);
+      if (token === undefined) throw problem('unauthorized');
       const hash = secretHash(token);
       const found = known.use(hash);
       if (found !== undefined && found.expiresAt > now()) {

@@ -8,8 +8,15 @@ import { problem } from '../model/problem.ts';
 import type { Session, SignInKind, User } from '../model/user.ts';
 import type { Records } from '../records/records.ts';
 import { findOrganizationMember, organizationMembershipsOf } from '../records/rows/members.ts';
+import { forgetFirstPassword } from '../records/rows/first-passwords.ts';
+import { findOrganizationNames } from '../records/rows/organizations.ts';
 import { secretHash } from '../records/secret-encryption.ts';
-import { insertSession, saveSessionOrganization, sessionsOf } from '../records/rows/sessions.ts';
+import {
+  findSessionByTokenHash,
+  insertSession,
+  saveSessionOrganization,
+  sessionsOf,
+} from '../records/rows/sessions.ts';
 import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
 import { announceAfterCommit, transaction } from '../records/transaction.ts';
 import { endSessionsById, removeInStep } from './ended-sessions.ts';
@@ -30,6 +37,8 @@ export interface SessionStart {
   readonly provider?: Pick<Session, 'providerSession' | 'idToken'>;
   /** What the owner recognizes the session by. */
   readonly from?: { readonly ip: string; readonly userAgent: string | undefined };
+  /** The token of the session that the browser had until now, which ends. */
+  readonly replaced?: string | undefined;
 }
 
 export interface SignedIn {
@@ -66,7 +75,7 @@ export async function startSession(
   user: User,
   start: SessionStart,
 ): Promise<SignedIn> {
-  const { now, organizationId, signInKind, from, provider } = start;
+  const { now, organizationId, signInKind, from, provider, replaced } = start;
   const memberships = await organizationMembershipsOf(records.db, user.id);
   const accepted = memberships.filter((member) => member.acceptedAt !== null);
   const member = accepted.find((joined) => joined.organizationId === organizationId) ?? accepted[0];
@@ -74,11 +83,11 @@ export async function startSession(
   const sessionToken = randomBytes(sessionTokenBytes).toString('base64url');
   const session = { id: newId('session'), organizationId: member.organizationId };
   const older = await sessionsOf(records.db, user.id);
-  const crowdedOut = older
-    .slice(0, Math.max(0, older.length + 1 - sessionsPerUserMax))
-    .map(({ id }) => id);
+  const crowdedOut = older.slice(0, Math.max(0, older.length + 1 - sessionsPerUserMax));
+  const before = replaced && (await findSessionByTokenHash(records.db, secretHash(replaced)));
+  const ended = new Set([...crowdedOut, ...(before ? [before] : [])].map(({ id }) => id));
   await transaction(records.db, async (step) => {
-    await removeInStep(step, records.announce, crowdedOut);
+    await removeInStep(step, records.announce, [...ended]);
     await insertSession(step.db, {
       ...session,
       tokenHash: secretHash(sessionToken),
@@ -134,6 +143,16 @@ export async function switchOrganization(
   });
 }
 
+/** Names that make a password of this user easily guessed. */
+export async function namesAround(
+  { db }: Pick<Records, 'db'>,
+  { id, name }: Pick<User, 'id' | 'name'>,
+): Promise<string[]> {
+  const memberships = await organizationMembershipsOf(db, id);
+  const ids = memberships.map(({ organizationId }) => organizationId);
+  return [name, ...(await findOrganizationNames(db, ids)).values()];
+}
+
 /** Changes the password and ends every other session; false when the current one is wrong. */
 export async function changePassword(
   records: Records,
@@ -144,8 +163,13 @@ export async function changePassword(
   const user = await findUser(records.db, principal.id);
   if (!user?.passwordHash || !(await isPassword(sent.currentPassword, user.passwordHash)))
     return false;
-  const passwordHash = await newPasswordHash(sent.newPassword, user.email);
-  await saveUser(records.db, { ...user, passwordHash, updated: now, version: user.version + 1 });
+  const names = await namesAround(records, user);
+  const passwordHash = await newPasswordHash(sent.newPassword, user.email, names);
+  const saved = { ...user, passwordHash, updated: now, version: user.version + 1 };
+  await transaction(records.db, async ({ db }) => {
+    await saveUser(db, saved);
+    await forgetFirstPassword(db, user.id);
+  });
   await endSessions(records, user.id, principal.sessionId);
   return true;
 }

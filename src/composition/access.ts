@@ -64,7 +64,14 @@ export function composeAccess(
   records: OpenRecords,
   actAs: Access['actAs'],
   now: () => number,
-  failed: (what: string, error: unknown) => void = () => undefined,
+  {
+    failed = () => undefined,
+    secure = false,
+  }: {
+    readonly failed?: (what: string, error: unknown) => void;
+    /** Whether browsers reach the platform by https. */
+    readonly secure?: boolean;
+  } = {},
 ): Access {
   const { db } = records;
   const useFailed = (error: unknown) => failed('noting the use of a shared dashboard', error);
@@ -74,7 +81,7 @@ export function composeAccess(
   const tokens = createTokenService({ db, keys, now, publicUrl });
   const apiKeys = createApiKeyAuthenticator({ db, now });
   const bearer = createBearerAuthenticator({ db, tokens, now });
-  const sessions = createSessionAuthenticator({ db, now });
+  const sessions = createSessionAuthenticator({ db, now, secure });
   return {
     apiKeys,
     bearer,

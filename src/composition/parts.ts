@@ -84,13 +84,10 @@ export async function openParts(start: Start): Promise<Parts> {
   const refusals = new Refusals({ records, now, setTimer, failed });
   closers.push('refusals', () => refusals.close());
   const address = createPublicAddress(config);
-  const access = composeAccess(
-    address.url,
-    records,
-    requests.actAs,
-    now,
-    telemetry.backgroundFailed,
-  );
+  const access = composeAccess(address.url, records, requests.actAs, now, {
+    failed: telemetry.backgroundFailed,
+    secure: config.publicUrl.startsWith('https:'),
+  });
   closers.push('access', () => access.saveUses());
   changes.follow(directory, access);
   const network: { servers?: TellNetworkServer } = {};

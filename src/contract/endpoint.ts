@@ -82,6 +82,8 @@ export interface Endpoint {
    * for others. `narrowed`: the handler answers nothing else.
    */
   readonly takesShares?: 'series' | 'narrowed';
+  /** In place of the general 401, for clients that take that for the offer of a sign-in. */
+  readonly withoutCredential?: 'assistantCredential';
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;

@@ -62,6 +62,11 @@ const account = {
   organizationId: Type.String({ description: 'The organization of this session' }),
   role: anyRole,
   organizations: list(membership),
+  passwordChangeRequired: Type.Optional(
+    Type.Boolean({
+      description: 'True while the user has the password that the first start printed',
+    }),
+  ),
 };
 
 const permissions = Type.Unsafe<Permissions>(

@@ -204,6 +204,17 @@ export const accessProblems = {
     message: (d: { expired: string }) =>
       `The API key expired at ${d.expired}: create a new one and use that`,
   },
+  authenticateAgain: {
+    status: 403,
+    code: '40399_AUTHENTICATE_AGAIN',
+    message: 'Send your `password`, or sign in again: this session began more than 10 minutes ago',
+  },
+  assistantCredential: {
+    status: 401,
+    code: '40107_ASSISTANT_CREDENTIAL',
+    message:
+      'Send an API key in the header x-api-key, or an access token: this one is missing or not valid, and there is no sign-in for assistants',
+  },
   permissionDenied: { status: 403, code: '40300_PERMISSION_DENIED', message: 'Permission denied' },
   assistantSession: {
     status: 403,

@@ -48,6 +48,8 @@ export interface IdentityTables {
     created: number;
     lastUsed: number | null;
   };
+  /** Users who still have the password that was generated for them. */
+  firstPasswords: { userId: string };
   /** Organizations whose members must have a second factor. */
   secondFactorDemands: { organizationId: string };
   recoveryCodes: { userId: string; codeHash: string };

@@ -61,6 +61,7 @@ import * as moreOrganizationCounts from './migrations/0141-more-organization-cou
 import * as alarmEnds from './migrations/0155-alarm-ends.ts';
 import type { EngineEvents } from './engine.ts';
 import * as shareIds from './migrations/0150-share-ids.ts';
+import * as firstPasswords from './migrations/0158-first-passwords.ts';
 import type { RecordTables } from './schema.ts';
 
 /**
@@ -120,6 +121,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0141-more-organization-counts': moreOrganizationCounts,
   '0150-share-ids': shareIds,
   '0155-alarm-ends': alarmEnds,
+  '0158-first-passwords': firstPasswords,
 };
 
 /**

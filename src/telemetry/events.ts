@@ -21,6 +21,9 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 export function createTelemetry(log: Log, repeat: SetTimer = setRepeatingTimer) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  // Gauges with the suffix of counters; their figures are in `nodejs_active_...` by type.
+  for (const name of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${name}_total`);
   const makers = createMetricMakers(registry);
   const { counter, histogram, gauge, labeledGauge } = makers;
   const damages = counter('damage_total', 'Damaged places found in the data folder.');

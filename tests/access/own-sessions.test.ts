@@ -73,4 +73,75 @@ describe('own sessions', () => {
     expect([await me(lost), await me(kept), await me(at.owner)]).toEqual([401, 200, 401]);
     expect(await sessionsOf(kept)).toHaveLength(1);
   });
+
+  test('security 9: signing in again ends the session that the browser had', async () => {
+    const email = 'admin@localhost';
+    const first = await fetch(`${at.base}/v3/auth/login`, loginOf(email));
+    const cookie = first.headers
+      .getSetCookie()
+      .map((one) => one.split(';', 1)[0])
+      .join('; ');
+    const was = actingBy(at.base, { cookie });
+    expect(await me(was)).toBe(200);
+    const again = await fetch(`${at.base}/v3/auth/login`, loginOf(email, { cookie }));
+    expect(again.status).toBe(200);
+    expect(await me(was)).toBe(401);
+  });
+});
+
+const loginOf = (email: string, headers: object = {}) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify({ email, password }),
+});
+
+test('security 9: a session that began a while ago ends others only with the password', async () => {
+  let later = 0;
+  const old = await startAccessWorld({}, { now: () => Date.now() + later });
+  try {
+    const login = async () => {
+      const body = { email: 'admin@localhost', password };
+      const answer = await old.nobody.call('POST', '/v3/auth/login', body);
+      const cookies = answer.headers.getSetCookie().map((one) => one.split(';')[0]);
+      const headers = { cookie: cookies.join('; '), 'x-csrf-token': answer.body.csrfToken };
+      return actingBy(old.base, headers);
+    };
+    const [kept, lost] = [await login(), await login()];
+    later = 11 * 60_000;
+    const { id } = (await sessionsOf(lost)).find((one: { current: boolean }) => one.current);
+    for (const [method, where] of [
+      ['POST', `${path}/end-others`],
+      ['DELETE', `${path}/${id}`],
+    ] as const) {
+      const plain = await kept.call(method, where);
+      expect([plain.status, plain.body.errorCode]).toEqual([403, '40399_AUTHENTICATE_AGAIN']);
+      expect((await kept.call(method, where, { password: 'wrong' })).status).toBe(401);
+      expect(await me(lost)).toBe(200);
+    }
+    expect((await kept.call('DELETE', `${path}/${id}`, { password })).status).toBe(204);
+    expect(await me(lost)).toBe(401);
+    expect((await kept.call('POST', `${path}/end-others`, { password })).status).toBe(200);
+    expect(await me(kept)).toBe(200);
+  } finally {
+    await old.close();
+  }
+});
+
+test('security 9: by https, cookies are of this host alone', async () => {
+  const secure = await startAccessWorld({ PUBLIC_URL: 'https://iot.example.com' });
+  try {
+    const body = { email: 'admin@localhost', password };
+    const answer = await secure.nobody.call('POST', '/v3/auth/login', body);
+    const set = answer.headers.getSetCookie();
+    expect(set[0]).toMatch(
+      /^__Host-session=[^;]+; Path=\/; Max-Age=\d+; SameSite=Strict; HttpOnly; Secure$/,
+    );
+    expect(set[1]).toMatch(/^__Host-csrf=[^;]+; Path=\/; Max-Age=\d+; SameSite=Strict; Secure$/);
+    const token = /=([^;]+)/.exec(set[0] ?? '')?.[1];
+    expect(await me(actingBy(secure.base, { cookie: `__Host-session=${token}` }))).toBe(200);
+    // Which another site of the same domain could set.
+    expect(await me(actingBy(secure.base, { cookie: `session=${token}` }))).toBe(401);
+  } finally {
+    await secure.close();
+  }
 });

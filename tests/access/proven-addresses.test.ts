@@ -109,6 +109,21 @@ describe('contract 36: passwords are reset by mail', () => {
     expect((await now.call('POST', '/v3/organizations', { name: 'Own' })).status).toBe(201);
   });
 
+  test('security 9: a request of a stranger does not end the link that was mailed before', async () => {
+    const email = 'twice@example.org';
+    await addMember(at.base, at.owner, ofOrganization, email, 'VIEWER');
+    const before = box.mails.filter(({ to }) => to === email).length;
+    await asked(email);
+    const first = tokenIn((await box.newest(email, before)).text);
+    await asked(email);
+    const second = tokenIn((await box.newest(email, before + 1)).text);
+    const set = (token: string) =>
+      at.nobody.call('POST', `/v3/auth/password-reset/${token}`, { password: chosen });
+    expect((await set(first)).status).toBe(204);
+    // One that was used ends the others.
+    expect((await set(second)).status).toBe(404);
+  });
+
   test('security 7: the mailbox alone does not outweigh a second factor, proven or not', async () => {
     const email = 'factor@example.org';
     await addMember(at.base, at.owner, ofOrganization, email, 'VIEWER');

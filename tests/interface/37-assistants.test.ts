@@ -209,6 +209,39 @@ describe('a request is refused', () => {
     expect(answer.status).toBe(status);
   });
 
+  test.each([
+    ['x-api-key', 'wrong'],
+    ['authorization', 'Bearer wrong'],
+    ['x-api-key', ''],
+  ])('behaviour 33: by %s %j, with what to send instead of a sign-in', async (name, value) => {
+    const answer = await of.nobody.call('POST', '/mcp', body, { ...accept, [name]: value });
+    expect([answer.status, answer.body.errorCode]).toEqual([401, '40107_ASSISTANT_CREDENTIAL']);
+    expect(answer.body.message).toContain('no sign-in for assistants');
+  });
+
+  test('behaviour 33: a tool without permission names it', async () => {
+    const { secret } = await of.owner.must('POST', '/v3/api-keys', {
+      ...{ name: 'Few', organizationId: world.organizationId, permissions: { rule: ['read'] } },
+    });
+    const { isError, text } = await used(await connected(secret), 'read_decoder', {
+      deviceTypeId: '33ffffffffffffff',
+    });
+    expect([isError, text]).toEqual([true, expect.stringMatching(/`deviceType` `read`|404/)]);
+    const found = await used(await connected(secret), 'find_devices', {});
+    expect(found.text).toContain('`asset` `read`');
+  });
+
+  test.each([
+    ['describe_device', 'deviceId', '.'],
+    ['describe_device', 'deviceId', '..'],
+    ['read_decoder', 'deviceTypeId', '..'],
+    ['query_samples', 'deviceId', '..'],
+  ])('security 9: %s with %s %j names no other path', async (name, member, id) => {
+    const client = await connected(world.apiKey);
+    const { isError, text } = await used(client, name, { [member]: id });
+    expect([isError, text]).toEqual([true, expect.stringContaining(member)]);
+  });
+
   test('with the session of a user', async () => {
     const answer = await of.owner.call('POST', '/mcp', body, accept);
     expect([answer.status, answer.body.errorCode]).toEqual([403, '40391_ASSISTANT_SESSION']);

@@ -10,7 +10,7 @@ const csrfHeader = 'x-csrf-token';
 
 /** The readable cookie of a session (contract 35); without it the browser has no session. */
 export function csrfToken(): string | undefined {
-  return /(?:^|; )csrf=([^;]+)/.exec(document.cookie)?.[1];
+  return /(?:^|; )(?:__Host-)?csrf=([^;]+)/.exec(document.cookie)?.[1];
 }
 
 // A change with the cookie repeats the readable cookie, which another site cannot read.

@@ -34,16 +34,22 @@ export const signIn = createRoute({
 });
 
 /**
- * Throws a redirect to the sign-in, which leads back here, or to the page where a user gets the
- * second factor that the organization demands.
+ * Throws a redirect to the sign-in, which leads back here, or to the page where a user replaces the
+ * generated password or gets the second factor that the organization demands.
  */
 async function requireSession({ href, pathname }: { href: string; pathname: string }) {
-  const isEnrolled = !isClosed(await sessionAccount(href));
+  const own = await sessionAccount(href);
+  if (own.passwordChangeRequired === true) {
+    if (pathname === firstPasswordPath) return;
+    redirect({ to: firstPasswordPath, search: { to: href }, throw: true });
+  }
+  const isEnrolled = !isClosed(own);
   if (isEnrolled || pathname === enrolmentPath) return;
   redirect({ to: enrolmentPath, search: { to: href }, throw: true });
 }
 
 const enrolmentPath = '/second-factor';
+const firstPasswordPath = '/first-password';
 
 async function sessionAccount(to: string) {
   const back = { to: '/sign-in', search: to === '/' ? {} : { to }, throw: true } as const;
@@ -71,6 +77,21 @@ export const enrolment = createRoute({
     if (!isClosed(await answers.ensureQueryData(account))) redirect({ to: '/', throw: true });
   },
   component: lazyRouteComponent(() => import('../screens/security/enrolment.tsx'), 'Enrolment'),
+});
+
+export const firstPassword = createRoute({
+  getParentRoute: () => signedIn,
+  path: firstPasswordPath,
+  validateSearch: ({ to }: Record<string, unknown>): { to?: string } =>
+    typeof to === 'string' ? { to } : {},
+  beforeLoad: async () => {
+    const { passwordChangeRequired } = await answers.ensureQueryData(account);
+    if (passwordChangeRequired !== true) redirect({ to: '/', throw: true });
+  },
+  component: lazyRouteComponent(
+    () => import('../screens/security/first-password.tsx'),
+    'FirstPassword',
+  ),
 });
 
 /** The last workspace that was open, else the first; undefined when none is in reach. */

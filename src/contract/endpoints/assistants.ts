@@ -16,6 +16,7 @@ export const assistants = {
         'Each tool makes requests with the credential, which are checked as any other.',
     },
     needsAlso: 'An API key or an access token; the session of a user is refused.',
+    withoutCredential: 'assistantCredential',
     body: anything,
     bodyBytesMax: 1024 * 1024,
     refusalSchema: Type.Unsafe<Json>({

@@ -1,8 +1,9 @@
 // Endpoints of the own sessions (contract 35).
+import Type from 'typebox';
 import { endpoint } from '../endpoint.ts';
 import { endedSessionsSchema } from '../member.ts';
 import { unpagedSchema } from '../page-envelope.ts';
-import { idParams } from '../record-fields.ts';
+import { idParams, optional } from '../record-fields.ts';
 import { sessionSchema } from '../session.ts';
 
 const tag = 'Sign-in';
@@ -11,6 +12,15 @@ const own = {
   userOnly: true,
   beforeSecondFactor: true,
 } as const;
+
+const confirmation = Type.Object({
+  password: optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Of the user; needed by a session that began more than 10 minutes ago',
+    }),
+  ),
+});
 
 export const ownSessions = {
   list: endpoint({
@@ -28,6 +38,7 @@ export const ownSessions = {
     tag,
     access: own,
     params: idParams,
+    body: Type.Optional(confirmation),
   }),
   endOthers: endpoint({
     method: 'POST',
@@ -35,6 +46,7 @@ export const ownSessions = {
     summary: 'End every session of the user except this one',
     tag,
     access: own,
+    body: Type.Optional(confirmation),
     response: endedSessionsSchema,
   }),
 } as const;

@@ -6,7 +6,7 @@ import type { WorkTurns } from '../../ingest/work-turns.ts';
 import type { Actor } from '../../model/actor.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { isClosed, type Principal, principalIn } from '../../model/principal.ts';
-import { problem } from '../../model/problem.ts';
+import { Problem, problem } from '../../model/problem.ts';
 import type { Place } from '../../model/resource-ref.ts';
 import { sharedKeys, type SharedDashboard } from '../../model/shared-dashboard.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
@@ -47,7 +47,7 @@ export async function admit(
   guard: Guard,
 ): Promise<Principal> {
   const access = guardedAccess(route);
-  const principal = await guard.identify(request.headers, request.method);
+  const principal = await identified(route, request, guard);
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);
   if (principal.share !== undefined && route.takesShares === undefined)
     throw problem('permissionDenied');
@@ -70,6 +70,21 @@ export async function admit(
 /** Whether the credential needs no permission, because it is limited to workspaces. */
 function isLimited({ orLimited }: PermissionAccess, { workspaces }: Principal): boolean {
   return orLimited === true && workspaces !== 'all';
+}
+
+async function identified(
+  { withoutCredential }: Route,
+  { headers, method }: EdgeRequest,
+  guard: Guard,
+): Promise<Principal> {
+  if (withoutCredential === undefined) return guard.identify(headers, method);
+  try {
+    return await guard.identify(headers, method);
+  } catch (error) {
+    const isMissing =
+      error instanceof Problem && ['unauthorized', 'invalidToken'].includes(error.problem);
+    throw isMissing ? problem(withoutCredential) : error;
+  }
 }
 
 function guardedAccess({ access, method, path }: Route): CredentialAccess | PermissionAccess {

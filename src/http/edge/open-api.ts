@@ -1,5 +1,5 @@
 // OpenAPI 3.1 document, from the schemas of the endpoints, which the server checks as well.
-import { sessionCookie } from '../../access/session-authenticator.ts';
+import { cookieNames } from '../../access/session-authenticator.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { errorSchema } from '../../contract/error.ts';
 import { documentPath, type OperationExamples, operationOf } from './open-api-operation.ts';
@@ -74,8 +74,8 @@ const securitySchemes = {
   session: {
     type: 'apiKey',
     in: 'cookie',
-    name: sessionCookie,
-    description: 'Set by POST /v3/auth/login',
+    name: cookieNames(false).session,
+    description: 'Set by POST /v3/auth/login; by https its name is __Host-session',
   },
   csrf: {
     type: 'apiKey',

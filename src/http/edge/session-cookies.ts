@@ -1,26 +1,23 @@
 // Session cookies of the console: one that scripts cannot read, and one that they must (contract 35).
-import { providerCookie, transactionSeconds } from '../../access/provider-transaction.ts';
-import {
-  csrfCookie,
-  csrfTokenOf,
-  sessionCookie,
-  sessionLifetimeMs,
-} from '../../access/session-authenticator.ts';
+import { providerCookieName, transactionSeconds } from '../../access/provider-transaction.ts';
+import { cookieNames, csrfTokenOf, sessionLifetimeMs } from '../../access/session-authenticator.ts';
 
 /** `set-cookie` values; `secure` when the platform is reached by https. */
 export function sessionCookies(sessionToken: string, secure: boolean): string[] {
   const seconds = sessionLifetimeMs / 1_000;
+  const names = cookieNames(secure);
   return [
-    cookie(sessionCookie, sessionToken, seconds, `; HttpOnly${secureFlag(secure)}`),
-    cookie(csrfCookie, csrfTokenOf(sessionToken), seconds, secureFlag(secure)),
+    cookie(names.session, sessionToken, seconds, `; HttpOnly${secureFlag(secure)}`),
+    cookie(names.csrf, csrfTokenOf(sessionToken), seconds, secureFlag(secure)),
   ];
 }
 
 /** Makes browsers forget both. */
 export function clearedCookies(secure: boolean): string[] {
+  const names = cookieNames(secure);
   return [
-    cookie(sessionCookie, '', 0, `; HttpOnly${secureFlag(secure)}`),
-    cookie(csrfCookie, '', 0, secureFlag(secure)),
+    cookie(names.session, '', 0, `; HttpOnly${secureFlag(secure)}`),
+    cookie(names.csrf, '', 0, secureFlag(secure)),
   ];
 }
 
@@ -38,7 +35,7 @@ export function clearedProviderCookie(secure: boolean): string {
 
 function providerCookieFor(value: string, seconds: number, secure: boolean): string {
   const flags = `; HttpOnly${secureFlag(secure)}`;
-  return `${providerCookie}=${value}; Path=/v3/auth/oidc; Max-Age=${seconds}; SameSite=Lax${flags}`;
+  return `${providerCookieName(secure)}=${value}; Path=/v3/auth/oidc; Max-Age=${seconds}; SameSite=Lax${flags}`;
 }
 
 function cookie(name: string, value: string, seconds: number, flags: string): string {

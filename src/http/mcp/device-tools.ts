@@ -1,11 +1,11 @@
 // Device tools: workspaces, devices, what they send, and what happened to their payloads.
 import Type from 'typebox';
-import { membersOf, type Tool, tool, urlOf } from './tool.ts';
+import { idPattern, membersOf, type Tool, tool, urlOf } from './tool.ts';
 
 export const deviceId = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '^[^/?#]+$',
+  pattern: idPattern,
   description: 'Service id of a device, the member `id` of find_devices',
 });
 const workspaceId = Type.Optional(

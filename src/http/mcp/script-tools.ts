@@ -2,9 +2,9 @@
 import Type from 'typebox';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { deviceId } from './device-tools.ts';
-import { membersOf, type Tool, tool, ToolRefusal } from './tool.ts';
+import { idPattern, membersOf, type Tool, tool, ToolRefusal } from './tool.ts';
 
-const id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[^/?#]+$' });
+const id = Type.String({ minLength: 1, maxLength: 100, pattern: idPattern });
 
 const readDecoder = tool({
   name: 'read_decoder',

@@ -38,6 +38,9 @@ export function tool<S extends TSchema>(
   return { ...declared, run: (caller, input) => run(caller, input as Static<S>) };
 }
 
+/** An id that is a segment of a path: a dot or two would name another one. */
+export const idPattern = '^(?!\\.{1,2}$)[^/?#]+$';
+
 /** An address with the parameters that have a value. */
 export function urlOf(
   path: string,

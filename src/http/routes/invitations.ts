@@ -58,7 +58,11 @@ async function chosenBy(
 ): Promise<{ readonly name: string; readonly passwordHash: string } | undefined> {
   const { passwordHash, email } = open.user;
   if (choosesPassword(open)) {
-    return { name: sent.name ?? email, passwordHash: await newPasswordHash(sent.password, email) };
+    const names = [open.organizationName, sent.name ?? ''];
+    return {
+      name: sent.name ?? email,
+      passwordHash: await newPasswordHash(sent.password, email, names),
+    };
   }
   if (passwordHash === null) throw problem('providerOnly');
   const work = () => isPassword(sent.password, passwordHash);

@@ -6,7 +6,7 @@ import {
   userOfFirstStep,
   type SecondFactorKind,
 } from '../../access/second-factor.ts';
-import { csrfTokenOf } from '../../access/session-authenticator.ts';
+import { csrfTokenOf, sessionTokenOf } from '../../access/session-authenticator.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { authenticateUser, startSession } from '../../access/sign-in.ts';
 import { newChallenge, signatureOptions } from '../../access/passkey-proof.ts';
@@ -119,6 +119,7 @@ export async function signedIn(
     signInKind,
     organizationId: wanted,
     from: { ip, userAgent: headers['user-agent'] },
+    replaced: sessionTokenOf(headers.cookie, secure),
   });
   const { organizationId } = session;
   const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;

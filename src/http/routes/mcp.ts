@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { assistants } from '../../contract/endpoints/assistants.ts';
+import { allEndpoints } from '../../contract/endpoints/endpoint-table.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, type RouteInput, route } from '../edge/route.ts';
@@ -94,11 +95,32 @@ function askAs(headers: IncomingHttpHeaders, { send }: McpParts): Ask {
     const answer = await send(method, url, { ...credential, ...type }, text);
     const value: unknown = answer.body === '' ? null : JSON.parse(answer.body);
     if (answer.status < 300) return value;
-    throw new ToolRefusal(refusalOf(answer.status, value));
+    throw new ToolRefusal(
+      refusalOf(answer.status, value, answer.status === 403 ? needsOf(method, url) : ''),
+    );
   };
 }
 
-function refusalOf(status: number, value: unknown): string {
+function refusalOf(status: number, value: unknown, needs: string): string {
   const { errorCode, message } = (value ?? {}) as { errorCode?: unknown; message?: unknown };
-  return `${status} ${String(errorCode ?? '')}: ${String(message ?? '')}`;
+  return `${status} ${String(errorCode ?? '')}: ${String(message ?? '')}${needs}`;
+}
+
+/** The permission of the endpoint that a tool asked, for whoever creates the key. */
+function needsOf(method: string, url: string): string {
+  const [path = ''] = url.split('?');
+  const endpoint = allEndpoints.find((one) => one.method === method && isPathOf(one.path, path));
+  if (endpoint === undefined || !('scope' in endpoint.access)) return '';
+  const { scope, verb, also = [] } = endpoint.access;
+  const needed = [[scope, verb], ...also].map(([on, may]) => `\`${on}\` \`${may}\``);
+  return `. Needs the permission ${needed.join(' and ')} in the workspace`;
+}
+
+/** By segments: a parameter stands for any one. */
+function isPathOf(pattern: string, path: string): boolean {
+  const [names, values] = [pattern.split('/'), path.split('/')];
+  return (
+    names.length === values.length &&
+    names.every((name, at) => name.startsWith(':') || name === values[at])
+  );
 }

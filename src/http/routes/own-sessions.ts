@@ -1,30 +1,65 @@
 // Routes of the own sessions (contract 35).
 import { endOwnSession, listOwnSessions } from '../../access/own-sessions.ts';
+import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { endSessions } from '../../access/sign-in.ts';
 import { ownSessions } from '../../contract/endpoints/own-sessions.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { unpagedOf } from '../../model/page.ts';
 import type { FieldChange } from '../../model/audit-entry.ts';
+import { minuteMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { findSession } from '../../records/rows/sessions.ts';
 import { type Route, route, type RouteInput } from '../edge/route.ts';
+import { ownerOf } from './second-factor.ts';
+
+/** A session that began this recently has just shown who its user is. */
+const recentMs = 10 * minuteMs;
 
 export interface OwnSessionParts {
   readonly records: Inventory;
   readonly now: () => number;
+  readonly attempts: Attempts;
+  /** Whether passwords count. */
+  readonly localSignIn: boolean;
 }
 
-export function ownSessionRoutes({ records, now }: OwnSessionParts): Route[] {
+type Confirmed = Pick<RouteInput<unknown, unknown, unknown>, 'ip'> & {
+  readonly body?: { readonly password?: string | null | undefined } | undefined;
+};
+
+/**
+ * A session alone ends no others, because it may be in foreign hands. Throws 403 without the
+ * password of the user, 401 for a wrong one.
+ */
+async function confirm(
+  parts: OwnSessionParts,
+  { ip, body }: Confirmed,
+  principal: Principal,
+): Promise<void> {
+  const { db } = parts.records;
+  const session = await findSession(db, principal.sessionId ?? '');
+  if (session !== undefined && parts.now() - session.created <= recentMs) return;
+  const password = body?.password ?? undefined;
+  if (password === undefined) throw problem('authenticateAgain');
+  await ownerOf(parts, { ip, principal, password });
+}
+
+export function ownSessionRoutes(parts: OwnSessionParts): Route[] {
+  const { records, now } = parts;
   return [
     route(ownSessions.list, async (_input, principal) =>
       unpagedOf(await listOwnSessions(records, principal, now())),
     ),
     route(ownSessions.end, async (input, principal) => {
+      if (input.params.id !== principal.sessionId) await confirm(parts, input, principal);
       const { id, userAgent, ip } = await endOwnSession(records, principal, input.params.id);
       const ended = { field: 'session', before: { id, userAgent, ip } };
       await auditEnd({ records }, input, { principal, changes: [ended] });
     }),
     route(ownSessions.endOthers, async (input, principal) => {
+      await confirm(parts, input, principal);
       const sessions = await endSessions(records, principal.id, principal.sessionId);
       const changes = [{ field: 'sessions', before: sessions + 1, after: 1 }];
       await auditEnd({ records }, input, { principal, changes });

@@ -6,9 +6,10 @@ import { endSessionsOfProvider } from '../../access/provider-sessions.ts';
 import {
   newTransaction,
   openTransaction,
-  providerCookie,
+  providerCookieName,
   sealTransaction,
 } from '../../access/provider-transaction.ts';
+import { sessionTokenOf } from '../../access/session-authenticator.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { startSession } from '../../access/sign-in.ts';
 import { providerSignIn } from '../../contract/endpoints/provider-sign-in.ts';
@@ -83,7 +84,7 @@ async function signedIn(
   { headers, query, ip, requestId }: CallbackInput,
 ): Promise<Answer<unknown>> {
   const { records, provider, client, publicUrl, now, secure, actAs } = parts;
-  const sealed = cookieValue(headers.cookie, providerCookie);
+  const sealed = cookieValue(headers.cookie, providerCookieName(secure));
   const transaction = openTransaction(records.sealer, sealed, now());
   if (transaction === undefined || query.state !== transaction.state)
     throw problem('signInExpired');
@@ -101,6 +102,7 @@ async function signedIn(
     now: now(),
     signInKind: 'PROVIDER',
     from: { ip, userAgent: headers['user-agent'] },
+    replaced: sessionTokenOf(headers.cookie, secure),
     provider: { providerSession, idToken: records.sealer.seal(idToken) },
   });
   const { organizationId } = session;

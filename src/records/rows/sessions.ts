@@ -116,8 +116,16 @@ export async function removeInvitation(db: RecordsDb, id: string): Promise<void>
 }
 
 /** Replaces an open one of the same user. */
-export async function replacePasswordReset(db: RecordsDb, reset: PasswordReset): Promise<void> {
-  await removePasswordResetsOf(db, reset.userId);
+/** Links of one user that are valid at once: one that a stranger asks for ends no other. */
+const passwordResetsMax = 5;
+
+export async function addPasswordReset(db: RecordsDb, reset: PasswordReset): Promise<void> {
+  const { userId, created } = reset;
+  const of = db.selectFrom('passwordResets').where('userId', '=', userId);
+  const known = await of.select(['tokenHash', 'expiresAt']).orderBy('created', 'desc').execute();
+  const ended = known.filter((one, at) => one.expiresAt <= created || at >= passwordResetsMax - 1);
+  for (const { tokenHash } of ended)
+    await db.deleteFrom('passwordResets').where('tokenHash', '=', tokenHash).execute();
   await db.insertInto('passwordResets').values(reset).execute();
 }
 

@@ -4,6 +4,7 @@ import type { User } from '../../model/user.ts';
 import { fromFlag, toFlag } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import { forgetFirstPassword } from './first-passwords.ts';
 import { removePreferencesOf } from './preferences.ts';
 import { removeSecondFactorsOf } from './second-factors.ts';
 import { removeIdentitiesOf } from './user-identities.ts';
@@ -50,6 +51,7 @@ export async function removeUser(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('invitations').where('userId', '=', id).execute();
   await db.deleteFrom('passwordResets').where('userId', '=', id).execute();
   await removeSecondFactorsOf(db, id);
+  await forgetFirstPassword(db, id);
   await removeIdentitiesOf(db, id);
   await removePreferencesOf(db, id);
   await removePrivateViewsOf(db, id);

@@ -10,7 +10,7 @@ import { useWords } from '../../words/language.tsx';
 import { securityWords } from './security-words.ts';
 import styles from './security.module.css';
 
-export function PasswordForm() {
+export function PasswordForm({ changed }: { readonly changed?: () => Promise<void> }) {
   const words = useWords(securityWords);
   const { email } = useAccount();
   const form = useRef<HTMLFormElement>(null);
@@ -20,6 +20,7 @@ export function PasswordForm() {
     onSuccess: () => {
       form.current?.reset();
       toast(words.changed);
+      return changed?.();
     },
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -22,6 +22,11 @@ export const securityWords = wordSet(
     actions: 'Actions',
     end: (browser: string) => `End the session of ${browser}`,
     endOthers: 'End all others',
+    confirmEnd: 'Confirm with your password',
+    confirm: 'End session',
+    firstPassword: 'Choose your password',
+    firstPasswordLead:
+      'The first start printed your current password in its log. Replace it before you continue.',
     endAll: 'Sign out everywhere',
     ended: (count: number) => `${count} ${plural(count, 'session', 'sessions')} ended`,
   },
@@ -46,6 +51,11 @@ export const securityWords = wordSet(
     actions: 'Aktionen',
     end: (browser: string) => `Sitzung von ${browser} beenden`,
     endOthers: 'Alle anderen beenden',
+    confirmEnd: 'Mit Ihrem Passwort bestätigen',
+    confirm: 'Sitzung beenden',
+    firstPassword: 'Wählen Sie Ihr Passwort',
+    firstPasswordLead:
+      'Der erste Start hat Ihr jetziges Passwort in sein Protokoll geschrieben. Ersetzen Sie es, dann geht es weiter.',
     endAll: 'Überall abmelden',
     ended: (count: number) => `${count} ${plural(count, 'Sitzung', 'Sitzungen')} beendet`,
   },

@@ -2,8 +2,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { LogOut } from 'lucide-react';
+import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
+import { Refusal } from '../../api/refusal.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -14,6 +16,7 @@ import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { discardSession } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { browserNameOf } from './browser-name.ts';
+import { PasswordDialog } from './password-dialog.tsx';
 import { securityWords } from './security-words.ts';
 import styles from './security.module.css';
 
@@ -44,11 +47,20 @@ export function Sessions() {
 function SessionTable({ sessions }: { readonly sessions: readonly Session[] }) {
   const words = useWords(securityWords);
   const known = useQueryClient();
+  const [asked, setAsked] = useState<Session>();
   const end = useMutation({
-    mutationFn: ({ id }: Session) =>
-      ask(platform.DELETE('/v3/auth/sessions/{id}', { params: { path: { id } } })),
+    mutationFn: ({ session: { id }, password }: Ending) =>
+      ask(
+        platform.DELETE('/v3/auth/sessions/{id}', {
+          params: { path: { id } },
+          body: { password },
+        }),
+      ),
     onSuccess: () => toast(words.ended(1)),
-    onError: toastFailure,
+    onError: (error, { session }) => {
+      if (asksPassword(error)) setAsked(session);
+      else toastFailure(error);
+    },
     onSettled: () => known.invalidateQueries({ queryKey: ['sessions'] }),
   });
   const columns: readonly DataColumn<Session>[] = [
@@ -76,27 +88,60 @@ function SessionTable({ sessions }: { readonly sessions: readonly Session[] }) {
             label={words.end(browserNameOf(session.userAgent) ?? words.unknownBrowser)}
             icon={LogOut}
             disabled={end.isPending}
-            onClick={() => end.mutate(session)}
+            onClick={() => end.mutate({ session, password: null })}
           />
         ),
     },
   ];
   return (
-    <DataTable label={words.sessionList} columns={columns} rows={sessions} keyOf={({ id }) => id} />
+    <>
+      <DataTable
+        label={words.sessionList}
+        columns={columns}
+        rows={sessions}
+        keyOf={({ id }) => id}
+      />
+      {asked !== undefined && (
+        <PasswordDialog
+          title={words.confirmEnd}
+          submitLabel={words.confirm}
+          send={async (password) => {
+            await end.mutateAsync({ session: asked, password });
+            setAsked(undefined);
+          }}
+          close={() => setAsked(undefined)}
+        />
+      )}
+    </>
   );
+}
+
+interface Ending {
+  readonly session: Session;
+  readonly password: string | null;
+}
+
+/** Whether the session is too old to end others without the password. */
+function asksPassword(error: unknown): boolean {
+  return error instanceof Refusal && error.errorCode === '40399_AUTHENTICATE_AGAIN';
 }
 
 function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
   const words = useWords(securityWords);
   const navigate = useNavigate();
   const known = useQueryClient();
+  const [isAsked, setAsked] = useState(false);
   const endOthers = useMutation({
-    mutationFn: () => ask(platform.POST('/v3/auth/sessions/end-others')),
+    mutationFn: (password: string | null) =>
+      ask(platform.POST('/v3/auth/sessions/end-others', { body: { password } })),
     onSuccess: ({ sessions }) => {
       toast(words.ended(sessions));
       return known.invalidateQueries({ queryKey: ['sessions'] });
     },
-    onError: toastFailure,
+    onError: (error) => {
+      if (asksPassword(error)) setAsked(true);
+      else toastFailure(error);
+    },
   });
   const endAll = useMutation({
     mutationFn: () => ask(platform.POST('/v3/auth/logout-everywhere')),
@@ -110,13 +155,24 @@ function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
   return (
     <div className={styles['buttons']}>
       {hasOthers && (
-        <Button disabled={endOthers.isPending} onClick={() => endOthers.mutate()}>
+        <Button disabled={endOthers.isPending} onClick={() => endOthers.mutate(null)}>
           {words.endOthers}
         </Button>
       )}
       <Button look="danger" disabled={endAll.isPending} onClick={() => endAll.mutate()}>
         {words.endAll}
       </Button>
+      {isAsked && (
+        <PasswordDialog
+          title={words.confirmEnd}
+          submitLabel={words.endOthers}
+          send={async (password) => {
+            await endOthers.mutateAsync(password);
+            setAsked(false);
+          }}
+          close={() => setAsked(false)}
+        />
+      )}
     </div>
   );
 }
