@@ -32,7 +32,7 @@ function isShown(path: string): boolean {
   return path !== '/' && !signedOutPages.test(path);
 }
 
-function addressOf(path: string, ids: PageIds): string {
+export function addressOf(path: string, ids: PageIds): string {
   return path.replaceAll(/\$(\w+)/g, (_, name: string) => {
     const id = ids[name];
     if (id === undefined) throw new Error(`${path}: the test has no ${name}`);

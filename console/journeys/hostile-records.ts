@@ -3,6 +3,34 @@ import { alarmRules } from '../../tests/world/alarm-rules.ts';
 import type { TestDevice, World } from '../../tests/world/world.ts';
 import { hostileStrings, packed } from './hostile-strings.ts';
 
+/** What is written into the fields of records. */
+interface Written {
+  /** Of the records of each list. */
+  readonly names: readonly string[];
+  readonly text: string;
+}
+
+interface NewUser {
+  readonly email: string;
+  readonly role: string;
+  readonly password: string;
+}
+
+/** A user who has accepted an invitation into the organization. */
+async function join(world: World, { email, role, password }: NewUser): Promise<void> {
+  const asUser = await signedIn(world);
+  const path = `/v3/organizations/${world.organizationId}/members`;
+  const { invitationUrl: link } = await asUser(path, { email, role });
+  const token = String(link).split('/').at(-1);
+  await world.must('POST', `/v3/auth/invitations/${token}`, { name: role, password });
+}
+
+/** Names without any trap, for tests that are about something else. */
+export const plainWords: Written = {
+  names: ['Alpha', 'Beta', 'Gamma', 'Delta'],
+  text: 'A few words.',
+};
+
 export interface HostileRecords {
   /** Of one record of each kind, by the name of the parameter in addresses. */
   readonly ids: Readonly<Record<string, string>>;
@@ -13,17 +41,25 @@ export interface HostileRecords {
 const nameCharactersMax = 480;
 const everything = hostileStrings.join(' ');
 
-interface Made {
+interface Made extends Written {
   readonly world: World;
-  /** Names that have all strings together; a number makes each unique. */
-  readonly names: readonly string[];
 }
 
 /** In the short form, every list has every string once. */
-export async function makeHostileRecords(world: World, isLong: boolean): Promise<HostileRecords> {
+export function makeHostileRecords(world: World, isLong: boolean): Promise<HostileRecords> {
   const packs = packed(nameCharactersMax);
   const names = isLong ? packs.flatMap((pack) => [pack, `${pack} 2`]) : packs;
-  const made: Made = { world, names };
+  return makeRecords(world, { names, text: everything });
+}
+
+/** A record of each kind, and one for each name in each list. */
+export async function makeRecords(
+  world: World,
+  written: Written,
+  users: readonly NewUser[] = [],
+): Promise<HostileRecords> {
+  const made: Made = { world, ...written };
+  for (const user of users) await join(world, user);
   const device = await makeDevice(made);
   const lists = await makeLists(made, device);
   const watched = await makeWatched(made, device);
@@ -45,9 +81,9 @@ export async function makeHostileRecords(world: World, isLong: boolean): Promise
 }
 
 /** A device of a type: values, notes, tags, custom fields and their names are hostile. */
-async function makeDevice({ world, names }: Made): Promise<TestDevice> {
+async function makeDevice({ world, names, text }: Made): Promise<TestDevice> {
   const { workspaceId } = world;
-  const here = { workspaceId, description: everything };
+  const here = { workspaceId, description: text };
   const [name = ''] = names;
   const tags = await all(names, (one) => world.must('POST', '/v3/tags', { ...here, name: one }));
   const fields = await all(names.slice(0, 3), (one) =>
@@ -58,7 +94,7 @@ async function makeDevice({ world, names }: Made): Promise<TestDevice> {
     emit('sample', { data: event.data, topic: 'default' });
     throw new Error(event.data.note);
   }`;
-  const properties = { note: { title: name, unit: name, description: everything, type: 'string' } };
+  const properties = { note: { title: name, unit: name, description: text, type: 'string' } };
   const schema = JSON.stringify({ type: 'object', title: name, properties });
   const device = await world.device({
     name: 'hostile',
@@ -68,17 +104,17 @@ async function makeDevice({ world, names }: Made): Promise<TestDevice> {
   });
   await world.must('PUT', `/v3/device-types/${device.deviceTypeId}`, {
     name,
-    description: everything,
-    meta: { manufacturer: everything, author: everything },
-    sampleData: { examples: [{ name, payload: everything }] },
+    description: text,
+    meta: { manufacturer: text, author: text },
+    sampleData: { examples: [{ name, payload: text }] },
   });
-  await world.must('PUT', `/v3/data-flows/${device.dataFlowId}`, { name, description: everything });
+  await world.must('PUT', `/v3/data-flows/${device.dataFlowId}`, { name, description: text });
   await world.must('PUT', `/v3/devices/${device.id}`, {
     name,
-    description: everything,
-    customFields: fields.map(({ id }) => ({ fieldMetaId: id, STRING: everything })),
+    description: text,
+    customFields: fields.map(({ id }) => ({ fieldMetaId: id, STRING: text })),
   });
-  await world.capture(device, { note: everything, leak: 1, temperature: 99 });
+  await world.capture(device, { note: text, leak: 1, temperature: 99 });
   await world.must('POST', '/v3/devices/bulk/create', {
     workspaceId,
     devices: names.slice(1).map((one, at) => ({
@@ -90,10 +126,10 @@ async function makeDevice({ world, names }: Made): Promise<TestDevice> {
   return device;
 }
 
-async function makeLists({ world, names }: Made, device: TestDevice) {
+async function makeLists({ world, names, text }: Made, device: TestDevice) {
   const { organizationId, workspaceId, must } = world;
-  const here = { workspaceId, description: everything };
-  const there = { organizationId, description: everything };
+  const here = { workspaceId, description: text };
+  const there = { organizationId, description: text };
   const make = (path: string, name: string, more: object) => must('POST', path, { name, ...more });
   const webhook = {
     type: 'WEBHOOK',
@@ -102,16 +138,16 @@ async function makeLists({ world, names }: Made, device: TestDevice) {
       headers: { 'x-a': '<svg onload=alert(1)>' },
     },
     useCustomPayload: true,
-    customPayload: JSON.stringify({ note: withoutTemplates(everything) }),
+    customPayload: JSON.stringify({ note: withoutTemplates(text) }),
   };
   const [type] = await all(names, (name) => make('/v3/device-types', name, there));
   const [output] = await all(names, (name) =>
     make('/v3/output-connectors', name, { ...here, ...webhook }),
   );
-  const logic = { ...there, script: `// ${everything}\nfunction consume(event) {}` };
+  const logic = { ...there, script: `// ${text}\nfunction consume(event) {}` };
   const [block] = await all(names, (name) => make('/v3/rules/custom', name, logic));
   const group = await make('/v3/dashboard-groups', names[0] ?? '', here);
-  const tiles = { ...here, groupId: group.id, configuration: { title: everything, tiles: [] } };
+  const tiles = { ...here, groupId: group.id, configuration: { title: text, tiles: [] } };
   const [dashboard] = await all(names, (name) => make('/v3/dashboards', name, tiles));
   const view = { ...here, kind: 'devices', shared: true, content: {} };
   await all(names, (name) => make('/v3/views', name, view));
@@ -123,17 +159,17 @@ async function makeLists({ world, names }: Made, device: TestDevice) {
       ...there,
       workspaceId,
       type: 'GENERIC',
-      provider: everything,
+      provider: text,
     }),
   );
   const asUser = await signedIn(world);
   await all(names, (name) => asUser('/v3/api-keys', { name, ...there, permissions: {} }));
   await all(names, (name) => asUser('/v3/oauth-clients', { name, ...there, permissions: {} }));
   await make('/v3/workspaces', names[0] ?? '', there);
-  await must('PUT', `/v3/workspaces/${workspaceId}`, { name: names[1], description: everything });
+  await must('PUT', `/v3/workspaces/${workspaceId}`, { name: names[1], description: text });
   await must('PUT', `/v3/organizations/${organizationId}`, {
     name: names[2],
-    description: everything,
+    description: text,
   });
   const { link } = await asUser(`/v3/organizations/${organizationId}/members`, {
     email: 'mallory@example.org',
@@ -156,11 +192,11 @@ async function makeLists({ world, names }: Made, device: TestDevice) {
 }
 
 /** Rules that fired, their alarms with comments, and deliveries that failed. */
-async function makeWatched({ world, names }: Made, device: TestDevice) {
+async function makeWatched({ world, names, text }: Made, device: TestDevice) {
   const { workspaceId, must } = world;
   const rules = alarmRules(world);
   const outputs = await all(names.slice(0, 3), (name) =>
-    rules.output({ name: withoutTemplates(name) }, { description: everything }),
+    rules.output({ name: withoutTemplates(name) }, { description: text }),
   );
   const { id: ruleId } = await rules.hotRule(
     device,
@@ -171,14 +207,14 @@ async function makeWatched({ world, names }: Made, device: TestDevice) {
     must('POST', '/v3/rules', {
       name,
       workspaceId,
-      description: everything,
+      description: text,
       inputs: whole['inputs'],
       logic: whole['logic'],
       actions: whole['actions'],
     }),
   );
-  await must('PUT', `/v3/rules/${ruleId}`, { name: names[0], description: everything });
-  await world.capture(device, { note: everything, temperature: 99 });
+  await must('PUT', `/v3/rules/${ruleId}`, { name: names[0], description: text });
+  await world.capture(device, { note: text, temperature: 99 });
   const alarms = await rules.of(device);
   await all(alarms.slice(0, 1), ({ id }) =>
     must('POST', `/v3/alarms/${id}/comments`, { text: names[0] }),

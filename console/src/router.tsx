@@ -1,5 +1,6 @@
 // Router: every screen with its address; each screen is loaded when it is needed.
-import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute, createRouter } from '@tanstack/react-router';
+import { ScreenFailure } from './parts/late.tsx';
 import { accessRoutes } from './routes/access-routes.ts';
 import { dashboardRoutes, sharedDashboard } from './routes/dashboard-routes.ts';
 import { deviceRoutes } from './routes/device-routes.ts';
@@ -23,8 +24,9 @@ import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
 import { settingsRoutes } from './routes/settings-routes.ts';
 import { watchRoutes } from './routes/watch-routes.ts';
 import { hasSession } from './session/session.ts';
+import { screen } from './routes/screen.ts';
 
-const homeScreen = lazyRouteComponent(() => import('./screens/home/home.tsx'), 'Home');
+const homeScreen = screen(() => import('./screens/home/home.tsx'), 'Home');
 const home = createRoute({ getParentRoute: () => workspace, path: '/', component: homeScreen });
 
 /** Where most visits begin: loaded while the session is asked for. */
@@ -64,6 +66,7 @@ const routeTree = root.addChildren([
 export const router = createRouter({
   routeTree,
   defaultPreload: 'intent',
+  defaultErrorComponent: ScreenFailure,
   scrollRestoration: true,
 });
 

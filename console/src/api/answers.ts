@@ -1,5 +1,6 @@
 // Cache of answers: shared by all screens, so that nothing is asked for twice.
-import { QueryCache, QueryClient } from '@tanstack/react-query';
+import { onlineManager, QueryCache, QueryClient } from '@tanstack/react-query';
+import { connection } from '../live/connection.ts';
 import { Refusal } from './refusal.ts';
 
 const freshMs = 15_000;
@@ -23,6 +24,10 @@ export const answers: QueryClient = new QueryClient({
     mutations: { retry: false },
   },
 });
+
+// Requests are made without a network too, so that each part says that it failed instead of waiting.
+onlineManager.setEventListener(() => () => undefined);
+connection.onReturn(() => void answers.refetchQueries({ type: 'active', stale: true }));
 
 /** A refusal stays a refusal; only failures of the platform or of the network may pass. */
 function mayTryAgain(failures: number, error: Error): boolean {

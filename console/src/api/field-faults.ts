@@ -34,13 +34,3 @@ export function faultAt({ byPath }: FieldFaults, path: string): string | undefin
     if (place.startsWith(`${path}.`)) return `${place.slice(path.length + 1)}: ${reason}`;
   return undefined;
 }
-
-/** What no field shows: the rest, and the reasons at other paths; undefined when there is nothing. */
-export function faultsElsewhere(
-  { byPath, rest }: FieldFaults,
-  shown: readonly string[],
-): string | undefined {
-  const hidden = [...byPath].filter(([path]) => !shown.includes(path));
-  const said = hidden.map(([path, reason]) => `${path}: ${reason}`);
-  return [...said, ...(rest === undefined ? [] : [rest])].join('; ') || undefined;
-}

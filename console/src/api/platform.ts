@@ -1,6 +1,7 @@
 // Requests to the platform, typed by its own OpenAPI document. The console has no other way to it.
 import createClient, { type Middleware } from 'openapi-fetch';
 import type { paths } from '../../generated/interface-types.ts';
+import { connection } from '../live/connection.ts';
 import { Refusal } from './refusal.ts';
 
 /** One method for each HTTP method; paths, parameters and bodies are checked by the compiler. */
@@ -23,6 +24,26 @@ const repeatToken: Middleware = {
 };
 platform.use(repeatToken);
 
+/** Begins the session anew over the page; there once the page can do that. */
+export const endedSession: { begin?: () => Promise<boolean> } = {};
+
+// A change that the end of the session refuses is made once the user has signed in over the page.
+const copies = new WeakMap<Request, Request>();
+const signInAgain: Middleware = {
+  onRequest({ request, schemaPath }) {
+    if (request.method !== 'GET' && !schemaPath.startsWith('/v3/auth/'))
+      copies.set(request, request.clone());
+    return undefined;
+  },
+  async onResponse({ request, response }) {
+    const copy = response.status === 401 ? copies.get(request) : undefined;
+    if (copy === undefined || (await endedSession.begin?.()) !== true) return undefined;
+    copy.headers.set(csrfHeader, csrfToken() ?? '');
+    return fetch(copy);
+  },
+};
+platform.use(signInAgain);
+
 interface Answered<T> {
   readonly data?: T;
   readonly error?: unknown;
@@ -39,6 +60,7 @@ export async function ask<T>(call: Promise<Answered<T>>): Promise<T> {
     answered = await call;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    connection.lost();
     throw Refusal.unreachable();
   }
   if (!answered.response.ok) throw Refusal.of(answered.response, answered.error);

@@ -1,4 +1,5 @@
 // Live stream of the page: one socket for all listeners; after a break it continues from the last cursor.
+import { connection } from './connection.ts';
 import { createWatchedValue } from './watched-value.ts';
 
 /** A stored sample as the stream sends it (interface 6). */
@@ -92,6 +93,9 @@ export function tryNow(): void {
   connect();
 }
 
+// A request that is answered says that the stream may be there again, too.
+connection.onReturn(tryNow);
+
 function leave(key: string, listener: Listener): void {
   const entry = followed.get(key);
   if (entry === undefined) return;
@@ -110,6 +114,7 @@ function connect(): void {
   opened.addEventListener('open', () => {
     waitMs = firstWaitMs;
     streamStatus.set({ state: 'open' });
+    void connection.tryNow();
     const subscriptions = [...followed.values()].map(({ interest }) => itemOf(interest));
     if (subscriptions.length > 0)
       send({

@@ -49,8 +49,7 @@ export function useFound(wanted: Wanted, place: SearchPlace) {
     queryKey: ['search', scope, words, place],
     enabled: words !== '' && scope !== 'commands',
     placeholderData: keepPreviousData,
-    // Without a network the palette says so, and is asked again with the next letter.
-    networkMode: 'always',
+    // The palette says so, and is asked again with the next letter.
     retry: false,
     queryFn: async ({ signal }): Promise<Found> => {
       const query = { q: words, limit: hitsMax, ...(kinds === undefined ? {} : { kinds }) };

@@ -2,6 +2,7 @@
 import { LoaderCircle, Search } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { Refusal } from '../api/refusal.ts';
+import { useModal } from '../parts/use-modal.ts';
 import { partWords } from '../parts/part-words.ts';
 import { useWorkspaceId } from '../session/last-workspace.ts';
 import { useWords } from '../words/language.tsx';
@@ -15,12 +16,7 @@ import { useActivityItem, useHitItem, usePaletteGroups } from './use-palette-gro
 
 export function Palette({ typed: first }: { readonly typed: string }) {
   const words = useWords(paletteWords);
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close();
-  }, []);
+  const dialog = useModal();
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events -- Escape is the key for it
     <dialog

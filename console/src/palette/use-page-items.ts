@@ -11,6 +11,7 @@ import {
   UsersRound,
 } from 'lucide-react';
 import { useWorkspaceId } from '../session/last-workspace.ts';
+import { useGate } from '../session/permissions.ts';
 import { useAccount, useWorkspaces } from '../session/session.ts';
 import { placeGroups } from '../shell/navigation.ts';
 import { shellWords } from '../shell/shell-words.ts';
@@ -25,6 +26,7 @@ export function usePageItems(): readonly PaletteItem[] {
   const workspaceId = useWorkspaceId();
   const { organizationId } = useAccount();
   const workspaces = useWorkspaces().data?.content ?? [];
+  const mayDo = useGate();
   const base = `/w/${workspaceId}`;
   const organization = `/o/${organizationId}/settings`;
   const item = (label: string, path: string, icon: LucideIcon, note?: string): PaletteItem => ({
@@ -39,10 +41,14 @@ export function usePageItems(): readonly PaletteItem[] {
     .map(({ path, word, icon, key }) => item(names[word], `${base}/${path}`, icon, `g ${key}`));
   return [
     ...places,
-    item(texts.newDevice, `${base}/devices/new`, Plus),
-    item(texts.importDevices, `${base}/devices/import`, Upload),
-    item(texts.newRule, `${base}/rules/new`, Plus),
-    item(texts.newOutput, `${base}/outputs/new`, Plus),
+    ...(mayDo('asset: create')
+      ? [
+          item(texts.newDevice, `${base}/devices/new`, Plus),
+          item(texts.importDevices, `${base}/devices/import`, Upload),
+        ]
+      : []),
+    ...(mayDo('rule: create') ? [item(texts.newRule, `${base}/rules/new`, Plus)] : []),
+    ...(mayDo('dataFlow: create') ? [item(texts.newOutput, `${base}/outputs/new`, Plus)] : []),
     item(texts.members, `${organization}/members`, UsersRound),
     item(texts.apiKeys, `${organization}/keys`, KeyRound),
     item(texts.audit, `${organization}/audit`, History),

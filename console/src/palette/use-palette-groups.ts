@@ -16,6 +16,7 @@ import { useMemo } from 'react';
 import { usePreferences } from '../session/preferences.ts';
 import { useWorkspaceId } from '../session/last-workspace.ts';
 import { useAccount, useWorkspaces } from '../session/session.ts';
+import { useGate } from '../session/permissions.ts';
 import { useWords } from '../words/language.tsx';
 import { type Hit, hitPlaces } from './hit-places.ts';
 import { pageActions } from './page-actions.ts';
@@ -47,7 +48,11 @@ export function usePaletteGroups(
   const settings = useSettingItems();
   const itemOf = useHitItem();
   const activityItem = useActivityItem();
-  const actions = useMemo(() => pageActions().map(actionItem), []);
+  const mayDo = useGate();
+  const offered = useMemo(() => pageActions(), []);
+  const actions = offered
+    .filter(({ needs }) => needs === undefined || mayDo(needs))
+    .map(actionItem);
   const local = [
     { name: texts.actions, items: actions },
     { name: texts.pages, items: pages },

@@ -1,7 +1,7 @@
 // Confirm dialog: asks once before something that cannot be undone.
+import { ActionFailure } from './action-failure.tsx';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
-import { Failure } from './states.tsx';
 
 interface ConfirmDialogProps {
   readonly title: string;
@@ -40,7 +40,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       }
     >
       <p>{note}</p>
-      {error !== null && <Failure error={error} />}
+      <ActionFailure error={error} />
     </Dialog>
   );
 }

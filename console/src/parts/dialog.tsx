@@ -1,10 +1,11 @@
 // Dialog: the browser's own, which keeps the focus inside and gives it back at the end.
 import { X } from 'lucide-react';
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId } from 'react';
 import { useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';
 import styles from './dialog.module.css';
 import { partWords } from './part-words.ts';
+import { useModal } from './use-modal.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -19,19 +20,17 @@ interface DialogProps {
 export function Dialog({ title, close, isWide = false, footer, children }: DialogProps) {
   const words = useWords(partWords);
   const heading = useId();
-  const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const dialog = element.current;
-    dialog?.showModal();
-    return () => dialog?.close();
-  }, []);
+  const element = useModal();
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events -- Escape is the key for it
     <dialog
       ref={element}
       className={`${styles['dialog']} ${isWide ? styles['wide'] : ''}`}
       aria-labelledby={heading}
-      onCancel={close}
+      onCancel={(event) => {
+        // That of a choice of files arrives here too.
+        if (event.target === event.currentTarget) close();
+      }}
       onClick={(event) => {
         if (event.target === event.currentTarget) close();
       }}

@@ -1,11 +1,11 @@
 // Form dialog: one form, its buttons, and why it could not be saved.
 import { type FormEvent, type ReactNode, useId } from 'react';
 import { useWords } from '../words/language.tsx';
+import { ActionFailure } from './action-failure.tsx';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import styles from './dialog.module.css';
 import { editingWords } from './editing-words.ts';
-import { Failure } from './states.tsx';
 
 interface FormDialogProps {
   readonly title: string;
@@ -54,7 +54,7 @@ export function FormDialog(props: FormDialogProps) {
     <Dialog title={title} close={close} isWide={isWide} footer={footer}>
       <form id={form} className={styles['form']} onSubmit={send}>
         {children}
-        {error !== null && <Failure error={error} />}
+        <ActionFailure error={error} />
       </form>
     </Dialog>
   );

@@ -3,8 +3,8 @@ import { createContext, Fragment, type ReactNode, use, useEffect } from 'react';
 import { createPortal } from 'react-dom';
 import styles from './page.module.css';
 
-/** The element of the top bar that shows the path of a page, once it exists. */
-export const PathPlace = createContext<HTMLElement | null>(null);
+/** The element of the top bar that shows the path of a page, once it exists; undefined without a shell. */
+export const PathPlace = createContext<HTMLElement | null | undefined>(undefined);
 
 interface PageProps {
   readonly title: ReactNode;
@@ -40,7 +40,7 @@ export function Page({ title, path, name, lead, actions, isWide = false, childre
 
 function Crumb({ parts }: { readonly parts: readonly ReactNode[] }) {
   const place = use(PathPlace);
-  if (place === null) return null;
+  if (place === null || place === undefined) return null;
   const last = parts.length - 1;
   return createPortal(
     parts.map((part, at) => (

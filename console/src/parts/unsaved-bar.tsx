@@ -1,6 +1,8 @@
 // Unsaved bar: save and discard, what is not saved yet, and the questions that edits raise.
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
+import { type Need, useMayDo } from '../session/permissions.ts';
 import { useWords } from '../words/language.tsx';
+import { ActionFailure } from './action-failure.tsx';
 import { Button } from './button.tsx';
 import { editingWords } from './editing-words.ts';
 import { LeaveWarning } from './leave-warning.tsx';
@@ -10,6 +12,8 @@ import type { Editor } from './use-editor.ts';
 
 interface UnsavedBarProps {
   readonly editor: Omit<Editor<unknown>, 'value' | 'change'>;
+  /** The permission of saving; without it the bar says so, in place of its buttons. */
+  readonly needs: Need;
   /** Pages below this path share the edits, so that the way between them is free. */
   readonly within?: string;
   /** Saving must wait for a value that is missing or wrong. */
@@ -22,8 +26,14 @@ interface UnsavedBarProps {
   readonly children?: ReactNode;
 }
 
-/** Ctrl S saves; leaving the page with edits asks first. */
 export function UnsavedBar(props: UnsavedBarProps) {
+  const words = useWords(editingWords);
+  if (useMayDo(props.needs)) return <OpenBar {...props} />;
+  return <p className={styles['note']}>{words.readOnly(props.needs)}</p>;
+}
+
+/** Ctrl S saves; leaving the page with edits asks first. */
+function OpenBar(props: UnsavedBarProps) {
   const { editor, within, isBlocked = false, isSticky = false } = props;
   const { createLabel, children } = props;
   const { isChanged, isSaving, isStale, save, discard } = editor;
@@ -33,6 +43,7 @@ export function UnsavedBar(props: UnsavedBarProps) {
   return (
     <div className={`${styles['edits']} ${isSticky ? styles['sticky'] : ''}`}>
       {isStale && <StaleNotice discard={discard} save={save} />}
+      <ActionFailure error={editor.error} />
       <div className={styles['bar']}>
         <Button look="primary" disabled={!isReady} onClick={() => save()}>
           {isSaving ? words.saving : (createLabel ?? words.save)}

@@ -1,26 +1,22 @@
 // Routes of device types: the list, and the tabs of one.
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { readReplaySearch } from '../screens/device-type/replay-search.ts';
 import { readTypeSearch } from '../screens/device-types/type-search.ts';
+import { PartOfScreenFailure } from '../parts/late.tsx';
 import { workspace } from './frame.ts';
+import { screen } from './screen.ts';
 
 const deviceTypes = createRoute({
   getParentRoute: () => workspace,
   path: '/types',
   validateSearch: readTypeSearch,
-  component: lazyRouteComponent(
-    () => import('../screens/device-types/device-types.tsx'),
-    'DeviceTypes',
-  ),
+  component: screen(() => import('../screens/device-types/device-types.tsx'), 'DeviceTypes'),
 });
 
 const deviceType = createRoute({
   getParentRoute: () => workspace,
   path: '/types/$typeId',
-  component: lazyRouteComponent(
-    () => import('../screens/device-type/device-type.tsx'),
-    'DeviceType',
-  ),
+  component: screen(() => import('../screens/device-type/device-type.tsx'), 'DeviceType'),
 });
 
 const scriptTab = () => import('../screens/device-type/script-tab.tsx');
@@ -28,6 +24,7 @@ const scriptTab = () => import('../screens/device-type/script-tab.tsx');
 const deviceTypeTabs = [
   createRoute({
     getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
     path: '/',
     beforeLoad: ({ params }) => {
       redirect({ to: '/w/$workspaceId/types/$typeId/decoder', params, replace: true, throw: true });
@@ -35,35 +32,34 @@ const deviceTypeTabs = [
   }),
   createRoute({
     getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
     path: '/decoder',
-    component: lazyRouteComponent(scriptTab, 'DecoderTab'),
+    component: screen(scriptTab, 'DecoderTab'),
   }),
   createRoute({
     getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
     path: '/encoder',
-    component: lazyRouteComponent(scriptTab, 'EncoderTab'),
+    component: screen(scriptTab, 'EncoderTab'),
   }),
   createRoute({
     getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
     path: '/schema',
-    component: lazyRouteComponent(
-      () => import('../screens/device-type/schema-tab.tsx'),
-      'SchemaTab',
-    ),
+    component: screen(() => import('../screens/device-type/schema-tab.tsx'), 'SchemaTab'),
   }),
   createRoute({
     getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
     path: '/replay',
     validateSearch: readReplaySearch,
-    component: lazyRouteComponent(
-      () => import('../screens/device-type/replay-tab.tsx'),
-      'ReplayTab',
-    ),
+    component: screen(() => import('../screens/device-type/replay-tab.tsx'), 'ReplayTab'),
   }),
   createRoute({
     getParentRoute: () => deviceType,
+    errorComponent: PartOfScreenFailure,
     path: '/use',
-    component: lazyRouteComponent(() => import('../screens/device-type/use-tab.tsx'), 'UseTab'),
+    component: screen(() => import('../screens/device-type/use-tab.tsx'), 'UseTab'),
   }),
 ] as const;
 

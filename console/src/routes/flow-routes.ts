@@ -1,39 +1,37 @@
 // Routes of data flows, and of the device connectors and integrations that are their tabs.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { readListSearch } from '../parts/list-search.ts';
 import { readNewIntegration } from '../screens/flows/flow-search.ts';
 import { workspace } from './frame.ts';
+import { screen } from './screen.ts';
 
 export const flowRoutes = [
   createRoute({
     getParentRoute: () => workspace,
     path: '/flows',
     validateSearch: readListSearch,
-    component: lazyRouteComponent(() => import('../screens/flows/flow-list.tsx'), 'Flows'),
+    component: screen(() => import('../screens/flows/flow-list.tsx'), 'Flows'),
   }),
   createRoute({
     getParentRoute: () => workspace,
     path: '/flows/new',
-    component: lazyRouteComponent(() => import('../screens/flows/new-flow.tsx'), 'NewFlow'),
+    component: screen(() => import('../screens/flows/new-flow.tsx'), 'NewFlow'),
   }),
   createRoute({
     getParentRoute: () => workspace,
     path: '/flows/$flowId',
-    component: lazyRouteComponent(() => import('../screens/flows/flow-page.tsx'), 'FlowPage'),
+    component: screen(() => import('../screens/flows/flow-page.tsx'), 'FlowPage'),
   }),
   createRoute({
     getParentRoute: () => workspace,
     path: '/flows/connectors',
     validateSearch: readListSearch,
-    component: lazyRouteComponent(
-      () => import('../screens/flows/connectors/connector-list.tsx'),
-      'Connectors',
-    ),
+    component: screen(() => import('../screens/flows/connectors/connector-list.tsx'), 'Connectors'),
   }),
   createRoute({
     getParentRoute: () => workspace,
     path: '/flows/connectors/$connectorId',
-    component: lazyRouteComponent(
+    component: screen(
       () => import('../screens/flows/connectors/connector-page.tsx'),
       'ConnectorPage',
     ),
@@ -42,7 +40,7 @@ export const flowRoutes = [
     getParentRoute: () => workspace,
     path: '/flows/integrations',
     validateSearch: readListSearch,
-    component: lazyRouteComponent(
+    component: screen(
       () => import('../screens/flows/integrations/integration-list.tsx'),
       'Integrations',
     ),
@@ -51,7 +49,7 @@ export const flowRoutes = [
     getParentRoute: () => workspace,
     path: '/flows/integrations/new',
     validateSearch: readNewIntegration,
-    component: lazyRouteComponent(
+    component: screen(
       () => import('../screens/flows/integrations/new-integration.tsx'),
       'NewIntegration',
     ),
@@ -59,7 +57,7 @@ export const flowRoutes = [
   createRoute({
     getParentRoute: () => workspace,
     path: '/flows/integrations/$integrationId',
-    component: lazyRouteComponent(
+    component: screen(
       () => import('../screens/flows/integrations/integration-page.tsx'),
       'IntegrationPage',
     ),

@@ -1,5 +1,5 @@
 // Frame of the routes: the sign-in, the session check, and the shell around every screen.
-import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, redirect } from '@tanstack/react-router';
 import { answers } from '../api/answers.ts';
 import { Refusal } from '../api/refusal.ts';
 import { firstRunOf } from '../session/first-run.ts';
@@ -8,13 +8,11 @@ import { account, hasSession, isClosed, workspacesOf } from '../session/session.
 import { NoWorkspace } from '../shell/no-workspace.tsx';
 import { NotFound } from '../shell/not-found.tsx';
 import { Shell } from '../shell/shell.tsx';
+import { screen } from './screen.ts';
 
 export const root = createRootRoute({ notFoundComponent: NotFound });
 
-export const signInScreen = lazyRouteComponent(
-  () => import('../screens/sign-in/sign-in.tsx'),
-  'SignIn',
-);
+export const signInScreen = screen(() => import('../screens/sign-in/sign-in.tsx'), 'SignIn');
 
 interface SignInSearch {
   /** Where to continue. */
@@ -76,7 +74,7 @@ export const enrolment = createRoute({
   beforeLoad: async () => {
     if (!isClosed(await answers.ensureQueryData(account))) redirect({ to: '/', throw: true });
   },
-  component: lazyRouteComponent(() => import('../screens/security/enrolment.tsx'), 'Enrolment'),
+  component: screen(() => import('../screens/security/enrolment.tsx'), 'Enrolment'),
 });
 
 export const firstPassword = createRoute({
@@ -127,7 +125,7 @@ export const welcome = createRoute({
     if (workspaceId === undefined) redirect({ to: '/', throw: true });
     else rememberWorkspace(workspaceId);
   },
-  component: lazyRouteComponent(() => import('../screens/welcome/welcome.tsx'), 'Welcome'),
+  component: screen(() => import('../screens/welcome/welcome.tsx'), 'Welcome'),
 });
 
 export const workspace = createRoute({

@@ -1,8 +1,9 @@
 // Routes of the organization and of the own account.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { readPage } from '../parts/list-search.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { shell } from './frame.ts';
+import { screen } from './screen.ts';
 
 const organization = createRoute({
   getParentRoute: () => shell,
@@ -13,16 +14,13 @@ const organization = createRoute({
 const members = createRoute({
   getParentRoute: () => organization,
   path: '/members',
-  component: lazyRouteComponent(
-    () => import('../screens/organization/members/members.tsx'),
-    'Members',
-  ),
+  component: screen(() => import('../screens/organization/members/members.tsx'), 'Members'),
 });
 
 const keys = createRoute({
   getParentRoute: () => organization,
   path: '/keys',
-  component: lazyRouteComponent(() => import('../screens/organization/keys/keys.tsx'), 'Keys'),
+  component: screen(() => import('../screens/organization/keys/keys.tsx'), 'Keys'),
 });
 
 const clients = createRoute({
@@ -30,29 +28,26 @@ const clients = createRoute({
   path: '/clients',
   validateSearch: ({ client }: Record<string, unknown>): { client?: string } =>
     typeof client === 'string' ? { client } : {},
-  component: lazyRouteComponent(
-    () => import('../screens/organization/clients/clients.tsx'),
-    'Clients',
-  ),
+  component: screen(() => import('../screens/organization/clients/clients.tsx'), 'Clients'),
 });
 
 const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
   validateSearch: readPage,
-  component: lazyRouteComponent(() => import('../screens/organization/audit/audit.tsx'), 'Audit'),
+  component: screen(() => import('../screens/organization/audit/audit.tsx'), 'Audit'),
 });
 
 export const ownAccount = createRoute({
   getParentRoute: () => shell,
   path: '/me',
-  component: lazyRouteComponent(() => import('../screens/account/account.tsx'), 'Account'),
+  component: screen(() => import('../screens/account/account.tsx'), 'Account'),
 });
 
 export const ownSecurity = createRoute({
   getParentRoute: () => shell,
   path: '/me/security',
-  component: lazyRouteComponent(() => import('../screens/security/security.tsx'), 'Security'),
+  component: screen(() => import('../screens/security/security.tsx'), 'Security'),
 });
 
 export const organizationRoutes = organization.addChildren([members, keys, clients, audit]);

@@ -1,23 +1,24 @@
 // Routes of rules and of the outputs that they and the data flows have.
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { readListSearch, readPage } from '../parts/list-search.ts';
 import { readNewOutput } from '../screens/outputs/new-output-search.ts';
 import { readDeliverySearch, readOutputSearch } from '../screens/outputs/output-search.ts';
 import { readSimulationSearch } from '../screens/rules/rule-search.ts';
 import { workspace } from './frame.ts';
+import { screen } from './screen.ts';
 
 const outputs = createRoute({
   getParentRoute: () => workspace,
   path: '/outputs',
   validateSearch: readOutputSearch,
-  component: lazyRouteComponent(() => import('../screens/outputs/output-list.tsx'), 'Outputs'),
+  component: screen(() => import('../screens/outputs/output-list.tsx'), 'Outputs'),
 });
 
 const newOutput = createRoute({
   getParentRoute: () => workspace,
   path: '/outputs/new',
   validateSearch: readNewOutput,
-  component: lazyRouteComponent(() => import('../screens/outputs/new-output.tsx'), 'NewOutput'),
+  component: screen(() => import('../screens/outputs/new-output.tsx'), 'NewOutput'),
 });
 
 const output = createRoute({
@@ -31,32 +32,26 @@ const outputDeliveries = createRoute({
   getParentRoute: () => workspace,
   path: '/outputs/$outputId/deliveries',
   validateSearch: readDeliverySearch,
-  component: lazyRouteComponent(
-    () => import('../screens/outputs/output-deliveries.tsx'),
-    'OutputDeliveries',
-  ),
+  component: screen(() => import('../screens/outputs/output-deliveries.tsx'), 'OutputDeliveries'),
 });
 
 const outputSettings = createRoute({
   getParentRoute: () => workspace,
   path: '/outputs/$outputId/settings',
-  component: lazyRouteComponent(
-    () => import('../screens/outputs/output-settings.tsx'),
-    'OutputSettings',
-  ),
+  component: screen(() => import('../screens/outputs/output-settings.tsx'), 'OutputSettings'),
 });
 
 const rules = createRoute({
   getParentRoute: () => workspace,
   path: '/rules',
   validateSearch: readListSearch,
-  component: lazyRouteComponent(() => import('../screens/rules/rule-list.tsx'), 'Rules'),
+  component: screen(() => import('../screens/rules/rule-list.tsx'), 'Rules'),
 });
 
 const newRule = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/new',
-  component: lazyRouteComponent(() => import('../screens/rules/new-rule.tsx'), 'NewRule'),
+  component: screen(() => import('../screens/rules/new-rule.tsx'), 'NewRule'),
 });
 
 const rule = createRoute({
@@ -69,34 +64,34 @@ const rule = createRoute({
 const ruleEdit = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/$ruleId/edit',
-  component: lazyRouteComponent(() => import('../screens/rules/rule-edit.tsx'), 'RuleEdit'),
+  component: screen(() => import('../screens/rules/rule-edit.tsx'), 'RuleEdit'),
 });
 
 const logicList = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/logic',
   validateSearch: readListSearch,
-  component: lazyRouteComponent(() => import('../screens/rules/logic/logic-list.tsx'), 'LogicList'),
+  component: screen(() => import('../screens/rules/logic/logic-list.tsx'), 'LogicList'),
 });
 
 const logicPage = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/logic/$logicId',
-  component: lazyRouteComponent(() => import('../screens/rules/logic/logic-page.tsx'), 'LogicPage'),
+  component: screen(() => import('../screens/rules/logic/logic-page.tsx'), 'LogicPage'),
 });
 
 const ruleRuns = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/$ruleId/runs',
   validateSearch: readPage,
-  component: lazyRouteComponent(() => import('../screens/rules/rule-runs.tsx'), 'RuleRuns'),
+  component: screen(() => import('../screens/rules/rule-runs.tsx'), 'RuleRuns'),
 });
 
 const ruleSimulate = createRoute({
   getParentRoute: () => workspace,
   path: '/rules/$ruleId/simulate',
   validateSearch: readSimulationSearch,
-  component: lazyRouteComponent(() => import('../screens/rules/rule-simulate.tsx'), 'RuleSimulate'),
+  component: screen(() => import('../screens/rules/rule-simulate.tsx'), 'RuleSimulate'),
 });
 
 export const outputRoutes = [outputs, newOutput, output, outputDeliveries, outputSettings] as const;

@@ -1,6 +1,7 @@
 // Routes of a workspace's settings: one for each tab.
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { workspace } from './frame.ts';
+import { screen } from './screen.ts';
 
 const settings = createRoute({ getParentRoute: () => workspace, path: '/settings' });
 
@@ -15,49 +16,43 @@ const start = createRoute({
 const general = createRoute({
   getParentRoute: () => settings,
   path: '/general',
-  component: lazyRouteComponent(() => import('../screens/settings/general/general.tsx'), 'General'),
+  component: screen(() => import('../screens/settings/general/general.tsx'), 'General'),
 });
 
 const hours = createRoute({
   getParentRoute: () => settings,
   path: '/hours',
-  component: lazyRouteComponent(() => import('../screens/settings/hours/hours.tsx'), 'Hours'),
+  component: screen(() => import('../screens/settings/hours/hours.tsx'), 'Hours'),
 });
 
 const retention = createRoute({
   getParentRoute: () => settings,
   path: '/retention',
-  component: lazyRouteComponent(
-    () => import('../screens/settings/retention/retention.tsx'),
-    'Retention',
-  ),
+  component: screen(() => import('../screens/settings/retention/retention.tsx'), 'Retention'),
 });
 
 const usage = createRoute({
   getParentRoute: () => settings,
   path: '/usage',
-  component: lazyRouteComponent(() => import('../screens/settings/usage/usage.tsx'), 'Usage'),
+  component: screen(() => import('../screens/settings/usage/usage.tsx'), 'Usage'),
 });
 
 const tags = createRoute({
   getParentRoute: () => settings,
   path: '/tags',
-  component: lazyRouteComponent(() => import('../screens/settings/tags/tags.tsx'), 'Tags'),
+  component: screen(() => import('../screens/settings/tags/tags.tsx'), 'Tags'),
 });
 
 const fields = createRoute({
   getParentRoute: () => settings,
   path: '/fields',
-  component: lazyRouteComponent(() => import('../screens/settings/fields/fields.tsx'), 'Fields'),
+  component: screen(() => import('../screens/settings/fields/fields.tsx'), 'Fields'),
 });
 
 const members = createRoute({
   getParentRoute: () => settings,
   path: '/members',
-  component: lazyRouteComponent(
-    () => import('../screens/settings/members/members.tsx'),
-    'WorkspaceMembers',
-  ),
+  component: screen(() => import('../screens/settings/members/members.tsx'), 'WorkspaceMembers'),
 });
 
 const tabs = [start, general, hours, retention, usage, tags, fields, members] as const;

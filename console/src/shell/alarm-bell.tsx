@@ -1,17 +1,15 @@
 // Alarm bell: how many alarms are open, and a way to the newest ones from every page.
 import { Bell } from 'lucide-react';
-import { lazy, Suspense, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { useAlarmRefresh } from '../live/use-alarm-events.ts';
+import { late } from '../parts/late.tsx';
 import { useWorkspaceId } from '../session/last-workspace.ts';
 import { useFormats, useWords } from '../words/language.tsx';
 import { useOpenAlarms } from './open-alarms.ts';
 import { shellWords } from './shell-words.ts';
-import styles from './shell.module.css';
+import styles from './alarm-bell.module.css';
 
-const Menu = lazy(async () => {
-  const { AlarmMenu } = await import('../screens/alarms/alarm-menu.tsx');
-  return { default: AlarmMenu };
-});
+const Menu = late('Menu', async () => (await import('../screens/alarms/alarm-menu.tsx')).AlarmMenu);
 
 /** What the counter has room for. */
 const shownMax = 99;
@@ -47,11 +45,7 @@ export function AlarmBell() {
         className={styles['menu']}
         onToggle={({ newState }) => setOpen(newState === 'open')}
       >
-        {isOpen && (
-          <Suspense>
-            <Menu workspaceId={workspaceId} close={() => closePopover(menu)} />
-          </Suspense>
-        )}
+        {isOpen && <Menu workspaceId={workspaceId} close={() => closePopover(menu)} />}
       </div>
     </>
   );

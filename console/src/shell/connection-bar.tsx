@@ -1,22 +1,32 @@
-// Connection bar: says that the stream is lost, since when, and when it tries again.
+// Connection bar: says that the platform does not answer, since when, and when it is tried again.
+import { connection } from '../live/connection.ts';
 import { tryNow } from '../live/stream.ts';
 import { useNow } from '../live/use-now.ts';
 import { useStreamStatus } from '../live/use-stream.ts';
+import { useWatchedValue } from '../live/watched-value.ts';
 import { useFormats, useWords } from '../words/language.tsx';
-import { shellWords } from './shell-words.ts';
-import styles from './shell.module.css';
+import { connectionWords } from './connection-words.ts';
+import styles from './connection-bar.module.css';
 
 export function ConnectionBar() {
-  const words = useWords(shellWords);
+  const words = useWords(connectionWords);
   const formats = useFormats();
-  const { lostAtMs, nextTryMs = 0 } = useStreamStatus();
+  const stream = useStreamStatus();
+  const requests = useWatchedValue(connection.state);
+  const { lostAtMs, nextTryMs = 0 } = requests.lostAtMs === undefined ? stream : requests;
   const now = useNow();
   if (lostAtMs === undefined) return null;
   const seconds = Math.max(0, Math.ceil((nextTryMs - now) / 1_000));
   return (
     <div className={styles['lost']}>
       <span>{words.lost(formats.clock(new Date(lostAtMs).toISOString()), seconds)}</span>
-      <button type="button" onClick={tryNow}>
+      <button
+        type="button"
+        onClick={() => {
+          tryNow();
+          void connection.tryNow();
+        }}
+      >
         {words.tryNow}
       </button>
     </div>

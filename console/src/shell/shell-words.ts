@@ -35,9 +35,6 @@ export const shellWords = wordSet(
     goHome: 'Go home',
     noWorkspace: 'No workspace is open to you yet',
     noWorkspaceNote: 'Ask an owner of the organization to add you to one.',
-    lost: (at: string, seconds: number) =>
-      `Connection lost at ${at}, showing what was there; trying again in ${seconds} s`,
-    tryNow: 'Try now',
   },
   {
     main: 'Hauptmenü',
@@ -72,8 +69,5 @@ export const shellWords = wordSet(
     goHome: 'Zum Start',
     noWorkspace: 'Ihnen ist noch kein Arbeitsbereich geöffnet',
     noWorkspaceNote: 'Bitten Sie einen Eigentümer der Organisation darum.',
-    lost: (at: string, seconds: number) =>
-      `Verbindung um ${at} verloren, hier steht der Stand davor; nächster Versuch in ${seconds} s`,
-    tryNow: 'Jetzt versuchen',
   },
 );

@@ -1,20 +1,14 @@
 // Shell: side bar, top bar and connection bar around the screens of a workspace.
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { late } from '../parts/late.tsx';
 import { PathPlace } from '../parts/page.tsx';
-import { hasSession, isClosed, useAccount } from '../session/session.ts';
-import { ConnectionBar } from './connection-bar.tsx';
+import { isClosed, useAccount } from '../session/session.ts';
+import { ConnectionBar, Tools } from './late-tools.ts';
 import { BottomBar, SideBar } from './side-bar.tsx';
 import styles from './shell.module.css';
 import { TopBar } from './top-bar.tsx';
 import { useWords } from '../words/language.tsx';
 import { shellWords } from './shell-words.ts';
-
-// Asked for together with the first data, so that keys work as soon as there are rows.
-const load = async () => (await import('./tools.tsx')).Tools;
-const early = hasSession() ? load() : undefined;
-const Tools = late(() => early ?? load());
 
 /** Leads to the page for a second factor when the organization demands one from now on. */
 export function Shell() {

@@ -2,12 +2,24 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
 import { usePaletteText, watchShowKeys } from '../palette/palette-state.ts';
+import { useWatchedValue } from '../live/watched-value.ts';
+import { signingIn } from '../session/sign-in-again.ts';
 import { late } from '../parts/late.tsx';
 import { useNotedRecents } from '../palette/use-recents.ts';
+import { useKeptFocus } from './use-kept-focus.ts';
 import { useFollowedPreferences } from './use-followed-preferences.ts';
 
-const Palette = late(async () => (await import('../palette/palette.tsx')).Palette);
-const KeysDialog = late(async () => (await import('../keys/keys-dialog.tsx')).KeysDialog);
+export { AlarmBell } from './alarm-bell.tsx';
+export { ConnectionBar } from './connection-bar.tsx';
+
+const Palette = late('Palette', async () => (await import('../palette/palette.tsx')).Palette);
+const KeysDialog = late(
+  'KeysDialog',
+  async () => (await import('../keys/keys-dialog.tsx')).KeysDialog,
+);
+const SignInAgain = late('SignInAgain', async () => {
+  return (await import('../screens/sign-in/sign-in-again.tsx')).SignInAgain;
+});
 
 export function Tools() {
   const [isHelping, setHelping] = useState(false);
@@ -16,11 +28,15 @@ export function Tools() {
   useKeys(help);
   useNotedRecents();
   useFollowedPreferences();
+  useKeptFocus();
+  useEffect(() => signingIn.offer(), []);
+  const isSigningIn = useWatchedValue(signingIn.isAsked);
   useEffect(() => watchShowKeys(help), [help]);
   return (
     <>
       {typed !== undefined && <Palette typed={typed} />}
       {isHelping && <KeysDialog close={() => setHelping(false)} />}
+      {isSigningIn && <SignInAgain />}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { Search } from 'lucide-react';
 import { useEffect } from 'react';
 import { openPalette } from '../palette/palette-state.ts';
 import { useWords } from '../words/language.tsx';
-import { AlarmBell } from './alarm-bell.tsx';
+import { AlarmBell } from './late-tools.ts';
 import { shellWords } from './shell-words.ts';
 import styles from './shell.module.css';
 
@@ -28,7 +28,9 @@ export function TopBar({ placePath }: { readonly placePath: (place: HTMLElement 
         <span>{words.search}</span>
         <kbd aria-hidden="true">{controlKey} K</kbd>
       </button>
-      <AlarmBell />
+      <span className={styles['bellPlace']}>
+        <AlarmBell />
+      </span>
     </header>
   );
 }

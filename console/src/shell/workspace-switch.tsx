@@ -1,6 +1,7 @@
 // Workspace switch: opens another workspace of the organization, or creates one.
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { late } from '../parts/late.tsx';
 import { useWorkspaceId } from '../session/last-workspace.ts';
 import { useAccount, useWorkspaces } from '../session/session.ts';
 import { useWords } from '../words/language.tsx';
@@ -9,9 +10,8 @@ import styles from './shell.module.css';
 
 const createChoice = 'new';
 
-const NewWorkspace = lazy(async () => {
-  const loaded = await import('../screens/settings/new-workspace.tsx');
-  return { default: loaded.NewWorkspace };
+const NewWorkspace = late('NewWorkspace', async () => {
+  return (await import('../screens/settings/new-workspace.tsx')).NewWorkspace;
 });
 
 export function WorkspaceSwitch() {
@@ -37,11 +37,7 @@ export function WorkspaceSwitch() {
           <CreateOption />
         </select>
       </label>
-      {isCreating && (
-        <Suspense>
-          <NewWorkspace close={() => setCreating(false)} />
-        </Suspense>
-      )}
+      {isCreating && <NewWorkspace close={() => setCreating(false)} />}
     </>
   );
 }

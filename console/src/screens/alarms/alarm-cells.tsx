@@ -102,6 +102,7 @@ export function ActionsCell({ alarm, acknowledge, clear }: ActionsProps) {
     <span className={styles['actions']}>
       {state === 'OPEN' && (
         <Button
+          needs="rule: update"
           look="ghost"
           isIcon
           tabIndex={-1}
@@ -114,6 +115,7 @@ export function ActionsCell({ alarm, acknowledge, clear }: ActionsProps) {
       )}
       {state !== 'CLEARED' && (
         <Button
+          needs="rule: update"
           look="ghost"
           isIcon
           tabIndex={-1}

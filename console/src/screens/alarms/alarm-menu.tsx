@@ -73,6 +73,7 @@ function MenuRow({ alarm, close, acknowledge }: MenuRowProps) {
         </small>
       </span>
       <Button
+        needs="rule: update"
         look="ghost"
         isIcon
         aria-label={words.acknowledgeOne(name)}

@@ -94,12 +94,13 @@ function Actions({ alarm, actions }: ActionsProps) {
   if (alarm.state === 'CLEARED') return null;
   return (
     <>
-      <Button aria-keyshortcuts="y" onClick={() => setClearing(true)}>
+      <Button needs="rule: update" aria-keyshortcuts="y" onClick={() => setClearing(true)}>
         <CircleCheckBig aria-hidden="true" />
         {words.clear}
       </Button>
       {alarm.state === 'OPEN' && (
         <Button
+          needs="rule: update"
           look="primary"
           aria-keyshortcuts="e"
           onClick={() => void actions.acknowledge(alarm)}

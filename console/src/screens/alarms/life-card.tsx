@@ -106,7 +106,7 @@ function CommentForm({ alarm, actions }: LifeCardProps) {
         value={content}
         onChange={(event) => setContent(event.currentTarget.value)}
       />
-      <Button type="submit" disabled={content.trim() === ''}>
+      <Button needs="rule: update" type="submit" disabled={content.trim() === ''}>
         {words.addComment}
       </Button>
     </form>

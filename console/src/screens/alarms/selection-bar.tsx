@@ -48,16 +48,20 @@ export function SelectionBar(props: SelectionBarProps) {
       </Button>
       <span className="grow" />
       {!selection.isAll && selection.count <= commentsMax && (
-        <Button onClick={() => setAsked('comment')}>
+        <Button needs="rule: update" onClick={() => setAsked('comment')}>
           <MessageSquare aria-hidden="true" />
           {words.comment}
         </Button>
       )}
-      <Button onClick={() => setAsked('clear')}>
+      <Button needs="rule: update" onClick={() => setAsked('clear')}>
         <CircleCheckBig aria-hidden="true" />
         {words.clear}
       </Button>
-      <Button look="primary" onClick={() => done(actions.acknowledgeMany(targets))}>
+      <Button
+        needs="rule: update"
+        look="primary"
+        onClick={() => done(actions.acknowledgeMany(targets))}
+      >
         <Check aria-hidden="true" />
         {words.acknowledge}
       </Button>

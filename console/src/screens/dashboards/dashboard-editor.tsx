@@ -7,8 +7,7 @@ import { Sheet } from '../../parts/card.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { late } from '../../parts/late.tsx';
-import { ReadOnlyNote } from '../../parts/read-only-note.tsx';
-import { Empty, Failure } from '../../parts/states.tsx';
+import { Empty } from '../../parts/states.tsx';
 import { UnsavedBar } from '../../parts/unsaved-bar.tsx';
 import { useNarrow } from '../../parts/rows/use-narrow.ts';
 import { useWorkspaces } from '../../session/session.ts';
@@ -31,11 +30,14 @@ import { Kiosk } from './kiosk.tsx';
 import { RangeBar, RangeSentence } from './range-bar.tsx';
 import { useDashboardEdit } from './use-dashboard-edit.ts';
 
-const DashboardSettings = late(async () => {
+const DashboardSettings = late('DashboardSettings', async () => {
   return (await import('./dashboard-settings.tsx')).DashboardSettings;
 });
-const ShareDialog = late(async () => (await import('./share/share-dialog.tsx')).ShareDialog);
-const TileForm = late(async () => (await import('./form/tile-form.tsx')).TileForm);
+const ShareDialog = late(
+  'ShareDialog',
+  async () => (await import('./share/share-dialog.tsx')).ShareDialog,
+);
+const TileForm = late('TileForm', async () => (await import('./form/tile-form.tsx')).TileForm);
 
 interface DashboardEditorProps {
   readonly dashboard: Dashboard;
@@ -78,7 +80,6 @@ export function DashboardEditor({ dashboard, configuration, list }: DashboardEdi
         )
       }
     >
-      {isEditing && <ReadOnlyNote workspaceId={workspaceId} scope="dashboard" verb="update" />}
       {description !== null && description !== '' && <p className="mute">{description}</p>}
       <DashboardFrame
         workspaceId={workspaceId}
@@ -99,8 +100,11 @@ export function DashboardEditor({ dashboard, configuration, list }: DashboardEdi
       </DashboardFrame>
       {editor.isChanged && (
         <div className={styles['editBar']}>
-          {editor.error !== null && <Failure error={editor.error} />}
-          <UnsavedBar editor={editor} within={`/w/${workspaceId}/dashboards/${id}`} />
+          <UnsavedBar
+            needs="dashboard: update"
+            editor={editor}
+            within={`/w/${workspaceId}/dashboards/${id}`}
+          />
         </div>
       )}
       {search.kiosk === true && <Kiosk leave={() => change(withoutKiosk(search))} />}
@@ -158,11 +162,11 @@ function Actions({ dashboard, isEditing, change, open, leave }: ActionsProps) {
     <>
       {isEditing ? (
         <>
-          <Button onClick={() => open('tile')}>
+          <Button needs="dashboard: update" onClick={() => open('tile')}>
             <Plus aria-hidden="true" />
             {words.addTile}
           </Button>
-          <Button onClick={() => open('settings')}>
+          <Button needs="dashboard: update" onClick={() => open('settings')}>
             <SlidersHorizontal aria-hidden="true" />
             {words.dashboardSettings}
           </Button>
@@ -170,7 +174,7 @@ function Actions({ dashboard, isEditing, change, open, leave }: ActionsProps) {
       ) : (
         <>
           <CurlButton request={{ path: `/v3/dashboards/${dashboard.id}` }} />
-          <Button onClick={() => open('share')}>
+          <Button needs="dashboard: update" onClick={() => open('share')}>
             <Share2 aria-hidden="true" />
             {words.share}
           </Button>
@@ -182,6 +186,7 @@ function Actions({ dashboard, isEditing, change, open, leave }: ActionsProps) {
       )}
       {!isNarrow && (
         <Button
+          needs="dashboard: update"
           look={isEditing ? 'primary' : 'plain'}
           onClick={() => (isEditing ? leave() : change({ edit: true }))}
         >
@@ -201,7 +206,7 @@ function NoTiles({ id, add }: { readonly id: string; readonly add: () => void })
         title={words.noTiles}
         note={words.noTilesNote}
         actions={
-          <Button look="primary" onClick={add}>
+          <Button needs="dashboard: update" look="primary" onClick={add}>
             <Plus aria-hidden="true" />
             {words.addTile}
           </Button>

@@ -130,7 +130,12 @@ function Actions() {
         <History aria-hidden="true" />
         {words.replayLink}
       </ButtonLink>
-      <Button look="primary" disabled={!isChanged || isSaving} onClick={() => save()}>
+      <Button
+        needs="deviceType: update"
+        look="primary"
+        disabled={!isChanged || isSaving}
+        onClick={() => save()}
+      >
         {isSaving ? words.saving : words.save}
       </Button>
     </>

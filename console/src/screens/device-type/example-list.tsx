@@ -104,6 +104,7 @@ function ExampleRow({ example, run, load, keep }: ExampleRowProps) {
         <span className="mute">{run === undefined ? words.notRun : verdict}</span>
         <span className="grow" />
         <Button
+          needs="deviceType: update"
           look="ghost"
           isIcon
           aria-label={`${words.remove}: ${example.name}`}
@@ -115,7 +116,10 @@ function ExampleRow({ example, run, load, keep }: ExampleRowProps) {
       {run !== undefined && !isPassing && (
         <div className={styles['failed']}>
           <DiffBlock lines={diffLines(linesOf(example.emits), linesOf(run.emits))} />
-          <Button onClick={() => keep.save({ ...example, emits: run.emits })}>
+          <Button
+            needs="deviceType: update"
+            onClick={() => keep.save({ ...example, emits: run.emits })}
+          >
             {words.accept}
           </Button>
         </div>
@@ -148,7 +152,9 @@ function NewExample({ isFull, save }: NewExampleProps) {
         maxLength={100}
         onChange={({ target }) => setName(target.value)}
       />
-      <Button type="submit">{words.saveExample}</Button>
+      <Button needs="deviceType: update" type="submit">
+        {words.saveExample}
+      </Button>
     </form>
   );
 }

@@ -6,6 +6,7 @@ import { Card } from '../../parts/card.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { useMayDo } from '../../session/permissions.ts';
 import { useWords } from '../../words/language.tsx';
 import { useEditedType } from './edited-type.tsx';
 import { type TopicSchema, topicSchemasOf, withoutKey } from './schema-keys.ts';
@@ -85,11 +86,12 @@ function TopicCard({ schema: { topic, keys, json }, save }: TopicCardProps) {
       note={words.keys(keys.length)}
       actions={
         <>
-          <Button onClick={() => setEdited('')}>
+          <Button needs="deviceType: update" onClick={() => setEdited('')}>
             <Plus aria-hidden="true" />
             {words.addKey}
           </Button>
           <Button
+            needs="deviceType: update"
             look="ghost"
             isIcon
             aria-label={words.removeTopic(topic)}
@@ -119,6 +121,7 @@ interface KeyTableProps extends TopicCardProps {
 }
 
 function KeyTable({ schema: { topic, keys, json }, save, edit }: KeyTableProps) {
+  const mayEdit = useMayDo('deviceType: update');
   const words = useWords(schemaWords);
   if (keys.length === 0) return <p className={styles['none']}>{words.noKey}</p>;
   return (
@@ -139,7 +142,7 @@ function KeyTable({ schema: { topic, keys, json }, save, edit }: KeyTableProps) 
           {keys.map(({ key, type, unit, counterType, title, isRequired }) => (
             <tr key={key}>
               <td>
-                <button type="button" onClick={() => edit(key)}>
+                <button type="button" disabled={!mayEdit} onClick={() => edit(key)}>
                   {key}
                 </button>
                 {isRequired && <span className="faint"> {words.required}</span>}
@@ -150,6 +153,7 @@ function KeyTable({ schema: { topic, keys, json }, save, edit }: KeyTableProps) 
               <td className="mute">{title}</td>
               <td>
                 <Button
+                  needs="deviceType: update"
                   look="ghost"
                   isIcon
                   aria-label={words.removeKey(key)}
@@ -182,6 +186,7 @@ function JsonSchema({ schema: { topic, json }, save }: TopicCardProps) {
         onChange={({ target }) => setText(target.value)}
       />
       <Button
+        needs="deviceType: update"
         disabled={text === json}
         onClick={() => void save({ [topic]: text }, words.topicSaved(topic))}
       >
@@ -207,7 +212,9 @@ function NewTopic({ save }: { readonly save: (topic: string) => Promise<boolean>
         maxLength={100}
         onChange={({ target }) => setTopic(target.value)}
       />
-      <Button type="submit">{words.addTopic}</Button>
+      <Button needs="deviceType: update" type="submit">
+        {words.addTopic}
+      </Button>
     </form>
   );
 }

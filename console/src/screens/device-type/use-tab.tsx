@@ -5,10 +5,11 @@ import { Copy, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { Ago } from '../../parts/ago.tsx';
+import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Answered, Bone, Empty, Failure } from '../../parts/states.tsx';
+import { Answered, Bone, Empty } from '../../parts/states.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -121,11 +122,11 @@ function Record() {
         <dd className="mono">{type.libraryPath ?? '–'}</dd>
       </dl>
       <div className={styles['acts']}>
-        <Button disabled={copy.isPending} onClick={() => copy.mutate()}>
+        <Button needs="deviceType: create" disabled={copy.isPending} onClick={() => copy.mutate()}>
           <Copy aria-hidden="true" />
           {words.copy}
         </Button>
-        <Button look="danger" onClick={() => setAsking(true)}>
+        <Button needs="deviceType: delete" look="danger" onClick={() => setAsking(true)}>
           <Trash2 aria-hidden="true" />
           {words.remove}
         </Button>
@@ -188,7 +189,7 @@ function Removal({ close }: { readonly close: () => void }) {
       }
     >
       <p>{words.removeNote}</p>
-      {remove.error !== null && <Failure error={remove.error} />}
+      <ActionFailure error={remove.error} />
     </Dialog>
   );
 }

@@ -61,11 +61,11 @@ function usePageActions() {
     common: (
       <>
         <CopyButton content={curlOf({ path }, location.origin)} label={copy} />
-        <Button onClick={() => open('import')}>
+        <Button needs="deviceType: create" onClick={() => open('import')}>
           <FolderUp aria-hidden="true" />
           {words.importLibrary}
         </Button>
-        <Button look="primary" onClick={() => open('create')}>
+        <Button needs="deviceType: create" look="primary" onClick={() => open('create')}>
           <Plus aria-hidden="true" />
           {words.create}
         </Button>
@@ -171,8 +171,10 @@ function NoType({
       curl={{ method: 'POST', path: '/v3/device-types', body }}
       actions={
         <>
-          <Button onClick={() => open('import')}>{words.importLibrary}</Button>
-          <Button look="primary" onClick={() => open('create')}>
+          <Button needs="deviceType: create" onClick={() => open('import')}>
+            {words.importLibrary}
+          </Button>
+          <Button needs="deviceType: create" look="primary" onClick={() => open('create')}>
             {words.create}
           </Button>
         </>

@@ -66,7 +66,11 @@ export function ImportResult({ file, settings, importing, work }: ImportResultPr
           </Button>
         )}
         {ready > 0 && (
-          <Button look="primary" onClick={() => void importing.importReady(settings)}>
+          <Button
+            needs="asset: create"
+            look="primary"
+            onClick={() => void importing.importReady(settings)}
+          >
             {words.importNow(formats.count(ready), ready)}
           </Button>
         )}

@@ -16,7 +16,10 @@ import { devicesWords } from './devices-words.ts';
 import { FilterChips } from './filter/filter-chips.tsx';
 import styles from './devices.module.css';
 
-const ColumnDialog = late(async () => (await import('./columns/column-dialog.tsx')).ColumnDialog);
+const ColumnDialog = late(
+  'ColumnDialog',
+  async () => (await import('./columns/column-dialog.tsx')).ColumnDialog,
+);
 
 /** A person types several letters in this time. */
 const typingMs = 160;

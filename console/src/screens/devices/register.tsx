@@ -6,7 +6,6 @@ import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Sheet } from '../../parts/card.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Failure } from '../../parts/states.tsx';
 import { useAccount } from '../../session/session.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { useWords } from '../../words/language.tsx';
@@ -20,6 +19,7 @@ import {
   type Registration,
 } from './register-requests.ts';
 import { registerWords } from './register-words.ts';
+import { ActionFailure } from '../../parts/action-failure.tsx';
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/devices/new');
 const newFlow = '';
@@ -117,12 +117,12 @@ function RegisterForm({ workspaceId, deviceId, isBusy, error, register }: Regist
           value={sent.description}
           onChange={(event) => change({ description: event.target.value })}
         />
-        {error !== null && <Failure error={error} />}
+        <ActionFailure error={error} />
         <div className={styles['formEnd']}>
           <ButtonLink to="/w/$workspaceId/devices" params={{ workspaceId }}>
             {words.cancel}
           </ButtonLink>
-          <Button look="primary" type="submit" disabled={isBusy}>
+          <Button needs="asset: create" look="primary" type="submit" disabled={isBusy}>
             {words.register}
           </Button>
         </div>

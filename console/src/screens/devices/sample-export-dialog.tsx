@@ -6,10 +6,10 @@ import { Button, FileLink } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
-import { Failure } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { BulkSelection } from './bulk-work.ts';
 import { sampleExportWords } from './sample-export-words.ts';
+import { ActionFailure } from '../../parts/action-failure.tsx';
 
 const pollMs = 500;
 const bytesOfMegabyte = 1_000_000;
@@ -104,7 +104,7 @@ function ExportProgress({ id, close }: { readonly id: string; readonly close: ()
       <progress aria-label={words.title} value={devicesDone} max={Math.max(1, devices)} />
       <p className="mute">{state === 'RUNNING' ? words.goesOn : words.kept}</p>
       {found.data?.incomplete === true && <p>{words.incomplete}</p>}
-      {failure !== null && <Failure error={failure} />}
+      <ActionFailure error={failure} />
     </Dialog>
   );
 }

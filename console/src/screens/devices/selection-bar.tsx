@@ -1,7 +1,7 @@
 // Selection bar: what can be done with the selected devices, and how far it is.
 import { Download, FileDown, FolderInput, Power, PowerOff, Tag, Trash2, X } from 'lucide-react';
 import { useMemo } from 'react';
-import { usePageActions } from '../../palette/page-actions.ts';
+import { type PageAction, usePageActions } from '../../palette/page-actions.ts';
 import { Button } from '../../parts/button.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -49,7 +49,12 @@ export function SelectionBar(props: SelectionBarProps) {
           {words.selectAll(formats.count(total))}
         </button>
       )}
-      <Button look="ghost" aria-keyshortcuts="Escape" onClick={selection.clear}>
+      <Button
+        needs="asset: update"
+        look="ghost"
+        aria-keyshortcuts="Escape"
+        onClick={selection.clear}
+      >
         <X aria-hidden="true" />
         {words.clear}
       </Button>
@@ -68,11 +73,21 @@ function useSelectionActions({ selection, exporting, ask }: SelectionBarProps, c
   const exportNow = () => exportSelected(selection, exporting);
   usePageActions(
     useMemo(
-      () => [
-        { label: words.tagDevices(said), icon: Tag, run: () => ask('tag') },
-        { label: words.moveDevices(said), icon: FolderInput, run: () => ask('move') },
+      (): PageAction[] => [
+        { label: words.tagDevices(said), icon: Tag, run: () => ask('tag'), needs: 'asset: update' },
+        {
+          label: words.moveDevices(said),
+          icon: FolderInput,
+          run: () => ask('move'),
+          needs: 'asset: update',
+        },
         { label: words.exportDevices(said), icon: Download, run: exportNow },
-        { label: words.removeDevices(said), icon: Trash2, run: () => ask('delete') },
+        {
+          label: words.removeDevices(said),
+          icon: Trash2,
+          run: () => ask('delete'),
+          needs: 'asset: delete',
+        },
       ],
       // oxlint-disable-next-line react-hooks/exhaustive-deps -- another selection has another number
       [said, words, ask],
@@ -97,17 +112,17 @@ function WorkButtons(props: SelectionBarProps) {
         <Tag aria-hidden="true" />
         {words.tag}
       </Button>
-      <Button onClick={() => ask('move')}>
+      <Button needs="asset: update" onClick={() => ask('move')}>
         <FolderInput aria-hidden="true" />
         {words.move}
       </Button>
       {hasSwitch && (
         <>
-          <Button onClick={() => change('activate')}>
+          <Button needs="asset: update" onClick={() => change('activate')}>
             <Power aria-hidden="true" />
             {words.activate}
           </Button>
-          <Button onClick={() => change('deactivate')}>
+          <Button needs="asset: update" onClick={() => change('deactivate')}>
             <PowerOff aria-hidden="true" />
             {words.deactivate}
           </Button>
@@ -124,7 +139,7 @@ function WorkButtons(props: SelectionBarProps) {
         <FileDown aria-hidden="true" />
         {exportWords.title}
       </Button>
-      <Button look="danger" onClick={() => ask('delete')}>
+      <Button look="danger" needs="asset: delete" onClick={() => ask('delete')}>
         <Trash2 aria-hidden="true" />
         {words.remove}
       </Button>

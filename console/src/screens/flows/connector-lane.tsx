@@ -71,7 +71,9 @@ function Choice({ workspaceId, draft, change }: LaneProps) {
         ))}
       </SelectField>
       <span>
-        <Button onClick={() => setCreating(true)}>{words.newConnector}</Button>
+        <Button needs="dataFlow: create" onClick={() => setCreating(true)}>
+          {words.newConnector}
+        </Button>
       </span>
       {isCreating && (
         <NewConnector

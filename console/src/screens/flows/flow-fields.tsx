@@ -1,9 +1,8 @@
 // Flow fields: the sentence, name, description and retention, and the lanes, with what the platform said of them.
 import { useQuery } from '@tanstack/react-query';
-import { faultAt, faultsElsewhere, faultsOf } from '../../api/field-faults.ts';
+import { faultAt, faultsOf } from '../../api/field-faults.ts';
 import { TextField } from '../../parts/field.tsx';
 import { NameFields } from '../../parts/name-fields.tsx';
-import { Refused } from '../../parts/refused.tsx';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import type { FlowDraft } from './flow-draft.ts';
@@ -21,12 +20,9 @@ interface FlowFieldsProps {
   readonly error: Error | null;
 }
 
-const atFields = ['name', 'description', 'retentionDays'];
-
 export function FlowFields({ workspaceId, flow, draft, change, error }: FlowFieldsProps) {
   const words = useWords(flowWords);
   const faults = faultsOf(error);
-  const refused = faultsElsewhere(faults, atFields);
   return (
     <>
       <Sentence workspaceId={workspaceId} flow={flow} draft={draft} />
@@ -41,7 +37,6 @@ export function FlowFields({ workspaceId, flow, draft, change, error }: FlowFiel
           onChange={(event) => change({ ...draft, retentionDays: event.currentTarget.value })}
         />
       </div>
-      {refused !== undefined && <Refused reason={refused} />}
       <FlowLanes workspaceId={workspaceId} flow={flow} draft={draft} change={change} />
     </>
   );

@@ -106,8 +106,9 @@ function FlowEditor({ flow }: { readonly flow: Flow }) {
         change={editor.change}
         error={editor.error}
       />
-      <UnsavedBar editor={editor} within={`/w/${workspaceId}/flows/${id}`}>
+      <UnsavedBar needs="dataFlow: update" editor={editor} within={`/w/${workspaceId}/flows/${id}`}>
         <RemoveRecord
+          needs="dataFlow: delete"
           name={flow.name}
           note={words.removeNote}
           send={() => ask(platform.DELETE('/v3/data-flows/{id}', { params: { path: { id } } }))}

@@ -51,6 +51,7 @@ export function NewFlow() {
         error={editor.error}
       />
       <UnsavedBar
+        needs="dataFlow: create"
         editor={editor}
         createLabel={words.create}
         isBlocked={editor.value.connectorId === ''}

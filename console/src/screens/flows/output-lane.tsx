@@ -103,7 +103,9 @@ function OutputLinks({ workspaceId, outputId }: OutputLinksProps) {
       >
         {words.openOutput}
       </ButtonLink>
-      <Button onClick={() => setTesting(true)}>{words.testOutput}</Button>
+      <Button needs="dataFlow: update" onClick={() => setTesting(true)}>
+        {words.testOutput}
+      </Button>
       {isTesting && (
         <TestDialog workspaceId={workspaceId} outputId={outputId} close={() => setTesting(false)} />
       )}

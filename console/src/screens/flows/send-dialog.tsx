@@ -1,10 +1,11 @@
 // Send dialog: a payload is handled like a real one, and the dialog shows its effects.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
+import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SelectField, TextArea } from '../../parts/field.tsx';
-import { CodeBlock, Empty, Failure } from '../../parts/states.tsx';
+import { CodeBlock, Empty } from '../../parts/states.tsx';
 import { useWords } from '../../words/language.tsx';
 import { commandFor } from './connectors/connector-kinds.ts';
 import { type Connector, devicesOf } from './flow-requests.ts';
@@ -78,7 +79,7 @@ export function SendDialog({ workspaceId, connector, flowIds, close }: SendDialo
         </form>
       )}
       <div aria-live="polite" className={styles['outcome']}>
-        {sending.error !== null && <Failure error={sending.error} />}
+        <ActionFailure error={sending.error} />
         {sending.receipt !== undefined && device !== undefined && (
           <SentEffects
             workspaceId={workspaceId}

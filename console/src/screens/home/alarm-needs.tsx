@@ -60,6 +60,7 @@ function AlarmNeed({ alarm }: { readonly alarm: Alarm }) {
           <Ago at={lastTriggered} />
         </span>
         <Button
+          needs="rule: update"
           look="ghost"
           isIcon
           aria-label={words.acknowledge(name)}

@@ -64,6 +64,7 @@ function Resend({ delivery }: { readonly delivery: Delivery }) {
   });
   return (
     <Button
+      needs="dataFlow: update"
       look={delivery.state === 'DEAD' ? 'plain' : 'ghost'}
       disabled={resend.isPending}
       onClick={() => resend.mutate()}

@@ -109,7 +109,7 @@ function NewForm({ workspaceId, editor }: NewFormProps) {
         faults={faultsOf(editor.error)}
         change={editor.change}
       />
-      <UnsavedBar editor={editor} createLabel={form.create} />
+      <UnsavedBar needs="dataFlow: create" editor={editor} createLabel={form.create} />
     </>
   );
 }

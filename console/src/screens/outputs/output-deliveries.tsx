@@ -51,7 +51,12 @@ function ResendFailed({ outputId }: { readonly outputId: string }) {
   const total = failed.data?.totalElements ?? 0;
   if (total === 0) return null;
   return (
-    <Button look="primary" disabled={resend.isPending} onClick={() => resend.mutate()}>
+    <Button
+      needs="dataFlow: update"
+      look="primary"
+      disabled={resend.isPending}
+      onClick={() => resend.mutate()}
+    >
       <RotateCw aria-hidden="true" />
       {words.resendAll(count(total))}
     </Button>

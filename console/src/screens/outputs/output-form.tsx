@@ -7,7 +7,6 @@ import { ask, platform } from '../../api/platform.ts';
 import { CheckField } from '../../parts/check-field.tsx';
 import { DevicePick } from '../../parts/device-pick.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
-import { Refused } from '../../parts/refused.tsx';
 import { useWords } from '../../words/language.tsx';
 import { formWords } from './form-words.ts';
 import type { OutputDraft } from './output-draft.ts';
@@ -31,7 +30,6 @@ export function OutputForm({ workspaceId, draft, faults, change }: OutputFormPro
   const hasFields = outputTypes[draft.type]?.fields !== undefined;
   return (
     <div className={styles['fields']}>
-      {faults.rest !== undefined && <Refused reason={faults.rest} />}
       <TextField
         label={words.name}
         error={faultAt(faults, 'name')}

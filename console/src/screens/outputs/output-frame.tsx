@@ -8,7 +8,6 @@ import { Tabs } from '../../parts/choice.tsx';
 import { CurlButton } from '../../parts/curl-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Answered, Bone, Empty } from '../../parts/states.tsx';
-import { useMay } from '../../session/permissions.ts';
 import { useWords } from '../../words/language.tsx';
 import { outputOf } from './output-requests.ts';
 import { targetOf } from './output-target.ts';
@@ -37,7 +36,6 @@ export function OutputFrame({
   const output = useQuery(outputOf(outputId));
   const [isTesting, setTesting] = useState(false);
   // A test sends.
-  const mayTest = useMay(workspaceId, 'dataFlow', 'update');
   const path = `/v3/output-connectors/${outputId}`;
   const isBuiltIn = output.data?.global === true;
   const name = output.data?.name ?? words.title;
@@ -56,7 +54,7 @@ export function OutputFrame({
         !isBuiltIn && (
           <>
             <CurlButton request={{ path: `${path}${request}` }} />
-            <Button disabled={!mayTest} onClick={() => setTesting(true)}>
+            <Button needs="dataFlow: update" onClick={() => setTesting(true)}>
               <Send aria-hidden="true" />
               {words.test}
             </Button>

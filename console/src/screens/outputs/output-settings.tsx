@@ -56,8 +56,13 @@ function Settings({ output, workspaceId }: SettingsProps) {
           faults={faultsOf(editor.error)}
           change={editor.change}
         />
-        <UnsavedBar editor={editor} within={`/w/${workspaceId}/outputs/${id}`}>
+        <UnsavedBar
+          needs="dataFlow: update"
+          editor={editor}
+          within={`/w/${workspaceId}/outputs/${id}`}
+        >
           <RemoveRecord
+            needs="dataFlow: delete"
             name={output.name}
             note={words.removeNote}
             send={() =>

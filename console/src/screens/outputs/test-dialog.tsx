@@ -2,11 +2,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { FoundDevice } from '../../api/devices-by-id.ts';
+import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dot } from '../../parts/chip.tsx';
 import { DevicePick } from '../../parts/device-pick.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { CodeBlock, Failure } from '../../parts/states.tsx';
+import { CodeBlock } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { testOutput } from './output-requests.ts';
 import styles from './outputs.module.css';
@@ -42,7 +43,7 @@ export function TestDialog({ outputId, workspaceId, close }: TestDialogProps) {
       />
       <div aria-live="polite">
         {test.data !== undefined && <Outcome outcome={test.data} />}
-        {test.error !== null && <Failure error={test.error} />}
+        <ActionFailure error={test.error} />
       </div>
     </Dialog>
   );

@@ -46,7 +46,7 @@ export function NewRule() {
         change={editor.change}
         error={editor.error}
       />
-      <UnsavedBar editor={editor} createLabel={words.create} />
+      <UnsavedBar needs="rule: create" editor={editor} createLabel={words.create} />
     </Page>
   );
 }

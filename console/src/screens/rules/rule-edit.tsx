@@ -52,8 +52,9 @@ function RuleEditor({ rule }: { readonly rule: Rule }) {
         change={editor.change}
         error={editor.error}
       />
-      <UnsavedBar editor={editor} within={`/w/${workspaceId}/rules/${id}`}>
+      <UnsavedBar needs="rule: update" editor={editor} within={`/w/${workspaceId}/rules/${id}`}>
         <RemoveRecord
+          needs="rule: delete"
           name={rule.name}
           note={words.removeNote}
           label={words.remove}

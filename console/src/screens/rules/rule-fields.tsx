@@ -1,8 +1,7 @@
 // Rule fields: name, state, the sentence and the lanes, with what the platform said of them.
 import { CheckField } from '../../parts/check-field.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { Refused } from '../../parts/refused.tsx';
-import { faultAt, faultsElsewhere, faultsOf } from '../../api/field-faults.ts';
+import { faultAt, faultsOf } from '../../api/field-faults.ts';
 import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
 import { Lanes } from './lanes.tsx';
@@ -20,7 +19,6 @@ interface RuleFieldsProps {
 export function RuleFields({ workspaceId, rule, change, error }: RuleFieldsProps) {
   const words = useWords(editorWords);
   const faults = faultsOf(error);
-  const refused = faultsElsewhere(faults, ['name']);
   return (
     <>
       <p className={styles['sentence']}>{sentenceOf(rule, words)}</p>
@@ -37,7 +35,6 @@ export function RuleFields({ workspaceId, rule, change, error }: RuleFieldsProps
           change={(active) => change({ ...rule, active })}
         />
       </div>
-      {refused !== undefined && <Refused reason={refused} />}
       <Lanes workspaceId={workspaceId} rule={rule} change={change} />
     </>
   );

@@ -7,6 +7,7 @@ import { Ago } from '../../parts/ago.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { ListPage, ListSearchField, PagedList } from '../../parts/paged-list.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
+import { useMayDo } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
 import { RulesTabs } from './logic/rules-tabs.tsx';
@@ -72,6 +73,7 @@ function Switch({ rule }: { readonly rule: Rule }) {
   const words = useWords(rulesWords);
   const known = useQueryClient();
   const { id, name, active, version } = rule;
+  const mayTurn = useMayDo('rule: update');
   const turn = useMutation({
     mutationFn: () =>
       ask(
@@ -93,7 +95,7 @@ function Switch({ rule }: { readonly rule: Rule }) {
       role="switch"
       aria-checked={active}
       aria-label={words.turn(name)}
-      disabled={turn.isPending}
+      disabled={turn.isPending || !mayTurn}
       className={styles['switch']}
       onClick={() => turn.mutate()}
     >

@@ -15,7 +15,7 @@ import { secondFactorWords } from './second-factor-words.ts';
 import styles from './security.module.css';
 
 /** Its encoder is larger than the rest of the screen. */
-const QrCode = late(async () => (await import('../../parts/qr-code.tsx')).QrCode);
+const QrCode = late('QrCode', async () => (await import('../../parts/qr-code.tsx')).QrCode);
 
 type NewApp = components['schemas']['NewAuthenticatorApp'];
 

@@ -1,4 +1,4 @@
-// Record tab: a tab of the settings with a list of records, which are created, edited and deleted there.
+// Record tab: a tab of the settings with a list of what describes assets, which are created, edited and deleted there.
 import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { Button, IconButton } from '../../parts/button.tsx';
@@ -36,7 +36,7 @@ export function RecordTab<T extends Listed>(props: RecordTabProps<T>) {
   const [edited, setEdited] = useState<T | 'new'>();
   const [removed, setRemoved] = useState<T>();
   const create = (
-    <Button look="primary" onClick={() => setEdited('new')}>
+    <Button needs="asset: create" look="primary" onClick={() => setEdited('new')}>
       <Plus aria-hidden="true" />
       {createLabel}
     </Button>
@@ -50,11 +50,13 @@ export function RecordTab<T extends Listed>(props: RecordTabProps<T>) {
         <IconButton
           label={words.edit(record.name)}
           icon={Pencil}
+          needs="asset: update"
           onClick={() => setEdited(record)}
         />
         <IconButton
           label={words.deleteNamed(record.name)}
           icon={Trash2}
+          needs="asset: delete"
           onClick={() => setRemoved(record)}
         />
       </>

@@ -26,9 +26,6 @@ export type SettingsTab = (typeof settingsTabs)[number];
 
 /** What a change on a tab needs. */
 const changeNeeds: Partial<Record<SettingsTab, Need>> = {
-  general: { scope: 'workspace', verb: 'update' },
-  hours: { scope: 'workspace', verb: 'update' },
-  retention: { scope: 'workspace', verb: 'update' },
   tags: { scope: 'asset', verb: 'update' },
   fields: { scope: 'asset', verb: 'update' },
   members: { scope: 'workspace.member', verb: 'update' },

@@ -5,8 +5,8 @@ import { Sky } from './sky.tsx';
 import { signInWords } from './sign-in-words.ts';
 import styles from './sign-in.module.css';
 
-interface OutsideFrameProps {
-  readonly title: ReactNode;
+export interface OutsideFrameProps {
+  readonly title: string;
   readonly lead?: ReactNode;
   /** Name in the tab of the browser. */
   readonly name: string;

@@ -6,12 +6,10 @@ import { Button } from '../../parts/button.tsx';
 import { useWords } from '../../words/language.tsx';
 import { FormError } from './outside-frame.tsx';
 import { signInWords } from './sign-in-words.ts';
-import { useEntrance } from './use-entrance.ts';
 
 /** Nothing where the browser has no passkeys. */
-export function PasskeyButton() {
+export function PasskeyButton({ enter }: { readonly enter: () => Promise<void> }) {
   const words = useWords(signInWords);
-  const enter = useEntrance();
   const login = useMutation({
     mutationFn: async () => {
       const { ticket, options } = await ask(platform.POST('/v3/auth/login/passkey-options'));

@@ -10,14 +10,15 @@ export type Provider = components['schemas']['About']['provider'];
 
 interface ProviderButtonProps {
   readonly provider: Provider;
+  /** Where to continue. */
+  readonly to: string | undefined;
   /** Whether there is no other way to sign in. */
   readonly isMain?: boolean;
 }
 
 /** A link and no form: the policy of the page forbids forms that redirect to another site. */
-export function ProviderButton({ provider, isMain = false }: ProviderButtonProps) {
+export function ProviderButton({ provider, to, isMain = false }: ProviderButtonProps) {
   const words = useWords(signInWords);
-  const { to } = useSearch({ from: '/sign-in' });
   if (provider === null) return null;
   const query = to === undefined ? '' : `?to=${encodeURIComponent(to)}`;
   return (
@@ -33,7 +34,7 @@ export function ProviderButton({ provider, isMain = false }: ProviderButtonProps
 /** Shown when the browser returned without a session. */
 export function ProviderProblem() {
   const words = useWords(signInWords);
-  const { problem } = useSearch({ from: '/sign-in' });
+  const { problem } = useSearch({ strict: false });
   if (problem === undefined) return null;
   const known: Readonly<Record<string, string>> = words.problems;
   return <FormError>{known[problem] ?? words.problems.FAILED}</FormError>;

@@ -7,9 +7,9 @@ import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { useWords } from '../../words/language.tsx';
-import { FormError, OutsideFrame } from './outside-frame.tsx';
+import { FormError } from './outside-frame.tsx';
 import { signInWords } from './sign-in-words.ts';
-import { useEntrance } from './use-entrance.ts';
+import type { SignInWay } from './sign-in-form.tsx';
 
 type Schemas = components['schemas'];
 export type SecondStepNeeded = Schemas['SecondStep'];
@@ -18,12 +18,13 @@ type Kind = SecondStepNeeded['secondFactors'][number];
 interface SecondStepProps {
   readonly needed: SecondStepNeeded;
   readonly startAgain: () => void;
+  readonly way: SignInWay;
 }
 
-export function SecondStep({ needed, startAgain }: SecondStepProps) {
+export function SecondStep({ needed, startAgain, way }: SecondStepProps) {
   const { ticket, passkeyOptions, secondFactors } = needed;
   const words = useWords(signInWords);
-  const enter = useEntrance();
+  const { enter, Frame } = way;
   const kinds = secondFactors.filter((kind) => kind !== 'PASSKEY' || hasPasskeys());
   const [kind, setKind] = useState<Kind>(kinds[0] ?? 'RECOVERY_CODE');
   const complete = useMutation({
@@ -36,7 +37,7 @@ export function SecondStep({ needed, startAgain }: SecondStepProps) {
   });
   const { lead, label, input, choice } = kindParts(words)[kind];
   return (
-    <OutsideFrame
+    <Frame
       title={words.secondTitle}
       lead={lead}
       name={words.signIn}
@@ -57,7 +58,7 @@ export function SecondStep({ needed, startAgain }: SecondStepProps) {
       <Button look="ghost" onClick={startAgain}>
         {words.startAgain}
       </Button>
-    </OutsideFrame>
+    </Frame>
   );
 }
 

@@ -5,6 +5,8 @@ export const signInWords = wordSet(
   {
     title: 'Sign in to Heliograph',
     lead: 'The address and password of your account.',
+    ended: 'Your session has ended. Sign in, and what you did goes on from here.',
+    asWho: (email: string) => `As ${email}`,
     email: 'E-mail',
     password: 'Password',
     signIn: 'Sign in',
@@ -37,6 +39,8 @@ export const signInWords = wordSet(
   {
     title: 'Bei Heliograph anmelden',
     lead: 'Adresse und Passwort Ihres Kontos.',
+    ended: 'Ihre Sitzung ist zu Ende. Melden Sie sich an, dann geht es hier weiter.',
+    asWho: (email: string) => `Als ${email}`,
     email: 'E-Mail',
     password: 'Passwort',
     signIn: 'Anmelden',

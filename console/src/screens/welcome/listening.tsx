@@ -4,6 +4,7 @@ import { BellPlus, UserPlus } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
+import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -54,7 +55,7 @@ export function Listening({ device, payload, feed }: ListeningProps) {
         </>
       )}
       {feed.error !== null && <Failure error={feed.error} retry={feed.retry} />}
-      {send.error !== null && <Failure error={send.error} />}
+      <ActionFailure error={send.error} />
       {device.sender !== undefined && (
         <Button
           // oxlint-disable-next-line jsx-a11y/no-autofocus -- Enter is the answer to each step

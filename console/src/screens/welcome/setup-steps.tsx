@@ -1,9 +1,9 @@
 // Setup steps: name, protocol and payload, each with an answer filled in; the last makes the device.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { ActionFailure } from '../../parts/action-failure.tsx';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { Failure } from '../../parts/states.tsx';
 import { rememberFirstDevice } from '../../session/first-run.ts';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
@@ -74,7 +74,7 @@ export function SetupSteps({ workspaceId, onMade }: SetupStepsProps) {
       </Step>
       <Step number={3} title={words.sendStep} state={stateOf(3)}>
         <PayloadForm isBusy={making.isPending} make={making.mutate} />
-        {making.error !== null && <Failure error={making.error} />}
+        <ActionFailure error={making.error} />
       </Step>
       <Step number={4} title={words.sendIt} state="later" />
     </ol>

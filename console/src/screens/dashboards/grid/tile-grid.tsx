@@ -15,7 +15,7 @@ import { arranged, inReadingOrder } from './layout.ts';
 import { TileBox } from './tile-box.tsx';
 import { type GridEdit, useGridEdit } from './use-grid-edit.ts';
 
-const MapTile = late(async () => (await import('../tiles/map-tile.tsx')).MapTile);
+const MapTile = late('MapTile', async () => (await import('../tiles/map-tile.tsx')).MapTile);
 
 export function TileGrid({ tiles }: { readonly tiles: readonly Tile[] }) {
   const values = tiles.filter(({ kind }) => kind === 'value');

@@ -21,7 +21,7 @@ export function Dashboards() {
   const answer = useQuery(dashboardsOf(workspaceId, search));
   const path = `/v3/dashboards?workspaceId=${workspaceId}`;
   const add = (
-    <Button look="primary" onClick={() => setAsked(true)}>
+    <Button needs="dashboard: create" look="primary" onClick={() => setAsked(true)}>
       <Plus aria-hidden="true" />
       {words.add}
     </Button>

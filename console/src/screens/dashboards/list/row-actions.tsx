@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Copy, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
-import { Button } from '../../../parts/button.tsx';
+import { IconButton } from '../../../parts/button.tsx';
 import { FormDialog } from '../../../parts/form-dialog.tsx';
 import { RemoveDialog } from '../../../parts/remove-dialog.tsx';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
@@ -44,17 +44,21 @@ export function RowActions({ dashboard, workspaceId }: RowActionsProps) {
     onSettled: refreshLists,
   });
   const actions = [
-    { label: words.renameOf(name), icon: Pencil, run: () => setOpen('rename') },
-    { label: words.duplicateOf(name), icon: Copy, run: () => duplicate.mutate() },
-    { label: words.removeOf(name), icon: Trash2, run: () => setOpen('remove') },
-  ];
+    { label: words.renameOf(name), icon: Pencil, run: () => setOpen('rename'), verb: 'update' },
+    { label: words.duplicateOf(name), icon: Copy, run: () => duplicate.mutate(), verb: 'create' },
+    { label: words.removeOf(name), icon: Trash2, run: () => setOpen('remove'), verb: 'delete' },
+  ] as const;
   const close = () => setOpen(undefined);
   return (
     <>
-      {actions.map(({ label, icon: Icon, run }) => (
-        <Button key={label} look="ghost" isIcon aria-label={label} title={label} onClick={run}>
-          <Icon aria-hidden="true" />
-        </Button>
+      {actions.map(({ label, icon, run, verb }) => (
+        <IconButton
+          key={label}
+          label={label}
+          icon={icon}
+          needs={`dashboard: ${verb}`}
+          onClick={run}
+        />
       ))}
       {open === 'rename' && <Rename dashboard={dashboard} close={close} />}
       {open === 'remove' && <Remove dashboard={dashboard} close={close} />}

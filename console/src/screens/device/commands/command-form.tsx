@@ -10,7 +10,6 @@ import { Segments } from '../../../parts/choice.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
 import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
-import { Failure } from '../../../parts/states.tsx';
 import { toast } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { Device } from '../data/device-queries.ts';
@@ -25,6 +24,7 @@ import {
 } from './command-draft.ts';
 import styles from './commands.module.css';
 import { commandsWords } from './commands-words.ts';
+import { ActionFailure } from '../../../parts/action-failure.tsx';
 
 interface CommandFormProps {
   readonly device: Device;
@@ -72,7 +72,7 @@ export function CommandForm({ device, connectivity }: CommandFormProps) {
         ) : (
           <LoraFields draft={draft} change={change} isPortWrong={shownFault?.field === 'port'} />
         )}
-        {sending.isError && <Failure error={sending.error} />}
+        <ActionFailure error={sending.error} />
         <div className={styles['buttons']}>
           {fault === undefined && (
             <CopyButton
@@ -84,7 +84,7 @@ export function CommandForm({ device, connectivity }: CommandFormProps) {
               {copyCurl}
             </CopyButton>
           )}
-          <Button look="primary" type="submit" disabled={sending.isPending}>
+          <Button needs="asset: update" look="primary" type="submit" disabled={sending.isPending}>
             <Send aria-hidden="true" />
             {words.sendNow}
           </Button>

@@ -7,7 +7,7 @@ import { useWords } from '../../../words/language.tsx';
 import type { ExploredLines } from '../../dashboards/save-line.ts';
 import { exploreWords } from './explore-words.ts';
 
-const SaveDialog = late(async () => (await import('./save-dialog.tsx')).SaveDialog);
+const SaveDialog = late('SaveDialog', async () => (await import('./save-dialog.tsx')).SaveDialog);
 
 interface SaveButtonProps {
   readonly workspaceId: string;
@@ -19,7 +19,7 @@ export function SaveButton({ workspaceId, lines }: SaveButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button onClick={() => setOpen(true)}>
+      <Button needs="dashboard: update" onClick={() => setOpen(true)}>
         <LayoutDashboard aria-hidden="true" />
         {words.save}
       </Button>

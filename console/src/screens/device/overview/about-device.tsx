@@ -43,7 +43,10 @@ export function AboutDevice() {
   );
 }
 
-const DevicePlace = late(async () => (await import('../../../map/device-place.tsx')).DevicePlace);
+const DevicePlace = late(
+  'DevicePlace',
+  async () => (await import('../../../map/device-place.tsx')).DevicePlace,
+);
 
 /** A small map, for a device whose position is known. */
 function PlaceOfDevice({

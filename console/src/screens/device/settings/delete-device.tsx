@@ -8,12 +8,12 @@ import { Button } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/field.tsx';
-import { Failure } from '../../../parts/states.tsx';
 import { toast } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { useDeviceFrame } from '../device-frame.ts';
 import styles from './settings.module.css';
 import { settingsWords } from './settings-words.ts';
+import { ActionFailure } from '../../../parts/action-failure.tsx';
 
 export function DeleteDevice({ discard }: { readonly discard: () => void }) {
   const words = useWords(settingsWords);
@@ -22,7 +22,7 @@ export function DeleteDevice({ discard }: { readonly discard: () => void }) {
     <Card title={words.remove} isPadded>
       <div className={styles['remove']}>
         <p className="mute">{words.removeNote}</p>
-        <Button look="danger" onClick={() => setAsked(true)}>
+        <Button needs="asset: delete" look="danger" onClick={() => setAsked(true)}>
           <Trash2 aria-hidden="true" />
           {words.remove}
         </Button>
@@ -79,7 +79,7 @@ function Confirmation({ discard, close }: ConfirmationProps) {
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
       />
-      {deletion.isError && <Failure error={deletion.error} />}
+      <ActionFailure error={deletion.error} />
     </Dialog>
   );
 }

@@ -1,7 +1,6 @@
 // Settings of a device: what it is called, where it belongs, and its end. Edits are kept until saved.
 import { ask, platform } from '../../../api/platform.ts';
 import { Card } from '../../../parts/card.tsx';
-import { Failure } from '../../../parts/states.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
 import { useEditor } from '../../../parts/use-editor.ts';
 import { useWords } from '../../../words/language.tsx';
@@ -41,8 +40,7 @@ export function Settings() {
         <Card title={words.fields} isPadded>
           <FieldInputs {...parts} />
         </Card>
-        {editor.error !== null && <Failure error={editor.error} />}
-        <UnsavedBar editor={editor} isBlocked={faults.length > 0} isSticky />
+        <UnsavedBar needs="asset: update" editor={editor} isBlocked={faults.length > 0} isSticky />
       </form>
       <DeleteDevice discard={editor.discard} />
     </>

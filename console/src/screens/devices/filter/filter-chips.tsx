@@ -18,7 +18,10 @@ import { replacedAt, rootOf } from './filter-tree.ts';
 import { filterWords } from './filter-words.ts';
 import styles from './filter.module.css';
 
-const FilterDialog = late(async () => (await import('./filter-dialog.tsx')).FilterDialog);
+const FilterDialog = late(
+  'FilterDialog',
+  async () => (await import('./filter-dialog.tsx')).FilterDialog,
+);
 
 interface FilterChipsProps {
   readonly workspaceId: string;

@@ -12,7 +12,7 @@ import { isChanged, searchOfView, updateView, type View, viewsOf } from './views
 import { viewsWords } from './views-words.ts';
 import styles from './views.module.css';
 
-const ViewDialog = late(async () => (await import('./view-dialog.tsx')).ViewDialog);
+const ViewDialog = late('ViewDialog', async () => (await import('./view-dialog.tsx')).ViewDialog);
 
 interface ViewTabsProps {
   readonly workspaceId: string;

@@ -26,7 +26,7 @@ export function Connectors() {
   const connectors = useQuery(connectorsOf(workspaceId, search));
   const path = `/v3/device-connectors?workspaceId=${workspaceId}`;
   const add = (
-    <Button look="primary" onClick={() => setCreating(true)}>
+    <Button needs="dataFlow: create" look="primary" onClick={() => setCreating(true)}>
       <Plus aria-hidden="true" />
       {words.add}
     </Button>

@@ -11,7 +11,6 @@ import { CheckField } from '../../../parts/check-field.tsx';
 import { CurlButton } from '../../../parts/curl-button.tsx';
 import { NameFields } from '../../../parts/name-fields.tsx';
 import { Page } from '../../../parts/page.tsx';
-import { Refused } from '../../../parts/refused.tsx';
 import { RemoveRecord } from '../../../parts/remove-record.tsx';
 import { Answered, Bone } from '../../../parts/states.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
@@ -147,9 +146,10 @@ function ConnectorSettings({ connector, workspaceId }: SettingsProps) {
         error={editor.error}
       />
       <div className={styles['bar']}>
-        <UnsavedBar editor={editor}>
+        <UnsavedBar needs="dataFlow: update" editor={editor}>
           {integrationId === null ? (
             <RemoveRecord
+              needs="dataFlow: delete"
               name={connector.name}
               note={words.removeNote}
               send={() =>
@@ -196,7 +196,6 @@ function ConnectorFields({ connector, draft, change, error }: FieldsProps) {
   const faults = faultsOf(error);
   return (
     <div className={styles['fields']}>
-      {faults.rest !== undefined && <Refused reason={faults.rest} />}
       {connector.integrationId !== null && <p className="mute">{words.madeBy}</p>}
       <NameFields draft={draft} change={change} faults={faults} />
       {connector.connectivity === 'MQTT' && draft.nodes === null && (

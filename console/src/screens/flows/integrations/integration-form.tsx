@@ -2,7 +2,6 @@
 import { faultAt, type FieldFaults } from '../../../api/field-faults.ts';
 import { TextField } from '../../../parts/field.tsx';
 import { NameFields } from '../../../parts/name-fields.tsx';
-import { Refused } from '../../../parts/refused.tsx';
 import type { IntegrationType } from '../../../../../src/model/integration.ts';
 import { useWords } from '../../../words/language.tsx';
 import type { Integration } from '../flow-requests.ts';
@@ -40,7 +39,6 @@ interface IntegrationFormProps {
 export function IntegrationForm({ type, draft, change, faults }: IntegrationFormProps) {
   return (
     <>
-      {faults.rest !== undefined && <Refused reason={faults.rest} />}
       <NameFields draft={draft} change={change} faults={faults} />
       {settingsOf[type].fields.map((name) => (
         <PropertyField key={name} {...{ type, draft, change, faults, name }} />

@@ -163,8 +163,9 @@ function IntegrationSettings({ integration }: IntegrationProps) {
         />
       </div>
       <div className={styles['bar']}>
-        <UnsavedBar editor={editor}>
+        <UnsavedBar needs="integration: update" editor={editor}>
           <RemoveRecord
+            needs="integration: delete"
             name={name}
             note={words.removeNote}
             send={() => ask(platform.DELETE('/v3/integrations/{id}', { params: { path: { id } } }))}

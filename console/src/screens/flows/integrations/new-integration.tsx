@@ -49,7 +49,7 @@ export function NewIntegration() {
             change={editor.change}
             faults={faultsOf(editor.error)}
           />
-          <UnsavedBar editor={editor} createLabel={words.create} />
+          <UnsavedBar needs="integration: create" editor={editor} createLabel={words.create} />
         </div>
       </Sheet>
     </Page>

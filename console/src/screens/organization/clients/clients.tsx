@@ -46,7 +46,7 @@ export function Clients() {
     <OrganizationPage
       tab="clients"
       actions={
-        <Button look="primary" onClick={() => setCreating(true)}>
+        <Button needs="organization: manage" look="primary" onClick={() => setCreating(true)}>
           <Bot aria-hidden="true" />
           {words.create}
         </Button>
@@ -142,11 +142,13 @@ function Acts({ client, rotate, remove }: Omit<ClientTableProps, 'clients'> & Cl
   return (
     <>
       <IconButton
+        needs="organization: manage"
         label={words.rotateOf(client.name)}
         icon={RotateCw}
         onClick={() => rotate(client)}
       />
       <IconButton
+        needs="organization: manage"
         label={words.removeOf(client.name)}
         icon={Trash2}
         onClick={() => remove(client)}

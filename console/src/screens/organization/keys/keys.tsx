@@ -31,7 +31,7 @@ export function Keys() {
       ask(platform.GET('/v3/api-keys', { signal, params: { query: { organizationId } } })),
   });
   const createButton = (
-    <Button look="primary" onClick={() => setCreating(true)}>
+    <Button needs="organization: manage" look="primary" onClick={() => setCreating(true)}>
       <KeyRound aria-hidden="true" />
       {words.createKey}
     </Button>
@@ -85,7 +85,12 @@ function KeyTable({ keys, remove }: KeyTableProps) {
       header: words.actions,
       isQuiet: true,
       cell: (key) => (
-        <IconButton label={words.deleteKey(key.name)} icon={Trash2} onClick={() => remove(key)} />
+        <IconButton
+          needs="organization: manage"
+          label={words.deleteKey(key.name)}
+          icon={Trash2}
+          onClick={() => remove(key)}
+        />
       ),
     },
   ];

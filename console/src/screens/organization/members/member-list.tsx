@@ -60,7 +60,7 @@ export function useMemberDialogs(place: MemberPlace, removeNote: string) {
   return {
     remove: setRemoved,
     inviteButton: (
-      <Button look="primary" onClick={() => setInviting(true)}>
+      <Button needs={`${place.scope}: create`} look="primary" onClick={() => setInviting(true)}>
         <UserPlus aria-hidden="true" />
         {words.invite}
       </Button>
@@ -114,6 +114,7 @@ function MemberTable({ place, members, remove, reset, ownId }: MemberTableProps)
             <ResetButton member={member} reset={reset} />
           )}
           <IconButton
+            needs={`${place.scope}: delete`}
             label={words.removeMember(member.email)}
             icon={Trash2}
             onClick={() => remove(member)}
@@ -141,6 +142,7 @@ function ResetButton({ member, reset }: ResetButtonProps) {
   const words = useWords(memberFactorWords);
   return (
     <IconButton
+      needs="organization.member: manage"
       label={words.reset(member.email)}
       icon={RotateCcwKey}
       onClick={() => reset(member)}

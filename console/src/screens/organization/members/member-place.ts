@@ -12,6 +12,8 @@ export interface Invited {
 }
 
 export interface MemberPlace {
+  /** Of the permissions to change members there. */
+  readonly scope: 'organization.member' | 'workspace.member';
   /** Of the list among the answers. */
   readonly key: readonly string[];
   /** Of the list in the interface. */
@@ -33,6 +35,7 @@ export function organizationMembers(id: string): OrganizationPlace {
   const path = { id };
   const memberOf = (userId: string) => ({ path: { id, userId } });
   return {
+    scope: 'organization.member',
     key: ['members', id],
     path: `/v3/organizations/${id}/members`,
     roles: ['OWNER', 'ADMIN', 'MEMBER', 'EDITOR', 'VIEWER'],

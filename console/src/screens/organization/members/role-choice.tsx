@@ -1,6 +1,7 @@
 // Role choice: changes the role of a member in place.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { toast, toastFailure } from '../../../parts/toasts.tsx';
+import { useMayDo } from '../../../session/permissions.ts';
 import { useWords } from '../../../words/language.tsx';
 import { organizationWords } from '../organization-words.ts';
 import type { Member, MemberPlace, Role } from './member-place.ts';
@@ -14,6 +15,7 @@ interface RoleChoiceProps {
 export function RoleChoice({ place, member }: RoleChoiceProps) {
   const words = useWords(organizationWords);
   const queries = useQueryClient();
+  const mayChange = useMayDo(`${place.scope}: update`);
   const change = useMutation({
     mutationFn: (role: Role) => place.changeRole(member.userId, role),
     onSuccess: (_answer, role) => toast(words.roleChanged(member.email, words.roles[role])),
@@ -24,6 +26,7 @@ export function RoleChoice({ place, member }: RoleChoiceProps) {
     <select
       className={styles['role']}
       aria-label={words.roleOf(member.email)}
+      disabled={!mayChange}
       value={change.isPending ? change.variables : member.role}
       onChange={(event) => change.mutate(event.target.value as Role)}
     >

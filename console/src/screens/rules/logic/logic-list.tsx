@@ -30,7 +30,7 @@ export function LogicList() {
   const logics = useQuery(logicsOf(organizationId, search));
   const path = `/v3/rules/custom?organizationId=${organizationId}`;
   const add = (
-    <Button look="primary" onClick={() => setCreating(true)}>
+    <Button needs="customLogic: create" look="primary" onClick={() => setCreating(true)}>
       <Plus aria-hidden="true" />
       {words.add}
     </Button>

@@ -8,7 +8,6 @@ import { Chip } from '../../../parts/chip.tsx';
 import { CurlButton } from '../../../parts/curl-button.tsx';
 import { NameFields } from '../../../parts/name-fields.tsx';
 import { Page } from '../../../parts/page.tsx';
-import { Refused } from '../../../parts/refused.tsx';
 import { RemoveRecord } from '../../../parts/remove-record.tsx';
 import { Answered, Bone, Empty } from '../../../parts/states.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
@@ -89,7 +88,6 @@ function LogicEditor({ logic, workspaceId }: LogicEditorProps) {
       <div className={styles['head']}>
         <NameFields {...parts} />
       </div>
-      {faults.rest !== undefined && <Refused reason={faults.rest} />}
       <LogicScript
         draft={draft}
         change={change}
@@ -102,8 +100,9 @@ function LogicEditor({ logic, workspaceId }: LogicEditorProps) {
         <LogicInputs {...parts} />
         <LogicProperties {...parts} />
       </div>
-      <UnsavedBar editor={editor}>
+      <UnsavedBar needs="customLogic: update" editor={editor}>
         <RemoveRecord
+          needs="customLogic: delete"
           name={logic.name}
           note={words.removeNote}
           send={() => ask(platform.DELETE('/v3/rules/custom/{id}', { params: { path: { id } } }))}

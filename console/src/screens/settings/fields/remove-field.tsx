@@ -4,11 +4,11 @@ import { ask, platform } from '../../../api/platform.ts';
 import { Refusal } from '../../../api/refusal.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { Failure } from '../../../parts/states.tsx';
 import { toast } from '../../../parts/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { settingsWords } from '../settings-words.ts';
 import type { CustomField } from './fields.tsx';
+import { ActionFailure } from '../../../parts/action-failure.tsx';
 
 interface RemoveFieldProps {
   readonly field: CustomField;
@@ -53,7 +53,7 @@ export function RemoveField({ field: { id, name }, close }: RemoveFieldProps) {
       ) : (
         <p>{words.fieldRemoveNote}</p>
       )}
-      {error !== null && !isInUse && <Failure error={error} />}
+      <ActionFailure error={isInUse ? null : error} />
     </Dialog>
   );
 }

@@ -28,7 +28,7 @@ export function DeleteWorkspace(props: DeleteWorkspaceProps) {
     <Card title={words.remove} isPadded>
       <div className={styles['line']}>
         <p className="mute">{words.removeNote}</p>
-        <Button look="danger" onClick={() => setAsked(true)}>
+        <Button needs="workspace: delete" look="danger" onClick={() => setAsked(true)}>
           <Trash2 aria-hidden="true" />
           {words.remove}
         </Button>

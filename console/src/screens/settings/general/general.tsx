@@ -3,7 +3,6 @@ import { faultAt, faultsOf } from '../../../api/field-faults.ts';
 import { Card } from '../../../parts/card.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
 import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
-import { Failure } from '../../../parts/states.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
@@ -42,15 +41,17 @@ function GeneralOf({ workspace }: { readonly workspace: Workspace }) {
   const draft = editor.value;
   const change = (part: Partial<GeneralDraft>) => editor.change({ ...draft, ...part });
   const inputs = { draft, change, error: editor.error };
-  const { rest } = faultsOf(editor.error);
   return (
     <>
       <Card title={words.tabs.general} isPadded>
         <div className={styles['form']}>
           <NameInputs {...inputs} />
           <ReportInputs {...inputs} />
-          {editor.error !== null && rest !== undefined && <Failure error={editor.error} />}
-          <UnsavedBar editor={editor} isBlocked={draft.name.trim() === ''} />
+          <UnsavedBar
+            needs="workspace: update"
+            editor={editor}
+            isBlocked={draft.name.trim() === ''}
+          />
         </div>
       </Card>
       <DeleteWorkspace workspace={workspace} discard={editor.discard} />

@@ -2,7 +2,6 @@
 import { faultAt, faultsOf } from '../../../api/field-faults.ts';
 import { Card } from '../../../parts/card.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
-import { Failure } from '../../../parts/states.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
@@ -36,7 +35,6 @@ function HoursOf({ workspace }: { readonly workspace: Workspace }) {
   const change = (part: Partial<HoursDraft>) => editor.change({ ...draft, ...part });
   const faults = faultsOf(editor.error);
   const regionFault = faultAt(faults, 'settings.holidayRegion');
-  const isElsewhere = editor.error !== null && regionFault === undefined;
   // What is typed since then was not refused.
   const shownFault =
     regionFault?.includes(`${regionOf(draft)};`) === true ? regionFault : undefined;
@@ -60,8 +58,7 @@ function HoursOf({ workspace }: { readonly workspace: Workspace }) {
       <Card title={words.holidays} isPadded>
         <HolidayInputs draft={draft} change={change} regionFault={shownFault} />
       </Card>
-      {isElsewhere && <Failure error={editor.error ?? new Error()} />}
-      <UnsavedBar editor={editor} isSticky />
+      <UnsavedBar needs="workspace: update" editor={editor} isSticky />
     </div>
   );
 }

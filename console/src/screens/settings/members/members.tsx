@@ -38,6 +38,7 @@ function workspaceMembers(id: string): MemberPlace {
   const path = { id };
   const memberOf = (userId: string) => ({ path: { id, userId } });
   return {
+    scope: 'workspace.member',
     key: ['workspace members', id],
     path: `/v3/workspaces/${id}/members`,
     roles: ['ADMIN', 'EDITOR', 'VIEWER'],

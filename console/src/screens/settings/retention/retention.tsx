@@ -66,8 +66,7 @@ function RetentionOf({ workspace }: { readonly workspace: Workspace }) {
           </div>
         </div>
         {!isWrong && <Effect workspaceId={workspace.id} days={text} />}
-        {editor.error !== null && <Failure error={editor.error} />}
-        <UnsavedBar editor={{ ...editor, save }} isBlocked={isWrong} />
+        <UnsavedBar needs="workspace: update" editor={{ ...editor, save }} isBlocked={isWrong} />
       </div>
       {isAsked && (
         <ConfirmDialog

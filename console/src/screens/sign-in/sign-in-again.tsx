@@ -1,0 +1,58 @@
+// Signing in again: over the page whose session has ended, so that nothing on it is lost.
+import type { FormEvent } from 'react';
+import { useLocation } from '@tanstack/react-router';
+import { answers } from '../../api/answers.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { account, discardSession, useAccount } from '../../session/session.ts';
+import { signingIn } from '../../session/sign-in-again.ts';
+import { useWords } from '../../words/language.tsx';
+import type { OutsideFrameProps } from './outside-frame.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+import { signInWords } from './sign-in-words.ts';
+import styles from './sign-in.module.css';
+
+export function SignInAgain() {
+  const { id, email } = useAccount();
+  const { href } = useLocation();
+  return (
+    <SignInForm
+      way={{
+        Frame: DialogFrame,
+        enter: () => goOn(id),
+        to: href,
+        ...(email !== null && { email }),
+      }}
+    />
+  );
+}
+
+/** Another user gets a page of their own: what is on this one is not theirs to send. */
+async function goOn(userId: string): Promise<void> {
+  const now = await answers.fetchQuery({ ...account, staleTime: 0 });
+  if (now.id !== userId) {
+    discardSession();
+    location.assign('/');
+    return;
+  }
+  signingIn.end(true);
+  await answers.refetchQueries({ type: 'active', stale: true });
+}
+
+function DialogFrame({ title, lead, submit, children }: OutsideFrameProps) {
+  const words = useWords(signInWords);
+  const { email } = useAccount();
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    event.stopPropagation();
+    submit?.(new FormData(event.currentTarget));
+  };
+  return (
+    <Dialog title={title} close={() => signingIn.end(false)}>
+      <p>{words.ended}</p>
+      <form className={styles['again']} onSubmit={send}>
+        <p className="mute">{email === null ? lead : words.asWho(email)}</p>
+        {children}
+      </form>
+    </Dialog>
+  );
+}
