@@ -3,6 +3,7 @@ import Type, { type TSchema } from 'typebox';
 import type { Endpoint, EndpointAccess } from '../../contract/endpoint.ts';
 import { errorSchema } from '../../contract/error.ts';
 import { operationIdOf } from '../../contract/operation-id.ts';
+import { withParameterWords } from './open-api-words.ts';
 
 type Refer = (schema: unknown) => unknown;
 type Members = Readonly<Record<string, TSchema>>;
@@ -109,7 +110,7 @@ function membersOf(schema: TSchema | undefined): Members {
 
 function parameter(head: ParameterHead, referred: unknown): object {
   const { description, ...schema } = referred as { readonly description?: string };
-  return { ...head, ...(description !== undefined && { description }), schema };
+  return withParameterWords({ ...head, ...(description !== undefined && { description }), schema });
 }
 
 function requestBodyOf(

@@ -5,6 +5,7 @@ import { errorSchema } from '../../contract/error.ts';
 import { documentPath, type OperationExamples, operationOf } from './open-api-operation.ts';
 import { createComponentSchemas } from './open-api-schemas.ts';
 import { tagDescriptions } from './open-api-tags.ts';
+import { withFieldWords } from './open-api-words.ts';
 
 const description = `IoT device data platform: capture, decode, store, query and stream what devices send.
 
@@ -19,10 +20,11 @@ export function openApiDocument(
   examples: OperationExamples = {},
 ): Readonly<Record<string, unknown>> {
   const schemas = createComponentSchemas();
+  const refer = (schema: unknown) => withFieldWords(schemas.refer(schema));
   const paths: Record<string, Record<string, unknown>> = {};
   const ids = new Set<unknown>();
   for (const endpoint of endpoints) {
-    const operation = operationOf(endpoint, schemas.refer, examples);
+    const operation = operationOf(endpoint, refer, examples);
     const { operationId } = operation;
     if (ids.has(operationId))
       throw new Error(`Two endpoints have the operation id ${String(operationId)}`);
@@ -46,7 +48,9 @@ export function openApiDocument(
       .map((name) => ({ name, description: tagDescriptions[name] ?? '' })),
     paths,
     components: {
-      schemas: schemas.all(),
+      schemas: Object.fromEntries(
+        Object.entries(schemas.all()).map(([name, schema]) => [name, withFieldWords(schema)]),
+      ),
       responses: {
         Refused: {
           description: 'Refused; `message` says why and `errorCode` is stable.',
