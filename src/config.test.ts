@@ -22,6 +22,7 @@ test('an empty environment gives the documented defaults', () => {
     deviceAudience: 'http://localhost:8080',
     revealConnectorSecrets: false,
     egressAllow: [],
+    egressOnlyAllowed: false,
     rawUplinkRetentionMs: 7 * 86_400_000,
     rawUplinkBytesMax: 2 ** 31,
     mcp: true,

@@ -74,6 +74,8 @@ export interface Config {
   readonly secretsKey: string | undefined;
   readonly revealConnectorSecrets: boolean;
   readonly egressAllow: readonly string[];
+  /** Whether outputs reach the ranges of `egressAllow` only. */
+  readonly egressOnlyAllowed: boolean;
   /** Retention of raw uplinks; 0 keeps none. */
   readonly rawUplinkRetentionMs: number;
   /** Samples that rules may make from one uplink, however many rules hand them on. */
@@ -176,6 +178,7 @@ export function readConfig(environment: Environment = process.env): Config {
     secretsKey: text('SECRETS_KEY'),
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
     egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
+    egressOnlyAllowed: flagOf('EGRESS_ONLY_ALLOWED', text('EGRESS_ONLY_ALLOWED')),
     rawUplinkRetentionMs: durationOf('RAW_UPLINK_RETENTION', text('RAW_UPLINK_RETENTION'), 'P7D'),
     rawUplinkBytesMax: wholeNumberOf('RAW_UPLINK_BYTES', text('RAW_UPLINK_BYTES'), {
       fallback: 2 ** 31,

@@ -25,6 +25,7 @@ import { ConfigError } from '../config-values.ts';
 import type { Config } from '../config.ts';
 import { refuseUnsupported } from './supported-settings.ts';
 import { createEgressGuard } from '../egress/guard.ts';
+import type { OwnPlace } from '../egress/host-check.ts';
 import { createHttpThread } from '../egress/http-thread.ts';
 import { hideExpired } from '../flows/expired-samples.ts';
 import { stopServer } from '../http/edge/stop-server.ts';
@@ -156,6 +157,31 @@ function inCluster(
 
 type Flows = Awaited<ReturnType<typeof openFlows>>;
 
+/** What tenants never reach, because it trusts whoever reaches it. */
+function ownPlaces(config: Config): OwnPlace[] {
+  const { port, mqttPort, mqttTlsPort, recordsUrl, samplesUrl, cluster } = config;
+  const ports = [port, mqttPort, mqttTlsPort].filter((one) => one !== 0);
+  const urls = [recordsUrl, ...(samplesUrl ?? '').split(','), cluster?.nodeUrl];
+  return [
+    ...ports.map((one) => ({ host: undefined, port: one })),
+    ...urls.flatMap((url) => placeOfUrl(url?.trim()) ?? []),
+  ];
+}
+
+const usualPorts: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'postgres:': 5432,
+  'postgresql:': 5432,
+};
+
+function placeOfUrl(text: string | undefined): OwnPlace | undefined {
+  if (text === undefined || !URL.canParse(text)) return undefined;
+  const { hostname, port, protocol } = new URL(text);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { host, port: Number(port) || (usualPorts[protocol] ?? 0) };
+}
+
 /** Opens everything that uplinks go through and that follows from them, without any port. */
 async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean) {
   const uplinks = await composeUplinks(parts, stopping);
@@ -163,9 +189,10 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const duplicates = await composeDuplicates(parts);
   await answerUplinks(parts, uplinks, duplicates);
   const mqtt = await composeMqtt(parts, uplinks, duplicates);
-  const allow = parts.config.egressAllow;
+  const { egressAllow: allow, egressOnlyAllowed: onlyAllowed } = parts.config;
+  const limits = { allow, onlyAllowed, own: ownPlaces(parts.config) };
   const failed = (error: Error) => parts.telemetry.backgroundFailed('sending HTTP requests', error);
-  const egress = createEgressGuard({ allow }, createHttpThread({ allow, failed }));
+  const egress = createEgressGuard(limits, createHttpThread({ ...limits, failed }));
   closers.push('the egress guard', () => egress.close());
   const lora = await composeLora(parts, { uplinks, duplicates, mqtt, egress });
   closers.push('network servers', () => lora.close());

@@ -66,9 +66,11 @@ export type AddressCheck = (address: string) => string | undefined;
 
 /**
  * `allow`: CIDR ranges that are allowed in any case; `10.0.0.0/8`, `fd00::/8`, single addresses.
+ * With `onlyAllowed` public addresses are not.
  */
-export function addressCheck(allow: readonly string[]): AddressCheck {
+export function addressCheck(allow: readonly string[], onlyAllowed = false): AddressCheck {
   const allowed = ranges(allow);
+  const unlisted = onlyAllowed ? 'not an allowed' : undefined;
   return function check(address: string): string | undefined {
     // A zone names an interface of this machine.
     if (address.includes('%')) return 'link-local';
@@ -76,14 +78,14 @@ export function addressCheck(allow: readonly string[]): AddressCheck {
     if (family === 0) return 'not a numeric';
     if (family === 4) {
       if (allowed.check(address, 'ipv4')) return undefined;
-      return forbiddenRange(address, 'ipv4');
+      return forbiddenRange(address, 'ipv4') ?? unlisted;
     }
     const inner = innerV4(address);
     if (inner !== undefined) return check(inner);
     if (allowed.check(address, 'ipv6')) return undefined;
     const word = forbiddenRange(address, 'ipv6');
     if (word === undefined && !publicV6.check(address, 'ipv6')) return 'reserved';
-    return word;
+    return word ?? unlisted;
   };
 }
 

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { Problem } from '../model/problem.ts';
 import { addressCheck } from './address.ts';
 import { EgressRefused } from './egress-refused.ts';
+import { createHostCheck } from './host-check.ts';
 import { createEgressGuard } from './guard.ts';
 import type { HostCheckOptions } from './host-check.ts';
 import { isLocalName, readHost } from './host.ts';
@@ -475,4 +476,42 @@ test('the lookup of other clients answers in both forms and refuses with EgressR
     [{ address: '8.8.8.8', family: 4 }],
   ]);
   expect(((await ask('127.0.0.1', {})) as unknown[])[0]).toBeInstanceOf(EgressRefused);
+});
+
+describe('security 9: what is the platform itself is not reached, whatever is allowed', () => {
+  const resolve = async (host: string) => [
+    { address: host === 'db.internal' ? '10.0.0.9' : '127.0.0.1', family: 4 },
+  ];
+  const own = [
+    { host: undefined, port: 8080 },
+    { host: 'db.internal', port: 5432 },
+    { host: '10.0.0.7', port: 7070 },
+  ];
+  const { placesOf } = createHostCheck({ allow: ['10.0.0.0/8', '127.0.0.0/8'], own, resolve });
+
+  test.each([
+    ['127.0.0.1', 8080],
+    ['127.8.8.8', 8080],
+    ['a-name.example', 8080],
+    ['10.0.0.9', 5432],
+    ['db.internal', 5432],
+    ['10.0.0.7', 7070],
+  ])('%s at %d', async (host, port) => {
+    await expect(placesOf(host, port)).rejects.toThrow("platform's own");
+  });
+
+  test.each([
+    ['127.0.0.1', 9000],
+    ['10.0.0.9', 5433],
+    ['10.0.0.8', 7070],
+  ])('but %s at %d', async (host, port) => {
+    expect(await placesOf(host, port)).toHaveLength(1);
+  });
+
+  test('with only what is allowed, public addresses are refused', async () => {
+    const strict = createHostCheck({ allow: ['198.51.100.7'], onlyAllowed: true });
+    for (const host of ['8.8.8.8', '2606:4700::1111'])
+      await expect(strict.addressesOf(host)).rejects.toThrow('not an allowed address');
+    expect(await strict.addressesOf('198.51.100.7')).toHaveLength(1);
+  });
 });

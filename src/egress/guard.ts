@@ -25,6 +25,8 @@ export interface EgressGuard extends GuardedConnections {
    * such URL.
    */
   checkUrl(url: string, where: string): void;
+  /** Rejects with EgressRefused for a port of the platform itself; for clients that connect alone. */
+  refuseOwn(host: string, port: number): Promise<void>;
   /**
    * In place of `dns.lookup`; fails with EgressRefused. Not called by net.connect for numeric
    * hosts: check those first.
@@ -66,6 +68,9 @@ export function createEgressGuard(
         });
       }
       checkLiteral(parsed.hostname);
+    },
+    async refuseOwn(host, port) {
+      await hosts.placesOf(host, port);
     },
     lookup: createLookup(hosts),
     request: (call, signal) => requestBy(http, call, signal),

@@ -24,10 +24,10 @@ export interface GuardedConnections {
   connectTls(target: EgressTarget, tls?: ConnectionOptions): Promise<TLSSocket>;
 }
 
-export function createGuardedConnections({ addressesOf }: HostCheck): GuardedConnections {
+export function createGuardedConnections({ placesOf }: HostCheck): GuardedConnections {
   async function connect({ host, port, signal }: EgressTarget): Promise<Socket> {
     const ends = withTimeout(signal);
-    const addresses = await until(ends, addressesOf(host));
+    const addresses = await until(ends, placesOf(host, port));
     let failure: unknown;
     for (const { address } of addresses.slice(0, connectionLimits.addressesTriedMax)) {
       try {

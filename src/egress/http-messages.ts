@@ -1,11 +1,10 @@
 // HTTP messages between the main thread and the thread of the HTTP client, one per turn and direction.
 import { EgressRefused } from './egress-refused.ts';
+import type { HostCheckOptions } from './host-check.ts';
 import type { HttpAnswer, HttpCall } from './http-exchange.ts';
 
 /** What the thread is started with. */
-export interface HttpThreadStart {
-  readonly allow: readonly string[];
-}
+export type HttpThreadStart = Pick<HostCheckOptions, 'allow' | 'onlyAllowed' | 'own'>;
 
 export interface ToHttpThread {
   readonly calls: readonly (readonly [id: number, call: HttpCall])[];

@@ -16,10 +16,10 @@ const threadLimits = {
   closeMsMax: 2_000,
 } as const;
 
-export interface HttpThreadOptions extends HttpThreadStart {
+export type HttpThreadOptions = HttpThreadStart & {
   /** Notified when the thread ended by an error. */
   readonly failed: (error: Error) => void;
-}
+};
 
 type Done = (result: HttpAnswer | Error) => void;
 
@@ -91,7 +91,8 @@ function sendCollected(state: State, options: HttpThreadOptions): void {
 }
 
 function startWorker(state: State, options: HttpThreadOptions): Worker {
-  const start: HttpThreadStart = { allow: options.allow };
+  const { allow, onlyAllowed, own } = options;
+  const start: HttpThreadStart = { allow, onlyAllowed, own };
   const worker = new Worker(new URL('./http-worker.ts', import.meta.url), {
     workerData: start,
     env: {},

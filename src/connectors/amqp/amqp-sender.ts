@@ -82,6 +82,7 @@ function channelKind(properties: AmqpProperties, egress: EgressGuard): Connectio
       const uri = targetUri(properties.uri, amqpPorts);
       if (uri === undefined) throw new PermanentRefusal('the URI is not one of an AMQP broker');
       egress.checkLiteral(uri.host);
+      await egress.refuseOwn(uri.host, uri.port);
       // The signal ends the socket when the connection is no longer needed.
       const tls = tlsMaterial(properties, uri.host);
       const socket = { lookup: egress.lookup, noDelay: true, signal, ...tls };
