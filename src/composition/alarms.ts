@@ -9,10 +9,12 @@ import {
   type ApplyAlarms,
   createApplyAlarms,
 } from '../flows/alarm-effects.ts';
+import { watchClockSteps } from '../flows/clock-steps.ts';
 import { createRuleTimers } from '../flows/rule-timers.ts';
 import type { EnqueueDeliveries } from '../flows/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';
-import { countAlarms, nextAlarmTime } from '../records/rows/alarms.ts';
+import { countAlarms, moveAlarmTimes, nextAlarmTime } from '../records/rows/alarms.ts';
+import { transaction } from '../records/transaction.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
 /** How often the node that looks after time looks for alarms that others have changed. */
@@ -70,6 +72,16 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     failed: (error) => telemetry.backgroundFailed('clearing and escalating alarms', error),
   });
   timers.changed();
+  const stopWatching = watchClockSteps({
+    ...{ now, clock: () => performance.now(), setRepeatingTimer },
+    setBack(byMs) {
+      if (!holds()) return;
+      transaction(db, (step) => moveAlarmTimes(step.db, { now: now(), byMs })).then(
+        timers.changed,
+        (error) => telemetry.backgroundFailed('moving the times of alarms', error),
+      );
+    },
+  });
   const applyAlarms = createApplyAlarms(effectParts, config.quotas.openAlarms);
   const ends = new AlarmEnds({
     ...{ db, sealer, applyAlarms, now, pause, setTimer, holds },
@@ -102,6 +114,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     },
     async close() {
       stopLooking?.();
+      stopWatching();
       await ends.close();
       await timers.close();
     },

@@ -33,6 +33,7 @@ import type { SearchedStore } from '../rules/last-sample-search.ts';
 import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { watchClockSteps } from '../flows/clock-steps.ts';
 
 const entriesWaitMs = 500;
 const scriptsWaitMs = 1_500;
@@ -102,6 +103,12 @@ export async function composeRules(
     now,
     setTimer,
     failed: failed('running timers of rules'),
+  });
+  const stopWatching = watchClockSteps({
+    ...{ now, clock: () => performance.now(), setRepeatingTimer },
+    setBack(byMs) {
+      follower.setBack(byMs).then(timers.changed, failed('planning timers of rules anew'));
+    },
   });
   const scripts: RuleScripts = createRuleScripts({
     db,
@@ -174,7 +181,10 @@ export async function composeRules(
     },
     runDue: () => settleInOrder(runDue, scripts.settled),
     close: () =>
-      closeInOrder(timers.close, entries.close, follower.close, scripts.close, runs.close),
+      closeInOrder(
+        async () => stopWatching(),
+        ...[timers.close, entries.close, follower.close, scripts.close, runs.close],
+      ),
   };
 }
 

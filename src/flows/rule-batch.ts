@@ -27,6 +27,8 @@ export interface RuleBatchParts {
   readonly now: () => EpochMs;
   /** Milliseconds since any fixed moment. */
   readonly clock: () => number;
+  /** When the platform started, by the wall clock as it is now. */
+  readonly platformStart: () => EpochMs;
   readonly pause: (ms: number) => Promise<void>;
   readonly newId: () => string;
   /**
@@ -111,7 +113,11 @@ export function createRuleBatch(
     };
     await isolated(parts.lookUp, failed, async (lookUp) => {
       if (verdict !== undefined) await addFirings(entry, lookUp);
-      else addWaitingRun(triggered, await waitingRun(triggered, origin, lookUp));
+      else
+        addWaitingRun(
+          triggered,
+          await waitingRun(triggered, origin, lookUp, parts.platformStart()),
+        );
     });
   }
 
@@ -133,7 +139,10 @@ export function createRuleBatch(
       const failed = (error: unknown): void => failures.failed(compiled, origin, [], error);
       return isolated(parts.lookUp, failed, async (lookUp) => {
         const triggered = evaluate();
-        addWaitingRun(triggered, await waitingRun(triggered, origin, lookUp, timerMeta));
+        addWaitingRun(
+          triggered,
+          await waitingRun(triggered, origin, lookUp, parts.platformStart(), timerMeta),
+        );
       });
     },
   };

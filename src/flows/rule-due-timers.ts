@@ -2,8 +2,15 @@
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import { latestDue, nextDue, type RuleSchedule } from '../model/rule-schedule.ts';
 import type { RecordsDb } from '../records/records.ts';
-import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../records/rows/rule-state.ts';
+import {
+  findDueRules,
+  findDueScriptTimers,
+  findPlannedRules,
+  moveScriptTimers,
+  type ScriptTimer,
+} from '../records/rows/rule-state.ts';
 import { saveNextExecution } from '../records/rows/rules.ts';
+import { transaction } from '../records/transaction.ts';
 import { trackAlarms } from '../rules/alarm-tracking.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import { evaluateTimed, evaluateWithoutDevice } from '../rules/evaluation.ts';
@@ -35,6 +42,8 @@ export interface DueTimersParts {
 export interface DueTimers {
   runRules(at: EpochMs): Promise<boolean>;
   runScriptTimers(at: EpochMs): Promise<boolean>;
+  /** The clock was set back: what is planned too late for it is planned anew. */
+  setBack(at: EpochMs, byMs: number): Promise<void>;
 }
 
 export function createDueTimers(parts: DueTimersParts): DueTimers {
@@ -100,6 +109,17 @@ export function createDueTimers(parts: DueTimersParts): DueTimers {
       await batch.addEffects();
       await parts.write(batch);
       return batch.write.due.length === dueMax;
+    },
+    async setBack(at, byMs) {
+      const workspaces = parts.workspaces?.();
+      await transaction(db, async (step) => {
+        for (const { id, due } of await findPlannedRules(step.db, at, workspaces)) {
+          const schedule = registry.rule(id)?.schedule;
+          const next = schedule && nextDue(schedule, at, at);
+          if (next !== undefined && next < due) await saveNextExecution(step.db, id, next);
+        }
+        await moveScriptTimers(step.db, { now: at, byMs }, workspaces);
+      });
     },
     async runScriptTimers(at) {
       const batch = newBatch();

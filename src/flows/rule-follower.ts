@@ -68,6 +68,8 @@ export interface RuleFollower extends Pick<LaneWorker, 'caughtUp' | 'close'> {
   evaluate(turnOf: () => RuleTurn | undefined): Promise<void>;
   /** Runs what is due. Resolves when its effects are durable. */
   runDue(): Promise<void>;
+  /** The clock was set back by so much: timers are planned anew. */
+  setBack(byMs: number): Promise<void>;
   /** Runs the work while nothing else is evaluated, with the current rules. */
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** The position from which on entries are still needed. */
@@ -76,7 +78,12 @@ export interface RuleFollower extends Pick<LaneWorker, 'caughtUp' | 'close'> {
   start(): void;
 }
 
-export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
+export function createRuleFollower(started: RuleFollowerParts): RuleFollower {
+  const [startedAt, startedMs] = [started.now(), started.clock()];
+  // A wall clock that was set back must not have the platform start in the future.
+  const platformStart = () =>
+    Math.min(startedAt, Math.round(started.now() - (started.clock() - startedMs)));
+  const parts = { ...started, platformStart };
   const { db, registry, now } = parts;
   const queue = createSerialQueue();
   const pacing = createRulePacing(parts);
@@ -136,6 +143,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       while (await alone(() => dueTimers.runRules(at)));
       while (await alone(() => dueTimers.runScriptTimers(at)));
     },
+    setBack: (byMs) => alone(() => dueTimers.setBack(now(), byMs)),
     alone,
     neededFrom: () => neededFrom(lanes),
     start: laneWorker.wake,

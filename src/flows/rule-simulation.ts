@@ -77,7 +77,7 @@ export async function simulateRule(
   );
   const tags = await on.tagsOf(devices);
   const memory = createRuleMemory(() => newestUntil(on.now()));
-  const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0 };
+  const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0, from };
   const told: { readonly run: RuleRun; readonly actions: readonly Json[] }[] = [];
   let due = compiled.schedule?.next(from - 1);
   let isCut = truncated || devices.length > simulationLimits.devicesMax;
@@ -177,7 +177,7 @@ async function samplesOf(
 async function scriptRun(
   triggered: Triggered,
   origin: Origin,
-  state: { script: JsonObject; held: Map<string, boolean>; runs: number },
+  state: { script: JsonObject; held: Map<string, boolean>; runs: number; readonly from: EpochMs },
   on: SimulationParts,
 ): Promise<{ readonly run: RuleRun; readonly actions: readonly Json[] }> {
   const { compiled, reading, places } = triggered;
@@ -185,7 +185,8 @@ async function scriptRun(
   if (logic.type !== 'CUSTOM_LOGIC') throw new Error('Only custom logic has a script');
   const context = await ruleContext(triggered, origin, on.lookUp);
   const type = scriptCauses[origin.cause];
-  const cause = { type, numberOfInvocations: 0, at: origin.at } as const;
+  const { from: platformStart } = state;
+  const cause = { type, numberOfInvocations: 0, at: origin.at, platformStart } as const;
   const event = scriptEvent(compiled, reading, cause, context);
   state.runs += 1;
   const { emits } = await on.scripts.run({

@@ -30,12 +30,14 @@ export async function waitingRun(
   triggered: Triggered,
   origin: Origin,
   lookUp: LookUpDevice,
+  platformStart: EpochMs,
   timerMeta: JsonObject | null = null,
 ): Promise<JsonObject> {
   const { compiled, reading, places } = triggered;
   const context = await ruleContext(triggered, origin, lookUp);
   const type = scriptCauses[origin.cause];
-  const cause = { type, timerMeta, numberOfInvocations: origin.hops, at: origin.at } as const;
+  const { hops: numberOfInvocations, at } = origin;
+  const cause = { type, timerMeta, numberOfInvocations, at, platformStart } as const;
   const event = scriptEvent(compiled, reading, cause, context);
   const { entry: _, sample: __, ...stored } = origin;
   return {

@@ -28,6 +28,8 @@ export interface ScriptCause {
   readonly timerMeta?: JsonObject | null;
   readonly numberOfInvocations: number;
   readonly at: EpochMs;
+  /** Since when the platform listens to devices: what was before is no silence of theirs. */
+  readonly platformStart: EpochMs;
 }
 
 /**
@@ -66,6 +68,7 @@ export function scriptEvent(
   return {
     type: cause.type,
     timestamp: formatInstant(cause.at),
+    platformStart: formatInstant(cause.platformStart),
     inputs,
     properties: propertiesOf(rule, logic),
     // A timed run has no device (contract 36).

@@ -137,6 +137,19 @@ export async function saveAlarms(step: RecordsDb, alarms: readonly Alarm[]): Pro
   );
 }
 
+/** Alarms are cleared and escalated after the same time as before, although the clock was set back. */
+export async function moveAlarmTimes(
+  step: RecordsDb,
+  { now, byMs }: { readonly now: EpochMs; readonly byMs: number },
+): Promise<void> {
+  for (const column of ['clearAt', 'escalateAt'] as const)
+    await step
+      .updateTable('alarms')
+      .set((eb) => ({ [column]: eb(column, '-', byMs) }))
+      .where(column, '>', now)
+      .execute();
+}
+
 export async function findAlarms(db: RecordsDb, ids: readonly string[]): Promise<Alarm[]> {
   const found: Alarm[] = [];
   for (const some of chunks(ids, keysPerStatement)) {

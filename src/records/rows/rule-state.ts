@@ -247,6 +247,32 @@ export async function findDueScriptTimers(
   return rows.map((row) => ({ ...row, meta: fromJsonTextOrNull<JsonObject>(row.meta) }));
 }
 
+/** Timers of scripts wait as long as before, although the clock was set back. */
+export async function moveScriptTimers(
+  step: RecordsDb,
+  { now, byMs }: { readonly now: EpochMs; readonly byMs: number },
+  workspaces?: readonly string[],
+): Promise<void> {
+  let query = step
+    .updateTable('ruleTimers')
+    .set((eb) => ({ runAt: eb('runAt', '-', byMs) }))
+    .where('runAt', '>', now);
+  if (workspaces !== undefined) query = query.where('ruleId', 'in', rulesOf(step, workspaces));
+  await query.execute();
+}
+
+/** Active rules whose timer is due later than at the moment. */
+export async function findPlannedRules(
+  db: RecordsDb,
+  now: EpochMs,
+  workspaces?: readonly string[],
+): Promise<readonly { readonly id: string; readonly due: EpochMs }[]> {
+  let query = db.selectFrom('rules').select(['id', 'nextExecution']).where('active', '=', 1);
+  if (workspaces !== undefined) query = query.where(isOneOf('workspaceId', workspaces));
+  const rows = await query.where('nextExecution', '>', now).execute();
+  return rows.map(({ id, nextExecution }) => ({ id, due: Number(nextExecution) }));
+}
+
 export async function removeScriptTimers(step: RecordsDb, ids: readonly string[]): Promise<void> {
   for (const some of chunks(ids)) {
     await step

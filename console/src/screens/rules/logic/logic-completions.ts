@@ -17,6 +17,7 @@ const members = [
   'device.name',
   'dataSources',
   'numberOfInvocations',
+  'platformStart',
   'timer',
   'rule',
 ];
