@@ -273,7 +273,13 @@ export const aggregationSchema = namedObject('AggregatedSeries', {
 
 export const exportParameters = Type.Object({
   format: Type.Optional(
-    Type.Union([Type.Literal('csv'), Type.Literal('ndjson')], { default: 'ndjson' }),
+    Type.Union([Type.Literal('csv'), Type.Literal('excel'), Type.Literal('ndjson')], {
+      default: 'ndjson',
+      description: 'excel is CSV that Excel opens: with a mark, semicolons and times of timeZone',
+    }),
+  ),
+  timeZone: Type.Optional(
+    Type.String({ maxLength: textMax, description: 'With excel: an IANA name; UTC when absent' }),
   ),
   topic: Type.Optional(
     Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' }),

@@ -34,7 +34,7 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 export const backfillProblems = {
   olderThanRetention: {
     status: 400,
-    code: '40049_OLDER_THAN_RETENTION',
+    code: '40051_OLDER_THAN_RETENTION',
     message: (d: { timestamp: string; keptDays: number }) =>
       `The sample is dated ${d.timestamp}, older than the retention of ${d.keptDays} days, which would remove it at once`,
   },
@@ -55,7 +55,7 @@ export const backfillProblems = {
   },
   backfillUnreadable: {
     status: 400,
-    code: '40045_BACKFILL_BROKEN',
+    code: '40052_BACKFILL_UNREADABLE',
     message: (d: BackfillOutcome & { reason: string }) => `${d.reason}. ${storedBefore(d)}`,
   },
   backfillTooLarge: {

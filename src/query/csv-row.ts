@@ -1,13 +1,14 @@
 // Samples as CSV (RFC 4180): one column per data key, nested keys joined by dots, lists as JSON.
-import { formatInstant } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
+import { offsetAt, type TimeZone } from '../model/time-zone.ts';
 import { csvLine, withoutFormula } from '../structures/csv.ts';
 
 /** Data keys beyond this number share the last column, `otherData`, as JSON. */
 const dataColumnsMax = 1_000;
 
-const fixedColumns = ['timestamp', 'deviceId', 'topic'];
+const fixedColumns = ['deviceId', 'topic'];
 const otherColumn = 'otherData';
 const metaColumn = 'meta';
 
@@ -38,20 +39,54 @@ export function csvColumns(): CsvColumns {
   };
 }
 
-export function csvHeader(columns: CsvColumns): string {
+/** How rows are written, and for whom. */
+export interface CsvForm {
+  /** Before the header. */
+  readonly mark: string;
+  readonly timeName: string;
+  readonly timeText: (at: EpochMs) => string;
+  readonly line: (cells: readonly string[]) => string;
+}
+
+/** RFC 4180, with times that every program reads. */
+export const plainCsv: CsvForm = {
+  mark: '',
+  timeName: 'timestamp',
+  timeText: formatInstant,
+  line: (cells) => csvLine(cells),
+};
+
+/**
+ * What Excel opens by a double click: a mark, without which it does not read UTF-8, semicolons, and
+ * times of the zone as it recognizes them. The name of the column has the zone.
+ */
+export function excelCsv(zone: TimeZone): CsvForm {
+  return {
+    mark: '\ufeff',
+    timeName: `timestamp ${zone.id}`,
+    timeText: (at) =>
+      formatInstant(at + offsetAt(zone, at))
+        .slice(0, 23)
+        .replace('T', ' '),
+    line: (cells) => csvLine(cells, /[";\r\n]/, ';'),
+  };
+}
+
+export function csvHeader(columns: CsvColumns, form: CsvForm): string {
   const names = [
+    form.timeName,
     ...fixedColumns,
     ...columns.keys,
     ...(columns.hasMeta() ? [metaColumn] : []),
     ...(columns.hasOther() ? [otherColumn] : []),
   ];
-  return csvLine(names.map(withoutFormula));
+  return form.mark + form.line(names.map(withoutFormula));
 }
 
-export function csvRow(sample: Sample, columns: CsvColumns): string {
+export function csvRow(sample: Sample, columns: CsvColumns, form: CsvForm): string {
   const values = new Map(flattened(sample.data));
   const cells = [
-    formatInstant(sample.timestamp),
+    form.timeText(sample.timestamp),
     withoutFormula(sample.deviceId),
     withoutFormula(sample.topic),
   ];
@@ -61,7 +96,7 @@ export function csvRow(sample: Sample, columns: CsvColumns): string {
     const others = [...values].filter(([key]) => !columns.keys.has(key));
     cells.push(others.length === 0 ? '' : cell(Object.fromEntries(others)));
   }
-  return csvLine(cells);
+  return form.line(cells);
 }
 
 function flattened(data: JsonObject, prefix = ''): [string, Json][] {

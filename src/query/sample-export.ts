@@ -1,17 +1,18 @@
-// Samples of any number as one download, oldest first, made while it is read: NDJSON or CSV.
+// Samples of any number as one download, oldest first, made while it is read: NDJSON, CSV, or CSV for Excel.
 import { formatInstant } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
+import type { TimeZone } from '../model/time-zone.ts';
 import type { SampleRange } from '../samples/sample-store.ts';
 import type { ReportedRange } from '../samples/reported-reads.ts';
 import { refuseUnreadable } from '../samples/unreadable.ts';
 import type { ReadingStore } from './sample-reader.ts';
-import { csvColumns, csvHeader, csvRow } from './csv-row.ts';
+import { type CsvForm, csvColumns, csvHeader, csvRow, excelCsv, plainCsv } from './csv-row.ts';
 
-export const exportFormats = ['csv', 'ndjson'] as const;
-export type ExportFormat = (typeof exportFormats)[number];
+export type ExportFormat = 'csv' | 'excel' | 'ndjson';
 
 export const exportTypes: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
+  excel: 'text/csv; charset=utf-8; header=present',
   ndjson: 'application/x-ndjson; charset=utf-8',
 };
 
@@ -33,6 +34,7 @@ export async function sampleExport(
   range: SampleRange,
   format: ExportFormat,
   store: ExportingStore,
+  zone: TimeZone | undefined = undefined,
 ): Promise<SampleExport> {
   let left = 0;
   let isPromised = false;
@@ -43,7 +45,8 @@ export async function sampleExport(
       if (isPromised) refuseUnreadable(samples);
     },
   };
-  const pieces = format === 'csv' ? csvText(watched, store) : ndjsonText(watched, store);
+  const form = format === 'excel' && zone !== undefined ? excelCsv(zone) : plainCsv;
+  const pieces = format === 'ndjson' ? ndjsonText(watched, store) : csvText(watched, store, form);
   const first = await pieces.next();
   const isIncomplete = left > 0;
   isPromised = !isIncomplete;
@@ -82,11 +85,15 @@ function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string 
 // The samples are read twice: the header comes first and needs the keys of all of them. A key that
 // is stored for the first
 // time in between has no column.
-async function* csvText(range: ReportedRange, store: ExportingStore): AsyncGenerator<string> {
+async function* csvText(
+  range: ReportedRange,
+  store: ExportingStore,
+  form: CsvForm,
+): AsyncGenerator<string> {
   const columns = csvColumns();
   for await (const batch of store.exportSamples(range))
     for (const sample of batch) columns.add(sample);
-  yield csvHeader(columns);
+  yield csvHeader(columns, form);
   for await (const batch of store.exportSamples(range))
-    yield batch.map((sample) => csvRow(sample, columns)).join('');
+    yield batch.map((sample) => csvRow(sample, columns, form)).join('');
 }

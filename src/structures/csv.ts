@@ -130,14 +130,14 @@ const special = /[",\r\n]/;
 
 /**
  * One line with its end. Cells with a character of `quoted` are quoted: it must match at least
- * quotes, commas and line ends.
+ * quotes, the separator and line ends.
  */
-export function csvLine(cells: readonly string[], quoted = special): string {
+export function csvLine(cells: readonly string[], quoted = special, separator = ','): string {
   const written = cells.map((cell) => {
     if (quoted.test(cell)) return `"${cell.replaceAll('"', '""')}"`;
     return cell;
   });
-  return `${written.join(',')}\r\n`;
+  return `${written.join(separator)}\r\n`;
 }
 
 const formulaStart = /^[=+\-@\t\r]/;

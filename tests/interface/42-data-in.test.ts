@@ -159,7 +159,7 @@ describe('behaviour 13: times', () => {
     ];
     expect((await bulk(device, samples)).body).toMatchObject({
       ...{ accepted: 1, stored: 1 },
-      rejected: [{ index: 0, errorCode: '40049_OLDER_THAN_RETENTION' }],
+      rejected: [{ index: 0, errorCode: '40051_OLDER_THAN_RETENTION' }],
     });
     const captured = await world.capture(device, { n: 3 }, { timestamp: old });
     expect(captured).toMatchObject({

@@ -317,7 +317,21 @@ test('exports are downloads of all topics, or of one, in the range', async () =>
     'timestamp,deviceId,topic,value',
     '2026-03-01T12:00:00.000Z,d1,default,10',
   ]);
-  for (const query of ['format=xml', 'from=x', `from=${interval.to}&to=${interval.from}`]) {
+  // Behaviour 25: a double click in Excel shows the columns, the letters and the local times.
+  const excel = await call(
+    '/v3/devices/d1/export?format=excel&topic=default&timeZone=Europe/Zurich',
+  );
+  expect(excel.headers.get('content-disposition')).toBe('attachment; filename="samples-d1.csv"');
+  expect(excel.body.split('\r\n').slice(0, 2)).toEqual([
+    expect.stringMatching(/^\ufeff?timestamp Europe\/Zurich;deviceId;topic;value$/),
+    '2026-03-01 13:00:00.000;d1;default;10',
+  ]);
+  for (const query of [
+    'format=excel&timeZone=Mars',
+    'format=xml',
+    'from=x',
+    `from=${interval.to}&to=${interval.from}`,
+  ]) {
     expect((await call(`/v3/devices/d1/export?${query}`)).status).toBe(400);
   }
 });

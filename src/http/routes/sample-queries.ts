@@ -4,6 +4,7 @@ import { samples } from '../../contract/endpoints/sample-queries.ts';
 import { type EpochMs, plusRestored } from '../../model/instant.ts';
 import { newestUntil } from '../../model/newest.ts';
 import { problem } from '../../model/problem.ts';
+import { openTimeZone } from '../../model/time-zone.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
 import type { Principal } from '../../model/principal.ts';
 import { sharedTopics } from '../../model/shared-dashboard.ts';
@@ -130,18 +131,23 @@ function exportRoute(parts: SampleQueryParts): Route {
   return resourceRoute(
     samples.export,
     deviceInPath(parts),
-    async ({ params: { deviceId }, query: { format = 'ndjson', topic = everyTopic, ...sent } }) => {
+    async ({
+      params: { deviceId },
+      query: { format = 'ndjson', topic = everyTopic, timeZone, ...sent },
+    }) => {
       const [from, to] = [timeOf(sent.from), timeOf(sent.to)];
       const bounds = { gte: from, lt: to };
       if (from !== null && to !== null && parseBound('from', from) >= parseBound('to', to)) {
         throw problem('badInterval', { reason: `from (${from}) is not before to (${to})` });
       }
       const range = { deviceId, ...topicOf(topic), ...rangeOf(bounds) };
-      const { text, isIncomplete } = await sampleExport(range, format, parts.store);
+      const zone = openTimeZone(timeZone ?? 'UTC');
+      if (zone === undefined) throw problem('unknownTimeZone', { timeZone: timeZone ?? '' });
+      const { text, isIncomplete } = await sampleExport(range, format, parts.store, zone);
       return new Answer(200, Readable.from(text), {
         ...(isIncomplete && incompleteHeader),
         'content-type': exportTypes[format],
-        'content-disposition': `attachment; filename="samples-${deviceId.replace(/[^\w.-]/g, '_')}.${format}"`,
+        'content-disposition': `attachment; filename="samples-${deviceId.replace(/[^\w.-]/g, '_')}.${format === 'excel' ? 'csv' : format}"`,
       });
     },
   );
