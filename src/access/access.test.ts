@@ -65,7 +65,7 @@ test('the first start makes an owner with a random password, and a second start 
   expect(await bootstrap(records, { adminEmail: 'x@example.org', now })).toBeUndefined();
 });
 
-test('security 9: the generated password of the first start is to be replaced', async () => {
+test('security 9, ASVS 6.4.1: the generated password of the first start is to be replaced', async () => {
   const own = { id: made.userId, organizationId: made.organizationId };
   expect(await readAccount(records.db, own)).toMatchObject({ passwordChangeRequired: true });
   const principal = { ...own, kind: 'USER', name: '', permissions: {}, workspaces: 'all' } as const;

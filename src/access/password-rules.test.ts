@@ -31,7 +31,7 @@ describe('review security 18: refused', () => {
   });
 });
 
-describe('security 9: refused by names', () => {
+describe('security 9, ASVS 6.1.2 and 6.2.11: refused by names', () => {
   test.each([
     'Heliograph1',
     'heliograph!!!',

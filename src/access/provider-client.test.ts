@@ -113,7 +113,7 @@ describe('security 5: an address and its verification are of one token', () => {
   });
 });
 
-describe('security 5: only a logout token ends sessions', () => {
+describe('security 5, ASVS 9.2.2 and 10.5.5: only a logout token ends sessions', () => {
   const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
   test.each([
     ['logout+jwt', true],

@@ -4,14 +4,14 @@ import { secretHash } from '../records/secret-encryption.ts';
 import { toBase32 } from './one-time-code.ts';
 
 const codeCount = 10;
-/** 80 bits, so that a fast hash hides them well enough. */
-const codeBytes = 10;
+/** 128 bits, so that a fast hash hides them (ASVS 5.0, 6.5.2). Those of earlier versions had 80. */
+const codeBytes = 16;
 
-/** Ten codes such as `ABCD-EFGH-IJKL-MNOP`. */
+/** Ten codes such as `ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ`. */
 export function newRecoveryCodes(): string[] {
   return Array.from({ length: codeCount }, () => {
     const code = toBase32(randomBytes(codeBytes));
-    return (code.match(/.{4}/g) ?? []).join('-');
+    return (code.match(/.{1,4}/g) ?? []).join('-');
   });
 }
 

@@ -478,7 +478,7 @@ test('the lookup of other clients answers in both forms and refuses with EgressR
   expect(((await ask('127.0.0.1', {})) as unknown[])[0]).toBeInstanceOf(EgressRefused);
 });
 
-describe('security 9: what is the platform itself is not reached, whatever is allowed', () => {
+describe('security 9, ASVS 1.3.6: what is the platform itself is not reached, whatever is allowed', () => {
   const resolve = async (host: string) => [
     { address: host === 'db.internal' ? '10.0.0.9' : '127.0.0.1', family: 4 },
   ];
@@ -508,7 +508,7 @@ describe('security 9: what is the platform itself is not reached, whatever is al
     expect(await placesOf(host, port)).toHaveLength(1);
   });
 
-  test('with only what is allowed, public addresses are refused', async () => {
+  test('ASVS 13.2.4 and 13.2.5: with only what is allowed, public addresses are refused', async () => {
     const strict = createHostCheck({ allow: ['198.51.100.7'], onlyAllowed: true });
     for (const host of ['8.8.8.8', '2606:4700::1111'])
       await expect(strict.addressesOf(host)).rejects.toThrow('not an allowed address');

@@ -74,7 +74,7 @@ describe('own sessions', () => {
     expect(await sessionsOf(kept)).toHaveLength(1);
   });
 
-  test('security 9: signing in again ends the session that the browser had', async () => {
+  test('security 9, ASVS 7.2.4: signing in again ends the session that the browser had', async () => {
     const email = 'admin@localhost';
     const first = await fetch(`${at.base}/v3/auth/login`, loginOf(email));
     const cookie = first.headers
@@ -95,7 +95,7 @@ const loginOf = (email: string, headers: object = {}) => ({
   body: JSON.stringify({ email, password }),
 });
 
-test('security 9: a session that began a while ago ends others only with the password', async () => {
+test('security 9, ASVS 7.5.2: a session that began a while ago ends others only with the password', async () => {
   let later = 0;
   const old = await startAccessWorld({}, { now: () => Date.now() + later });
   try {
@@ -127,7 +127,7 @@ test('security 9: a session that began a while ago ends others only with the pas
   }
 });
 
-test('security 9: by https, cookies are of this host alone', async () => {
+test('security 9, ASVS 3.3.1 and 3.3.3: by https, cookies are of this host alone', async () => {
   const secure = await startAccessWorld({ PUBLIC_URL: 'https://iot.example.com' });
   try {
     const body = { email: 'admin@localhost', password };

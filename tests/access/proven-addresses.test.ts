@@ -124,7 +124,7 @@ describe('contract 36: passwords are reset by mail', () => {
     expect((await set(second)).status).toBe(404);
   });
 
-  test('security 7: the mailbox alone does not outweigh a second factor, proven or not', async () => {
+  test('security 7, ASVS 6.4.3: the mailbox alone does not outweigh a second factor, proven or not', async () => {
     const email = 'factor@example.org';
     await addMember(at.base, at.owner, ofOrganization, email, 'VIEWER');
     const member = await signIn(at.base, email);

@@ -236,7 +236,7 @@ describe('a request is refused', () => {
     ['describe_device', 'deviceId', '..'],
     ['read_decoder', 'deviceTypeId', '..'],
     ['query_samples', 'deviceId', '..'],
-  ])('security 9: %s with %s %j names no other path', async (name, member, id) => {
+  ])('security 9, ASVS 1.2.2: %s with %s %j names no other path', async (name, member, id) => {
     const client = await connected(world.apiKey);
     const { isError, text } = await used(client, name, { [member]: id });
     expect([isError, text]).toEqual([true, expect.stringContaining(member)]);
