@@ -89,6 +89,18 @@ journey('organization and account', { start: startWorld }, (stage) => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
+  test('console M11: the audit log is limited to a kind or a person by a click', async () => {
+    const { page } = stage;
+    await page.getByRole('link', { name: 'API_KEY', exact: true }).first().click();
+    const limit = page.getByRole('button', { name: 'Only API_KEY' });
+    await limit.waitFor();
+    await expect.poll(() => page.getByRole('link', { name: 'USER', exact: true }).count()).toBe(0);
+    expect(await page.getByRole('cell', { name: /API_KEY/ }).count()).toBeGreaterThan(0);
+    await limit.click();
+    await limit.waitFor({ state: 'detached' });
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
   test('theme and language change in place and stay', async () => {
     const { page } = stage;
     await page.goto(`${stage.world.base}/me`);

@@ -1,6 +1,6 @@
 // Routes of the organization and of the own account.
 import { createRoute } from '@tanstack/react-router';
-import { readPage } from '../parts/list-search.ts';
+import { readAuditSearch } from '../screens/organization/audit/audit-search.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { shell } from './frame.ts';
 import { screen } from './screen.ts';
@@ -34,7 +34,7 @@ const clients = createRoute({
 const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
-  validateSearch: readPage,
+  validateSearch: readAuditSearch,
   component: screen(() => import('../screens/organization/audit/audit.tsx'), 'Audit'),
 });
 

@@ -77,6 +77,8 @@ export const organizationWords = wordSet(
     begins: 'Begins with',
     workspaceCount: (count: number) => `${count} ${plural(count, 'workspace', 'workspaces')}`,
     every: 'all',
+    onlyBy: (name: string) => `Only by ${name}`,
+    onlyKind: (kind: string) => `Only ${kind}`,
     when: 'When',
     who: 'Who',
     what: 'What',
@@ -172,6 +174,8 @@ export const organizationWords = wordSet(
     workspaceCount: (count: number) =>
       `${count} ${plural(count, 'Arbeitsbereich', 'Arbeitsbereiche')}`,
     every: 'alle',
+    onlyBy: (name: string) => `Nur von ${name}`,
+    onlyKind: (kind: string) => `Nur ${kind}`,
     when: 'Wann',
     who: 'Wer',
     what: 'Was',
