@@ -1,9 +1,11 @@
 // JSON keys: JSON from outside is parsed without keys that would make the parser slow for all.
 // The parser keeps one table of all keys of the process, in which keys beyond 16,383 characters are
 // hashed by their length alone: a megabyte of them costs seconds.
-import { hashedLengthMax } from '../structures/text-key.ts';
 import type { Json } from './json.ts';
 import { standInName } from './outside-name.ts';
+
+/** As in `src/structures/text-key.ts`, which the model does not import. */
+const hashedLengthMax = 16_383;
 
 /**
  * As JSON.parse, but a key of more than 16,383 characters has a stand-in, which is no data key.

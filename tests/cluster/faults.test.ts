@@ -111,7 +111,9 @@ describeWith(clickhouse, 'faults of a cluster', () => {
         for (const device of devices) await answerOf(first.url, 'POST', device);
         expect(told('server down', 'ClickHouse')).toHaveLength(1);
       }, 60_000);
-      await sent.finally(() => Promise.all(replicas.map((replica) => replica.restart())));
+      await sent.finally(async () => {
+        await Promise.all(replicas.map((replica) => replica.restart()));
+      });
       await vi.waitFor(() => expect(told('server back', 'ClickHouse')).toHaveLength(1), 60_000);
       await third.kill();
       await vi
@@ -119,7 +121,9 @@ describeWith(clickhouse, 'faults of a cluster', () => {
           for (const device of devices) await answerOf(first.url, 'POST', device);
           expect(told('server down', 'node ')).toHaveLength(1);
         }, 60_000)
-        .finally(() => third.restart());
+        .finally(async () => {
+          await third.restart();
+        });
       await vi.waitFor(() => expect(told('server back', 'node ')).toHaveLength(1), 60_000);
       expect(news().filter(({ level }) => level === 'error')).toEqual([]);
       await sink.close();

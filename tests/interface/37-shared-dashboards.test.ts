@@ -310,14 +310,19 @@ describe('sharing', () => {
     for (let n = 0; n < 3; n++) expect(await statusOf(made.token)).toBe(200);
     await expect.poll(async () => (await read())[0].lastUsed).toEqual(expect.any(String));
     await at.owner.must('DELETE', path);
-    const { content: of } = await at.owner.must('GET', `/v3/audit-logs?resourceId=${made.id}`);
-    expect(
-      of.map(({ action, resourceType, actor }: any) => [action, resourceType, actor.type]),
-    ).toEqual([
-      ['DELETE', 'DASHBOARD_SHARE', 'USER'],
-      ['LOGIN', 'DASHBOARD_SHARE', 'API_KEY'],
-      ['CREATE', 'DASHBOARD_SHARE', 'USER'],
-    ]);
+    const audit = await at.owner.must('GET', `/v3/audit-logs?resourceId=${made.id}`);
+    const of = audit['content'] as readonly {
+      readonly action: string;
+      readonly resourceType: string;
+      readonly actor: { readonly type: string };
+    }[];
+    expect(of.map(({ action, resourceType, actor }) => [action, resourceType, actor.type])).toEqual(
+      [
+        ['DELETE', 'DASHBOARD_SHARE', 'USER'],
+        ['LOGIN', 'DASHBOARD_SHARE', 'API_KEY'],
+        ['CREATE', 'DASHBOARD_SHARE', 'USER'],
+      ],
+    );
     expect(JSON.stringify(of)).not.toContain('share_');
   });
 

@@ -66,7 +66,7 @@ describe('console H6: HTTP', () => {
           headers: json,
           body: new Blob(['{"t":2}']).stream(),
           duplex: 'half',
-        } as RequestInit),
+        }),
       () => ({ reason: 'UNKNOWN_DEVICE', deviceId: 'chunked', payload: '{"t":2}', bytes: 7 }),
     ],
     [

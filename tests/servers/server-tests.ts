@@ -32,12 +32,12 @@ export function describeWith(
   title: string,
   tests: () => void,
 ): void {
-  if (existsSync(program.path)) return void describe(title, tests);
-  if (process.env['CI'])
-    return void test(title, () =>
+  if (existsSync(program.path)) describe(title, tests);
+  else if (process.env['CI'])
+    test(title, () =>
       Promise.reject(new Error(`${program.path} is missing: ${installOf(program)}`)),
     );
-  describe.skipIf(true)(title, { meta: { missingProgram: basename(program.path) } }, tests);
+  else describe.skipIf(true)(title, { meta: { missingProgram: basename(program.path) } }, tests);
 }
 
 function installOf(program: ServerProgram | NpmProgram): string {
