@@ -86,10 +86,7 @@ export const firstPassword = createRoute({
     const { passwordChangeRequired } = await answers.ensureQueryData(account);
     if (passwordChangeRequired !== true) redirect({ to: '/', throw: true });
   },
-  component: lazyRouteComponent(
-    () => import('../screens/security/first-password.tsx'),
-    'FirstPassword',
-  ),
+  component: screen(() => import('../screens/security/first-password.tsx'), 'FirstPassword'),
 });
 
 /** The last workspace that was open, else the first; undefined when none is in reach. */
