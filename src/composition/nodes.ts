@@ -102,12 +102,18 @@ export async function openCluster(
   const underWay = createOwnedWork();
   const rules: { judge?: () => Promise<unknown> } = {};
   /** Rules judge in the order of time: what this node has stored comes before what the next owner stores. */
-  const judged = async (lost: readonly Lease[]): Promise<void> => {
-    if (!lost.some((lease) => lease.isValid())) return;
+  const judgeAll = async (): Promise<void> => {
     await underWay.ended();
     const late = wait(judgedMsMax, undefined, { ref: false });
     // What is not judged by then is judged late, as after a crash.
     await Promise.race([rules.judge?.().catch(() => undefined), late]);
+  };
+  let last: { readonly lost: readonly Lease[]; readonly done: Promise<void> } | undefined;
+  /** Once for the leases that are lost together, whoever waits for it. */
+  const judged = async (lost: readonly Lease[]): Promise<void> => {
+    if (!lost.some((lease) => lease.isValid())) return;
+    if (last?.lost !== lost) last = { lost, done: judgeAll() };
+    await last.done;
   };
   const work = composeSharedWork(parts, leases, nodes, judged);
   shareChanges(parts, work);
@@ -140,7 +146,7 @@ export async function openCluster(
         if (gained.length > 0) reads.gained();
         // What was accepted for devices that leave belongs to their state.
         if (lost.length > 0) await underWay.ended();
-        await judged(lost);
+        await judged(allLost);
         await served.dropDevices(devicesOf([...gained, ...lost]));
         const isGained = gained.length > 0 ? devicesOf(gained) : undefined;
         const shipping = failed('shipping samples of moved devices');

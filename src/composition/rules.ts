@@ -132,7 +132,7 @@ export async function composeRules(
   const entries = followers.start('rules', {
     ...(shared === undefined
       ? { handle, neededFrom: follower.neededFrom }
-      : { handle: shared.handle }),
+      : { handle: shared.handle, retryDelaysMs: movingDelaysMs }),
     failed: failed('judging samples by rules'),
   });
   // With several nodes, they start with the leases of their rules.
@@ -254,6 +254,9 @@ async function composeRuleFollower(
     failed: failed('evaluating a rule'),
   });
 }
+
+/** Another node has the rules a moment later; samples that wait longer are judged late. */
+const movingDelaysMs = [200, 500, 1_000] as const;
 
 /** Resolves with the work, or after the time. What failed is reported where it failed. */
 async function soon(work: Promise<unknown>, ms: number): Promise<void> {

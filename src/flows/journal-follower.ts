@@ -9,7 +9,7 @@ import { setTimer as realTimer, type SetTimer } from '../structures/timers.ts';
 import { type BatchLimits, batchFrom, createWaitingEntries } from './waiting-entries.ts';
 
 const batchLimits: BatchLimits = { entriesMax: 1_000, samplesMax: 20_000 };
-const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
+const standardDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 
 export interface JournalFollower {
   /** Call for every entry that became durable; the entry is only remembered. */
@@ -66,6 +66,8 @@ export interface JournalFollowerParts {
   /** Entries from this position on are still needed, although they may have been handled. */
   readonly neededFrom?: () => number;
   readonly failed: (error: unknown) => void;
+  /** See `RetryingWorkerParts`. */
+  readonly retryDelaysMs?: readonly [number, ...number[]];
   readonly setTimer?: SetTimer;
 }
 
@@ -76,6 +78,7 @@ export interface JournalFollowerParts {
 export function createJournalFollower(parts: JournalFollowerParts): JournalFollower {
   const { name, log, batchWaitMs = 0, batch = batchLimits, setTimer = realTimer } = parts;
   const { keep = (entry) => entry, keepRows = (rows) => rows } = parts;
+  const { retryDelaysMs = standardDelaysMs } = parts;
   const progress = createProgress(parts, batch);
   const { waiting } = progress;
   let cancelWait: (() => void) | undefined;
