@@ -167,7 +167,7 @@ describe('interface 2.10: emits of an uplink decoder', () => {
     test(`${emits} emits: 50 samples are stored, ${errors} error`, async () => {
       const { samples, log } = await outcome(
         consume(
-          `for (let i = 0; i < ${emits}; i++) emit('sample', { data: { i }, timestamp: new Date(i) });`,
+          `for (let i = 0; i < ${emits}; i++) emit('sample', { data: { i }, timestamp: new Date(1767225600000 + i) });`,
         ),
       );
       expect(samples).toHaveLength(50);

@@ -1,7 +1,7 @@
 // The WebSocket edge on real sockets (interface 4.11, 5.11 and 6, contract 30): handshake, order, limits, slow and dead readers.
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { FanOut } from '../../live/fan-out.ts';
@@ -378,3 +378,22 @@ describe('ends', () => {
     expect(streams.sessions).toBe(0);
   });
 });
+
+test.each([
+  ['without a credential', '', 401],
+  ['that is none of a WebSocket', 'Sec-WebSocket-Key: short\r\nx-api-key: key\r\n', 400],
+])(
+  'behaviour 9, security 9: a handshake %s is refused with all headers, also when its sender closed its side',
+  async (_what, lines, status) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.end(
+      `GET /v3/data-streams HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n${lines}\r\n`,
+    );
+    let answer = '';
+    socket.on('data', (data) => (answer += data.toString()));
+    await once(socket, 'close');
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    for (const name of ['nosniff', 'strict-transport-security', 'content-security-policy'])
+      expect(answer).toContain(name);
+  },
+);
