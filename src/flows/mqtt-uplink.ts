@@ -34,13 +34,13 @@ export async function handleMqttPayload(
   payload: MqttPayload,
   on: MqttUplinkStages,
 ): Promise<void> {
-  const { duplicateKey, isRepeated } = payload;
+  const { duplicateKey, isRepeated, isLate = false } = payload;
   const work = () => store(route, payload, on);
   if (duplicateKey === undefined) {
     await work();
     return;
   }
-  const { repeated } = await on.duplicates.once(duplicateKey, work, !isRepeated);
+  const { repeated } = await on.duplicates.once(duplicateKey, work, !isRepeated, isLate);
   if (repeated) on.repeated();
 }
 

@@ -37,6 +37,25 @@ test('a sender that uses its keys again is only taken for repeating itself where
   expect(runs).toEqual(['a', 'a', 'a', 'a', 'b']);
 });
 
+test('reliability 6: a late original and its unmarked repetition are stored once, whichever is first', async () => {
+  const { filter } = filterAt();
+  const once = (key: string, onlyDoubted: boolean, isLate: boolean) =>
+    filter.once(key, async () => undefined, onlyDoubted, isLate);
+  for (const [key, lateFirst] of [
+    ['a', true],
+    ['b', false],
+  ] as const) {
+    filter.doubt(key);
+    const [first, second] = [
+      await once(key, !lateFirst, lateFirst),
+      await once(key, lateFirst, !lateFirst),
+    ];
+    expect([first.repeated, second.repeated]).toEqual([false, true]);
+    // The doubt is over: what has the key next is new.
+    expect((await once(key, true, false)).repeated).toBe(false);
+  }
+});
+
 test('a repetition that comes while the first is under way waits for it, and takes its place when it fails', async () => {
   const { filter } = filterAt();
   const first = Promise.withResolvers<string>();

@@ -19,9 +19,15 @@ export interface DuplicateFilter {
    * Runs the work, unless work with the same key succeeded within the window: then the call is a
    * repetition. A repetition waits for work in progress, and runs when that fails. With
    * `onlyDoubted` only a doubted key counts, for senders that reuse keys and do not mark
-   * repetitions.
+   * repetitions. The repetition ends the doubt. With `isLate` it is the original, whose repetition
+   * is still to come, or has passed it.
    */
-  once<T>(key: string, work: () => Promise<T>, onlyDoubted?: boolean): Promise<Once<T>>;
+  once<T>(
+    key: string,
+    work: () => Promise<T>,
+    onlyDoubted?: boolean,
+    isLate?: boolean,
+  ): Promise<Once<T>>;
   /**
    * The sender of this key may have missed the acknowledgement, and may repeat it without a mark.
    */
@@ -77,15 +83,15 @@ export function createDuplicateFilter(
   }
 
   return {
-    async once(key, work, onlyDoubted = false) {
+    async once(key, work, onlyDoubted = false, isLate = false) {
       if (onlyDoubted && !doubted.has(key)) return run(key, work);
       for (let before = inProgress.get(key); before !== undefined; before = inProgress.get(key)) {
         await before.catch(() => undefined);
       }
       const at = newer.get(key) ?? older.get(key);
-      if (at !== undefined && now() - at < limits.windowMs) return { repeated: true };
-      doubted.delete(key);
-      return run(key, work);
+      const repeated = at !== undefined && now() - at < limits.windowMs;
+      if (repeated || !isLate) doubted.delete(key);
+      return repeated ? { repeated } : run(key, work);
     },
     doubt(key) {
       turn(now());

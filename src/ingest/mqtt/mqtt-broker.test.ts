@@ -556,40 +556,53 @@ test.each([
   await own.close();
 });
 
-test('reliability 6: what waits for a look-up when its connection breaks is stored once with its repetition', async () => {
-  const filter = createDuplicateFilter(() => 0);
-  const outcomes: boolean[] = [];
-  const lookUps: (() => void)[] = [];
-  const own = await startTestBroker({
-    // As with the first publishes after a start: the device must be read.
-    findRoute: (_identity, deviceId) =>
-      new Promise((resolve) => {
-        const device = { id: `id-${deviceId}`, deviceId, organizationId: 'o' };
-        lookUps.push(() => resolve({ device }));
-      }),
-    async store(_route, { duplicateKey = '', isRepeated }) {
-      const { repeated } = await filter.once(duplicateKey, async () => undefined, !isRepeated);
-      outcomes.push(repeated);
-    },
-    doubt: filter.doubt,
-  });
-  const first = await loggedIn(own, 'u', 'c');
-  first.send(publish(1, 7));
-  while (lookUps.length < 1) await new Promise(setImmediate);
-  // The client was not heard for too long, and connects again.
-  const second = await loggedIn(own, 'u', 'c');
-  await first.closed();
-  const sent = { cmd: 'publish', qos: 1, messageId: 7, topic: `/up/${secret}/id/d` } as const;
-  second.send(generate({ ...sent, payload: 'p', dup: true, retain: false }));
-  while (lookUps.length < 2) await new Promise(setImmediate);
-  const [original, repetition] = lookUps;
-  repetition?.();
-  expect(await second.read(4)).toBe('40020007');
-  original?.();
-  while (outcomes.length < 2) await new Promise(setImmediate);
-  expect(outcomes).toEqual([false, true]);
-  await own.close();
-});
+test.each([
+  ['marked', true, true],
+  ['marked, and behind', true, false],
+  ['unmarked', false, true],
+  ['unmarked, and behind', false, false],
+])(
+  'reliability 6: what waits for a look-up when its connection breaks is stored once with its repetition: %s',
+  async (_what, dup, isFirst) => {
+    const filter = createDuplicateFilter(() => 0);
+    const outcomes: boolean[] = [];
+    const lookUps: (() => void)[] = [];
+    const own = await startTestBroker({
+      // As with the first publishes after a start: the device must be read.
+      findRoute: (_identity, deviceId) =>
+        new Promise((resolve) => {
+          const device = { id: `id-${deviceId}`, deviceId };
+          lookUps.push(() => resolve({ device }));
+        }),
+      async store(_route, { duplicateKey = '', isRepeated, isLate }) {
+        const work = async () => undefined;
+        const { repeated } = await filter.once(duplicateKey, work, !isRepeated, isLate);
+        outcomes.push(repeated);
+      },
+      doubt: filter.doubt,
+    });
+    const first = await loggedIn(own, 'u', 'c');
+    first.send(publish(1, 7));
+    while (lookUps.length < 1) await new Promise(setImmediate);
+    // The client was not heard for too long, and connects again.
+    const second = await loggedIn(own, 'u', 'c');
+    await first.closed();
+    const sent = { cmd: 'publish', qos: 1, messageId: 7, topic: `/up/${secret}/id/d` } as const;
+    second.send(generate({ ...sent, payload: 'p', dup, retain: false }));
+    while (lookUps.length < 2) await new Promise(setImmediate);
+    const [original, repetition] = lookUps;
+    for (const [n, lookUp] of (isFirst
+      ? [repetition, original]
+      : [original, repetition]
+    ).entries()) {
+      lookUp?.();
+      while (outcomes.length <= n) await new Promise(setImmediate);
+    }
+    expect(await second.read(4)).toBe('40020007');
+    expect(outcomes).toEqual([false, true]);
+    await own.close();
+  },
+);
 
 test('reliability 3: a stop does not wait for a publish whose device has no owner, and does not acknowledge it', async () => {
   const own = await startTestBroker({ store: () => new Promise<never>(() => undefined) });

@@ -34,6 +34,8 @@ export interface MqttPayload {
   readonly duplicateKey?: string;
   /** The sender says that it sent the packet before. */
   readonly isRepeated: boolean;
+  /** Its connection broke before it was stored, so that its repetition can have passed it. */
+  readonly isLate?: true;
 }
 
 export interface PublishParts<R extends RoutedDevice> {
@@ -94,7 +96,7 @@ export function createPublishHandler<R extends RoutedDevice>(
       settle(outcome);
     };
     const sent = { deviceId: up?.deviceId ?? null, bytes: payload.length, payload };
-    const failed = (error: unknown) => over(refusalOf(session, packet.qos, { error, sent }, parts));
+    const refuse = (error: unknown) => over(refusalOf(session, packet.qos, { error, sent }, parts));
     if (largeBytes !== undefined) {
       const error = problem('payloadTooLarge', { bytesMax: mqttLimits.packetBytesMax });
       const named = { deviceId: sent.deviceId, bytes: largeBytes };
@@ -102,7 +104,7 @@ export function createPublishHandler<R extends RoutedDevice>(
     }
     if (levelsOf(packet.topic) > mqttLimits.topicLevelsMax) {
       const reason = `it has more than ${mqttLimits.topicLevelsMax} levels`;
-      return failed(problem('mqttTopicInvalid', { reason }));
+      return refuse(problem('mqttTopicInvalid', { reason }));
     }
     if (isSparkplugTopic(packet.topic)) {
       takeSparkplug(() => sparkplug.take(session, packet.topic, payload)).then(
@@ -116,6 +118,14 @@ export function createPublishHandler<R extends RoutedDevice>(
       );
       return;
     }
+    const handedOn = payloadOf(session, packet, levels, payload);
+    // Also while its device is looked up: its client sends it again when the connection breaks.
+    recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'in progress');
+    const failed = (error: unknown) => {
+      // It is not stored, so that nothing of it can be repeated.
+      recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
+      refuse(error);
+    };
     const store = (route: R) => {
       const echo = {
         levels,
@@ -126,10 +136,8 @@ export function createPublishHandler<R extends RoutedDevice>(
       } as const;
       // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
       const isPayload = !(packet.retain && payload.length === 0);
-      const handedOn = payloadOf(session, packet, levels, payload);
-      recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'in progress');
       const stored = isPayload
-        ? parts.store(route, onceMore(session, handedOn), echo)
+        ? parts.store(route, lateOf(session, handedOn), echo)
         : Promise.resolve();
       stored.then(() => {
         recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
@@ -269,11 +277,11 @@ function payloadOf(
 
 /**
  * A client whose connection broke sends again over its next one what was not acknowledged. The
- * repetition can pass what still waits here for a look-up, which counts as repeated then too.
+ * repetition can pass what still waits here for a look-up.
  */
-function onceMore(session: MqttSession, payload: MqttPayload): MqttPayload {
+function lateOf(session: MqttSession, payload: MqttPayload): MqttPayload {
   if (!isClosed(session) || session.isDisconnected) return payload;
-  return { ...payload, isRepeated: true };
+  return { ...payload, isRepeated: true, isLate: true };
 }
 
 /** What a device left to be published when its connection breaks. */

@@ -15,7 +15,7 @@ export type FindRoute<R extends RoutedDevice> = (
   deviceId: string,
 ) => R | Promise<R>;
 
-/** The topic has a secret that is not that of the connection. */
+/** The topic has a secret that is not that of the connection, or a token is that of another device. */
 export class ForeignSecret extends Error {}
 
 /**
@@ -36,7 +36,7 @@ export function routeOf<R extends RoutedDevice>(
     throw problem('mqttTopicInvalid', { reason });
   }
   if (identity.mode === 'token' && deviceId !== identity.deviceId)
-    throw problem('deviceNotOnConnector', { deviceId });
+    throw new ForeignSecret('the token is that of another device');
   return findRoute(identity, deviceId);
 }
 
