@@ -24,6 +24,17 @@ export interface ValueKey {
   readonly unit?: string;
 }
 
+/** What a device sent last. */
+interface Newest {
+  readonly samples: readonly Sample[];
+  /** The last value of declared keys that is not null, by key. */
+  readonly values: Readonly<Record<string, { readonly value: unknown; readonly topic: string }>>;
+}
+
+const nothingSent: Newest = { samples: [], values: {} };
+/** As many keys as one request takes. */
+const keysMax = 100;
+
 interface Sample {
   readonly topic: string;
   readonly timestamp: string;
@@ -48,7 +59,8 @@ const linesMs = 300_000;
 /** `pages` are those in view; values of a page are asked for in one request each. */
 export function useDeviceValues(pages: readonly (readonly Device[])[]): DeviceValues {
   const schemas = useSchemas(pages);
-  const latest = useLatest(pages);
+  const keys = useMemo(() => declaredKeys(schemas), [schemas]);
+  const latest = useLatest(pages, keys);
   const mains = useMemo(() => mainsOf(pages.flat(), schemas, latest), [pages, schemas, latest]);
   const lines = useLines(pages, mains);
   return useMemo(
@@ -93,11 +105,30 @@ const schemaQuery = ({ typeId, deviceId }: Speaker) =>
     },
   });
 
-async function fetchLatest(deviceIds: string[], signal?: AbortSignal) {
+/** The names of the keys that the types in view declare. */
+function declaredKeys(schemas: ReadonlyMap<string, TypeSchema>): readonly string[] {
+  const keys = [...schemas.values()].flatMap(keysOf).map(([, { key }]) => key);
+  return [...new Set(keys)].slice(0, keysMax);
+}
+
+/** The newest samples, and the last values of keys that they may lack. */
+async function fetchLatest(deviceIds: string[], keys: readonly string[], signal?: AbortSignal) {
   const stop = signal === undefined ? {} : { signal };
-  const body = { deviceIds };
-  const { content } = await ask(platform.POST('/v3/devices/query/latest', { ...stop, body }));
-  return content.map(({ deviceId, samples }) => [deviceId, samples as readonly Sample[]] as const);
+  const path = '/v3/devices/query/latest';
+  const [{ content }, last] = await Promise.all([
+    ask(platform.POST(path, { ...stop, body: { deviceIds } })),
+    keys.length === 0
+      ? { content: [] }
+      : ask(platform.POST(path, { ...stop, body: { deviceIds, keys: [...keys] } })),
+  ]);
+  const values = new Map(last.content.map((one) => [one.deviceId, one.values ?? {}]));
+  return content.map(({ deviceId, samples }) => {
+    const newest: Newest = {
+      samples: samples as readonly Sample[],
+      values: values.get(deviceId) ?? {},
+    };
+    return [deviceId, newest] as const;
+  });
 }
 
 /** The newest values of at most 1,000 devices, without lines. */
@@ -105,7 +136,12 @@ export async function fetchValues(devices: readonly Device[]): Promise<DeviceVal
   const asked = speakersOf(devices).map((one) => answers.ensureQueryData(schemaQuery(one)));
   const schemas = new Map(await Promise.all(asked));
   const latest = new Map(
-    devices.length === 0 ? [] : await fetchLatest(devices.map(({ id }) => id)),
+    devices.length === 0
+      ? []
+      : await fetchLatest(
+          devices.map(({ id }) => id),
+          declaredKeys(schemas),
+        ),
   );
   const mains = mainsOf(devices, schemas, latest);
   return valuesOf({ schemas, latest, mains, lines: new Map() });
@@ -113,7 +149,7 @@ export async function fetchValues(devices: readonly Device[]): Promise<DeviceVal
 
 interface KnownValues {
   readonly schemas: ReadonlyMap<string, TypeSchema>;
-  readonly latest: ReadonlyMap<string, readonly Sample[]>;
+  readonly latest: ReadonlyMap<string, Newest>;
   readonly mains: ReadonlyMap<string, ValueKey>;
   readonly lines: ReadonlyMap<string, readonly (number | null)[]>;
 }
@@ -121,8 +157,11 @@ interface KnownValues {
 function valuesOf({ schemas, latest, mains, lines }: KnownValues): DeviceValues {
   return {
     mainOf: ({ id }) => mains.get(id),
-    valueOf: ({ id }, topic, key) =>
-      latest.get(id)?.find((sample) => sample.topic === topic)?.data[key],
+    valueOf({ id }, topic, key) {
+      const { samples, values } = latest.get(id) ?? nothingSent;
+      const last = values[key]?.topic === topic ? values[key].value : undefined;
+      return samples.find((sample) => sample.topic === topic)?.data[key] ?? last;
+    },
     lineOf: ({ id }) => lines.get(id),
     keys: [...new Map([...sentKeys(latest), ...[...schemas.values()].flatMap(keysOf)]).values()],
   };
@@ -133,7 +172,7 @@ const sentKeysMax = 300;
 /** What the newest samples have; devices without a type declare nothing. */
 function sentKeys(latest: KnownValues['latest']): [string, ValueKey][] {
   const keys = new Map<string, ValueKey>();
-  for (const samples of latest.values())
+  for (const { samples } of latest.values())
     for (const { topic, data } of samples)
       for (const key of Object.keys(data)) {
         if (keys.size >= sentKeysMax) return [...keys];
@@ -142,15 +181,19 @@ function sentKeys(latest: KnownValues['latest']): [string, ValueKey][] {
   return [...keys];
 }
 
-function useLatest(pages: readonly (readonly Device[])[]): ReadonlyMap<string, readonly Sample[]> {
+function useLatest(
+  pages: readonly (readonly Device[])[],
+  keys: readonly string[],
+): ReadonlyMap<string, Newest> {
   return useQueries({
     queries: pages.map((devices) => {
       const deviceIds = devices.map(({ id }) => id);
       return {
-        queryKey: ['latest', deviceIds],
+        queryKey: ['latest', deviceIds, keys],
         enabled: deviceIds.length > 0,
         refetchInterval: latestMs,
-        queryFn: ({ signal }: { readonly signal: AbortSignal }) => fetchLatest(deviceIds, signal),
+        queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+          fetchLatest(deviceIds, keys, signal),
       };
     }),
     combine: mapOfLists,
@@ -218,12 +261,12 @@ function mapOfLists<V>(
 function mainsOf(
   devices: readonly Device[],
   schemas: ReadonlyMap<string, TypeSchema>,
-  latest: ReadonlyMap<string, readonly Sample[]>,
+  latest: ReadonlyMap<string, Newest>,
 ): ReadonlyMap<string, ValueKey> {
   const mains = new Map<string, ValueKey>();
   for (const device of devices) {
     const schema = schemas.get(device.dataFlow.deviceType?.id ?? '');
-    const main = declaredMain(schema) ?? sentMain(latest.get(device.id) ?? []);
+    const main = declaredMain(schema) ?? sentMain(latest.get(device.id)?.samples ?? []);
     if (main !== undefined) mains.set(device.id, main);
   }
   return mains;

@@ -47,6 +47,22 @@ export const newestQuery = (deviceId: string) =>
     },
   });
 
+/** As many keys as one request takes. */
+const keysMax = 100;
+
+/** The last value of each key that is not null, also where newer samples do not have it. */
+export const lastValuesQuery = (deviceId: string, keys: readonly string[]) =>
+  queryOptions({
+    queryKey: ['last-values', deviceId, keys],
+    enabled: keys.length > 0,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const body = { deviceIds: [deviceId], keys: keys.slice(0, keysMax) };
+      const { content } = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
+      return content[0]?.values ?? {};
+    },
+  });
+
 /** The last samples before the live ones, newest first. */
 export const historyQuery = (deviceId: string) =>
   queryOptions({

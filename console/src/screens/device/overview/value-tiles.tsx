@@ -6,7 +6,7 @@ import { Spark } from '../../../parts/spark.tsx';
 import { Bone } from '../../../parts/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { type DataKey, valueAt } from '../data/data-keys.ts';
-import { newestQuery, seriesQuery } from '../data/device-queries.ts';
+import { lastValuesQuery, newestQuery, seriesQuery } from '../data/device-queries.ts';
 import { type FeedRow, newestByTopic } from '../data/sample-feed.ts';
 import { intervalOf, isoInterval } from '../data/time-range.ts';
 import { useDeviceFrame } from '../device-frame.ts';
@@ -32,6 +32,8 @@ export function ValueTiles({ keys, shown, choose }: ValueTilesProps) {
   const [isWhole, setWhole] = useState(false);
   const newest = useQuery(newestQuery(device.id));
   const lines = useLines(device.id, keys);
+  const names = useMemo(() => [...new Set(keys.map(({ key }) => key))], [keys]);
+  const last = useQuery(lastValuesQuery(device.id, names)).data ?? {};
   const samples = useMemo(
     () => newestByTopic(feed.rows, newest.data ?? []),
     [feed.rows, newest.data],
@@ -44,7 +46,9 @@ export function ValueTiles({ keys, shown, choose }: ValueTilesProps) {
         const line = lines.get(dataKey.key);
         const sample = samples.get(dataKey.topic);
         const value = sample === undefined ? undefined : valueAt(sample.data, dataKey.key);
-        const known = value ?? lastKnown(feed.rows, dataKey) ?? line?.last;
+        const earlier = last[dataKey.key];
+        const before = earlier?.topic === dataKey.topic ? earlier.value : undefined;
+        const known = value ?? lastKnown(feed.rows, dataKey) ?? before ?? line?.last;
         return (
           <Tile
             key={dataKey.key}
