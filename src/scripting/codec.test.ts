@@ -342,6 +342,25 @@ for (const [name, source] of globalScripts) {
   });
 }
 
+const helpers: [string, string][] = [
+  [
+    'of an exported codec',
+    `function consume(b) { return b[1]; } module.exports = { decodeUplink: (i) => ({ data: { t: consume(i.bytes), port: i.fPort } }) };`,
+  ],
+  [
+    'of an old codec',
+    'function consume(b) { return b[1]; } function Decoder(b, port) { return { t: consume(b), port: port }; }',
+  ],
+  [
+    'with emit in a comment',
+    '// as emit does\nfunction consume(b) { return b[1]; } function decodeUplink(i) { return { data: { t: consume(i.bytes), port: i.fPort } }; }',
+  ],
+];
+for (const [name, source] of helpers) {
+  test(`behaviour 29: a helper named consume ${name}`, async () =>
+    expect(await run(source)).toEqual(decoded));
+}
+
 test('behaviour 27: a strict codec stays strict, another is not', async () => {
   const source = 'function decodeUplink(i) { return { data: { t: this === undefined } }; }';
   expect(await run(`"use strict";\n${source}`)).toEqual(sample({ t: true }));

@@ -45,7 +45,7 @@ export function analyzeSource(
     const declared = namesDeclared(program);
     const declaresConsume = declared.has('consume');
     const parts = { source, program, edited: edit(source, program, syntax.edits), ...syntax };
-    if (isCodec(declared, tokens)) return codecScript(parts);
+    if (isCodec(source, declared, tokens)) return codecScript(parts);
     return consumeScript(parts, declaresConsume);
   }
   // Codecs are classic scripts, often older than strict mode, and not always valid modules.
@@ -53,7 +53,7 @@ export function analyzeSource(
   if ('error' in asScript) return asModule;
   const declared = namesDeclared(asScript.program);
   const { program, tokens } = asScript;
-  if (!isCodec(declared, tokens)) return asModule;
+  if (!isCodec(source, declared, tokens)) return asModule;
   const edited = edit(source, program, []);
   return codecScript({ source, program, edited, locals: [], bindings: [] });
 }
@@ -72,13 +72,18 @@ function edit(source: string, program: acorn.Program, edits: readonly SourceEdit
 }
 
 /**
- * A script with `consume` is no codec, unless that is a helper: a codec function is declared beside
- * it and `emit` is nowhere. An old name is a common word too, so a mention of it says nothing.
+ * An old name is a common word too, so a mention of it says nothing. A script with `consume` is no
+ * codec, unless that is a helper: then `emit` is nowhere.
  */
-function isCodec(declared: ReadonlySet<string>, tokens: readonly Token[]): boolean {
-  if (declared.has('consume'))
-    return codecEntries.some((name) => declared.has(name)) && !mentions(tokens, ['emit']);
+function isCodec(source: string, declared: ReadonlySet<string>, tokens: readonly Token[]): boolean {
+  if (declared.has('consume') && usesEmit(source, tokens)) return false;
   return mentions(tokens, codecEntries) || decodingNames.some((name) => declared.has(name));
+}
+
+/** The tokens are only given for some sources; see `parseSource`. */
+function usesEmit(source: string, tokens: readonly Token[]): boolean {
+  if (!/\bemit\b/.test(source)) return false;
+  return tokens.length === 0 || mentions(tokens, ['emit']);
 }
 
 const decodingNames = ['Decode', 'Decoder', 'Encode', 'Encoder'];
