@@ -150,7 +150,7 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
       const { page } = stage;
       const filter = btoa('{"field":"moon","predicate":"EQUALS","values":["1"]}');
       await stage.visit(`devices?filter=${filter.replace(/=+$/, '')}`);
-      await page.getByText('That did not work').waitFor();
+      await page.getByText('Something went wrong').waitFor();
       expect(await page.getByRole('alert').innerText()).toMatch(
         /unknown field moon[\s\S]*Request /,
       );

@@ -3,7 +3,9 @@ import { wordSet } from '../words/word-set.ts';
 
 export const partWords = wordSet(
   {
-    failed: 'That did not work',
+    failed: 'Something went wrong',
+    gone: 'This does not exist any longer',
+    toList: 'Back to the list',
     forbidden: 'You are not allowed to do this',
     askOwner: 'Ask an owner of the organization.',
     needs: (need: string) => `Needs ${need}. Ask an owner of the organization.`,
@@ -15,7 +17,7 @@ export const partWords = wordSet(
     close: 'Close',
     undo: 'Undo',
     never: 'never',
-    searchDevice: 'Search a device',
+    searchDevice: 'Search for a device',
     noDeviceFound: 'No device found',
     done: 'Done',
     laneKeys: 'Arrow keys move between the cards, Enter edits, + adds.',
@@ -25,6 +27,8 @@ export const partWords = wordSet(
   },
   {
     failed: 'Das hat nicht geklappt',
+    gone: 'Das gibt es nicht mehr',
+    toList: 'Zurück zur Liste',
     forbidden: 'Das dürfen Sie nicht',
     askOwner: 'Fragen Sie einen Eigentümer der Organisation.',
     needs: (need: string) => `Braucht ${need}. Fragen Sie einen Eigentümer der Organisation.`,

@@ -1,10 +1,11 @@
 // States that every part of a page may be in: loading, failed, forbidden and empty.
+import { useLocation, useParams } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import type { CSSProperties, ReactNode } from 'react';
 import { type CurlRequest, curlOf } from '../api/curl.ts';
 import { Refusal } from '../api/refusal.ts';
 import { useWords } from '../words/language.tsx';
-import { Button } from './button.tsx';
+import { Button, ButtonLink } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { partWords } from './part-words.ts';
 import styles from './states.module.css';
@@ -26,10 +27,11 @@ interface FailureProps {
 export function Failure({ error, retry, curl }: FailureProps) {
   const words = useWords(partWords);
   const refusal = error instanceof Refusal ? error : undefined;
+  const isGone = refusal?.status === 404;
   return (
     <div className={styles['state']} role="alert">
-      <strong>{refusal?.status === 403 ? words.forbidden : words.failed}</strong>
-      <span>{error.message}</span>
+      <strong>{titleOf(refusal?.status, words)}</strong>
+      {!isGone && <span>{error.message}</span>}
       {refusal?.status === 403 && <span>{words.askOwner}</span>}
       {refusal?.requestId !== undefined && (
         <span className={styles['request']}>
@@ -37,7 +39,8 @@ export function Failure({ error, retry, curl }: FailureProps) {
         </span>
       )}
       <div className={styles['row']}>
-        {retry !== undefined && (
+        {isGone && <BackToList />}
+        {retry !== undefined && !isGone && (
           <Button onClick={retry}>
             <RotateCw aria-hidden="true" />
             {words.retry}
@@ -49,6 +52,22 @@ export function Failure({ error, retry, curl }: FailureProps) {
       </div>
     </div>
   );
+}
+
+function titleOf(status: number | undefined, words: typeof partWords.en): string {
+  if (status === 404) return words.gone;
+  return status === 403 ? words.forbidden : words.failed;
+}
+
+/** Leads to the page above the record of the address. */
+function BackToList() {
+  const words = useWords(partWords);
+  const { pathname } = useLocation();
+  const ids = Object.values(useParams({ strict: false }) as Readonly<Record<string, string>>);
+  const parts = pathname.split('/');
+  const at = parts.findLastIndex((part) => ids.includes(decodeURIComponent(part)));
+  if (at < 3) return null;
+  return <ButtonLink to={parts.slice(0, at).join('/') as '/'}>{words.toList}</ButtonLink>;
 }
 
 interface EmptyProps {

@@ -4,6 +4,7 @@ import { plural, wordSet } from '../words/word-set.ts';
 export const shellWords = wordSet(
   {
     main: 'Main',
+    menu: 'Menu',
     workspace: 'Workspace',
     home: 'Home',
     devices: 'Devices',
@@ -38,6 +39,7 @@ export const shellWords = wordSet(
   },
   {
     main: 'Hauptmenü',
+    menu: 'Menü',
     workspace: 'Arbeitsbereich',
     home: 'Start',
     devices: 'Geräte',

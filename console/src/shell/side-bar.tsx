@@ -1,6 +1,7 @@
 // Side bar: the workspace and its places; on a phone a bar at the bottom with the most needed ones.
 import { Link, useNavigate } from '@tanstack/react-router';
-import { BookOpen, Building2, LogOut, Search, SunMoon, UserRound } from 'lucide-react';
+import { BookOpen, Building2, LogOut, Menu, Search, SunMoon, UserRound } from 'lucide-react';
+import { useState } from 'react';
 import { chooseTheme } from '../design/theme.ts';
 import { openPalette } from '../palette/palette-state.ts';
 import { useWorkspaceId } from '../session/last-workspace.ts';
@@ -8,6 +9,7 @@ import { signOut, useAccount } from '../session/session.ts';
 import { toastFailure } from '../parts/toasts.tsx';
 import { useFormats, useWords } from '../words/language.tsx';
 import { type Place, placeGroups } from './navigation.ts';
+import { MenuDialog } from './late-tools.ts';
 import { useOpenAlarms } from './open-alarms.ts';
 import { shellWords } from './shell-words.ts';
 import styles from './shell.module.css';
@@ -17,6 +19,20 @@ const home = '/w/$workspaceId';
 const phonePlaces = ['', 'devices', 'alarms'];
 
 export function SideBar() {
+  const words = useWords(shellWords);
+  return (
+    <nav className={styles['side']} aria-label={words.main}>
+      <div className={styles['brand']}>
+        <img src="/sun.svg" alt="" />
+        Heliograph
+      </div>
+      <Sections />
+    </nav>
+  );
+}
+
+/** Every place, the workspaces, and what belongs to the user. */
+export function Sections() {
   const words = useWords(shellWords);
   const navigate = useNavigate();
   const leave = async () => {
@@ -28,11 +44,7 @@ export function SideBar() {
     }
   };
   return (
-    <nav className={styles['side']} aria-label={words.main}>
-      <div className={styles['brand']}>
-        <img src="/sun.svg" alt="" />
-        Heliograph
-      </div>
+    <>
       <WorkspaceSwitch />
       {placeGroups.map((group) => (
         <PlaceGroupLinks key={group.word ?? group.places[0]?.path} group={group} />
@@ -51,7 +63,7 @@ export function SideBar() {
         <LogOut aria-hidden="true" />
         {words.signOut}
       </button>
-    </nav>
+    </>
   );
 }
 
@@ -91,6 +103,7 @@ function PlaceGroupLinks({ group }: { readonly group: (typeof placeGroups)[numbe
 
 export function BottomBar() {
   const words = useWords(shellWords);
+  const [isOpen, setOpen] = useState(false);
   const places = placeGroups.flatMap((group) => group.places);
   const shown = phonePlaces.flatMap((path) => places.find((place) => place.path === path) ?? []);
   return (
@@ -102,6 +115,11 @@ export function BottomBar() {
         <Search aria-hidden="true" />
         {words.find}
       </button>
+      <button type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <Menu aria-hidden="true" />
+        {words.menu}
+      </button>
+      {isOpen && <MenuDialog close={() => setOpen(false)} />}
     </nav>
   );
 }

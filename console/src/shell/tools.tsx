@@ -10,6 +10,7 @@ import { useKeptFocus } from './use-kept-focus.ts';
 import { useFollowedPreferences } from './use-followed-preferences.ts';
 
 export { AlarmBell } from './alarm-bell.tsx';
+export { MenuDialog } from './menu-dialog.tsx';
 export { ConnectionBar } from './connection-bar.tsx';
 
 const Palette = late('Palette', async () => (await import('../palette/palette.tsx')).Palette);

@@ -36,7 +36,7 @@ export function AlarmPage() {
   );
   return (
     <Page
-      title={alarm?.name ?? <Bone width="12em" />}
+      title={alarm === undefined && error === null ? <Bone width="12em" /> : name}
       name={name}
       path={[back, name]}
       lead={alarm === undefined ? <Bone width="16em" /> : <Lead alarm={alarm} />}

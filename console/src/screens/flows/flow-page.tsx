@@ -34,7 +34,7 @@ export function FlowPage() {
   return (
     <Page
       isWide
-      title={flow.data === undefined ? <Bone width="8em" /> : name}
+      title={flow.isPending ? <Bone width="8em" /> : name}
       name={name}
       path={[<FlowsLink key="flows" workspaceId={workspaceId} />, name]}
       lead={flow.data === undefined ? <Bone /> : <Lead workspaceId={workspaceId} flowId={flowId} />}

@@ -70,7 +70,7 @@ export const homeWords = wordSet(
       `${online} von ${total} Geräten haben sich in ihrer üblichen Zeit gemeldet`,
     register: 'Gerät registrieren',
     firstReading: 'Ein erster Messwert, in einer Minute',
-    alive: 'Lebende Geräte',
+    alive: 'Geräte online',
     of: (total: string) => `von ${total}`,
     rate: 'Messwerte pro Minute',
     kept: 'Gespeicherte Messwerte',
@@ -85,7 +85,7 @@ export const homeWords = wordSet(
         ? `seit ${at}, mit dem letzten davor`
         : `seit ${at}, mit den letzten ${count} davor`,
     waitingForSample: 'Wartet auf den nächsten Messwert…',
-    needs: 'Braucht Sie',
+    needs: 'Zu erledigen',
     nothing: 'Nichts. Genießen Sie es.',
     allAlarms: (count: string) => `Alle ${count} offenen Alarme`,
     acknowledge: (name: string) => `${name} bestätigen`,

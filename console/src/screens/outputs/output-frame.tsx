@@ -46,7 +46,7 @@ export function OutputFrame({
   );
   return (
     <Page
-      title={output.data === undefined ? <Bone width="8em" /> : name}
+      title={output.isPending ? <Bone width="8em" /> : name}
       name={name}
       path={[back, name]}
       lead={output.data === undefined ? <Bone /> : <Lead output={output.data} />}

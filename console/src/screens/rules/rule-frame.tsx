@@ -33,7 +33,7 @@ export function RuleFrame({ workspaceId, ruleId, request = { path: '' }, childre
   return (
     <Page
       isWide
-      title={rule.data === undefined ? <Bone width="8em" /> : name}
+      title={rule.isPending ? <Bone width="8em" /> : name}
       name={name}
       path={[<RulesLink key="rules" workspaceId={workspaceId} />, name]}
       lead={rule.data === undefined ? <Bone /> : <Lead rule={rule.data} />}

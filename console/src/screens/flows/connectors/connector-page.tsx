@@ -57,7 +57,7 @@ export function ConnectorPage() {
   );
   return (
     <Page
-      title={connector.data === undefined ? <Bone width="8em" /> : name}
+      title={connector.isPending ? <Bone width="8em" /> : name}
       name={name}
       path={[list, name]}
       lead={

@@ -43,7 +43,7 @@ export function IntegrationPage() {
   );
   return (
     <Page
-      title={integration.data === undefined ? <Bone width="8em" /> : name}
+      title={integration.isPending ? <Bone width="8em" /> : name}
       name={name}
       path={[list, name]}
       lead={integration.data === undefined ? <Bone /> : <Lead integration={integration.data} />}

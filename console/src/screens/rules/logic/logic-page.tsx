@@ -37,7 +37,7 @@ export function LogicPage() {
   return (
     <Page
       isWide
-      title={logic.data === undefined ? <Bone width="8em" /> : name}
+      title={logic.isPending ? <Bone width="8em" /> : name}
       name={name}
       path={[list, name]}
       lead={logic.data === undefined ? <Bone /> : <Lead logic={logic.data} />}
