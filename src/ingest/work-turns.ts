@@ -17,6 +17,8 @@ export const workTurnLimits = {
 
 interface Piece extends Waiting {
   readonly start: () => void;
+  /** What follows is not within `start`, but in the same turn of the event loop. */
+  readonly isFollowed: boolean;
 }
 
 /**
@@ -29,6 +31,7 @@ export class WorkTurns {
   #windowAt = Number.NEGATIVE_INFINITY;
   #busyMs = 0;
   #isScheduled = false;
+  #followed: { readonly piece: Piece; readonly startedAt: number } | undefined;
 
   /** The clock is that of the process, in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
@@ -48,6 +51,10 @@ export class WorkTurns {
    */
   run<T>(organizationId: string, work: () => T): T | Promise<Awaited<T>> {
     if (!this.#mustWait()) return this.#measured(organizationId, work);
+    return this.#inLine(organizationId, work, false);
+  }
+
+  #inLine<T>(organizationId: string, work: () => T, isFollowed: boolean): Promise<Awaited<T>> {
     return new Promise<Awaited<T>>((resolve, reject) => {
       const start = () => {
         try {
@@ -56,22 +63,25 @@ export class WorkTurns {
           reject(error as Error);
         }
       };
-      const piece: Piece = { tenant: organizationId, kind: 'live', bytes: 0, start };
+      const piece: Piece = { tenant: organizationId, kind: 'live', bytes: 0, start, isFollowed };
       if (this.#queue.push(piece) !== 'taken') throw problem('intakeFull');
       this.#schedule();
     });
   }
 
-  /** Undefined when the organization need not wait; else resolves at its turn. */
+  /**
+   * Undefined when the organization need not wait; else resolves at its turn, and what the caller
+   * then does until it waits for something else is measured.
+   */
   wait(organizationId: string): Promise<void> | undefined {
-    return this.#mustWait() ? Promise.resolve(this.run(organizationId, nothing)) : undefined;
+    return this.#mustWait() ? this.#inLine(organizationId, nothing, true) : undefined;
   }
 
   /** Charges time that the organization used without a turn. */
   charge(organizationId: string, ms: number): void {
     this.#beginWindow();
     this.#busyMs += ms;
-    this.#queue.charge({ tenant: organizationId, kind: 'live', bytes: 0, start: nothing }, ms);
+    this.#queue.charge({ ...noPiece, tenant: organizationId }, ms);
   }
 
   #mustWait(): boolean {
@@ -101,11 +111,21 @@ export class WorkTurns {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     // What came in the same turn of the event loop is in its line before.
+    setImmediate(() => this.#work());
+    // Comes when all that the first one began has been done as far as it can be at once.
     setImmediate(() => {
       this.#isScheduled = false;
-      this.#work();
+      this.#settleFollowed();
       if (this.#queue.size > 0) this.#schedule();
     });
+  }
+
+  #settleFollowed(): void {
+    if (this.#followed === undefined) return;
+    const { piece, startedAt } = this.#followed;
+    this.#followed = undefined;
+    this.#windowAt = this.#now();
+    this.#queue.settle(piece, this.#windowAt - startedAt);
   }
 
   #work(): void {
@@ -115,6 +135,10 @@ export class WorkTurns {
       const [piece] = this.#queue.take(1, true).runs;
       if (piece === undefined) break;
       piece.start();
+      if (piece.isFollowed) {
+        this.#followed = { piece, startedAt: now };
+        break;
+      }
       const before = now;
       now = this.#now();
       this.#queue.settle(piece, now - before);
@@ -125,3 +149,5 @@ export class WorkTurns {
 }
 
 function nothing(): void {}
+
+const noPiece = { kind: 'live', bytes: 0, start: nothing, isFollowed: false } as const;

@@ -8,7 +8,7 @@ import { utf8Fault } from '../../structures/utf8.ts';
 import type { EdgeRequest } from './exchange.ts';
 import { parseJsonBody, parseLargeJsonBody, parseReadingsBody } from './json-body.ts';
 import { bodyChunks, bytesOf } from './request-body.ts';
-import { routeOf, stateOf } from './request-state.ts';
+import { charged, routeOf, stateOf, turnOf } from './request-state.ts';
 import { bodyBytesMaxDefault, type Route } from './route.ts';
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json$/;
@@ -43,6 +43,7 @@ async function parsedBody(request: EdgeRequest): Promise<unknown> {
   const { bodyBytesMax = bodyBytesMaxDefault } = route;
   const bytes = await bytesOf(bodyChunks(request.raw, bodyBytesMax));
   stateOf(request).bodyBytes = bytes.length;
+  await turnOf(request);
   if (form === 'form') return bytes.toString('utf8');
   if (form === 'senmlCbor') return understood(request, bytes, () => parseSenmlCbor(bytes));
   if (form === 'formOrJson' && !/^\s*[[{]/.test(bytes.toString('latin1', 0, startLength)))
@@ -101,12 +102,12 @@ const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payloa
 export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefined {
   stateOf(request).bodyBytes = bytes.length;
   const parse = routeOf(request)?.readings ? parseReadingsBody : parseJsonBody;
-  const startedAt = performance.now();
-  const body = understood(request, bytes, () => {
-    refuseOtherText(bytes);
-    return parse(bytes.toString('utf8'));
-  });
-  stateOf(request).parseMs = performance.now() - startedAt;
+  const body = understood(request, bytes, () =>
+    charged(request, () => {
+      refuseOtherText(bytes);
+      return parse(bytes.toString('utf8'));
+    }),
+  );
   if (bytes.includes(escapedNul) && isKept(request)) refuseNul(body, 'body');
   return body;
 }

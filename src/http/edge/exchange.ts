@@ -1,5 +1,6 @@
 // Exchange: what the edge reads of a request and sets of its answer, by whichever way it is served.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { WorkTurns } from '../../ingest/work-turns.ts';
 import type { Principal } from '../../model/principal.ts';
 
 export interface RequestState {
@@ -12,8 +13,8 @@ export interface RequestState {
   bodyBytes: number;
   /** The body that was refused as it was received. */
   refusedBody?: Buffer;
-  /** Milliseconds that parsing the body took in one turn of the event loop. */
-  parseMs?: number;
+  /** Whose turn the work of the request waits for; absent for requests of nobody. */
+  turn?: { readonly organizationId: string; readonly turns: Pick<WorkTurns, 'wait' | 'charge'> };
 }
 
 /** A request of the framework, or one that is served directly. */

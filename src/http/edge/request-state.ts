@@ -11,3 +11,21 @@ export function stateOf(request: EdgeRequest): RequestState {
 export function routeOf({ routeOptions }: EdgeRequest): Route | undefined {
   return (routeOptions?.config as { readonly route?: Route } | undefined)?.route;
 }
+
+/** Undefined when the request need not wait for its turn. */
+export function turnOf(request: EdgeRequest): Promise<void> | undefined {
+  const { turn } = stateOf(request);
+  return turn?.turns.wait(turn.organizationId);
+}
+
+/** Does work of the request at once, and charges it. */
+export function charged<T>(request: EdgeRequest, work: () => T): T {
+  const { turn } = stateOf(request);
+  if (turn === undefined) return work();
+  const startedAt = performance.now();
+  try {
+    return work();
+  } finally {
+    turn.turns.charge(turn.organizationId, performance.now() - startedAt);
+  }
+}

@@ -9,7 +9,7 @@ import { sendOutput } from './answering.ts';
 import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';
 import { withRowFields } from './representation/row-fields.ts';
 import { pathOf } from './request-path.ts';
-import { stateOf } from './request-state.ts';
+import { charged, stateOf } from './request-state.ts';
 import { bodyChunks, utf8Chunks } from './request-body.ts';
 import { type RequestChecks, requestChecks } from './request-validation.ts';
 import { bodyBytesMaxDefault, type Route, type RouteInput } from './route.ts';
@@ -67,9 +67,7 @@ export async function admitRequest(
   else await admitOpen(route, request);
   const { turns } = guard;
   const organizationId = organizationOf(state);
-  if (turns === undefined || organizationId === undefined) return;
-  const waited = turns.wait(organizationId);
-  if (waited !== undefined) await waited;
+  if (turns !== undefined && organizationId !== undefined) state.turn = { organizationId, turns };
 }
 
 async function admitOpen(route: Route, request: EdgeRequest): Promise<void> {
@@ -174,18 +172,11 @@ async function outputOf(
   guard: Guard,
   { request }: Exchange,
 ): Promise<unknown> {
-  const state = stateOf(request);
-  const { principal, found } = state;
+  const { principal, found } = stateOf(request);
   const admitted = principal && (await admitBody(route, input.body, principal, guard));
   if (admitted?.share !== undefined) refuseUnshared(route, admitted.share, input as never);
-  const handle = () => {
-    const startedAt = performance.now();
-    const handled = route.handle(input as never, (admitted ?? found) as never);
-    const organizationId = organizationOf(state);
-    if (organizationId !== undefined)
-      guard.turns?.charge(organizationId, performance.now() - startedAt + (state.parseMs ?? 0));
-    return handled;
-  };
+  const handle = () =>
+    charged(request, () => route.handle(input as never, (admitted ?? found) as never));
   // What a request changes is announced under the name of its principal; a GET changes nothing.
   const isNamed = principal !== undefined && route.method !== 'GET';
   return isNamed && guard.actAs ? guard.actAs(actorOf(principal, request), handle) : handle();

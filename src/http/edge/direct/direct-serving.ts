@@ -10,6 +10,7 @@ import type { EdgeEvents, ReportAnswer } from '../reports.ts';
 import { checkRequestHead } from '../request-head.ts';
 import { bodyBytesMaxDefault, type Route } from '../route.ts';
 import { admitRequest, handleRequest, type ServedRoute } from '../serving.ts';
+import { turnOf } from '../request-state.ts';
 import { DirectReply } from './direct-reply.ts';
 import { DirectRequest } from './direct-request.ts';
 import { plainBodyBytes, readBody } from './plain-body.ts';
@@ -119,7 +120,10 @@ async function readJson(
 ): Promise<void> {
   try {
     const body = readBody(request.raw, bodyBytes);
-    request.body = jsonBodyOf(request, body instanceof Promise ? await body : body);
+    const bytes = body instanceof Promise ? await body : body;
+    const waited = turnOf(request);
+    if (waited !== undefined) await waited;
+    request.body = jsonBodyOf(request, bytes);
   } catch (error) {
     // As the framework does, because the sender may send anything after it.
     reply.header('connection', 'close');
