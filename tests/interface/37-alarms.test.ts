@@ -140,16 +140,18 @@ describe('one open alarm of a key', () => {
     expect(await of(unknown)).toMatchObject([{ state: 'OPEN' }]);
   });
 
-  test('a rule that is switched off and on again clears what it opened before', async () => {
+  test('a rule that is switched off ends what it opened, and opens another when it is on again', async () => {
     const device = await world.device();
     const rule = await hotRule(device, [[20, await output()]]);
     await send(device, 30);
     // What waits for its evaluation when a rule is switched off is not evaluated.
     expect(await of(device)).toMatchObject([{ state: 'OPEN' }]);
-    for (const active of [false, true]) await world.must('PUT', `/v3/rules/${rule.id}`, { active });
-    expect(await of(device)).toMatchObject([{ state: 'OPEN' }]);
-    await send(device, 10);
-    expect(await of(device)).toMatchObject([{ state: 'CLEARED' }]);
+    await world.must('PUT', `/v3/rules/${rule.id}`, { active: false });
+    const ended = { state: 'CLEARED', cleared: { reason: 'RULE_DEACTIVATED' } };
+    expect(await of(device)).toMatchObject([ended]);
+    await world.must('PUT', `/v3/rules/${rule.id}`, { active: true });
+    await send(device, 31);
+    expect(await of(device)).toMatchObject([{ state: 'OPEN', count: 1 }, ended]);
   });
 });
 
@@ -335,7 +337,7 @@ describe('what an output of alarms cannot be', () => {
   });
 });
 
-test('an alarm outlives its rule and its device, and ends with its workspace', async () => {
+test('an alarm ends with its rule, shows it and its device afterwards, and goes with its workspace', async () => {
   const { organizationId } = world;
   const workspace = await world.must('POST', '/v3/workspaces', { name: 'Brief', organizationId });
   const brief = alarmRules(world, workspace.id);
@@ -346,13 +348,14 @@ test('an alarm outlives its rule and its device, and ends with its workspace', a
   const [alarm] = await brief.of(device);
   const path = `/v3/alarms/${alarm!.id}`;
   await world.must('DELETE', `/v3/rules/${rule.id}`);
+  expect(await brief.of(device)).toMatchObject([{ state: 'CLEARED' }]);
   await world.must('DELETE', `/v3/devices/${device.id}`);
   await world.must('DELETE', `/v3/output-connectors/${connector}`);
   expect(await world.must('GET', path)).toMatchObject({
-    ...{ name: 'Gone is hot', state: 'OPEN', rule: { id: rule.id, name: 'Too hot' } },
+    ...{ name: 'Gone is hot', state: 'CLEARED', rule: { id: rule.id, name: 'Too hot' } },
     device: { id: device.id, name: 'Gone' },
+    cleared: { by: null, reason: 'RULE_DELETED' },
   });
-  expect(await world.must('POST', `${path}/clear`, {})).toMatchObject({ state: 'CLEARED' });
   await world.must('DELETE', `/v3/data-flows/${device.dataFlowId}`);
   await world.must('DELETE', `/v3/device-connectors/${device.connectorId}`);
   await world.must('DELETE', `/v3/workspaces/${workspace.id}`);
