@@ -21,6 +21,7 @@ import {
   type Tile,
 } from './dashboard-model.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
+import { ReadOnlyNote } from '../../parts/read-only-note.tsx';
 import styles from './dashboards.module.css';
 import { dashboardsWords } from './dashboards-words.ts';
 import { zoneShown } from './data/dashboard-range.ts';
@@ -80,6 +81,7 @@ export function DashboardEditor({ dashboard, configuration, list }: DashboardEdi
         )
       }
     >
+      {isEditing && <ReadOnlyNote workspaceId={workspaceId} scope="dashboard" verb="update" />}
       {description !== null && description !== '' && <p className="mute">{description}</p>}
       <DashboardFrame
         workspaceId={workspaceId}
