@@ -127,7 +127,7 @@ export async function openParts(start: Start): Promise<Parts> {
     useNetworkServers: (tell) => void (network.servers = tell),
     useChangeSharing: requests.useSharing,
     divideOperations: (holds) => void (work.isOwn = holds),
-    turns: new WorkTurns(),
+    turns: new WorkTurns(() => performance.now()),
     alarmFeed: createAlarmFeed(),
     quotaUse: createQuotaUse(records, config.quotas),
     openCounts: openCounts(config.quotas),

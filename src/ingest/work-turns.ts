@@ -34,7 +34,7 @@ export class WorkTurns {
   #followed: { readonly piece: Piece; readonly startedAt: number } | undefined;
 
   /** The clock is that of the process, in milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
+  constructor(now: () => number) {
     this.#now = now;
     this.#queue = createRunQueue<Piece>(workTurnLimits, now);
   }

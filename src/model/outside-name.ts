@@ -1,5 +1,4 @@
 // Names from outside: device ids, topics, data keys, tags and others are limited before they become a key (contract 42).
-import { hash } from 'node:crypto';
 import { problem } from './problem.ts';
 
 /** Characters of a name; no longer one becomes a key of anything, nor is looked up. */
@@ -23,12 +22,4 @@ export function refuseLongName(member: string, name: string): void {
 /** The name as messages show it, cut when it is too long. */
 export function cutName(name: string): string {
   return isLongName(name) ? `${name.slice(0, outsideNameMax)}…` : name;
-}
-
-/**
- * What stands for a name that is too long until validation, which takes it for an invalid topic or
- * data key and notes its first 500 characters (interface 2.3).
- */
-export function standInName(name: string): string {
-  return isLongName(name) ? `${cutName(name)}${hash('sha256', name).slice(0, 16)}` : name;
 }

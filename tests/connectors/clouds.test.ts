@@ -205,8 +205,8 @@ describe('output to Azure Event Hubs', () => {
     connector: azureEventHubs,
     propertiesAt,
     refusals: [
-      [401, 'InvalidSignature', false],
-      [404, 'no such hub', false],
+      [401, 'InvalidSignature', true],
+      [404, 'no such hub', true],
       [413, 'too large', false],
       [503, 'ServerBusy', true],
     ],
@@ -271,9 +271,9 @@ describe('output to Google Pub/Sub', () => {
     connector: gcpPubSub,
     propertiesAt,
     refusals: [
-      [401, 'UNAUTHENTICATED', false],
-      [403, 'PERMISSION_DENIED', false],
-      [404, 'NOT_FOUND', false],
+      [401, 'UNAUTHENTICATED', true],
+      [403, 'PERMISSION_DENIED', true],
+      [404, 'NOT_FOUND', true],
       [429, 'RESOURCE_EXHAUSTED', true],
       [503, 'UNAVAILABLE', true],
     ],

@@ -185,8 +185,9 @@ function still(record: Body): Body {
 }
 
 /** Objects that are kept as they are sent. */
+// Settings of a workspace name what they do not know (contract 42).
 const free = new Set(
-  'properties configuration schemas headers authHeaders JSON workingHours holidays actilityProperties ttnProperties'.split(
+  'properties configuration schemas headers authHeaders JSON workingHours holidays actilityProperties ttnProperties settings'.split(
     ' ',
   ),
 );

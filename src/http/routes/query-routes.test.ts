@@ -298,7 +298,7 @@ test('interface 4.1: infer-schema', async () => {
   const { body } = await call('/v3/devices/d1/infer-schema');
   expect(Object.keys(body)).toEqual(['alarm', 'default']);
   expect(body.default.properties).toEqual({
-    value: { title: 'value', type: 'number', inferred: true },
+    value: { title: 'value', type: 'number', types: ['number'], inferred: true },
   });
 });
 

@@ -55,6 +55,7 @@ function refusalOf(refused: Problem): Answer<unknown> {
 function oauthErrorOf(status: number): { readonly status: number; readonly error: string } {
   if (status >= 500) return { status, error: 'server_error' };
   if (status === 429) return { status, error: 'slow_down' };
+  if (status === 401) return { status, error: 'invalid_client' };
   // The standard has one status for every malformed request.
   return { status: 400, error: 'invalid_request' };
 }

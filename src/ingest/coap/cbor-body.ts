@@ -2,7 +2,7 @@
 import { decode, type TagDecoder } from 'cborg';
 import { rememberExact } from '../../model/exact-json.ts';
 import type { Json } from '../../model/json.ts';
-import { standInName } from '../../model/outside-name.ts';
+import { standInName } from '../../model/stand-in-name.ts';
 import { type Problem, problem } from '../../model/problem.ts';
 
 /** As deep as JSON bodies may nest. */

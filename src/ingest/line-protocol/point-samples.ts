@@ -2,7 +2,8 @@
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { LineProtocolMapping } from '../../model/line-protocol-mapping.ts';
-import { isLongName, longNameReason, standInName } from '../../model/outside-name.ts';
+import { isLongName, longNameReason } from '../../model/outside-name.ts';
+import { standInName } from '../../model/stand-in-name.ts';
 import { defaultTopic } from '../../model/sample.ts';
 import { isTopic } from '../../model/topic.ts';
 import { textKey } from '../../structures/text-key.ts';

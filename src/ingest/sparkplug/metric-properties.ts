@@ -1,6 +1,6 @@
 // Metric properties of Sparkplug B as JSON: sets within sets, with what their senders wrote.
 import type { Json } from '../../model/json.ts';
-import { standInName } from '../../model/outside-name.ts';
+import { standInName } from '../../model/stand-in-name.ts';
 import { jsonValue } from './metric-value.ts';
 import type { Property, PropertySet, WireValue } from './sparkplug-payload.ts';
 
