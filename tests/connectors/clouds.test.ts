@@ -53,7 +53,7 @@ interface Cloud {
   readonly connector: ConnectorType;
   readonly propertiesAt: (port: number) => JsonObject;
   /** Errors of the service: status, body, and whether the delivery is retried. */
-  readonly refusals: readonly (readonly [number, string, boolean])[];
+  readonly refusals: readonly (readonly [number, string, boolean | 'HOURS'])[];
 }
 
 /** What holds for each of them. */
@@ -205,8 +205,8 @@ describe('output to Azure Event Hubs', () => {
     connector: azureEventHubs,
     propertiesAt,
     refusals: [
-      [401, 'InvalidSignature', true],
-      [404, 'no such hub', true],
+      [401, 'InvalidSignature', 'HOURS'],
+      [404, 'no such hub', 'HOURS'],
       [413, 'too large', false],
       [503, 'ServerBusy', true],
     ],
@@ -271,9 +271,9 @@ describe('output to Google Pub/Sub', () => {
     connector: gcpPubSub,
     propertiesAt,
     refusals: [
-      [401, 'UNAUTHENTICATED', true],
-      [403, 'PERMISSION_DENIED', true],
-      [404, 'NOT_FOUND', true],
+      [401, 'UNAUTHENTICATED', 'HOURS'],
+      [403, 'PERMISSION_DENIED', 'HOURS'],
+      [404, 'NOT_FOUND', 'HOURS'],
       [429, 'RESOURCE_EXHAUSTED', true],
       [503, 'UNAVAILABLE', true],
     ],
