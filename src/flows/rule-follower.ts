@@ -226,8 +226,11 @@ function evaluateStoredSample(
     if (verdict.firings.length === 0 && ended.length === 0) return;
     addTriggered({ compiled, reading, places, verdict, ended }, origin);
   };
-  const unjudged: SampleVisitor['unjudged'] = (compiled, places, why) =>
-    log.add(compiled, unjudgedRun(compiled, origin, sample, places, why));
+  const unjudged: SampleVisitor['unjudged'] = (compiled, places, why, fired) => {
+    const firings = fired?.verdict?.firings;
+    log.add(compiled, unjudgedRun(compiled, origin, sample, places, why, firings));
+    if (fired !== undefined) addTriggered(fired, origin);
+  };
   const failed: VisitFailed = (compiled, places, error) =>
     failures.failed(compiled, origin, places, error);
   try {

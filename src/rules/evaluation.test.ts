@@ -50,7 +50,11 @@ function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[
       for (const { cause, actionId } of verdict!.firings)
         fired.push(`${rule.id} ${at} ${cause} ${actionId}`);
     };
-    evaluateSample(plan, sample, memory, { visit });
+    evaluateSample(plan, sample, memory, {
+      visit,
+      unjudged: (rule, places, _why, late) =>
+        late && visit(rule, late.reading, places, late.verdict),
+    });
   }
   return fired;
 }

@@ -60,8 +60,16 @@ export type Unjudged = 'LATE' | 'FUTURE';
 
 export interface SampleVisitor {
   readonly visit: Visit;
-  /** Called for a rule that does not judge the sample. Neither its state nor an alarm changes. */
-  readonly unjudged?: (compiled: CompiledRule, places: readonly number[], why: Unjudged) => void;
+  /**
+   * Called for a rule that does not judge the sample. Neither its state nor an alarm changes.
+   * `fired` has the actions with consecutive alerts that a late sample fires all the same.
+   */
+  readonly unjudged?: (
+    compiled: CompiledRule,
+    places: readonly number[],
+    why: Unjudged,
+    fired?: Triggered,
+  ) => void;
   /** Rethrows by default. */
   readonly failed?: VisitFailed;
 }
@@ -90,7 +98,7 @@ export function evaluateSample(
     }
     const fresh = freshPlaces(planned, places, sample.timestamp, until);
     if (!triggersAt(compiled, fresh)) {
-      unjudged?.(compiled, places, 'LATE');
+      unjudged?.(compiled, places, 'LATE', firedLate(planned, places, sample, memory.last));
       continue;
     }
     judge(planned, fresh, sample.timestamp);
@@ -104,6 +112,29 @@ export function evaluateSample(
     }
   }
   if (!isFuture) for (const watch of remembered) memory.last.put(watch.id, sample);
+}
+
+/**
+ * The actions with consecutive alerts that the sample fires although a newer one was judged, without
+ * alarms; undefined when there are none. A script judges in the order of time alone.
+ */
+function firedLate(
+  planned: PlannedRule,
+  places: readonly number[],
+  sample: RuleSample,
+  last: LastSamples,
+): Triggered | undefined {
+  const { compiled } = planned;
+  if (compiled.logic.type === 'CUSTOM_LOGIC') return undefined;
+  const reading = compiled.needsLastSamples
+    ? readingFor(planned, places, sample, last)
+    : readingOf([sample]);
+  // Against its own conditions nothing begins to hold, so that only consecutive alerts fire.
+  const { holds } = evaluateRule(compiled, reading, '');
+  const verdict = evaluateRule(compiled, reading, holds);
+  const firings = verdict.firings.filter(({ actionId }) => !compiled.alarms.has(actionId));
+  if (firings.length === 0) return undefined;
+  return { compiled, reading, places, verdict: { ...verdict, firings } };
 }
 
 /** The data sources for which the sample is not older than the newest judged one. */

@@ -3,7 +3,7 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { RunOutcome } from '../model/run-outcome.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import type { Verdict } from './firing.ts';
+import type { Firing, Verdict } from './firing.ts';
 import type { Unjudged } from './evaluation.ts';
 import { ownValue, readingOf, type RuleSample } from './rule-reading.ts';
 
@@ -68,12 +68,14 @@ export function unjudgedRun(
   sample: RuleSample,
   places: readonly number[],
   why: Unjudged,
+  firings: readonly Firing[] = [],
 ): RuleRun {
   const time = formatInstant(sample.timestamp);
   const ahead = `the sample is dated ${time}, more than a day ahead: check the clock of the device`;
   const late = `the sample is of ${time}, older than the newest one that the rule judged`;
   return {
-    ...{ at, cause, deviceId, correlationId, places, actionIds: [] },
+    ...{ at, cause, deviceId, correlationId, places },
+    actionIds: firings.map(({ actionId }) => actionId),
     samples: sources.map((_, place) => (places.includes(place) ? sample : undefined)),
     outcome: why === 'LATE' ? 'LATE' : 'NOT_FIRED',
     reason: why === 'LATE' ? late : ahead,

@@ -61,13 +61,14 @@ export function referenceFirings({
       const triggering = canTrigger.length > 0 ? canTrigger : dataSources;
       const judgedKey = (source: RuleDataSource) =>
         `${rule.id} ${dataSources.indexOf(source)} ${sample.deviceId}`;
-      const fresh = dataSources.filter(
-        (source) =>
-          matches(source, sample) &&
-          sample.timestamp >= (judged.get(judgedKey(source)) ?? sample.timestamp),
+      const matching = dataSources.filter((source) => matches(source, sample));
+      if (!triggering.some((source) => matching.includes(source))) continue;
+      const inTime = matching.filter(
+        (source) => sample.timestamp >= (judged.get(judgedKey(source)) ?? sample.timestamp),
       );
-      if (!triggering.some((source) => fresh.includes(source))) continue;
-      for (const source of fresh) judged.set(judgedKey(source), sample.timestamp);
+      const isLate = !triggering.some((source) => inTime.includes(source));
+      const fresh = isLate ? matching : inTime;
+      if (!isLate) for (const source of fresh) judged.set(judgedKey(source), sample.timestamp);
       const shown = (source: RuleDataSource): ReferenceSample | undefined => {
         if (fresh.includes(source) && !source.lastSample) return sample;
         const devices = includes(source, sample.deviceId)
@@ -91,7 +92,7 @@ export function referenceFirings({
       for (const [cause, isTrue, actionIds] of causes) {
         const key = `${rule.id} ${sample.deviceId} ${cause === 'outside' ? 'inside' : cause}`;
         const before = held.get(key) ?? false;
-        const begins = cause === 'outside' ? before && isTrue : !before && isTrue;
+        const begins = !isLate && isTrue && before === (cause === 'outside');
         if (isTrue) {
           for (const action of actionIds) {
             if (begins || consecutive[action] === true)
@@ -99,7 +100,7 @@ export function referenceFirings({
           }
         }
       }
-      for (const [cause, isTrue] of causes) {
+      for (const [cause, isTrue] of isLate ? [] : causes) {
         if (cause !== 'outside') held.set(`${rule.id} ${sample.deviceId} ${cause}`, isTrue);
       }
     }
