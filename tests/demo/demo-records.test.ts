@@ -27,18 +27,20 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-/** Sends what the device sends at the first instant from `start` on that fits. */
+/** Sends what the device sends at the first instant from `from` on that fits; returns the instant. */
 async function send(
   { device }: EnrolledDevice,
   fits: (at: number) => boolean = () => true,
-): Promise<void> {
-  let at = start;
+  from = start,
+): Promise<number> {
+  let at = from;
   while (!fits(at)) at += minuteMs;
   const { uplinkSecret } = workspace;
   const payload = device.payloadAt(at);
   expect(await platform.capture({ deviceId: device.deviceId, uplinkSecret, at, payload })).toEqual(
     {},
   );
+  return at;
 }
 
 function enrolled(name: string): EnrolledDevice {
@@ -71,12 +73,12 @@ for (const { of, severity, name, isRaised, isCleared } of alarms) {
       const path = `/v3/alarms?workspaceId=${workspace.id}&deviceId=${device.id}`;
       return (await world.must('GET', path)).content;
     };
-    await send(device, isRaised);
+    const raisedAt = await send(device, isRaised);
     await expect.poll(found).toMatchObject([{ severity, name, state: 'OPEN', count: 1 }]);
     const path = `/v3/devices/${device.id}/query`;
     const sampled = () => world.must('POST', path, { topic: 'alarm' });
     await expect.poll(sampled).toMatchObject([{ data: { message: name } }]);
-    await send(device, isCleared);
+    await send(device, isCleared, raisedAt);
     await expect
       .poll(found)
       .toMatchObject([{ state: 'CLEARED', cleared: { reason: 'RULE_FALSE' } }]);

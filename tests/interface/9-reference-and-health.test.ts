@@ -48,7 +48,7 @@ describe('the reference at /v3/openapi.json', () => {
         version: expect.any(String),
         license: { name: 'Apache-2.0' },
       },
-      servers: [{ url: expect.stringMatching(/^https?:/) }],
+      servers: [{ url: '/' }],
     });
     for (const { path, method, operation } of operations()) {
       const where = `${method} ${path}`;

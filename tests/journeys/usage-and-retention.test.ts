@@ -158,7 +158,8 @@ test('what is past its retention is hidden to the sample, from the first query a
   await restart();
   // The one that is exactly 30 days old is the last that stays.
   expect(await stored(device)).toBe(1_441);
-  await backfill(device, 40, 10);
+  // What would be removed at once is refused (contract 42).
+  await expect(backfill(device, 40, 10)).rejects.toThrow('40051_OLDER_THAN_RETENTION');
   expect(await stored(device)).toBe(1_441);
 });
 
