@@ -59,6 +59,7 @@ beforeAll(async () => {
     workspaces: workspaceId,
     devices: device.id,
     'output-connectors': connector.id,
+    'device-connectors': device.connectorId,
     rules: rule.id,
   };
   for (const n of [1, 2, 3]) await world.capture(device, { n });

@@ -54,9 +54,11 @@ describe('GET /v3/about', () => {
       { authorization: 'Bearer x' },
       { authorization: 'x' },
       { cookie: 'session=x' },
-      { ...key, authorization: 'Bearer x' },
     ])
       expect(await about(bad)).toMatchObject({ signedIn: false });
+    // Two credentials are refused on every route (contract 42).
+    const two = { ...key, authorization: 'Bearer x' };
+    expect((await actingBy(at.base, two).call('GET', '/v3/about')).status).toBe(401);
     const leaving = await signIn(at.base, 'w@example.org');
     await leaving.must('POST', '/v3/auth/logout');
     expect(await about({ cookie: leaving.headers['cookie'] ?? '' })).toMatchObject({

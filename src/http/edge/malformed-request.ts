@@ -25,7 +25,12 @@ export function refuseBrokenRequest(
   socket: Socket,
   { now, publicUrl }: { readonly now: () => number; readonly publicUrl: string },
 ): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (socket.destroyed) return;
+  if (error.code === 'ECONNRESET') {
+    // A half-open connection does not end by itself.
+    socket.destroy();
+    return;
+  }
   // Nothing can be said over a connection whose encryption has not begun.
   if (error.code?.startsWith('ERR_SSL_') === true || error.code?.startsWith('ERR_TLS_') === true) {
     socket.destroy();

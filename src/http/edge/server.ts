@@ -20,6 +20,7 @@ import { maskedPath, pathOf } from './request-path.ts';
 import type { Route } from './route.ts';
 import { addContentPolicy } from './security-headers.ts';
 import { addRoute, servedRoute } from './serving.ts';
+import { followConnections } from './stop-server.ts';
 
 /**
  * How long a client may take; all three are checked once a second, where Node's own default is
@@ -96,6 +97,7 @@ function refusalsOf(routes: readonly Route[]): (path: string) => Route['refusal'
 function serveAllRequests(server: Server): void {
   // Some senders close their side once they have sent everything, and read the answer then.
   Object.assign(server, { httpAllowHalfOpen: true });
+  followConnections(server);
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 

@@ -106,7 +106,7 @@ describe('CBOR bodies', () => {
     ['NaN and infinities', '83f97e00f97c00f9fc00', [null, null, null]],
     ['undefined', '81f7', [null]],
     ['a half float', '81f93e00', [1.5]],
-    ['an integer of 64 bits', '811bffffffffffffffff', [2 ** 64]],
+    ['an integer of 64 bits, exactly', '811bffffffffffffffff', ['18446744073709551615']],
     [
       'times with their tags',
       '82c074323032362d30312d30315430303a30303a30305ac11a5c2aad81',
