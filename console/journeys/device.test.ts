@@ -200,7 +200,7 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
   test('an unknown device and a phone', async () => {
     const { page } = stage;
     await stage.visit(pathOf('02ffffffffffffff'));
-    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
+    await page.getByText('This does not exist any longer').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     stage.takeComplaints();
     await page.setViewportSize({ width: 390, height: 844 });

@@ -47,8 +47,9 @@ journey('outputs', { start, prepare, close: () => void receiver.close() }, (stag
     await page.getByLabel('Name', { exact: true }).fill('Site office');
     await page.getByLabel('Address', { exact: true }).fill('nowhere');
     await page.getByRole('button', { name: 'Create output' }).click();
-    const fault = page.getByRole('alert').filter({ hasText: 'must be an http or https URL' });
-    await fault.waitFor();
+    await page.getByText('must be an http or https URL', { exact: true }).waitFor();
+    const beside = page.getByText('body webhookProperties.uri: must be an http or https URL');
+    await beside.waitFor();
     expect(stage.takeComplaints().join()).toContain('status of 400');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('Address', { exact: true }).fill(address);

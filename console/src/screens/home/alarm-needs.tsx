@@ -9,12 +9,12 @@ import { Severity } from '../../parts/severity.tsx';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useMay } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { homeWords } from './home-words.ts';
+import { alarmNeedsWords } from './alarm-needs-words.ts';
 import styles from './home.module.css';
 
 /** Rows of a list; `many` is the number of open alarms. */
 export function AlarmNeeds({ workspaceId, many }: { workspaceId: string; many: number }) {
-  const words = useWords(homeWords);
+  const words = useWords(alarmNeedsWords);
   const { count } = useFormats();
   const mayRead = useMay(workspaceId, 'rule', 'read');
   const { data } = useQuery({ ...newestOpen(workspaceId), enabled: mayRead });
@@ -37,7 +37,7 @@ export function AlarmNeeds({ workspaceId, many }: { workspaceId: string; many: n
 }
 
 function AlarmNeed({ alarm }: { readonly alarm: Alarm }) {
-  const words = useWords(homeWords);
+  const words = useWords(alarmNeedsWords);
   const known = useQueryClient();
   const { id, name, severity, lastTriggered, workspaceId } = alarm;
   const acknowledge = useMutation({

@@ -5,13 +5,19 @@ import type { ReactNode } from 'react';
 import { Ago } from '../../parts/ago.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Chip } from '../../parts/chip.tsx';
+import { late } from '../../parts/late.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { FailureReason } from '../outputs/failure-reason.tsx';
 import type { OutputItem } from '../outputs/output-requests.ts';
-import { AlarmNeeds } from './alarm-needs.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
 import { openAlarms, type Overview, useRefusals } from './overview.ts';
+
+// Only a workspace with something wrong loads these.
+const AlarmNeeds = late('AlarmNeeds', async () => (await import('./alarm-needs.tsx')).AlarmNeeds);
+const FailureReason = late(
+  'FailureReason',
+  async () => (await import('../outputs/failure-reason.tsx')).FailureReason,
+);
 
 interface Need {
   readonly key: string;

@@ -4,7 +4,7 @@ import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { overviewOf } from '../../session/first-run.ts';
 import { useMay } from '../../session/permissions.ts';
-import { failingOutputsOf, type OutputItem } from '../outputs/output-requests.ts';
+import type { OutputItem } from '../outputs/output-requests.ts';
 
 type Refusal = components['schemas']['Refusal'];
 export type Overview = components['schemas']['WorkspaceOverview'];
@@ -15,7 +15,9 @@ export function useOverview(workspaceId: string) {
   return useQuery({ ...overviewOf(workspaceId), refetchInterval: refreshMs });
 }
 
-/** Outputs whose target takes no deliveries; asked for only while deliveries wait. */
+const failingMax = 100;
+
+/** Outputs whose target takes no deliveries: one waits for its next try. Asked for only while deliveries wait. */
 export function useFailingOutputs(
   workspaceId: string,
   overview: Overview | undefined,
@@ -23,8 +25,14 @@ export function useFailingOutputs(
   const mayRead = useMay(workspaceId, 'dataFlow', 'read');
   const waiting = overview?.deliveries.waiting ?? 0;
   const { data } = useQuery({
-    ...failingOutputsOf(workspaceId),
+    queryKey: ['outputs', workspaceId, 'failing'],
     enabled: mayRead && waiting > 0,
+    refetchInterval: refreshMs,
+    queryFn: async ({ signal }) => {
+      const query = { workspaceId, size: failingMax, details: 'health' as const };
+      const page = await ask(platform.GET('/v3/output-connectors', { signal, params: { query } }));
+      return page.content.filter(({ health }) => (health?.deliveries.nextTry ?? null) !== null);
+    },
   });
   return waiting > 0 ? (data ?? []) : [];
 }

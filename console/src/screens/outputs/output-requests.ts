@@ -58,21 +58,6 @@ export function deliveriesOf(id: string, { state, page = 0 }: DeliverySearch, si
   });
 }
 
-const failingMax = 100;
-
-/** Outputs whose target does not take deliveries at present: one waits for its next try. */
-export function failingOutputsOf(workspaceId: string) {
-  const query = { workspaceId, size: failingMax, details: 'health' as const };
-  return queryOptions({
-    queryKey: ['outputs', workspaceId, 'failing'],
-    refetchInterval: healthMs,
-    queryFn: async ({ signal }) => {
-      const page = await ask(platform.GET('/v3/output-connectors', { signal, params: { query } }));
-      return page.content.filter(({ health }) => (health?.deliveries.nextTry ?? null) !== null);
-    },
-  });
-}
-
 /** The waiting delivery of an output that was tried most often; it says since when and why. */
 export function failingDeliveryOf(id: string) {
   const query = { state: 'PENDING', sort: 'tries,desc', size: 1 } as const;
