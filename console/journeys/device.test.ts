@@ -200,7 +200,8 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
   test('an unknown device and a phone', async () => {
     const { page } = stage;
     await stage.visit(pathOf('02ffffffffffffff'));
-    await page.getByText('This does not exist any longer').waitFor();
+    const gone = page.getByRole('alert').filter({ hasText: 'This does not exist any longer' });
+    await gone.getByRole('link', { name: 'Back to the list' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     stage.takeComplaints();
     await page.setViewportSize({ width: 390, height: 844 });

@@ -6,7 +6,6 @@ import { ask, platform } from './platform.ts';
 export type Alarm = components['schemas']['Alarm'];
 export type AlarmSeverity = Alarm['severity'];
 export type AlarmState = Alarm['state'];
-export type AlarmBulkBody = components['schemas']['AlarmBulkBody'];
 
 /** The worst first. */
 export const alarmSeverities: readonly AlarmSeverity[] = [
@@ -54,21 +53,3 @@ export const alarmOf = (workspaceId: string, id: string) =>
     queryFn: ({ signal }) =>
       ask(platform.GET('/v3/alarms/{id}', { signal, params: { path: { id } } })),
   });
-
-export function acknowledgeAlarm(id: string): Promise<Alarm> {
-  return ask(platform.POST('/v3/alarms/{id}/acknowledge', { params: { path: { id } } }));
-}
-
-export function clearAlarm(id: string, reason: string): Promise<Alarm> {
-  const body = reason === '' ? {} : { reason };
-  return ask(platform.POST('/v3/alarms/{id}/clear', { params: { path: { id } }, body }));
-}
-
-export function commentAlarm(id: string, text: string): Promise<Alarm> {
-  const params = { path: { id } };
-  return ask(platform.POST('/v3/alarms/{id}/comments', { params, body: { text } }));
-}
-
-export function changeAlarms(body: AlarmBulkBody) {
-  return ask(platform.POST('/v3/alarms/bulk', { body }));
-}

@@ -28,18 +28,24 @@ platform.use(repeatToken);
 export const endedSession: { begin?: () => Promise<boolean> } = {};
 
 // A change that the end of the session refuses is made once the user has signed in over the page.
-const copies = new WeakMap<Request, Request>();
+// Bodies are kept as bytes: a clone would send a stream, which tools of developers cannot show.
+const bodies = new WeakMap<Request, ArrayBuffer>();
+const withBody = (request: Request, body: ArrayBuffer) =>
+  new Request(request, body.byteLength === 0 ? {} : { body });
 const signInAgain: Middleware = {
-  onRequest({ request, schemaPath }) {
-    if (request.method !== 'GET' && !schemaPath.startsWith('/v3/auth/'))
-      copies.set(request, request.clone());
-    return undefined;
+  async onRequest({ request, schemaPath }) {
+    if (request.method === 'GET' || schemaPath.startsWith('/v3/auth/')) return undefined;
+    const body = await request.arrayBuffer();
+    const sent = withBody(request, body);
+    bodies.set(sent, body);
+    return sent;
   },
   async onResponse({ request, response }) {
-    const copy = response.status === 401 ? copies.get(request) : undefined;
-    if (copy === undefined || (await endedSession.begin?.()) !== true) return undefined;
-    copy.headers.set(csrfHeader, csrfToken() ?? '');
-    return fetch(copy);
+    const body = response.status === 401 ? bodies.get(request) : undefined;
+    if (body === undefined || (await endedSession.begin?.()) !== true) return undefined;
+    const again = withBody(request, body);
+    again.headers.set(csrfHeader, csrfToken() ?? '');
+    return fetch(again);
   },
 };
 platform.use(signInAgain);

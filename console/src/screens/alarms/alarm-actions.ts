@@ -3,13 +3,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import {
   acknowledgeAlarm,
-  type Alarm,
   type AlarmBulkBody,
-  alarmsKey,
   changeAlarms,
   clearAlarm,
   commentAlarm,
-} from '../../api/alarms.ts';
+} from '../../api/alarm-changes.ts';
+import { type Alarm, alarmsKey } from '../../api/alarms.ts';
 import { toast, toastFailure } from '../../parts/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { alarmsWords } from './alarms-words.ts';

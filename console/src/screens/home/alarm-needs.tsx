@@ -2,7 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Check } from 'lucide-react';
-import { acknowledgeAlarm, type Alarm, alarmsKey, newestOpen } from '../../api/alarms.ts';
+import { acknowledgeAlarm } from '../../api/alarm-changes.ts';
+import { type Alarm, alarmsKey, newestOpen } from '../../api/alarms.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Severity } from '../../parts/severity.tsx';
