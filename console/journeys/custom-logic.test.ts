@@ -25,16 +25,18 @@ journey('custom logic', { start: startWorld }, (stage) => {
   test('its parts are edited, kept and saved, and a wrong name is refused at its row', async () => {
     const { page, world } = stage;
     await page.getByRole('button', { name: 'Property', exact: true }).click();
-    const added = page.getByRole('listitem').filter({
-      has: page.getByRole('button', { name: 'Remove the property property2' }),
-    });
+    const rowOf = (name: string) =>
+      page.getByRole('listitem').filter({
+        has: page.getByRole('button', { name: `Remove the property ${name}` }),
+      });
+    const added = rowOf('property2');
     await added.getByLabel('Type').selectOption('Yes or no');
     await added.getByLabel('Value at first').selectOption('Yes');
     await page.reload();
     await page.getByText('Your edits from before are back').waitFor();
     await page.getByLabel('Variable').last().fill('not a name');
     await page.keyboard.press('Control+s');
-    await page.getByRole('alert').filter({ hasText: 'is no name of a variable' }).waitFor();
+    await rowOf('not a name').getByRole('alert').getByText('is no name of a variable').waitFor();
     expect(stage.takeComplaints().join()).toContain('status of 400');
     await page.getByLabel('Variable').last().fill('isOn');
     await page.keyboard.press('Control+s');

@@ -8,11 +8,13 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { answers } from './api/answers.ts';
 import { followSystemTheme } from './design/theme.ts';
+import { connection } from './live/connection.ts';
 import { ToastRegion } from './parts/toasts.tsx';
 import { router } from './router.tsx';
 import { LanguageProvider } from './words/language.tsx';
 
 followSystemTheme();
+connection.followNetwork();
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no element "root"');
 

@@ -23,6 +23,12 @@ class Line {
     this.#plan(Date.now());
   };
 
+  /** Hears from the browser that the network is gone, and that it is back. */
+  followNetwork(): void {
+    addEventListener('offline', this.lost);
+    addEventListener('online', () => void this.tryNow());
+  }
+
   /** Calls the listener each time that the platform answers again; returns how to stop. */
   onReturn(listener: () => void): () => void {
     this.#returned.add(listener);
@@ -58,6 +64,3 @@ export async function isAnswering(): Promise<boolean> {
     return false;
   }
 }
-
-addEventListener('offline', connection.lost);
-addEventListener('online', () => void connection.tryNow());
