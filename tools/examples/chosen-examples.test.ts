@@ -26,7 +26,7 @@ const recorded = [
     path: '/v3/tags/2?x=1',
     body: undefined,
     status: 200,
-    answer: { id: '2', name: 'A', all: [1, 2, 3] },
+    answer: { id: '2', name: 'A', all: [{ n: 1 }, { n: 2 }, { n: 3 }], n: [1, 2, 3] },
   },
   { method: 'GET', path: '/v3/tags/3', body: undefined, status: 404, answer: refused },
   {
@@ -56,7 +56,10 @@ const recorded = [
 test('the richest short answer, the accepted body and the codes are kept; a fixed path is no parameter', () => {
   expect(chosenExamples([one, own, made], recorded)).toEqual({
     createTag: { body: { name: 'A' }, answer: { id: '3' }, errors: ['40001_INVALID_REQUEST'] },
-    getTag: { answer: { id: '2', name: 'A', all: [1, 2] }, errors: ['40400_NOT_FOUND'] },
+    getTag: {
+      answer: { id: '2', name: 'A', all: [{ n: 1 }, { n: 2 }], n: [1, 2, 3] },
+      errors: ['40400_NOT_FOUND'],
+    },
     getTagsOwn: { answer: { url: 'http://iot.example.org/' } },
   });
   const other = recorded.toReversed();

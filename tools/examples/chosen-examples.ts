@@ -17,6 +17,9 @@ export interface OperationExample {
 const bodyCharactersMax = 1_500;
 const answerCharactersMax = 2_500;
 
+/** Programs that read the document would take it for one of its own. */
+const schemaKeyword = /"\$(?:id|ref|schema)":/;
+
 /** By operation id, in the order of ids. */
 export function chosenExamples(
   endpoints: readonly Endpoint[],
@@ -33,7 +36,9 @@ export function chosenExamples(
 function exampleOf(endpoint: Endpoint, requests: readonly RecordedRequest[]): OperationExample {
   const accepted = requests.filter(({ status }) => status < 300);
   const bodies = accepted.map(({ body }) => body).filter(isJson);
-  const answers = accepted.map(({ answer }) => answer).filter(isJson);
+  // Other statuses, such as 202 of a sign-in with a second factor, have other answers.
+  const usual = accepted.filter(({ status }) => status === (endpoint.status ?? 200));
+  const answers = usual.map(({ answer }) => answer).filter(isJson);
   const body = richest(bodies, bodyCharactersMax);
   const answer = richest(answers.map(shortened), answerCharactersMax);
   const errors = requests.flatMap(({ status, answer: refused }) =>
@@ -53,9 +58,9 @@ function isJson(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Lists keep their first two elements. */
+/** Lists of records keep their first two. */
 function shortened(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 2).map(shortened);
+  if (Array.isArray(value)) return (value.some(isJson) ? value.slice(0, 2) : value).map(shortened);
   if (!isJson(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shortened(member)]));
 }
@@ -64,7 +69,7 @@ function shortened(value: unknown): unknown {
 function richest(values: readonly unknown[], charactersMax: number): unknown {
   const texts = new Set(values.map((value) => withoutPlaces(JSON.stringify(value))));
   const ranked = [...texts]
-    .filter((text) => text.length <= charactersMax)
+    .filter((text) => text.length <= charactersMax && !schemaKeyword.test(text))
     .map((text) => ({ text, members: memberCount(JSON.parse(text)) }))
     .toSorted(
       (a, b) =>
