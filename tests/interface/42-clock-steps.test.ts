@@ -102,8 +102,9 @@ test.each([-5 * second, -day, -2 * 365 * day])(
         .toBeGreaterThan(runs);
       aheadMs += 3_600 * second;
       await expect
-        .poll(async () => (await of(device))[0], waits)
-        .toMatchObject({ state: 'OPEN', escalated: expect.any(String) });
+        // The silence of the device may have opened another one by then.
+        .poll(() => of(device), waits)
+        .toContainEqual(expect.objectContaining({ state: 'OPEN', escalated: expect.any(String) }));
     } finally {
       await world.close();
     }
