@@ -22,6 +22,8 @@ export interface UnknownMember {
 }
 
 const foundMax = 20;
+/** Of a list: senders put the same members into all elements, and a body can have 100,000 of them. */
+const elementsMax = 1_000;
 const nameLengthMax = 100;
 
 /** The first unknown members of the body; none where the schema takes any. */
@@ -42,7 +44,8 @@ function addUnknown(
   if (Array.isArray(value)) {
     const items = all.flatMap(({ items: of }) => (of === undefined ? [] : [of]));
     if (items.length === 0) return;
-    for (const [at, item] of value.entries()) addUnknown(items, item, `${prefix}${at}.`, found);
+    for (const [at, item] of value.slice(0, elementsMax).entries())
+      addUnknown(items, item, `${prefix}${at}.`, found);
     return;
   }
   if (!isJsonObject(value)) return;
