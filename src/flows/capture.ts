@@ -70,7 +70,8 @@ export async function captureOnce(
     const before = attempt.stored(wholeUplink);
     // The decoder has already run and changed its state, so it must not run again.
     if (before !== undefined && before.correlationId !== null) {
-      return { status: 201, body: { id: before.correlationId, receivedAt: before.receivedAt } };
+      const { correlationId: id, receivedAt, stored = null } = before;
+      return { status: 201, body: { id, receivedAt, ...(stored !== null && { stored }) } };
     }
     const duplicateKey = attempt.duplicateKey(wholeUplink);
     const receipt = await work({ ...input, duplicateKey }, attempt.firstSeenAt);

@@ -59,7 +59,7 @@ test('parts behind the reservation are kept, with the position up to which the j
   await recoverDurableParts(records.db, store, 2);
   expect(store.readFrom).toEqual([1]);
   const found = await findKeptAnswer(records.db, 'cut', 0);
-  const recovered = { part: 'p2', contentHash: 'h', receivedAt: 102, samples: 1 };
+  const recovered = { part: 'p2', contentHash: 'h', receivedAt: 102, samples: 1, stored: 0 };
   expect(found?.durable).toEqual([known, { ...recovered, correlationId: 'sample 2' }]);
   expect(await unansweredKeys(records.db, 0)).toMatchObject([{ id: 'cut', journalPosition: 5 }]);
 });

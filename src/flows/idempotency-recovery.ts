@@ -44,5 +44,7 @@ function addPart(
   if (name === undefined || parts === undefined || parts.has(name.part)) return;
   const correlationId = metrics?.uplinkId ?? samples[0]?.correlationId ?? null;
   const { part, contentHash } = name;
-  parts.set(part, { part, contentHash, receivedAt, correlationId, samples: samples.length });
+  const stored = samples.filter((sample) => sample.stored).length;
+  const counts = { samples: samples.length, stored };
+  parts.set(part, { part, contentHash, receivedAt, correlationId, ...counts });
 }

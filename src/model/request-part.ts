@@ -10,6 +10,8 @@ export interface DurablePart {
   readonly correlationId: string | null;
   /** Samples that were new. */
   readonly samples: number;
+  /** Of these, the samples that queries see. */
+  readonly stored?: number;
 }
 
 export interface StoredPart extends DurablePart {
