@@ -9,12 +9,12 @@ interface Router {
   readonly state: { readonly status: string };
   navigate(to: { readonly href: string }): Promise<void>;
 }
-interface RouterHolder {
+export interface RouterHolder {
   readonly __TSR_ROUTER__: Router;
 }
 
-/** Pages that a user with full access does not see: sign-in, second factor, invitation and password. */
-const signedOutPages = /^\/(sign-in|second-factor|invitations|password-reset)(\/|$)/;
+/** Pages that a user with full access does not see: sign-in, second factor, invitation and passwords. */
+const entrancePages = /^\/(sign-in|second-factor|invitations|password-reset|first-password)(\/|$)/;
 
 /** Addresses of every route with a screen, by its path; fails for a parameter without an id. */
 export async function everyPage(page: Page, ids: PageIds): Promise<Map<string, string>> {
@@ -29,7 +29,7 @@ export async function everyPage(page: Page, ids: PageIds): Promise<Map<string, s
 }
 
 function isShown(path: string): boolean {
-  return path !== '/' && !signedOutPages.test(path);
+  return path !== '/' && !entrancePages.test(path);
 }
 
 export function addressOf(path: string, ids: PageIds): string {
