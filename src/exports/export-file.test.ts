@@ -51,7 +51,7 @@ test('reliability 5: a line of the log of which a power cut left only the end is
   const before = await openExportFile(folder, head);
   for (const i of [0, 1]) await before.append(parts[i]!, progressOf(i + 1));
   const bytes = readFileSync(log);
-  const [first = 0] = [bytes.indexOf('\n') + 1];
+  const first = bytes.indexOf('\n') + 1;
   // Pages that were not written are zeros, and those behind them may be there.
   writeFileSync(log, bytes.fill(0, first, bytes.length - 20));
   const file = await openExportFile(folder, head);

@@ -49,7 +49,8 @@ function withoutOutput(holds: string, { logic }: Rule, connectorId: string): str
     );
   if (logic.type === 'CUSTOM_LOGIC') return '0';
   const blocks = logic.logicBlocks ?? [];
-  return [...holds]
+  return holds
+    .split('')
     .map((holdsThen, i) => (blocks[i]?.actionIds.includes(connectorId) ? '0' : holdsThen))
     .join('');
 }

@@ -72,9 +72,9 @@ export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableE
 /** Work without a script; scripts have turns of their own. */
 function inTurn(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
   if (on.turns === undefined) return entryOf(uplink, on);
-  return on.turns.run(uplink.device.organizationId, () => entryOf(uplink, on)) as
-    | JournalEntry
-    | Promise<JournalEntry>;
+  return on.turns.run<JournalEntry | Promise<JournalEntry>>(uplink.device.organizationId, () =>
+    entryOf(uplink, on),
+  );
 }
 
 /** Most devices are known and many have no script: then no turn is waited for. */

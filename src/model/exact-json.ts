@@ -58,5 +58,5 @@ function addPaths(value: Json, prefix: string, paths: string[], depth: number): 
   for (const key of exactKeys.get(value) ?? none)
     if (paths.length < shownMax) paths.push(prefix + key);
   for (const [key, inner] of Object.entries(value))
-    if (typeof inner === 'object') addPaths(inner as Json, `${prefix}${key}.`, paths, depth + 1);
+    if (typeof inner === 'object') addPaths(inner, `${prefix}${key}.`, paths, depth + 1);
 }

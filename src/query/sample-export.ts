@@ -34,7 +34,7 @@ export async function sampleExport(
   range: SampleRange,
   format: ExportFormat,
   store: ExportingStore,
-  zone: TimeZone | undefined = undefined,
+  zone?: TimeZone,
 ): Promise<SampleExport> {
   let left = 0;
   let isPromised = false;

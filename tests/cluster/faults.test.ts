@@ -111,19 +111,21 @@ describeWith(clickhouse, 'faults of a cluster', () => {
         for (const device of devices) await answerOf(first.url, 'POST', device);
         expect(told('server down', 'ClickHouse')).toHaveLength(1);
       }, 60_000);
-      await sent.finally(async () => {
+      try {
+        await sent;
+      } finally {
         await Promise.all(replicas.map((replica) => replica.restart()));
-      });
+      }
       await vi.waitFor(() => expect(told('server back', 'ClickHouse')).toHaveLength(1), 60_000);
       await third.kill();
-      await vi
-        .waitFor(async () => {
+      try {
+        await vi.waitFor(async () => {
           for (const device of devices) await answerOf(first.url, 'POST', device);
           expect(told('server down', 'node ')).toHaveLength(1);
-        }, 60_000)
-        .finally(async () => {
-          await third.restart();
-        });
+        }, 60_000);
+      } finally {
+        await third.restart();
+      }
       await vi.waitFor(() => expect(told('server back', 'node ')).toHaveLength(1), 60_000);
       expect(news().filter(({ level }) => level === 'error')).toEqual([]);
       await sink.close();

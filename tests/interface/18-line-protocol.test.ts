@@ -92,7 +92,7 @@ test('behaviour 16: senders that look before they write get answers and errors o
     path: string,
     headers: Record<string, string>,
     body?: string,
-  ): Promise<{ status: number; body: any }> => {
+  ): Promise<{ status: number; body: unknown }> => {
     const answer = await fetch(`${world.base}${path}`, { method, headers, ...(body && { body }) });
     return { status: answer.status, body: await answer.json() };
   };
@@ -102,7 +102,7 @@ test('behaviour 16: senders that look before they write get answers and errors o
     status: 200,
     body: { results: [{ statement_id: 0, series: [{ name: 'databases', columns: ['name'] }] }] },
   });
-  expect(shown.body.results[0].series[0].values).toContainEqual(['house']);
+  expect(JSON.stringify(shown.body)).toContain('["house"]');
   expect(await ask('GET', q('show retention policies on "house";'), basic(secret))).toMatchObject({
     status: 200,
     body: { results: [{ series: [{ values: [['autogen', '0s', '168h0m0s', 1, true]] }] }] },

@@ -131,7 +131,9 @@ export function randomQuery(random: () => number, scope = fewDevices): OracleQue
   const source = random() < 0.5 ? 'raw' : 'hours';
   const series = random() < 0.6;
   const usable =
-    source === 'raw' ? intervals : intervals.filter(([name]) => !/M$/.test(name) || name === 'P1M');
+    source === 'raw'
+      ? intervals
+      : intervals.filter(([name]) => !name.endsWith('M') || name === 'P1M');
   const [bucketInterval, spanMax] = pick(random, usable);
   const around = scope.around(random);
   const precision = pick(random, [1, minuteMs, hourMs, dayMs]);

@@ -63,7 +63,7 @@ function titleOf(status: number | undefined, words: typeof partWords.en): string
 function BackToList() {
   const words = useWords(partWords);
   const { pathname } = useLocation();
-  const ids = Object.values(useParams({ strict: false }) as Readonly<Record<string, string>>);
+  const ids = Object.values<string | undefined>(useParams({ strict: false }));
   const parts = pathname.split('/');
   const at = parts.findLastIndex((part) => ids.includes(decodeURIComponent(part)));
   if (at < 3) return null;

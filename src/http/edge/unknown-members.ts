@@ -29,7 +29,7 @@ const nameLengthMax = 100;
 /** The first unknown members of the body; none where the schema takes any. */
 export function unknownMembers(schema: TSchema | undefined, body: unknown): UnknownMember[] {
   const found: UnknownMember[] = [];
-  if (schema !== undefined) addUnknown([schema as Shape], body as Json, '', found);
+  if (schema !== undefined) addUnknown([schema], body as Json, '', found);
   return found;
 }
 

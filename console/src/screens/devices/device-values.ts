@@ -124,7 +124,7 @@ async function fetchLatest(deviceIds: string[], keys: readonly string[], signal?
   const values = new Map(last.content.map((one) => [one.deviceId, one.values ?? {}]));
   return content.map(({ deviceId, samples }) => {
     const newest: Newest = {
-      samples: samples as readonly Sample[],
+      samples,
       values: values.get(deviceId) ?? {},
     };
     return [deviceId, newest] as const;
