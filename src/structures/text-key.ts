@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
  * V8 hashes a longer string by its length alone, and looking one up in any Map, Set or object enters
  * it in a table of the whole process: there, all of one length are compared character by character.
  */
-export const hashedLengthMax = 16_383;
+const hashedLengthMax = 16_383;
 
 /** The text itself, or of a long one its length and digest. */
 export function textKey(text: string): string {
