@@ -2,7 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
-export const clockSteps = {
+const clockSteps = {
   everyMs: 1_000,
   /** What is set back less is due a moment later. */
   toleratedMs: 2_000,
