@@ -37,7 +37,13 @@ export function describeWith(
     test(title, () =>
       Promise.reject(new Error(`${program.path} is missing: ${installOf(program)}`)),
     );
-  else describe.skipIf(true)(title, { meta: { missingProgram: basename(program.path) } }, tests);
+  else describe.skipIf(true)(title, { meta: { missingProgram: nameOf(program) } }, tests);
+}
+
+/** As the end of the run shows it: `chromium`, or `chdb@3.4.0`. */
+function nameOf(program: ServerProgram | NpmProgram): string {
+  if ('install' in program) return program.install.split(' ').at(-1) ?? program.path;
+  return basename(program.path);
 }
 
 function installOf(program: ServerProgram | NpmProgram): string {
