@@ -129,21 +129,22 @@ test('behaviour 3: an alarm ends when the output is taken out of the rule', asyn
     readonly logic: { readonly logicBlocks: readonly object[] };
   };
   await send(device, 30);
+  await expect.poll(() => alarmsOf(device)).toHaveLength(2);
   const [block] = rule.logic.logicBlocks;
   const logic = { ...rule.logic, logicBlocks: [block] };
   await world.must('PUT', `/v3/rules/${rule.id}`, { ...rule, logic, actions: [{ id: first }] });
-  const alarms = await alarmsOf(device);
-  expect(alarms).toHaveLength(2);
-  expect(alarms).toEqual(
-    expect.arrayContaining([
-      expect.objectContaining({ outputConnectorId: first, state: 'OPEN' }),
-      expect.objectContaining({
-        outputConnectorId: second,
-        state: 'CLEARED',
-        cleared: expect.objectContaining({ reason: 'OUTPUT_DELETED' }),
-      }),
-    ]),
-  );
+  await expect
+    .poll(() => alarmsOf(device))
+    .toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ outputConnectorId: first, state: 'OPEN' }),
+        expect.objectContaining({
+          outputConnectorId: second,
+          state: 'CLEARED',
+          cleared: expect.objectContaining({ reason: 'OUTPUT_DELETED' }),
+        }),
+      ]),
+    );
 });
 
 test('behaviour 3: an alarm ends when its device moves to another workspace', async () => {
