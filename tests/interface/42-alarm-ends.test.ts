@@ -21,7 +21,7 @@ async function openOf(device: TestDevice, properties: object = {}) {
   const connector = await output(properties);
   const { version: _, ...rule } = await hotRule(device, [[20, connector]]);
   await send(device, 30);
-  expect(await of(device)).toMatchObject([{ state: 'OPEN' }]);
+  await expect.poll(() => of(device)).toMatchObject([{ state: 'OPEN' }]);
   return { rule, connector };
 }
 
@@ -57,7 +57,7 @@ async function tagged() {
     actions: [{ id: connector }],
   });
   await send(device, 30);
-  expect(await of(device)).toMatchObject([{ state: 'OPEN' }]);
+  await expect.poll(() => of(device)).toMatchObject([{ state: 'OPEN' }]);
   return { device, tag };
 }
 
@@ -72,22 +72,22 @@ test('behaviour 3: an alarm ends when its rule is deactivated, or deleted', asyn
   const device = await world.device();
   const { rule } = await openOf(device);
   await world.must('PUT', `/v3/rules/${rule.id}`, { ...rule, active: false });
-  expect(await of(device)).toMatchObject(clearedBy('RULE_DEACTIVATED'));
+  await expect.poll(() => of(device)).toMatchObject(clearedBy('RULE_DEACTIVATED'));
   const other = await world.device();
   const deleted = await openOf(other);
   await world.must('DELETE', `/v3/rules/${deleted.rule.id}`);
-  expect(await of(other)).toMatchObject(clearedBy('RULE_DELETED'));
+  await expect.poll(() => of(other)).toMatchObject(clearedBy('RULE_DELETED'));
 });
 
 test('behaviour 3: with `clearWhen` NEVER it ends with its rule and its device too', async () => {
   const device = await world.device();
   const { rule } = await openOf(device, { clearWhen: 'NEVER' });
   await world.must('DELETE', `/v3/rules/${rule.id}`);
-  expect(await of(device)).toMatchObject(clearedBy('RULE_DELETED'));
+  await expect.poll(() => of(device)).toMatchObject(clearedBy('RULE_DELETED'));
   const other = await world.device();
   await openOf(other, { clearWhen: 'NEVER' });
   await world.must('DELETE', `/v3/devices/${other.id}`);
-  expect(await alarmsOf(other)).toMatchObject(clearedBy('DEVICE_DELETED'));
+  await expect.poll(() => alarmsOf(other)).toMatchObject(clearedBy('DEVICE_DELETED'));
 });
 
 test('behaviour 3: an alarm ends when its device is deleted; outputs are notified and counts fall', async () => {
@@ -96,7 +96,7 @@ test('behaviour 3: an alarm ends when its device is deleted; outputs are notifie
   const notified = await sink.action(world, name);
   await openOf(device, { notify: [{ on: 'CLEARED', outputConnectorId: notified }] });
   await world.must('DELETE', `/v3/devices/${device.id}`);
-  expect(await alarmsOf(device)).toMatchObject(clearedBy('DEVICE_DELETED'));
+  await expect.poll(() => alarmsOf(device)).toMatchObject(clearedBy('DEVICE_DELETED'));
   expect(await sink.next(name)).toMatchObject({
     change: 'CLEARED',
     alarm: { cleared: { reason: 'DEVICE_DELETED' } },
@@ -109,11 +109,11 @@ test('behaviour 3: an alarm ends when the device is taken out of the inputs, or 
   const { rule } = await openOf(device);
   const moved = JSON.parse(JSON.stringify(rule).replaceAll(device.id, other.id)) as object;
   await world.must('PUT', `/v3/rules/${rule.id}`, moved);
-  expect(await of(device)).toMatchObject(clearedBy('INPUT_REMOVED'));
+  await expect.poll(() => of(device)).toMatchObject(clearedBy('INPUT_REMOVED'));
   const byTag = await tagged();
   const { version: _, ...known } = await world.must('GET', `/v3/devices/${byTag.device.id}`);
   await world.must('PUT', `/v3/devices/${byTag.device.id}`, { ...known, tags: [] });
-  expect(await of(byTag.device)).toMatchObject(clearedBy('INPUT_REMOVED'));
+  await expect.poll(() => of(byTag.device)).toMatchObject(clearedBy('INPUT_REMOVED'));
 });
 
 test('behaviour 3: an alarm ends when the output is taken out of the rule', async () => {
@@ -163,7 +163,7 @@ test('behaviour 3: an alarm ends when its device moves to another workspace', as
   });
   const placeOf = async () => (await world.must('GET', `/v3/devices/${device.id}`)).workspaceId;
   await expect.poll(placeOf, { interval: 20, timeout: 10_000 }).toBe(workspace.id);
-  expect(await alarmsOf(device)).toMatchObject(clearedBy('DEVICE_MOVED'));
+  await expect.poll(() => alarmsOf(device)).toMatchObject(clearedBy('DEVICE_MOVED'));
 });
 
 test('behaviour 6: an alarm that was cleared by hand opens again while the value stays bad', async () => {
@@ -174,13 +174,14 @@ test('behaviour 6: an alarm that was cleared by hand opens again while the value
   const [alarm] = await of(device);
   await world.must('POST', `/v3/alarms/${alarm!.id}/clear`, { reason: 'seen' });
   await send(device, 32, 33);
-  expect(await of(device)).toMatchObject([
-    { state: 'OPEN', count: 1, data: { temperature: 32 } },
-    { state: 'CLEARED', cleared: { reason: 'seen' } },
-  ]);
+  await expect
+    .poll(() => of(device))
+    .toMatchObject([
+      { state: 'OPEN', count: 1, data: { temperature: 32 } },
+      { state: 'CLEARED', cleared: { reason: 'seen' } },
+    ]);
   await send(device, 10);
-  expect(await of(device)).toMatchObject([
-    { state: 'CLEARED', cleared: { reason: 'RULE_FALSE' } },
-    { state: 'CLEARED' },
-  ]);
+  await expect
+    .poll(() => of(device))
+    .toMatchObject([{ state: 'CLEARED', cleared: { reason: 'RULE_FALSE' } }, { state: 'CLEARED' }]);
 });
