@@ -107,15 +107,17 @@ describe('one open alarm of a key', () => {
       data: { temperature: n === 600 ? 10 : 30, k: n % 2, n },
     }));
     await world.must('POST', '/v3/samples/bulk', samples);
-    const alarms = await of(device);
-    const shown = alarms.map((alarm) => {
-      const { state, count, key, data } = alarm as unknown as {
-        readonly [name: string]: string;
-        readonly data: never;
-      };
-      return [state, count, key?.startsWith('storm') ? key : 'own', data['n']];
-    });
-    expect(shown.sort((a, b) => String(a).localeCompare(String(b)))).toEqual([
+    const shown = async () =>
+      (await of(device))
+        .map((alarm) => {
+          const { state, count, key, data } = alarm as unknown as {
+            readonly [name: string]: string;
+            readonly data: never;
+          };
+          return [state, count, key?.startsWith('storm') ? key : 'own', data['n']];
+        })
+        .toSorted((a, b) => String(a).localeCompare(String(b)));
+    await expect.poll(shown).toEqual([
       ['CLEARED', 300, 'storm of 0', 598],
       ['CLEARED', 300, 'storm of 1', 599],
       ['CLEARED', 600, 'own', 599],
