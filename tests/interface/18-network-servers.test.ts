@@ -243,10 +243,12 @@ describe('contract 35: uplinks by webhook', () => {
     expect(
       (await device.webhook(uplink(device, { f_port: undefined, frm_payload: undefined }))).status,
     ).toBe(201);
-    expect(await device.notes()).toEqual([
-      'The device joined the network',
-      'A frame without application payload was received',
-    ]);
+    await expect
+      .poll(() => device.notes())
+      .toEqual([
+        'The device joined the network',
+        'A frame without application payload was received',
+      ]);
     expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toEqual([]);
   });
 
@@ -266,10 +268,12 @@ describe('contract 35: uplinks by webhook', () => {
       uplinkMetrics: { rssi: -60, snr: 9.5, sf: 7, frameCountUp: 8, numberOfGateways: 2 },
     });
     expect(await registered()).toBe(1);
-    expect(await device.notes()).toEqual([
-      'A frame on port 0 was received: MAC traffic, not decoded',
-      'A frame without a port was received: MAC traffic, not decoded',
-    ]);
+    await expect
+      .poll(() => device.notes())
+      .toEqual([
+        'A frame on port 0 was received: MAC traffic, not decoded',
+        'A frame without a port was received: MAC traffic, not decoded',
+      ]);
     expect(await world.must('POST', `${path}/query`, { topic: '*' })).toEqual([]);
   });
 
