@@ -123,7 +123,7 @@ journey('unreachable platform', { start: startWorld, prepare, startMs: 240_000 }
     await page.route(/\/assets\/palette-.*\.js$/, (route) => route.abort());
     await browser.context.setOffline(true);
     await page.keyboard.press('Control+k');
-    await page.getByRole('alert').getByText('could not be loaded').waitFor();
+    await page.getByRole('alert').getByText('could not be loaded').last().waitFor();
     await page.unrouteAll();
     const reloaded = page.waitForEvent('domcontentloaded');
     await browser.context.setOffline(false);
