@@ -24,6 +24,7 @@ describe('one open alarm of a key', () => {
     const connector = await output();
     const rule = await hotRule(device, [[20, connector]]);
     await send(device, 19, 21, 22, 23);
+    await expect.poll(() => of(device)).toMatchObject([{ count: 3 }]);
     const open = (await of(device))[0]!;
     expect(open).toEqual({
       id: expect.stringMatching(/^22[0-9a-f]{14}$/),
@@ -50,10 +51,12 @@ describe('one open alarm of a key', () => {
       version: expect.toSatisfy((version: number) => version >= 1 && version <= 3),
     });
     await send(device, 18, 24);
-    expect(await of(device)).toMatchObject([
-      { state: 'OPEN', count: 1, data: { temperature: 24 } },
-      { id: open.id, state: 'CLEARED', count: 3, cleared: { by: null, reason: 'RULE_FALSE' } },
-    ]);
+    await expect
+      .poll(() => of(device))
+      .toMatchObject([
+        { state: 'OPEN', count: 1, data: { temperature: 24 } },
+        { id: open.id, state: 'CLEARED', count: 3, cleared: { by: null, reason: 'RULE_FALSE' } },
+      ]);
   });
 
   test('a severity rises with its name and never falls; both outputs must be false', async () => {
@@ -65,20 +68,26 @@ describe('one open alarm of a key', () => {
       [50, critical],
     ]);
     await send(device, 30, 60);
-    expect(await of(device)).toMatchObject([
-      { name: 'Burning', severity: 'CRITICAL', count: 3, outputConnectorId: critical },
-    ]);
+    await expect
+      .poll(() => of(device))
+      .toMatchObject([
+        { name: 'Burning', severity: 'CRITICAL', count: 3, outputConnectorId: critical },
+      ]);
     await send(device, 30);
-    expect(await of(device)).toMatchObject([{ severity: 'CRITICAL', state: 'OPEN', count: 4 }]);
+    await expect
+      .poll(() => of(device))
+      .toMatchObject([{ severity: 'CRITICAL', state: 'OPEN', count: 4 }]);
     await send(device, 10);
-    expect(await of(device)).toMatchObject([{ severity: 'CRITICAL', state: 'CLEARED', count: 4 }]);
+    await expect
+      .poll(() => of(device))
+      .toMatchObject([{ severity: 'CRITICAL', state: 'CLEARED', count: 4 }]);
   });
 
   test('with sendConsecutiveAlerts false only the change to true is a trigger', async () => {
     const device = await world.device();
     await hotRule(device, [[20, await output({}, { sendConsecutiveAlerts: false })]]);
     await send(device, 21, 22);
-    expect(await of(device)).toMatchObject([{ count: 1, data: { temperature: 21 } }]);
+    await expect.poll(() => of(device)).toMatchObject([{ count: 1, data: { temperature: 21 } }]);
   });
 
   test('one alarm of several devices ends when the last of them is false', async () => {
@@ -90,11 +99,13 @@ describe('one open alarm of a key', () => {
     }
     const [first, second] = devices;
     const open = () => of(first);
-    expect(await open()).toMatchObject([{ key: 'site A', name: 'Site A', count: 2 }]);
+    await expect.poll(() => open()).toMatchObject([{ key: 'site A', name: 'Site A', count: 2 }]);
     await send(first, 10);
-    expect(await open()).toMatchObject([{ state: 'OPEN' }]);
+    await expect.poll(() => open()).toMatchObject([{ state: 'OPEN' }]);
     await send(second, 10);
-    expect(await open()).toMatchObject([{ state: 'CLEARED', cleared: { reason: 'RULE_FALSE' } }]);
+    await expect
+      .poll(() => open())
+      .toMatchObject([{ state: 'CLEARED', cleared: { reason: 'RULE_FALSE' } }]);
   });
 
   test('a storm of samples counts each of them, before and after an end', async () => {
@@ -131,7 +142,7 @@ describe('one open alarm of a key', () => {
     const [stays, unknown] = [await world.device(), await world.device()];
     await hotRule(stays, [[20, await output({ clearWhen: 'NEVER' })]]);
     await send(stays, 30, 10);
-    expect(await of(stays)).toMatchObject([{ state: 'OPEN' }]);
+    await expect.poll(() => of(stays)).toMatchObject([{ state: 'OPEN' }]);
     const connector = await output();
     await hotRule(unknown, [
       [20, connector],
@@ -139,7 +150,7 @@ describe('one open alarm of a key', () => {
     ]);
     await send(unknown, 30);
     await world.capture(unknown, { temperature: null });
-    expect(await of(unknown)).toMatchObject([{ state: 'OPEN' }]);
+    await expect.poll(() => of(unknown)).toMatchObject([{ state: 'OPEN' }]);
   });
 
   test('a rule that is switched off ends what it opened, and opens another when it is on again', async () => {
@@ -147,13 +158,13 @@ describe('one open alarm of a key', () => {
     const rule = await hotRule(device, [[20, await output()]]);
     await send(device, 30);
     // What waits for its evaluation when a rule is switched off is not evaluated.
-    expect(await of(device)).toMatchObject([{ state: 'OPEN' }]);
+    await expect.poll(() => of(device)).toMatchObject([{ state: 'OPEN' }]);
     await world.must('PUT', `/v3/rules/${rule.id}`, { active: false });
     const ended = { state: 'CLEARED', cleared: { reason: 'RULE_DEACTIVATED' } };
-    expect(await of(device)).toMatchObject([ended]);
+    await expect.poll(() => of(device)).toMatchObject([ended]);
     await world.must('PUT', `/v3/rules/${rule.id}`, { active: true });
     await send(device, 31);
-    expect(await of(device)).toMatchObject([{ state: 'OPEN', count: 1 }, ended]);
+    await expect.poll(() => of(device)).toMatchObject([{ state: 'OPEN', count: 1 }, ended]);
   });
 });
 
@@ -241,12 +252,14 @@ describe('time', () => {
       change: 'ESCALATED',
       device: { name: 'left' },
     });
-    expect(await of(left)).toMatchObject([{ state: 'OPEN', escalated: expect.any(String) }]);
+    await expect
+      .poll(() => of(left))
+      .toMatchObject([{ state: 'OPEN', escalated: expect.any(String) }]);
     await send(left, 31);
-    expect(await of(left)).toMatchObject([{ count: 2 }]);
+    await expect.poll(() => of(left)).toMatchObject([{ count: 2 }]);
     clockAheadMs += 6 * 60_000;
     expect(await sink.next('time')).toMatchObject({ change: 'CLEARED', alarm: { id } });
-    expect(await of(left)).toMatchObject([{ state: 'OPEN' }]);
+    await expect.poll(() => of(left)).toMatchObject([{ state: 'OPEN' }]);
     clockAheadMs += 6 * 60_000;
     expect(await sink.next('time')).toMatchObject({
       change: 'CLEARED',
@@ -347,10 +360,11 @@ test('an alarm ends with its rule, shows it and its device afterwards, and goes 
   const connector = await brief.output();
   const rule = await brief.hotRule(device, [[20, connector]]);
   await send(device, 30);
+  await expect.poll(() => brief.of(device)).toHaveLength(1);
   const [alarm] = await brief.of(device);
   const path = `/v3/alarms/${alarm!.id}`;
   await world.must('DELETE', `/v3/rules/${rule.id}`);
-  expect(await brief.of(device)).toMatchObject([{ state: 'CLEARED' }]);
+  await expect.poll(() => brief.of(device)).toMatchObject([{ state: 'CLEARED' }]);
   await world.must('DELETE', `/v3/devices/${device.id}`);
   await world.must('DELETE', `/v3/output-connectors/${connector}`);
   expect(await world.must('GET', path)).toMatchObject({
