@@ -60,7 +60,7 @@ export class WorkTurns {
         try {
           resolve(work() as Awaited<T>);
         } catch (error) {
-          reject(error);
+          reject(error instanceof Error ? error : new Error(String(error)));
         }
       };
       const piece: Piece = { tenant: organizationId, kind: 'live', bytes: 0, start, isFollowed };
