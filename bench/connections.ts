@@ -59,7 +59,7 @@ function openFilesMax(): number {
 
 async function measure(folder: string): Promise<Measured> {
   const [mqttPort, tlsPort] = [await freePort(), await freePort()];
-  const { certPath, keyPath } = makeCertificate(folder);
+  const { certPath, keyPath } = await makeCertificate(folder);
   const platform = await startPlatform(folder, {
     MQTT_PORT: String(mqttPort),
     ...(transport === 'tls' && {

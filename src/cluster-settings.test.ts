@@ -20,9 +20,9 @@ const plain: Settings = {
 };
 let folder: string;
 let tls: Settings;
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cluster-settings-'));
-  const files = makeCertificate(folder);
+  const files = await makeCertificate(folder);
   writeFileSync(join(folder, 'text'), 'no certificate');
   tls = {
     ...{ ...plain, NODE_URL: 'https://localhost:7070', NODE_TLS_CERT: files.certPath },

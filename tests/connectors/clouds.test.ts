@@ -28,8 +28,8 @@ const folder = mkdtempSync(join(tmpdir(), 'heliograph-clouds-'));
 const running: HttpsServer[] = [];
 let certificate: TestCertificate;
 
-beforeAll(() => {
-  certificate = makeCertificate(folder);
+beforeAll(async () => {
+  certificate = await makeCertificate(folder);
 });
 afterEach(async () => {
   await closeTargets();

@@ -17,7 +17,7 @@ const serviceAccountKey = JSON.stringify({
   private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
 });
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-records-'));
-const pem: TestCertificate = makeCertificate(folder);
+const pem: TestCertificate = await makeCertificate(folder);
 
 interface Kind {
   readonly type: string;

@@ -47,7 +47,10 @@ async function subject(port: number, ca: string, version?: 'TLSv1.1'): Promise<s
 }
 
 test('requests and live connections use TLS, and a renewal ends no connection', async () => {
-  const [first, second] = [makeCertificate(folder, 'first'), makeCertificate(folder, 'second')];
+  const [first, second] = [
+    await makeCertificate(folder, 'first'),
+    await makeCertificate(folder, 'second'),
+  ];
   use(first);
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   world = await startWorld({
@@ -88,7 +91,7 @@ test('requests and live connections use TLS, and a renewal ends no connection', 
 });
 
 test('a request without TLS gets no answer, and the next one over TLS does', async () => {
-  const certificate = makeCertificate(folder, 'plain');
+  const certificate = await makeCertificate(folder, 'plain');
   use(certificate);
   world = await startWorld({ environment: { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key } });
   const { port } = world.platform;
@@ -103,7 +106,10 @@ test('a request without TLS gets no answer, and the next one over TLS does', asy
 });
 
 test('files that are missing or do not belong together stop the start', async () => {
-  const [first, second] = [makeCertificate(folder, 'one'), makeCertificate(folder, 'two')];
+  const [first, second] = [
+    await makeCertificate(folder, 'one'),
+    await makeCertificate(folder, 'two'),
+  ];
   const missing = { TLS_CERT_FILE: first.certPath, TLS_KEY_FILE: join(folder, 'no.key') };
   await expect(startWorld({ environment: missing })).rejects.toThrow(/no\.key cannot be used/);
   const foreign = { TLS_CERT_FILE: first.certPath, TLS_KEY_FILE: second.keyPath };

@@ -14,7 +14,7 @@ const proxy = { path: '/usr/bin/socat', debianPackage: 'socat' };
 async function startBoth(folder: string) {
   const [plain, secure] = [await freeUdpPort(), await freeUdpPort()];
   const world = await startWorld({ environment: { COAP_PORT: String(plain) } });
-  const { certPath, keyPath } = makeCertificate(folder);
+  const { certPath, keyPath } = await makeCertificate(folder);
   const listen = `OPENSSL-DTLS-SERVER:${secure},bind=127.0.0.1,cert=${certPath},key=${keyPath},verify=0,fork,reuseaddr`;
   const server = spawn(proxy.path, [listen, `UDP4:127.0.0.1:${plain}`], { stdio: 'ignore' });
   await once(server, 'spawn');

@@ -29,7 +29,7 @@ const second = () => Math.floor(Date.now() / 1_000);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'heliograph-mqtt-tls-'));
-  const { certPath, keyPath, cert } = makeCertificate(folder);
+  const { certPath, keyPath, cert } = await makeCertificate(folder);
   authority = cert;
   world = await startMqttWorld({
     environment: { DEVICE_AUDIENCE: audience, MQTT_TLS_CERT: certPath, MQTT_TLS_KEY: keyPath },

@@ -17,7 +17,7 @@ export async function startMariadb(folder: string): Promise<SqlServer> {
   const port = await freePort();
   const account = accountOf('mysql');
   const as = account === undefined ? {} : { account };
-  const certificate = makeCertificate(folder);
+  const certificate = await makeCertificate(folder);
   const [username, password] = ['tester', 'right'];
   const data = `${folder}/data`;
   mkdirSync(data);

@@ -22,7 +22,7 @@ export async function startMosquitto(
   settings: readonly string[] = [],
 ): Promise<Mosquitto> {
   const [port, tlsPort] = [await freePort(), await freePort()];
-  const certificate = makeCertificate(folder);
+  const certificate = await makeCertificate(folder);
   const [username, password] = ['sender', 'right'];
   writeFileSync(`${folder}/users`, `${username}:${password}\n`);
   execFileSync('mosquitto_passwd', ['-U', `${folder}/users`]);

@@ -19,7 +19,7 @@ export interface NatsServer {
 
 export async function startNatsServer(folder: string, secured = false): Promise<NatsServer> {
   const port = await freePort();
-  const certificate = makeCertificate(folder);
+  const certificate = await makeCertificate(folder);
   const [username, password] = ['sender', 'right'];
   const publish = '["out.>", "$JS.API.>", "_INBOX.>"]';
   writeFileSync(

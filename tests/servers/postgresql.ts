@@ -64,7 +64,7 @@ export interface PostgresqlPlace {
 /** With TLS, on a free port. */
 export async function startPostgresql(folder: string): Promise<SqlServer> {
   const port = await freePort();
-  const certificate = makeCertificate(folder);
+  const certificate = await makeCertificate(folder);
   const [username, password] = ['tester', 'right'];
   chmodSync(certificate.keyPath, 0o600);
   // The server reads its key as its own user.

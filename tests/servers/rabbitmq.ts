@@ -32,7 +32,7 @@ export async function startRabbitMq(folder: string): Promise<RabbitMq> {
     await freePort(),
   ];
   const account = accountOf('rabbitmq');
-  const certificate = makeCertificate(folder);
+  const certificate = await makeCertificate(folder);
   chmodSync(folder, 0o755);
   chmodSync(certificate.keyPath, 0o644);
   writeFileSync(

@@ -33,8 +33,8 @@ const running: KafkaBroker[] = [];
 let certificate: TestCertificate;
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-kafka-'));
 
-beforeAll(() => {
-  certificate = makeCertificate(folder);
+beforeAll(async () => {
+  certificate = await makeCertificate(folder);
 });
 afterEach(async () => {
   await closeTargets();

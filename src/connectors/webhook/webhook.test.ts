@@ -192,7 +192,7 @@ test('a webhook with a forbidden address fails permanently, and nothing reaches 
 test('a webhook over TLS is trusted only by its own authority', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tls-'));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  const { cert, key } = makeCertificate(folder);
+  const { cert, key } = await makeCertificate(folder);
   const target = await startReceiver({ cert, key });
   cleanups.push(() => target.close());
   expect(await send({ ...webhookProperties, uri: target.url })).toMatchObject({

@@ -259,7 +259,7 @@ describe('behaviour 9: a sender that closes its side', () => {
   });
 
   test('gets its answer over TLS', async () => {
-    const { cert, key } = makeCertificate(folder);
+    const { cert, key } = await makeCertificate(folder);
     const certificate = { cert: Buffer.from(cert), key: Buffer.from(key) };
     const port = await listen({ certificate });
     const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });

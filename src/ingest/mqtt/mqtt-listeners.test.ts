@@ -14,8 +14,8 @@ const folder = mkdtempSync(join(tmpdir(), 'heliograph-renewed-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('review reliability 19: certificate files that change are read again on the running port', async () => {
-  const first = makeCertificate(folder, 'first');
-  const second = makeCertificate(folder, 'second');
+  const first = await makeCertificate(folder, 'first');
+  const second = await makeCertificate(folder, 'second');
   const files = { cert: join(folder, 'used.crt'), key: join(folder, 'used.key') };
   const inUse = { cert: Buffer.from(first.cert), key: Buffer.from(first.key) };
   const accepted: Socket[] = [];
