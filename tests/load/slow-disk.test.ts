@@ -1,31 +1,21 @@
 // A slow disk under the records: only the request that waits for it is slow.
-import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ask, measuredSettings, waitsDuring } from './many-devices.ts';
+import { compilePreloaded } from '../servers/preloaded.ts';
+import { describeWithCompiler } from '../servers/server-tests.ts';
 import { startProcess } from './platform-process.ts';
 
 const syncMs = 300;
-const hasCompiler = process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0;
-if (!hasCompiler)
-  console.log('slow disk: left out, because it needs Linux and gcc to slow the syncs of a process');
 
-test.runIf(hasCompiler)(
-  `review reliability 12: with ${syncMs} ms per sync no commit of the records holds the event loop`,
-  { timeout: 60_000 },
-  async () => {
+describeWithCompiler('a slow disk under the records', () => {
+  test(`review reliability 12: with ${syncMs} ms per sync no commit of the records holds the event loop`, {
+    timeout: 60_000,
+  }, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'heliograph-slow-disk-'));
-    const shim = join(directory, 'shim.so');
-    execFileSync('gcc', [
-      '-shared',
-      '-fPIC',
-      '-o',
-      shim,
-      join(import.meta.dirname, 'slow-sync-shim.c'),
-      '-ldl',
-    ]);
+    const shim = compilePreloaded(join(import.meta.dirname, 'slow-sync-shim.c'), directory);
     const notes = join(directory, 'syncs-on-the-main-thread');
     const first = await startProcess(join(directory, 'data'));
     const workspaceId = first.idOf('Workspace')!;
@@ -72,5 +62,5 @@ test.runIf(hasCompiler)(
       await platform.end('SIGKILL');
       rmSync(directory, { recursive: true, force: true });
     }
-  },
-);
+  });
+});

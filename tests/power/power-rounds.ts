@@ -1,4 +1,4 @@
-// Power rounds: captures, rules and webhooks during edits of records, with power failures; all promises are checked.
+// Power rounds: captures, rules and webhooks during edits of records and steps of the clock, with power failures; all promises are checked.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +9,7 @@ import { type HttpConnection, httpRequest, openConnection } from '../../bench/lo
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { call } from '../load/kill-checks.ts';
 import { apiKey, type PlatformProcess, startProcess } from '../load/platform-process.ts';
+import { type SteppingClock, steppingClock } from '../servers/preloaded.ts';
 import { type CutMode, powerWorld } from './power-world.ts';
 
 export interface PowerReport {
@@ -16,6 +17,8 @@ export interface PowerReport {
   /** Captures that were in flight at a cut and sent again with their key. */
   retried: number;
   edits: number;
+  /** Steps of the clock, forth and back. */
+  clockSteps: number;
   readonly violations: string[];
 }
 
@@ -34,6 +37,9 @@ type Arrivals = Map<string, Set<number>>;
 const devicesCount = 4;
 const acknowledgedEachRound = 60;
 const cutDelayMsMax = 30;
+/** How far the clock may be ahead, in milliseconds: as after NTP, and as after hours of a suspended machine. */
+const clockAheadMs = [0, 5_000, -5_000, 6 * 3_600_000, -6 * 3_600_000];
+const acknowledgedEachStep = 20;
 const settledWithinMs = 30_000;
 const counting = `function consume(event) {
   const count = (event.state.count || 0) + 1;
@@ -49,14 +55,21 @@ export async function powerRounds(
 ): Promise<PowerReport> {
   const root = mkdtempSync(join(tmpdir(), 'heliograph-power-'));
   const world = powerWorld(root, library);
-  const settings = { ...world.settings, EGRESS_ALLOW: '127.0.0.0/8' };
+  const clock = steppingClock(root);
+  const settings = {
+    ...{ ...world.settings, ...clock.settings, EGRESS_ALLOW: '127.0.0.0/8' },
+    LD_PRELOAD: `${library}:${clock.settings.LD_PRELOAD}`,
+  };
   const sink = await startSink();
-  const report: PowerReport = { acknowledged: 0, retried: 0, edits: 0, violations: [] };
+  const report: PowerReport = {
+    ...{ acknowledged: 0, retried: 0, edits: 0, clockSteps: 0 },
+    violations: [],
+  };
   let platform = await startProcess(world.data, settings);
   try {
     const made = await makeRecords(platform, sink.url);
     for (let round = 0; round < rounds; round++) {
-      await loadUntilCut(platform, made, report, random);
+      await loadUntilCut(platform, made, clock, report, random);
       world.cut(modeOf(round), random);
       platform = await startProcess(world.data, settings);
       await retryOpen(platform, made.senders, report);
@@ -175,6 +188,7 @@ async function makeRecords(platform: PlatformProcess, url: string): Promise<Made
 async function loadUntilCut(
   platform: PlatformProcess,
   made: Made,
+  clock: SteppingClock,
   report: PowerReport,
   random: () => number,
 ): Promise<void> {
@@ -184,7 +198,11 @@ async function loadUntilCut(
     ...made.senders.map((sender) => keepSending(platform, sender, report, stopping.signal)),
   ];
   work.push(keepEditing(platform, made, report, stopping.signal));
-  await until(() => report.acknowledged >= before + acknowledgedEachRound);
+  for (let step = 0; step * acknowledgedEachStep < acknowledgedEachRound; step++) {
+    clock.set(clockAheadMs[Math.floor(random() * clockAheadMs.length)] ?? 0);
+    report.clockSteps += 1;
+    await until(() => report.acknowledged >= before + (step + 1) * acknowledgedEachStep);
+  }
   await delay(random() * cutDelayMsMax);
   stopping.abort();
   await platform.end('SIGKILL');

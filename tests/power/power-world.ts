@@ -1,5 +1,4 @@
 // A data folder under a power cut: the preloaded library, the folder of what was synced, and the cut itself.
-import { execFileSync, spawnSync } from 'node:child_process';
 import {
   closeSync,
   cpSync,
@@ -16,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { compilePreloaded } from '../servers/preloaded.ts';
 
 /**
  * `strict` leaves what was synced; `mixed` also a random part of the pages and names that were not.
@@ -23,14 +23,10 @@ import { dirname, join } from 'node:path';
 export type CutMode = 'strict' | 'mixed';
 
 const pageBytes = 4_096;
-const source = join(import.meta.dirname, 'power-cut.c');
 
-/** Compiles the library into the folder; undefined without a compiler. */
-export function compilePowerCut(folder: string): string | undefined {
-  if (spawnSync('gcc', ['--version']).status !== 0) return undefined;
-  const library = join(folder, 'power-cut.so');
-  execFileSync('gcc', ['-O2', '-shared', '-fPIC', '-o', library, source, '-ldl', '-lpthread']);
-  return library;
+/** Compiles the library into the folder. */
+export function compilePowerCut(folder: string): string {
+  return compilePreloaded(join(import.meta.dirname, 'power-cut.c'), folder);
 }
 
 export interface PowerWorld {

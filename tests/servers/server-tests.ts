@@ -40,6 +40,15 @@ export function describeWith(
   else describe.skipIf(true)(title, { meta: { missingProgram: nameOf(program) } }, tests);
 }
 
+const compiler: ServerProgram = { path: '/usr/bin/gcc', debianPackage: 'gcc' };
+/** Of Linux's C library; other systems preload differently. */
+const headers: ServerProgram = { path: '/usr/include/features.h', debianPackage: 'libc6-dev' };
+
+/** Declares tests with a library that `compilePreloaded` makes. */
+export function describeWithCompiler(title: string, tests: () => void): void {
+  describeWith(compiler, title, () => describeWith(headers, 'with a preloaded library', tests));
+}
+
 /** As the end of the run shows it: `chromium`, or `chdb@3.4.0`. */
 function nameOf(program: ServerProgram | NpmProgram): string {
   if ('install' in program) return program.install.split(' ').at(-1) ?? program.path;
