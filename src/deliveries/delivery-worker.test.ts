@@ -353,6 +353,37 @@ test.each(steps)(
   },
 );
 
+test.each(steps)(
+  'reliability 1: a clock that is %d ms off that of the node before delays no delivery',
+  async (step) => {
+    const log = await openLog();
+    const made = 1_700_000_000_000;
+    const paused = { tries: 2, nextAt: made + 5_000 };
+    for (const [n, over] of [{}, paused].entries())
+      log.log.append(
+        storedDelivery(n, {
+          ...{ deviceId: `d${n}`, created: made, updated: made, nextAt: made },
+          ...over,
+        }),
+      );
+    const tries: string[] = [];
+    const { deliverer, clock, next } = await deliver(
+      log,
+      async ({ deviceId }) => {
+        tries.push(`${deviceId} after ${clock.now}`);
+        return { ok: true, answer: '' };
+      },
+      { now: () => made + step },
+    );
+    await deliverer.settled();
+    while (next()) await deliverer.settled();
+    expect(tries.toSorted()).toEqual([
+      'd0 after 0',
+      `d1 after ${step > 0 ? 5_000 - Math.min(step, 5_000) : 5_000}`,
+    ]);
+  },
+);
+
 test('reliability 1: whatever throws after an attempt releases the queue, and the delivery is tried again', async () => {
   const log = await openLog();
   const ids = [await log.add(), await log.add()];

@@ -104,7 +104,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   return {
     add(waiting) {
       for (const delivery of waiting) {
-        delivery.nextAt = clockTimeOf(parts, delivery.nextAt);
+        delivery.nextAt = dueOf(parts, delivery);
         queues.add(delivery, parts.clock());
       }
       startSoon(worker);
@@ -148,11 +148,11 @@ function createWorker(parts: DelivererParts): Worker {
 }
 
 /**
- * The time by the clock that does not step. A wall clock that stepped back must not make a delivery
- * wait longer than the longest pause of the plan.
+ * When it is due by the clock that does not step. Its times are of the clock of another node, or of
+ * this one before it stepped: it waits no longer than the pause that was planned then.
  */
-function clockTimeOf({ now, clock }: DelivererParts, at: EpochMs): number {
-  return clock() + Math.min(Math.max(0, at - now()), retryMsMax);
+function dueOf({ now, clock }: DelivererParts, { nextAt, updated }: WaitingDelivery): number {
+  return clock() + Math.max(0, Math.min(nextAt - now(), nextAt - updated));
 }
 
 /** Starts at the end of this turn, so that many calls look for due deliveries once. */
