@@ -1,7 +1,7 @@
 // Fault rounds: a fault each while devices send, sessions follow, rules run; then everything is checked.
 import { setTimeout as wait } from 'node:timers/promises';
-import { type FaultKind, faultKinds, type Random } from './faults.ts';
-import { deviceViolations, untilNoViolation } from './fault-checks.ts';
+import { clockStepMs, type FaultKind, faultKinds, type Random } from './faults.ts';
+import { type CheckParts, deviceViolations, untilNoViolation } from './fault-checks.ts';
 import type { FaultRig } from './fault-rig.ts';
 import { type Senders, startSenders } from './fault-senders.ts';
 import { startSubscriber, type Subscriber } from './fault-subscriber.ts';
@@ -72,9 +72,10 @@ interface Run extends FaultRoundsParts {
 
 async function runRound(run: Run, kind: FaultKind): Promise<FaultRound> {
   const { rig, random, world, next } = run;
-  // A device may be stored a moment before this clock is read again.
-  const from = new Date(Date.now() - 1_000).toISOString();
   const fault = faultKinds[kind](rig, random);
+  const stepsClock = fault.stepsClock === true;
+  // A device may be stored a moment before this clock is read again.
+  const from = new Date(Date.now() - (stepsClock ? clockStepMs : 0) - 1_000).toISOString();
   const senders = startSenders({
     ...{ devices: world.devices, nodes: rig.nodes, next },
     answerMsMax: fault.isPlanned === true ? answerMsMax.planned : answerMsMax.unplanned,
@@ -96,7 +97,7 @@ async function runRound(run: Run, kind: FaultKind): Promise<FaultRound> {
   await senders.stop();
   const stoppedAt = performance.now();
   const mayBeLate = fault.isPlanned !== true;
-  const look = () => violationsOf(run, senders, { from, mayBeLate });
+  const look = () => violationsOf(run, senders, { from, mayBeLate, stepsClock });
   const found = await untilNoViolation(look, settledMsMax);
   return {
     ...{ kind, target: fault.target, gapMs, takesOver: fault.takesOver },
@@ -110,7 +111,7 @@ async function runRound(run: Run, kind: FaultKind): Promise<FaultRound> {
 async function violationsOf(
   { world, subscribers, urls }: Run,
   senders: Senders,
-  asked: { readonly from: string; readonly mayBeLate: boolean },
+  asked: Pick<CheckParts, 'from' | 'mayBeLate' | 'stepsClock'>,
 ): Promise<readonly string[]> {
   const { devices, sink } = world;
   const found = await Promise.all(

@@ -14,6 +14,8 @@ export interface Fault {
   readonly takesOver: boolean;
   /** Whether a client that sends again to the next node must always be served. */
   readonly isPlanned?: boolean;
+  /** Whether samples may get times that are not in the order of sending. */
+  readonly stepsClock?: boolean;
   /** What was wrong with the fault itself, when it is over. */
   readonly violations?: () => readonly string[];
   readonly begin: () => Promise<void>;
@@ -44,6 +46,8 @@ export const faultKinds = {
   'node cut from PostgreSQL': (rig, random) => cut(rig, random, 'postgresql'),
   'node cut from ClickHouse': (rig, random) => cut(rig, random, 'clickhouse'),
   'node cut from other nodes': (rig, random) => cut(rig, random, 'nodes'),
+  'clock of a node stepped forth and back': (rig, random) => stepped(nodeOf(rig, random), 1),
+  'clock of a node stepped back and forth': (rig, random) => stepped(nodeOf(rig, random), -1),
 } as const satisfies Record<string, (rig: FaultRig, random: Random) => Fault>;
 
 type Target = Pick<KillableServer, 'kill' | 'restart' | 'pause' | 'resume'>;
@@ -97,6 +101,17 @@ function restarted({ nodes }: FaultRig, node: RigNode): Fault {
           .map((line) => `${each.name}: ${line}`),
       ),
     ],
+  };
+}
+
+/** Clocks of nodes may differ by five minutes, see docs/scaling.md. */
+export const clockStepMs = 240_000;
+
+function stepped({ name, clock }: RigNode, direction: 1 | -1): Fault {
+  return {
+    ...{ target: name, lastsMs: 3_000, takesOver: false, stepsClock: true },
+    begin: async () => clock.set(direction * clockStepMs),
+    end: async () => clock.set(0),
   };
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { freePort, startServer, untilReady } from '../../bench/load/server-process.ts';
 import { apiKey } from '../load/platform-process.ts';
 import { type KillableServer, startKillable } from '../servers/killable-server.ts';
+import { type SteppingClock, steppingClock } from '../servers/preloaded.ts';
 import { type CutMode, type CutProxy, startCutProxy } from './cut-proxy.ts';
 
 export interface RigNode extends KillableServer {
@@ -11,6 +12,8 @@ export interface RigNode extends KillableServer {
   /** Of its HTTP and MQTT ports, which no proxy is in front of. */
   readonly url: string;
   readonly mqttUrl: string;
+  /** Its wall clock. */
+  readonly clock: SteppingClock;
   /** Lines of errors in its log so far. */
   errors(): readonly string[];
   /** Ends it as a supervisor does: it gives its devices away first. `restart` starts it again. */
@@ -61,19 +64,23 @@ export async function startRigNode(parts: RigNodeParts): Promise<RigNode> {
     nodes: [nodes],
   };
   const url = `http://${own}:${port}`;
+  const clock = steppingClock(folder);
   const launch = () =>
     startServer({
       command: process.execPath,
       args: [child],
       logPath: join(folder, 'log'),
-      env: environmentOf(parts, { port, internal, mqtt, recordsUrl: records.url, samplesUrl }),
+      env: {
+        ...environmentOf(parts, { port, internal, mqtt, recordsUrl: records.url, samplesUrl }),
+        ...clock.settings,
+      },
     });
   const server = await startKillable(launch, (started) =>
     untilReady(started, async () => (await fetch(`${url}/health/ready`)).ok, readyMsMax),
   );
   const { kill, restart, stop } = server;
   return Object.assign(server, {
-    ...{ name, url, mqttUrl: `mqtt://${own}:${mqtt}` },
+    ...{ name, url, mqttUrl: `mqtt://${own}:${mqtt}`, clock },
     errors: () =>
       readFileSync(join(folder, 'log'), 'utf8')
         .split('\n')
