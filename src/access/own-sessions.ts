@@ -1,11 +1,23 @@
 // Own sessions: where a user is signed in, and how to end each session (contract 35).
-import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { type EpochMs, formatInstant, minuteMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session } from '../model/user.ts';
 import type { Records } from '../records/records.ts';
 import { findSession, sessionsOf } from '../records/rows/sessions.ts';
 import { endSessionsById } from './ended-sessions.ts';
+
+const recentMs = 10 * minuteMs;
+
+/** Whether the session that asks began so recently that it has just shown who its user is. */
+export async function isRecentSession(
+  { db }: Pick<Records, 'db'>,
+  { sessionId = '' }: Principal,
+  now: EpochMs,
+): Promise<boolean> {
+  const session = await findSession(db, sessionId);
+  return session !== undefined && now - session.created <= recentMs;
+}
 
 /** The newest first. `current` is the session that asks; it is in use now. */
 export async function listOwnSessions(

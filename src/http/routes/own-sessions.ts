@@ -1,5 +1,5 @@
 // Routes of the own sessions (contract 35).
-import { endOwnSession, listOwnSessions } from '../../access/own-sessions.ts';
+import { endOwnSession, isRecentSession, listOwnSessions } from '../../access/own-sessions.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { endSessions } from '../../access/sign-in.ts';
 import { ownSessions } from '../../contract/endpoints/own-sessions.ts';
@@ -7,15 +7,10 @@ import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { unpagedOf } from '../../model/page.ts';
 import type { FieldChange } from '../../model/audit-entry.ts';
-import { minuteMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { findSession } from '../../records/rows/sessions.ts';
 import { type Route, route, type RouteInput } from '../edge/route.ts';
 import { ownerOf } from './second-factor.ts';
-
-/** A session that began this recently has just shown who its user is. */
-const recentMs = 10 * minuteMs;
 
 export interface OwnSessionParts {
   readonly records: Inventory;
@@ -38,9 +33,7 @@ async function confirm(
   { ip, body }: Confirmed,
   principal: Principal,
 ): Promise<void> {
-  const { db } = parts.records;
-  const session = await findSession(db, principal.sessionId ?? '');
-  if (session !== undefined && parts.now() - session.created <= recentMs) return;
+  if (await isRecentSession(parts.records, principal, parts.now())) return;
   const password = body?.password ?? undefined;
   if (password === undefined) throw problem('authenticateAgain');
   await ownerOf(parts, { ip, principal, password });
