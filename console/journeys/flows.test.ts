@@ -144,7 +144,7 @@ journey(
       const { page, world } = stage;
       await page.getByLabel('Description').fill('All rooms');
       await page.reload();
-      expect(await page.getByLabel('Description').inputValue()).toBe('All rooms');
+      await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('All rooms');
       await world.must('PUT', `/v3/data-flows/${flowId}`, { description: 'Theirs' });
       await page.keyboard.press('Control+s');
       await page.getByText('Someone else changed this').waitFor();
