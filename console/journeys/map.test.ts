@@ -33,7 +33,7 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     const card = page.getByRole('region', { name: 'Bern' });
-    await card.getByText('46.94800, 7.44740').waitFor();
+    await card.getByText('46.948° N 7.4474° E').waitFor();
     await page.waitForURL(/device=/);
     await stage.inspect('map-card');
     expect(await card.getByRole('link', { name: 'Bern' }).getAttribute('href')).toContain(

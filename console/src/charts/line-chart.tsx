@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { themeEvent } from '../design/theme.ts';
-import { useLanguage } from '../words/language.tsx';
+import { useFormats } from '../words/language.tsx';
 import { createPlot, type PlotLine, type PlotMark } from './line-plot.ts';
 import styles from './line-chart.module.css';
 
@@ -34,7 +34,7 @@ export function LineChart(props: LineChartProps) {
   const { times, lines, marks, zone, height = 280, label, zoom, zoomBack } = props;
   const { range, namedTimes } = props;
   const [from, to] = range ?? [];
-  const { language } = useLanguage();
+  const formats = useFormats();
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const latest = useRef({ zoom, zoomBack });
@@ -52,7 +52,7 @@ export function LineChart(props: LineChartProps) {
         from === undefined || to === undefined ? {} : { range: [from, to] as const };
       const named = namedTimes === undefined ? {} : { namedTimes };
       const marked = marks === undefined ? {} : { marks };
-      const basic = { element, note, times, lines, zone, height, language, zoomed };
+      const basic = { element, note, times, lines, zone, height, formats, zoomed };
       plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked });
     };
     make();
@@ -68,7 +68,7 @@ export function LineChart(props: LineChartProps) {
       element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
-  }, [times, lines, marks, zone, height, language, from, to, namedTimes]);
+  }, [times, lines, marks, zone, height, formats, from, to, namedTimes]);
   return (
     <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
       <div className={styles['tip']} ref={tip} hidden />

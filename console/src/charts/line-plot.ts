@@ -1,8 +1,7 @@
 // Line plot: the settings of uPlot for axes, lines, bands and the tip under the pointer.
 import uPlot from 'uplot';
 import { tokenValue } from '../design/theme.ts';
-import { formatsOf } from '../words/formats.ts';
-import type { Language } from '../words/word-set.ts';
+import type { Formats } from '../words/formats.ts';
 
 export type PlotValue = number | null | undefined;
 
@@ -40,7 +39,7 @@ export interface PlotParts {
   readonly marks?: readonly PlotMark[];
   readonly zone: string;
   readonly height: number;
-  readonly language: Language;
+  readonly formats: Formats;
   readonly zoomed: (from: number, to: number) => void;
   /** Of the time axis, in epoch seconds; that of the times when absent. */
   readonly range?: readonly [from: number, to: number];
@@ -138,8 +137,7 @@ function fading({ ctx, bbox }: uPlot, color: string): CanvasGradient {
   return gradient;
 }
 
-function axesOf({ zone, language }: PlotParts): uPlot.Axis[] {
-  const formats = formatsOf(language);
+function axesOf({ zone, formats }: PlotParts): uPlot.Axis[] {
   const axis: uPlot.Axis = {
     stroke: tokenValue('--ink-3'),
     font: `500 11px ${tokenValue('--sans')}`,
@@ -152,7 +150,7 @@ function axesOf({ zone, language }: PlotParts): uPlot.Axis[] {
       space: 72,
       size: 30,
       gap: 8,
-      values: timeTicks(zone, language),
+      values: (_plot, seconds) => seconds.map((at) => formats.tick(at * 1_000, zone)),
     },
     {
       ...axis,
@@ -161,19 +159,6 @@ function axesOf({ zone, language }: PlotParts): uPlot.Axis[] {
       values: (_plot, values) => values.map((value) => formats.value(value)),
     },
   ];
-}
-
-/** Clock times, and the day at midnight. */
-function timeTicks(zone: string, language: Language) {
-  const part = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(language, { timeZone: zone, ...options });
-  const clock = part({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-  const day = part({ weekday: 'short', day: 'numeric', month: 'short' });
-  return (_plot: uPlot, seconds: readonly number[]) =>
-    seconds.map((at) => {
-      const time = clock.format(at * 1_000);
-      return time === '00:00' ? day.format(at * 1_000) : time;
-    });
 }
 
 const markFontPx = 11;
@@ -215,10 +200,9 @@ function knownNear(lines: readonly PlotLine[], at: number): number {
 }
 
 function showTip(plot: uPlot, parts: PlotParts): void {
-  const { note, lines, zone, language, namedTimes } = parts;
+  const { note, lines, zone, formats, namedTimes } = parts;
   const at = knownNear(lines, plot.cursor.idx ?? -1);
   const time = plot.data[0][at];
-  const formats = formatsOf(language);
   const said = lines.flatMap(({ label, unit = '', values }) => {
     const value = values[at];
     if (value === null || value === undefined) return [];

@@ -1,4 +1,5 @@
 // Words of the palette: what it finds and what it can do.
+import { grouped } from '../words/formats.ts';
 import { wordSet } from '../words/word-set.ts';
 
 export const paletteWords = wordSet(
@@ -17,7 +18,7 @@ export const paletteWords = wordSet(
     hintTags: 'tags',
     hintMembers: 'members',
     typeMore: { '#': 'Type the name of a tag', '@': 'Type a name or an e-mail address' },
-    found: (count: number) => `${count} found`,
+    found: (count: number) => `${grouped(count)} found`,
     themes: { light: 'Light', dark: 'Dark', system: 'Light or dark as the system' },
     language: (name: string) => `Language: ${name}`,
     zones: {
@@ -75,7 +76,7 @@ export const paletteWords = wordSet(
     hintTags: 'Tags',
     hintMembers: 'Mitglieder',
     typeMore: { '#': 'Name eines Tags eingeben', '@': 'Name oder E-Mail-Adresse eingeben' },
-    found: (count: number) => `${count} gefunden`,
+    found: (count: number) => `${grouped(count)} gefunden`,
     themes: { light: 'Hell', dark: 'Dunkel', system: 'Hell oder dunkel wie das System' },
     language: (name: string) => `Sprache: ${name}`,
     zones: {

@@ -36,11 +36,13 @@ function sparkPath(points: readonly (number | null)[]): string {
   let isGap = true;
   for (const [at, point] of points.entries()) {
     if (point !== null) {
-      const x = ((at / (points.length - 1)) * width).toFixed(1);
-      const y = (height - margin - ((point - least) / range) * (height - 2 * margin)).toFixed(1);
+      const x = tenths((at / (points.length - 1)) * width);
+      const y = tenths(height - margin - ((point - least) / range) * (height - 2 * margin));
       path += `${isGap ? 'M' : 'L'}${x} ${y}`;
     }
     isGap = point === null;
   }
   return path;
 }
+
+const tenths = (value: number): number => Math.round(value * 10) / 10;

@@ -9,5 +9,6 @@ const tools = () => early ?? load();
 
 export const Tools = late('Tools', async () => (await tools()).Tools);
 export const ConnectionBar = late('ConnectionBar', async () => (await tools()).ConnectionBar);
+export const ZoneNote = late('ZoneNote', async () => (await tools()).ZoneNote);
 export const AlarmBell = late('AlarmBell', async () => (await tools()).AlarmBell);
 export const MenuDialog = late('MenuDialog', async () => (await tools()).MenuDialog);

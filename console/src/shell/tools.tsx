@@ -10,6 +10,7 @@ import { useKeptFocus } from './use-kept-focus.ts';
 import { useFollowedPreferences } from './use-followed-preferences.ts';
 
 export { AlarmBell } from './alarm-bell.tsx';
+export { ZoneNote } from './zone-note.tsx';
 export { MenuDialog } from './menu-dialog.tsx';
 export { ConnectionBar } from './connection-bar.tsx';
 

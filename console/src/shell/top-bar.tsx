@@ -3,7 +3,7 @@ import { Search } from 'lucide-react';
 import { useEffect } from 'react';
 import { openPalette } from '../palette/palette-state.ts';
 import { useWords } from '../words/language.tsx';
-import { AlarmBell } from './late-tools.ts';
+import { AlarmBell, ZoneNote } from './late-tools.ts';
 import { shellWords } from './shell-words.ts';
 import styles from './shell.module.css';
 
@@ -17,6 +17,7 @@ export function TopBar({ placePath }: { readonly placePath: (place: HTMLElement 
     <header className={styles['top']}>
       <div className={styles['crumb']} data-path="true" ref={placePath} />
       <span className="grow" />
+      <ZoneNote />
       <button
         type="button"
         className={styles['search']}

@@ -34,13 +34,17 @@ export function useFollowedPreferences(): void {
   }, []);
 }
 
-/** The zone of pages that name none. */
+/** The zone of pages that name none: that of the workspace, so that all who look see the same. */
 function useZone(choice: ZoneChoice | undefined): void {
   const { showZone } = useLanguage();
   const workspaceId = useWorkspaceId();
   const workspaces = useWorkspaces().data?.content;
   const ofWorkspace = workspaces?.find(({ id }) => id === workspaceId)?.settings?.timezone;
-  const isOfWorkspace = choice === 'workspace' || choice === 'device';
-  const zone = choice === 'utc' ? 'UTC' : isOfWorkspace ? (ofWorkspace ?? 'UTC') : undefined;
+  const zone =
+    workspaces === undefined || choice === 'mine'
+      ? undefined
+      : choice === 'utc'
+        ? 'UTC'
+        : (ofWorkspace ?? 'UTC');
   useEffect(() => showZone(zone), [zone, showZone]);
 }

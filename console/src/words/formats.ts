@@ -1,13 +1,16 @@
-// Formats of a language: numbers, times and durations, always with a 24-hour clock.
+// Formats: numbers, times and durations as the console shows them, always with a 24-hour clock.
 import type { Language } from './word-set.ts';
 
 export interface Formats {
-  /** 12345 -> `12 345`, with a narrow space, which reads the same in every language. */
+  /** IANA name of the zone of all times. */
+  readonly zone: string;
+  /** 12345 -> `12 345`. */
   readonly count: (value: number) => string;
-  /** 1234567 -> `1.23 M`. */
+  /** 1234567 -> `1.23 M`: only for counts that stand beside others of their kind, never for values. */
   readonly short: (value: number) => string;
-  /** A measured value, with fewer decimals the larger it is. */
+  /** A measured value, the same everywhere: fewer decimals the larger it is, never a prefix. */
   readonly value: (value: number) => string;
+  readonly percent: (value: number) => string;
   readonly bytes: (value: number) => string;
   /** `3 min. ago`; within five seconds `now`. */
   readonly ago: (iso: string, nowMs: number) => string;
@@ -16,6 +19,8 @@ export interface Formats {
   /** Day and clock time with seconds. */
   readonly instant: (iso: string, zone?: string) => string;
   readonly day: (iso: string, zone?: string) => string;
+  /** Label of a time axis, for epoch milliseconds: the clock time, at midnight the day. */
+  readonly tick: (ms: number, zone: string) => string;
   /** Seconds -> `1 h 30 min`, two units at most. */
   readonly duration: (seconds: number) => string;
 }
@@ -23,62 +28,83 @@ export interface Formats {
 const secondsOf = { minute: 60, hour: 3_600, day: 86_400 } as const;
 const narrowSpace = '\u202f';
 
-/** Times are in `ownZone`, unless a call names another; without it in the zone of the browser. */
-export function formatsOf(language: Language, ownZone?: string): Formats {
-  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
-  const short = (value: number) => shortened(language, value);
+export const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/**
+ * Formats of a locale such as `en-GB`, which gives the order of dates and the decimal mark.
+ * Thousands are grouped by a narrow space in every locale, so that a number reads the same in all.
+ * Times are in `ownZone`, unless a call names another.
+ */
+export function formatsOf(locale: string, ownZone = browserZone): Formats {
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
+  const short = (value: number) => shortened(locale, value);
   const inZone =
     (options: Intl.DateTimeFormatOptions) =>
-    (iso: string, zone = ownZone) =>
-      timeFormat(language, options, zone).format(new Date(iso));
+    (iso: string | number, zone = ownZone) =>
+      timeFormat(locale, options, zone).format(new Date(iso));
+  const minute = inZone({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const weekday = inZone({ weekday: 'short', day: 'numeric', month: 'short' });
   return {
-    count,
+    zone: ownZone,
+    count: grouped,
     short,
-    value: (value) => decimals(language, digitsOf(value)).format(value),
-    bytes: (value) => `${short(value)}B`.replace(/(\d)B$/, '$1 B'),
+    value: (value) => decimal(locale, digitsOf(value), value),
+    percent: (value) => `${grouped(value)}${narrowSpace}%`,
+    bytes: (value) => `${short(value)}B`.replace(/(\d)B$/, `$1${narrowSpace}B`),
     ago: (iso, nowMs) => agoOf(relative, (Date.parse(iso) - nowMs) / 1_000),
     clock: inZone({ timeStyle: 'medium', hourCycle: 'h23' }),
     instant: inZone({ dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }),
     day: inZone({ dateStyle: 'medium' }),
+    tick: (ms, zone) => {
+      const time = minute(ms, zone);
+      return time === '00:00' ? weekday(ms, zone) : time;
+    },
     duration,
   };
 }
 
-function count(value: number): string {
-  return decimals('en', 0).format(value).replaceAll(',', narrowSpace);
+/** The locale that the browser prefers of a language, such as `en-GB` of `en`. */
+export function localeOf(language: Language): string {
+  return navigator.languages.find((one) => one.slice(0, 2) === language) ?? language;
 }
 
-function shortened(language: Language, value: number): string {
+/** A whole number, the same in every language. */
+export function grouped(value: number): string {
+  return decimal('en', 0, value);
+}
+
+function shortened(locale: string, value: number): string {
   const size = Math.abs(value);
   const step = [
     { from: 1e9, unit: 'G' },
     { from: 1e6, unit: 'M' },
     { from: 1e4, unit: 'k', divisor: 1e3 },
   ].find(({ from }) => size >= from);
-  if (step === undefined) return count(value);
-  return `${decimals(language, 2).format(value / (step.divisor ?? step.from))}${narrowSpace}${step.unit}`;
+  if (step === undefined) return grouped(value);
+  return `${decimal(locale, 2, value / (step.divisor ?? step.from))}${narrowSpace}${step.unit}`;
 }
 
 const numberFormats = new Map<string, Intl.NumberFormat>();
 const timeFormats = new Map<string, Intl.DateTimeFormat>();
 
-function decimals(language: Language, digits: number): Intl.NumberFormat {
-  return kept(numberFormats, `${language} ${digits}`, () => {
-    return new Intl.NumberFormat(language, { maximumFractionDigits: digits });
-  });
+function decimal(locale: string, digits: number, value: number): string {
+  return kept(numberFormats, `${locale} ${digits}`, () => {
+    return new Intl.NumberFormat(locale, { maximumFractionDigits: digits, useGrouping: true });
+  })
+    .formatToParts(value)
+    .map((part) => (part.type === 'group' ? narrowSpace : part.value))
+    .join('');
 }
 
 function timeFormat(
-  language: Language,
+  locale: string,
   options: Intl.DateTimeFormatOptions,
-  zone: string | undefined,
+  zone: string,
 ): Intl.DateTimeFormat {
-  return kept(timeFormats, `${language} ${JSON.stringify(options)} ${zone ?? ''}`, () => {
-    const inZone = zone === undefined ? options : { ...options, timeZone: zone };
-    return new Intl.DateTimeFormat(language, inZone);
+  return kept(timeFormats, `${locale} ${JSON.stringify(options)} ${zone}`, () => {
+    return new Intl.DateTimeFormat(locale, { ...options, timeZone: zone });
   });
 }
-
 // Making a format takes far longer than using one.
 function kept<T>(known: Map<string, T>, key: string, make: () => T): T {
   let format = known.get(key);

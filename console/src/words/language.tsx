@@ -1,6 +1,6 @@
 // Language of the console: chosen in the account, else the first that the browser wants and the console speaks.
 import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
-import { type Formats, formatsOf } from './formats.ts';
+import { type Formats, formatsOf, localeOf } from './formats.ts';
 import { type Language, languageNames, type WordSet } from './word-set.ts';
 
 const languageKey = 'language';
@@ -11,6 +11,7 @@ interface Spoken {
   readonly speak: (language: Language) => void;
   /** Shows times in the zone; without one in that of the browser. */
   readonly showZone: (zone: string | undefined) => void;
+  readonly showPageZone: (zone: string | undefined) => void;
 }
 
 const SpokenContext = createContext<Spoken | undefined>(undefined);
@@ -18,20 +19,22 @@ const SpokenContext = createContext<Spoken | undefined>(undefined);
 export function LanguageProvider({ children }: { readonly children: ReactNode }) {
   const [language, setLanguage] = useState(firstLanguage);
   const [zone, showZone] = useState<string>();
+  const [pageZone, showPageZone] = useState<string>();
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
   const spoken = useMemo<Spoken>(
     () => ({
       language,
-      formats: formatsOf(language, zone),
+      formats: formatsOf(localeOf(language), pageZone ?? zone),
       showZone,
+      showPageZone,
       speak(chosen) {
         localStorage.setItem(languageKey, chosen);
         setLanguage(chosen);
       },
     }),
-    [language, zone],
+    [language, zone, pageZone],
   );
   return <SpokenContext value={spoken}>{children}</SpokenContext>;
 }
@@ -45,6 +48,15 @@ export function useLanguage(): Spoken {
 /** The words of a part in the language shown. */
 export function useWords<T>(words: WordSet<T>): WordSet<T>['en'] {
   return words[useLanguage().language];
+}
+
+/** Shows all times in the zone while the page is open. */
+export function usePageZone(zone: string): void {
+  const { showPageZone } = useLanguage();
+  useEffect(() => {
+    showPageZone(zone);
+    return () => showPageZone(undefined);
+  }, [zone, showPageZone]);
 }
 
 export function useFormats(): Formats {

@@ -1,5 +1,7 @@
 // Zone times: what the clocks of a zone show at an instant, and the instant of such a time.
 
+export const zoneNames: readonly string[] = Intl.supportedValuesOf('timeZone');
+
 const secondMs = 1_000;
 const daySeconds = 86_400;
 
@@ -69,3 +71,25 @@ export function zonedIso(iso: string, zone: string): string {
 const secondsOf = (iso: string): number => Math.floor(Date.parse(iso) / secondMs);
 
 const isoOf = (seconds: number): string => new Date(seconds * secondMs).toISOString();
+
+/** Names of the days from Monday on. */
+export function weekdayNames(locale: string): readonly string[] {
+  const format = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' });
+  const monday = Date.UTC(2024, 0, 1);
+  return Array.from({ length: 7 }, (_, at) => format.format(monday + at * daySeconds * secondMs));
+}
+
+/** The name of the zone as the browser has it; undefined for one that it does not know. */
+export function knownZone(name: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The day after `2026-12-31` begins at this instant in the zone. */
+export function endOfDay(day: string, zone: string): string {
+  const next = new Date(Date.parse(day) + daySeconds * secondMs).toISOString().slice(0, 10);
+  return instantOfLocal(`${next}T00:00`, zone);
+}

@@ -11,14 +11,12 @@ export const accountWords = wordSet(
     language: 'Language',
     times: 'Times',
     zones: {
-      auto: 'Automatic',
       device: 'Device',
       workspace: 'Workspace',
       mine: 'This browser',
       utc: 'UTC',
     },
     zoneNotes: {
-      auto: 'Devices in their own zone, else that of the workspace; other pages in that of this browser.',
       device: 'Devices in their own zone; other pages in that of the workspace.',
       workspace: 'Everything in the zone of the workspace.',
       mine: 'Everything in the zone of this browser.',
@@ -38,14 +36,12 @@ export const accountWords = wordSet(
     language: 'Sprache',
     times: 'Zeiten',
     zones: {
-      auto: 'Automatisch',
       device: 'Gerät',
       workspace: 'Arbeitsbereich',
       mine: 'Dieser Browser',
       utc: 'UTC',
     },
     zoneNotes: {
-      auto: 'Geräte in ihrer Zone, sonst der des Arbeitsbereichs; andere Seiten in der des Browsers.',
       device: 'Geräte in ihrer Zone; andere Seiten in der des Arbeitsbereichs.',
       workspace: 'Alles in der Zone des Arbeitsbereichs.',
       mine: 'Alles in der Zone dieses Browsers.',

@@ -64,7 +64,7 @@ function LanguageRow() {
 
 function ZoneRow() {
   const words = useWords(accountWords);
-  const { zone = 'auto' } = usePreferences() ?? {};
+  const { zone = 'device' } = usePreferences() ?? {};
   return (
     <>
       <span>{words.times}</span>
@@ -72,15 +72,11 @@ function ZoneRow() {
         <Segments
           label={words.times}
           value={zone}
-          options={(['auto', ...zoneChoices] as const).map((value) => ({
+          options={zoneChoices.map((value) => ({
             value,
             label: words.zones[value],
           }))}
-          choose={(chosen) =>
-            changePreferences(({ zone: _, ...before }) =>
-              chosen === 'auto' ? before : { ...before, zone: chosen },
-            )
-          }
+          choose={(chosen) => changePreferences((before) => ({ ...before, zone: chosen }))}
         />
         <p className={styles['note']}>{words.zoneNotes[zone]}</p>
       </div>

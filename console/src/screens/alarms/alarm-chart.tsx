@@ -8,7 +8,7 @@ import { ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Segments } from '../../parts/choice.tsx';
 import { Bone, Empty, Failure } from '../../parts/states.tsx';
-import { useWords } from '../../words/language.tsx';
+import { useFormats, useWords } from '../../words/language.tsx';
 import { type DataKey, dataKeysOf, topicsOf, valueAt } from '../device/data/data-keys.ts';
 import {
   deviceQuery,
@@ -26,7 +26,6 @@ import { useExists } from './use-exists.ts';
 
 /** More would not fit above the chart. */
 const keysMax = 5;
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export function AlarmChart({ alarm }: { readonly alarm: Alarm }) {
   const { workspaceId, device } = alarm;
@@ -106,6 +105,7 @@ function useAlarmKeys(alarm: Alarm, deviceId: string): readonly DataKey[] | unde
 
 function Course({ alarm, deviceId, shown }: DeviceChartProps & { readonly shown: DataKey }) {
   const words = useWords(alarmsWords);
+  const { zone } = useFormats();
   const { topic, key, title, unit } = shown;
   const { firstTriggered, lastTriggered, cleared } = alarm;
   const bodyAt = (nowMs: number): ManySeriesBody => {

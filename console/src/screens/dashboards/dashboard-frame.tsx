@@ -7,6 +7,7 @@ import type { DashboardSearch } from './dashboard-search.ts';
 import { intervalShown, savedRange } from './data/dashboard-range.ts';
 import { type ShownRange, useDashboardData } from './data/use-dashboard-data.ts';
 import { TileFrameProvider } from './tiles/tile-data.ts';
+import { usePageZone } from '../../words/language.tsx';
 
 interface DashboardFrameProps {
   readonly workspaceId: string;
@@ -21,6 +22,7 @@ interface DashboardFrameProps {
 
 export function DashboardFrame(props: DashboardFrameProps) {
   const { workspaceId, dashboardId, configuration, tiles, search, zone, show, children } = props;
+  usePageZone(zone);
   const range = useRange(search, configuration, zone);
   const data = useDashboardData(dashboardId, tiles, range);
   const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();

@@ -8,6 +8,7 @@ import { rangeNames } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import { isoOfRange, savedRange } from './data/dashboard-range.ts';
 import type { DashboardEdit } from './use-dashboard-edit.ts';
+import { zoneNames } from '../../words/zone-times.ts';
 
 interface DashboardSettingsProps {
   readonly edit: DashboardEdit;
@@ -24,7 +25,7 @@ export function DashboardSettings({ edit, change, zone, close }: DashboardSettin
   const [description, setDescription] = useState(edit.description ?? '');
   const [range, setRange] = useState(savedRange(configuration));
   const [timeZone, setZone] = useState(configuration.timeZone ?? zone);
-  const zones = [...new Set([timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+  const zones = [...new Set([timeZone, 'UTC', ...zoneNames])];
   const apply = () => {
     const next = { ...configuration, timeZone, range: { last: isoOfRange(range) } };
     change({

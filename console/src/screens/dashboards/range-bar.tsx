@@ -5,7 +5,8 @@ import { isoInterval } from '../device/data/time-range.ts';
 import type { Configuration } from './dashboard-model.ts';
 import { type DashboardSearch, rangeNames } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
-import { browserZone, intervalShown, savedRange } from './data/dashboard-range.ts';
+import { intervalShown, savedRange } from './data/dashboard-range.ts';
+import { browserZone } from '../../words/formats.ts';
 
 export interface RangeBarProps {
   readonly configuration: Configuration;
@@ -54,7 +55,7 @@ function ZoneChoice({
   change,
 }: Pick<RangeBarProps, 'search' | 'ownZone' | 'change'>) {
   const words = useWords(dashboardsWords);
-  const mine = browserZone();
+  const mine = browserZone;
   if (mine === ownZone) return null;
   const { tz, ...others } = search;
   return (

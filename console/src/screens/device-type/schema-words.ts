@@ -1,4 +1,5 @@
 // Words of the schema of a device type.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const schemaWords = wordSet(
@@ -6,7 +7,7 @@ export const schemaWords = wordSet(
     title: 'Schema',
     empty: 'A schema says which keys a sample has, and in which unit',
     emptyNote: 'Charts, rules and exports use the units. Add a topic below to begin.',
-    keys: (many: number) => `${many} ${plural(many, 'key', 'keys')}`,
+    keys: (many: number) => `${grouped(many)} ${plural(many, 'key', 'keys')}`,
     key: 'Key',
     type: 'Type',
     unit: 'Unit',
@@ -36,7 +37,7 @@ export const schemaWords = wordSet(
     empty: 'Ein Schema sagt, welche Schlüssel ein Messwert hat und in welcher Einheit',
     emptyNote:
       'Diagramme, Regeln und Exporte verwenden die Einheiten. Beginnen Sie mit einem Topic.',
-    keys: (many: number) => `${many} Schlüssel`,
+    keys: (many: number) => `${grouped(many)} Schlüssel`,
     key: 'Schlüssel',
     type: 'Typ',
     unit: 'Einheit',

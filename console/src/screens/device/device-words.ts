@@ -1,4 +1,5 @@
 // Words of a device: its head, values, chart, samples as they arrive, and what is known of it.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const deviceWords = wordSet(
@@ -33,7 +34,7 @@ export const deviceWords = wordSet(
     topic: 'Topic',
     values: 'Values',
     inferred: 'measured, not declared by the device type',
-    showAll: (count: number) => `Show all ${count} values`,
+    showAll: (count: number) => `Show all ${grouped(count)} values`,
     none: '–',
     isTrue: 'true',
     isFalse: 'false',
@@ -52,10 +53,10 @@ export const deviceWords = wordSet(
     noNumberNote: 'A chart appears with the first number in its samples.',
     live: 'Live',
     liveSince: (clock: string, count: number) =>
-      `${count} ${plural(count, 'sample', 'samples')} since ${clock}, with the last before`,
+      `${grouped(count)} ${plural(count, 'sample', 'samples')} since ${clock}, with the last before`,
     pause: 'Pause',
     resume: 'Resume',
-    waiting: (count: number) => `${count} waiting`,
+    waiting: (count: number) => `${grouped(count)} waiting`,
     filter: 'Filter',
     samples: 'Samples as they arrive',
     nextShows: 'The next sample shows here by itself.',
@@ -72,7 +73,7 @@ export const deviceWords = wordSet(
     position: 'Position',
     tags: 'Tags',
     credentials: 'Credentials',
-    ownKeys: (count: number) => `${count} ${plural(count, 'public key', 'public keys')}`,
+    ownKeys: (count: number) => `${grouped(count)} ${plural(count, 'public key', 'public keys')}`,
     sharedSecret: 'secret of the connector',
     registered: 'Registered',
     description: 'Description',
@@ -116,7 +117,7 @@ export const deviceWords = wordSet(
     topic: 'Thema',
     values: 'Werte',
     inferred: 'gemessen, vom Gerätetyp nicht deklariert',
-    showAll: (count: number) => `Alle ${count} Werte zeigen`,
+    showAll: (count: number) => `Alle ${grouped(count)} Werte zeigen`,
     none: '–',
     isTrue: 'ja',
     isFalse: 'nein',
@@ -136,10 +137,10 @@ export const deviceWords = wordSet(
     noNumberNote: 'Der Verlauf erscheint mit der ersten Zahl in den Messwerten.',
     live: 'Live',
     liveSince: (clock: string, count: number) =>
-      `${count} ${plural(count, 'Messung', 'Messungen')} seit ${clock}, mit den letzten davor`,
+      `${grouped(count)} ${plural(count, 'Messung', 'Messungen')} seit ${clock}, mit den letzten davor`,
     pause: 'Anhalten',
     resume: 'Fortsetzen',
-    waiting: (count: number) => `${count} warten`,
+    waiting: (count: number) => `${grouped(count)} warten`,
     filter: 'Filtern',
     samples: 'Messungen, wie sie eintreffen',
     nextShows: 'Die nächste Messung erscheint hier von selbst.',
@@ -157,7 +158,7 @@ export const deviceWords = wordSet(
     tags: 'Tags',
     credentials: 'Ausweis',
     ownKeys: (count: number) =>
-      `${count} ${plural(count, 'öffentlicher Schlüssel', 'öffentliche Schlüssel')}`,
+      `${grouped(count)} ${plural(count, 'öffentlicher Schlüssel', 'öffentliche Schlüssel')}`,
     sharedSecret: 'Geheimnis des Zugangs',
     registered: 'Angelegt',
     description: 'Beschreibung',

@@ -9,7 +9,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Bone, Failure } from '../../parts/states.tsx';
 import { usePreferences } from '../../session/preferences.ts';
-import { useFormats, useWords } from '../../words/language.tsx';
+import { useFormats, usePageZone, useWords } from '../../words/language.tsx';
 import { type Device as DeviceRecord, deviceQuery } from './data/device-queries.ts';
 import { type SampleFeed, useSampleFeed } from './data/use-sample-feed.ts';
 import { useZones, zoneShown } from './data/use-zones.ts';
@@ -102,6 +102,7 @@ function Framed({ device, feed }: OfDevice) {
   const preferred = usePreferences()?.zone;
   const zoneName = zoneShown(zones, tz ?? preferred);
   const zone = zones[zoneName] ?? 'UTC';
+  usePageZone(zone);
   return (
     <DeviceFrameProvider value={{ device, feed, zones, zoneName, zone }}>
       <Outlet />

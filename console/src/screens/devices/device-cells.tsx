@@ -131,22 +131,20 @@ export function ValueCell({ value, unit }: { readonly value: unknown; readonly u
   if (typeof value === 'boolean') return <span>{value ? words.yes : words.no}</span>;
   if (typeof value === 'string') return <span title={value}>{value}</span>;
   if (typeof value !== 'number') return <span className="mono">{JSON.stringify(value)}</span>;
-  const isLarge = Math.abs(value) >= shortFrom;
   return (
     <span className={`${styles['value']} num`}>
-      <b>{isLarge ? formats.short(value) : formats.value(value)}</b>
+      <b>{formats.value(value)}</b>
       {unit !== undefined && <span className="faint"> {unit}</span>}
     </span>
   );
 }
 
-/** Numbers from here on are shown with a unit of size, such as `119 k`. */
-const shortFrom = 10_000;
 const lowPercent = 30;
 const batteryWidth = 19;
 
 export function BatteryCell({ uplinkMetrics }: Pick<Device, 'uplinkMetrics'>) {
   const words = useWords(devicesWords);
+  const { percent } = useFormats();
   const level = uplinkMetrics?.batteryLevel ?? undefined;
   if (level === undefined) return <span className="faint">–</span>;
   const isLow = level < lowPercent;
@@ -164,7 +162,7 @@ export function BatteryCell({ uplinkMetrics }: Pick<Device, 'uplinkMetrics'>) {
         />
         <rect x="24" y="4" width="2" height="4" rx="1" fill="currentColor" />
       </svg>
-      <span className="num">{Math.round(level)} %</span>
+      <span className="num">{percent(level)}</span>
       {isLow && <span className="sr">{words.low}</span>}
     </span>
   );

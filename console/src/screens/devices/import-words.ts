@@ -1,4 +1,5 @@
 // Words of the import of devices.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const importWords = wordSet(
@@ -35,7 +36,7 @@ export const importWords = wordSet(
     line: 'Line',
     value: 'Value',
     reason: 'Reason',
-    repair: (field: string, line: number) => `${field} of line ${line}`,
+    repair: (field: string, line: number) => `${field} of line ${grouped(line)}`,
     wholeLine: 'the line',
     problemTable: 'Lines with a problem',
     more: (count: string) => `and ${count} more`,
@@ -86,7 +87,7 @@ export const importWords = wordSet(
     line: 'Zeile',
     value: 'Wert',
     reason: 'Grund',
-    repair: (field: string, line: number) => `${field} in Zeile ${line}`,
+    repair: (field: string, line: number) => `${field} in Zeile ${grouped(line)}`,
     wholeLine: 'die Zeile',
     problemTable: 'Zeilen mit einem Problem',
     more: (count: string) => `und ${count} weitere`,

@@ -10,6 +10,7 @@ import { useFormats, useWords } from '../../words/language.tsx';
 import type { BulkSelection } from './bulk-work.ts';
 import { sampleExportWords } from './sample-export-words.ts';
 import { ActionFailure } from '../../parts/action-failure.tsx';
+import { instantOfLocal } from '../../words/zone-times.ts';
 
 const pollMs = 500;
 const bytesOfMegabyte = 1_000_000;
@@ -22,9 +23,10 @@ interface SampleExportProps {
 
 export function SampleExportDialog({ selection, close }: SampleExportProps) {
   const words = useWords(sampleExportWords);
+  const { zone } = useFormats();
   const begin = useMutation({
     mutationFn: (given: FormData) =>
-      ask(platform.POST('/v3/exports', { body: { ...selection, ...requestOf(given) } })),
+      ask(platform.POST('/v3/exports', { body: { ...selection, ...requestOf(given, zone) } })),
   });
   if (begin.data !== undefined) return <ExportProgress id={begin.data.id} close={close} />;
   return (
@@ -46,8 +48,8 @@ export function SampleExportDialog({ selection, close }: SampleExportProps) {
   );
 }
 
-function requestOf(given: FormData) {
-  const [from, to] = [instantOf(given.get('from')), instantOf(given.get('to'))];
+function requestOf(given: FormData, zone: string) {
+  const [from, to] = [instantOf(given.get('from'), zone), instantOf(given.get('to'), zone)];
   return {
     format: given.get('format') === 'ndjson' ? ('ndjson' as const) : ('parquet' as const),
     ...(from !== undefined && { from }),
@@ -55,9 +57,8 @@ function requestOf(given: FormData) {
   };
 }
 
-/** What the field has is a time of the browser's zone. */
-function instantOf(value: FormDataEntryValue | null): string | undefined {
-  return typeof value === 'string' && value !== '' ? new Date(value).toISOString() : undefined;
+function instantOf(value: FormDataEntryValue | null, zone: string): string | undefined {
+  return typeof value === 'string' && value !== '' ? instantOfLocal(value, zone) : undefined;
 }
 
 function ExportProgress({ id, close }: { readonly id: string; readonly close: () => void }) {

@@ -1,7 +1,8 @@
 // Arriving now: the samples of the workspace as they are stored, at most some a second.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import type { LiveSample } from '../../live/stream.ts';
 import { useStream } from '../../live/use-stream.ts';
@@ -12,7 +13,6 @@ import { Dot } from '../../parts/chip.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
-import { DeviceLink } from './needs.tsx';
 
 const shownMax = 20;
 const valuesMax = 3;
@@ -153,4 +153,18 @@ function useNames(workspaceId: string, deviceIds: readonly string[]): ReadonlyMa
       ),
   });
   return new Map(found.data?.content.map(({ id, name }) => [id, name]));
+}
+
+interface DeviceLinkProps {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly children: ReactNode;
+}
+
+export function DeviceLink({ id, workspaceId, children }: DeviceLinkProps) {
+  return (
+    <Link to="/w/$workspaceId/devices/$deviceId" params={{ workspaceId, deviceId: id }}>
+      {children}
+    </Link>
+  );
 }

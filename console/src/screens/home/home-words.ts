@@ -1,4 +1,5 @@
 // Words of the home page.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const homeWords = wordSet(
@@ -7,14 +8,15 @@ export const homeWords = wordSet(
     quiet: 'All quiet. Everything reports.',
     empty: 'No device is registered yet.',
     silentDevices: (many: number) =>
-      plural(many, 'One device is silent.', `${many} devices are silent.`),
-    openAlarms: (many: number) => plural(many, 'One alarm is open.', `${many} alarms are open.`),
+      plural(many, 'One device is silent.', `${grouped(many)} devices are silent.`),
+    openAlarms: (many: number) =>
+      plural(many, 'One alarm is open.', `${grouped(many)} alarms are open.`),
     failingOutputs: (many: number, first: string) =>
-      plural(many, `${first} takes no deliveries.`, `${many} outputs take no deliveries.`),
+      plural(many, `${first} takes no deliveries.`, `${grouped(many)} outputs take no deliveries.`),
     failedDeliveries: (many: number) =>
-      plural(many, 'One delivery failed.', `${many} deliveries failed.`),
+      plural(many, 'One delivery failed.', `${grouped(many)} deliveries failed.`),
     failedScripts: (many: number) =>
-      plural(many, 'A decoder failed once.', `Decoders failed ${many} times.`),
+      plural(many, 'A decoder failed once.', `Decoders failed ${grouped(many)} times.`),
     failingOutput: (name: string) => `Takes no deliveries: ${name}`,
     refused: (deviceId: string) => `Refused: ${deviceId}`,
     refusedSender: 'Uplinks are refused',
@@ -34,7 +36,7 @@ export const homeWords = wordSet(
     arriving: 'Arriving now',
     since: (at: string) => `since ${at}`,
     sinceWith: (at: string, count: number) =>
-      `since ${at}, with the last ${count === 1 ? '' : `${count} `}before`,
+      `since ${at}, with the last ${count === 1 ? '' : `${grouped(count)} `}before`,
     waitingForSample: 'Waiting for the next sample…',
     needs: 'Needs you',
     nothing: 'Nothing. Enjoy it.',
@@ -50,15 +52,23 @@ export const homeWords = wordSet(
     quiet: 'Alles ruhig. Alle melden sich.',
     empty: 'Noch kein Gerät registriert.',
     silentDevices: (many: number) =>
-      plural(many, 'Ein Gerät ist still.', `${many} Geräte sind still.`),
+      plural(many, 'Ein Gerät ist still.', `${grouped(many)} Geräte sind still.`),
     openAlarms: (many: number) =>
-      plural(many, 'Ein Alarm ist offen.', `${many} Alarme sind offen.`),
+      plural(many, 'Ein Alarm ist offen.', `${grouped(many)} Alarme sind offen.`),
     failingOutputs: (many: number, first: string) =>
-      plural(many, `${first} nimmt nichts an.`, `${many} Ausgänge nehmen nichts an.`),
+      plural(many, `${first} nimmt nichts an.`, `${grouped(many)} Ausgänge nehmen nichts an.`),
     failedDeliveries: (many: number) =>
-      plural(many, 'Eine Lieferung ist gescheitert.', `${many} Lieferungen sind gescheitert.`),
+      plural(
+        many,
+        'Eine Lieferung ist gescheitert.',
+        `${grouped(many)} Lieferungen sind gescheitert.`,
+      ),
     failedScripts: (many: number) =>
-      plural(many, 'Ein Decoder hat einmal versagt.', `Decoder haben ${many}-mal versagt.`),
+      plural(
+        many,
+        'Ein Decoder hat einmal versagt.',
+        `Decoder haben ${grouped(many)}-mal versagt.`,
+      ),
     failingOutput: (name: string) => `Nimmt nichts an: ${name}`,
     refused: (deviceId: string) => `Abgelehnt: ${deviceId}`,
     refusedSender: 'Uplinks werden abgelehnt',
@@ -80,7 +90,7 @@ export const homeWords = wordSet(
     sinceWith: (at: string, count: number) =>
       count === 1
         ? `seit ${at}, mit dem letzten davor`
-        : `seit ${at}, mit den letzten ${count} davor`,
+        : `seit ${at}, mit den letzten ${grouped(count)} davor`,
     waitingForSample: 'Wartet auf den nächsten Messwert…',
     needs: 'Zu erledigen',
     nothing: 'Nichts. Genießen Sie es.',

@@ -2,6 +2,7 @@
 import { useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { ButtonLink } from '../../parts/button.tsx';
+import { late } from '../../parts/late.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Bone, Failure } from '../../parts/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -10,7 +11,6 @@ import { Arriving } from './arriving.tsx';
 import { Figures } from './figures.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
-import { Needs } from './needs.tsx';
 import {
   openAlarms,
   type Overview,
@@ -18,6 +18,10 @@ import {
   useOverview,
   useRefusals,
 } from './overview.ts';
+
+// Shown with the figures, so asked for beside them.
+const load = import('./needs.tsx');
+const Needs = late('Needs', async () => (await load).Needs);
 
 export function Home() {
   const words = useWords(homeWords);

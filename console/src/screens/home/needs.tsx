@@ -8,6 +8,7 @@ import { Chip } from '../../parts/chip.tsx';
 import { late } from '../../parts/late.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { OutputItem } from '../outputs/output-requests.ts';
+import { DeviceLink } from './arriving.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
 import { openAlarms, type Overview, useRefusals } from './overview.ts';
@@ -34,7 +35,7 @@ interface NeedsProps {
 
 export function Needs({ overview, failing, workspaceId }: NeedsProps) {
   const words = useWords(homeWords);
-  const { count } = useFormats();
+  const { count, percent } = useFormats();
   const needs = [
     ...failing.map(({ id, name, health }) => ({
       key: `output ${id}`,
@@ -78,7 +79,7 @@ export function Needs({ overview, failing, workspaceId }: NeedsProps) {
       key: `battery ${id}`,
       icon: <BatteryLow className={styles['warn']} aria-hidden="true" />,
       what: <DeviceLink {...{ id, workspaceId }}>{words.lowBattery(name)}</DeviceLink>,
-      much: `${batteryLevel} %`,
+      much: percent(batteryLevel),
     })),
   ];
   const alarms = openAlarms(overview);
@@ -134,18 +135,4 @@ function useWorkspaceNeeds({ deliveries, scriptErrors }: Overview, workspaceId: 
   return rows
     .filter(({ many }) => many > 0)
     .map(({ many, ...row }) => ({ ...row, much: count(many) }));
-}
-
-interface DeviceLinkProps {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly children: ReactNode;
-}
-
-export function DeviceLink({ id, workspaceId, children }: DeviceLinkProps) {
-  return (
-    <Link to="/w/$workspaceId/devices/$deviceId" params={{ workspaceId, deviceId: id }}>
-      {children}
-    </Link>
-  );
 }

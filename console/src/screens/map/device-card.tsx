@@ -5,7 +5,8 @@ import { StateMark } from '../../map/map-notes.tsx';
 import { mapWords } from '../../map/map-words.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Button } from '../../parts/button.tsx';
-import { useWords } from '../../words/language.tsx';
+import { coordinates } from '../../words/coordinates.ts';
+import { useLanguage, useWords } from '../../words/language.tsx';
 import styles from './map.module.css';
 import { mapPageWords } from './map-page-words.ts';
 import type { DevicePoint } from './positions.ts';
@@ -16,10 +17,9 @@ interface DeviceCardProps {
   readonly close: () => void;
 }
 
-const digits = 5;
-
 export function DeviceCard({ workspaceId, point, close }: DeviceCardProps) {
   const words = useWords(mapPageWords);
+  const { language } = useLanguage();
   const states = useWords(mapWords).states;
   const { id, name, state, latitude, longitude, knownAt, lastHeard } = point;
   return (
@@ -47,9 +47,7 @@ export function DeviceCard({ workspaceId, point, close }: DeviceCardProps) {
           <Ago at={lastHeard} />
         </dd>
         <dt>{words.position}</dt>
-        <dd className="num">
-          {latitude.toFixed(digits)}, {longitude.toFixed(digits)}
-        </dd>
+        <dd className="num">{coordinates(latitude, longitude, language)}</dd>
         <dt>{words.known}</dt>
         <dd>{knownAt === null ? words.withLast : <Ago at={knownAt} />}</dd>
       </dl>

@@ -11,5 +11,7 @@ export function viewOf(at: string | undefined): View | undefined {
 
 export function atOf({ center, zoom }: View): string {
   const { latitude, longitude } = placeOf(center);
-  return `${latitude.toFixed(5)},${longitude.toFixed(5)},${zoom.toFixed(2)}`;
+  return [rounded(latitude, 1e5), rounded(longitude, 1e5), rounded(zoom, 100)].join(',');
 }
+
+const rounded = (value: number, parts: number): number => Math.round(value * parts) / parts;

@@ -1,4 +1,5 @@
 // Words of the organization: members, keys and audit log.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const organizationWords = wordSet(
@@ -75,7 +76,8 @@ export const organizationWords = wordSet(
     noKeys: 'No key yet',
     noKeysNote: 'A key lets a program use the interface, with exactly the permissions you give it.',
     begins: 'Begins with',
-    workspaceCount: (count: number) => `${count} ${plural(count, 'workspace', 'workspaces')}`,
+    workspaceCount: (count: number) =>
+      `${grouped(count)} ${plural(count, 'workspace', 'workspaces')}`,
     every: 'all',
     onlyBy: (name: string) => `Only by ${name}`,
     onlyKind: (kind: string) => `Only ${kind}`,
@@ -172,7 +174,7 @@ export const organizationWords = wordSet(
       'Mit einem Schlüssel nutzt ein Programm die Schnittstelle, mit genau den Rechten, die Sie ihm geben.',
     begins: 'Beginnt mit',
     workspaceCount: (count: number) =>
-      `${count} ${plural(count, 'Arbeitsbereich', 'Arbeitsbereiche')}`,
+      `${grouped(count)} ${plural(count, 'Arbeitsbereich', 'Arbeitsbereiche')}`,
     every: 'alle',
     onlyBy: (name: string) => `Nur von ${name}`,
     onlyKind: (kind: string) => `Nur ${kind}`,

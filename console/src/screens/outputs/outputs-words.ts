@@ -1,4 +1,5 @@
 // Words of the outputs: their list and their delivery log.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const outputsWords = wordSet(
@@ -46,7 +47,7 @@ export const outputsWords = wordSet(
     nothingSent: 'Nothing was sent yet',
     nothingSentNote: 'A delivery appears here as soon as a data flow or a rule uses this output.',
     nothingInState: 'No delivery is in this state',
-    tries: (count: number) => `${count} ${plural(count, 'try', 'tries')}`,
+    tries: (count: number) => `${grouped(count)} ${plural(count, 'try', 'tries')}`,
     details: (at: string) => `Details of the delivery of ${at}`,
     payload: 'What was sent',
     answer: 'What the target said',
@@ -113,7 +114,7 @@ export const outputsWords = wordSet(
     nothingSent: 'Noch wurde nichts gesendet',
     nothingSentNote: 'Hier steht etwas, sobald ein Datenfluss oder eine Regel den Ausgang benutzt.',
     nothingInState: 'Keine Zustellung ist in diesem Zustand',
-    tries: (count: number) => `${count} ${plural(count, 'Versuch', 'Versuche')}`,
+    tries: (count: number) => `${grouped(count)} ${plural(count, 'Versuch', 'Versuche')}`,
     details: (at: string) => `Einzelheiten der Zustellung von ${at}`,
     payload: 'Was gesendet wurde',
     answer: 'Was das Ziel sagte',

@@ -1,4 +1,5 @@
-// Days of a range: how often something happened on each, in the zone of the browser.
+// Days of a range: how often something happened on each, by the clocks of a zone.
+import { endOfDay, localOf } from '../../words/zone-times.ts';
 
 export interface Day {
   /** Some instant of the day. */
@@ -7,21 +8,23 @@ export interface Day {
 }
 
 /** Every day that the range touches, oldest first, also those without anything. */
-export function daysOf(from: string, to: string, times: readonly string[]): readonly Day[] {
+export function daysOf(
+  from: string,
+  to: string,
+  times: readonly string[],
+  zone: string,
+): readonly Day[] {
+  const dayOf = (iso: string) => localOf(iso, zone).slice(0, 'yyyy-mm-dd'.length);
   const fired = new Map<string, number>();
-  for (const time of times) {
-    const key = new Date(time).toDateString();
-    fired.set(key, (fired.get(key) ?? 0) + 1);
-  }
+  for (const time of times) fired.set(dayOf(time), (fired.get(dayOf(time)) ?? 0) + 1);
   const days: Day[] = [];
-  const day = new Date(from);
-  // At noon no change of the clock moves the day.
-  day.setHours(12, 0, 0, 0);
-  const last = new Date(to).toDateString();
+  const last = dayOf(to);
+  let at = from;
   for (let left = 400; left > 0; left--) {
-    days.push({ at: day.toISOString(), fired: fired.get(day.toDateString()) ?? 0 });
-    if (day.toDateString() === last) break;
-    day.setDate(day.getDate() + 1);
+    const day = dayOf(at);
+    days.push({ at, fired: fired.get(day) ?? 0 });
+    if (day === last) break;
+    at = endOfDay(day, zone);
   }
   return days;
 }

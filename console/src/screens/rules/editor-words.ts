@@ -1,4 +1,5 @@
 // Words of the rule editor: its three lanes, their forms and the sentence above them.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const editorWords = wordSet(
@@ -79,7 +80,7 @@ export const editorWords = wordSet(
     alarmNotifies: (many: number) =>
       many === 0
         ? 'Nobody is notified.'
-        : plural(many, 'One notification.', `${many} notifications.`),
+        : plural(many, 'One notification.', `${grouped(many)} notifications.`),
     openOutput: 'Open its settings',
     sentence: (when: string, condition: string, action: string) =>
       `When ${when} says ${condition}, ${action}.`,
@@ -87,7 +88,7 @@ export const editorWords = wordSet(
     noInput: 'a device',
     nothingDone: 'do nothing yet',
     anyOf: (count: number, common: string) =>
-      `any of ${count} ${common === '' ? 'inputs' : `${common.toLowerCase()}s`}`,
+      `any of ${grouped(count)} ${common === '' ? 'inputs' : `${common.toLowerCase()}s`}`,
     withTag: (tag: string) => `any device tagged ${tag}`,
     leaves: 'crosses the fence',
     decides: 'what its script waits for',
@@ -183,7 +184,7 @@ export const editorWords = wordSet(
     alarmNotifies: (many: number) =>
       many === 0
         ? 'Niemand wird benachrichtigt.'
-        : plural(many, 'Eine Nachricht.', `${many} Nachrichten.`),
+        : plural(many, 'Eine Nachricht.', `${grouped(many)} Nachrichten.`),
     openOutput: 'Seine Einstellungen öffnen',
     sentence: (when: string, condition: string, action: string) =>
       `Wenn ${when} meldet: ${condition}, dann ${action}.`,
@@ -191,7 +192,7 @@ export const editorWords = wordSet(
     noInput: 'ein Gerät',
     nothingDone: 'noch nichts tun',
     anyOf: (count: number, common: string) =>
-      `eines von ${count} ${common === '' ? 'Eingängen' : common}`,
+      `eines von ${grouped(count)} ${common === '' ? 'Eingängen' : common}`,
     withTag: (tag: string) => `ein Gerät mit dem Tag ${tag}`,
     leaves: 'über den Zaun',
     decides: 'worauf ihr Skript wartet',

@@ -113,8 +113,8 @@ interface BarsProps {
 /** A bar per day, with a tick for every time on the line below. */
 function DayBars({ from, to, times }: BarsProps) {
   const words = useWords(rulesWords);
-  const { count, day } = useFormats();
-  const days = daysOf(from, to, times);
+  const { count, day, zone } = useFormats();
+  const days = daysOf(from, to, times, zone);
   const most = Math.max(1, ...days.map(({ fired }) => fired));
   const [start, end] = [Date.parse(from), Date.parse(to)];
   return (

@@ -1,4 +1,5 @@
 // Words of the rules: list, runs and simulation.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const rulesWords = wordSet(
@@ -42,7 +43,7 @@ export const rulesWords = wordSet(
       LATE: 'too late',
     },
     range: 'Time range',
-    days: (days: number) => (days === 1 ? 'Last day' : `Last ${days} days`),
+    days: (days: number) => (days === 1 ? 'Last day' : `Last ${grouped(days)} days`),
     simulating: 'Looking at the stored samples…',
     wouldHave: (count: string, many: number) =>
       many === 0
@@ -99,7 +100,7 @@ export const rulesWords = wordSet(
       LATE: 'zu spät',
     },
     range: 'Zeitraum',
-    days: (days: number) => (days === 1 ? 'Letzter Tag' : `Letzte ${days} Tage`),
+    days: (days: number) => (days === 1 ? 'Letzter Tag' : `Letzte ${grouped(days)} Tage`),
     simulating: 'Die gespeicherten Messwerte werden angesehen…',
     wouldHave: (count: string, many: number) =>
       many === 0 ? 'Sie hätte nicht ausgelöst' : `Sie hätte ${count}-mal ausgelöst`,

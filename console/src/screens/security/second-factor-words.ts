@@ -1,4 +1,5 @@
 // Words of the second factor of the own account.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const secondFactorWords = wordSet(
@@ -7,7 +8,7 @@ export const secondFactorWords = wordSet(
     none: 'An authenticator app shows six digits that change every 30 seconds. Sign-in asks for them after your password.',
     on: 'Sign-in asks for a code of your authenticator app.',
     left: (count: number) =>
-      `${count} ${plural(count, 'recovery code is', 'recovery codes are')} left. Each replaces a code once, if you lose your phone.`,
+      `${grouped(count)} ${plural(count, 'recovery code is', 'recovery codes are')} left. Each replaces a code once, if you lose your phone.`,
     setUp: 'Set up an authenticator app',
     next: 'Continue',
     password: 'Your password',
@@ -54,7 +55,7 @@ export const secondFactorWords = wordSet(
     none: 'Eine Authentisierungs-App zeigt sechs Ziffern, die alle 30 Sekunden wechseln. Die Anmeldung fragt nach dem Passwort danach.',
     on: 'Die Anmeldung fragt nach einem Code Ihrer Authentisierungs-App.',
     left: (count: number) =>
-      `${count} ${plural(count, 'Ersatzcode bleibt', 'Ersatzcodes bleiben')}. Jeder ersetzt einmal einen Code, falls Sie Ihr Telefon verlieren.`,
+      `${grouped(count)} ${plural(count, 'Ersatzcode bleibt', 'Ersatzcodes bleiben')}. Jeder ersetzt einmal einen Code, falls Sie Ihr Telefon verlieren.`,
     setUp: 'Authentisierungs-App einrichten',
     next: 'Weiter',
     password: 'Ihr Passwort',

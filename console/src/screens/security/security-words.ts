@@ -1,4 +1,5 @@
 // Words of the security of the own account.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const securityWords = wordSet(
@@ -28,7 +29,7 @@ export const securityWords = wordSet(
     firstPasswordLead:
       'The first start printed your current password in its log. Replace it before you continue.',
     endAll: 'Sign out everywhere',
-    ended: (count: number) => `${count} ${plural(count, 'session', 'sessions')} ended`,
+    ended: (count: number) => `${grouped(count)} ${plural(count, 'session', 'sessions')} ended`,
   },
   {
     password: 'Passwort',
@@ -57,6 +58,6 @@ export const securityWords = wordSet(
     firstPasswordLead:
       'Der erste Start hat Ihr jetziges Passwort in sein Protokoll geschrieben. Ersetzen Sie es, dann geht es weiter.',
     endAll: 'Überall abmelden',
-    ended: (count: number) => `${count} ${plural(count, 'Sitzung', 'Sitzungen')} beendet`,
+    ended: (count: number) => `${grouped(count)} ${plural(count, 'Sitzung', 'Sitzungen')} beendet`,
   },
 );

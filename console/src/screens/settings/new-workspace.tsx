@@ -8,9 +8,8 @@ import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import { NameField } from './name-field.tsx';
 import { settingsWords } from './settings-words.ts';
-
-const zones = Intl.supportedValuesOf('timeZone');
-const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+import { browserZone } from '../../words/formats.ts';
+import { zoneNames } from '../../words/zone-times.ts';
 
 export function NewWorkspace({ close }: { readonly close: () => void }) {
   const words = useWords(settingsWords);
@@ -32,7 +31,7 @@ export function NewWorkspace({ close }: { readonly close: () => void }) {
       <NameField />
       <SelectField label={words.zone} name="zone" defaultValue={browserZone}>
         <option value="">UTC</option>
-        {zones.map((zone) => (
+        {zoneNames.map((zone) => (
           <option key={zone} value={zone}>
             {zone}
           </option>

@@ -1,4 +1,5 @@
 // Words of a workspace's settings.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const settingsWords = wordSet(
@@ -38,11 +39,11 @@ export const settingsWords = wordSet(
     hoursOn: 'Count working hours only',
     hoursHint: (zone: string) =>
       `Occupancy is counted within these hours, in the zone ${zone}; other figures are not touched.`,
-    hoursAWeek: (hours: number) => `${hours} h a week`,
+    hoursAWeek: (hours: string) => `${hours} h a week`,
     copyMonday: 'Monday for all workdays',
     dayOff: 'Off',
     addPeriod: (day: string) => `Add hours on ${day}`,
-    periodOf: (day: string, number: number) => (number === 1 ? day : `${day}, ${number}`),
+    periodOf: (day: string, number: number) => (number === 1 ? day : `${day}, ${grouped(number)}`),
     removePeriod: (period: string) => `Remove the hours of ${period}`,
     ends: { from: 'begin', to: 'end' },
     from: 'from',
@@ -105,7 +106,7 @@ export const settingsWords = wordSet(
     tagRemoveNote: (devices: number) =>
       devices === 0
         ? 'No device carries it.'
-        : `${devices} ${plural(devices, 'device loses', 'devices lose')} it. This cannot be undone.`,
+        : `${grouped(devices)} ${plural(devices, 'device loses', 'devices lose')} it. This cannot be undone.`,
     color: 'Color',
     noColor: 'No color',
     newField: 'New field',
@@ -174,11 +175,11 @@ export const settingsWords = wordSet(
     hoursOn: 'Nur Arbeitszeit zählen',
     hoursHint: (zone: string) =>
       `Belegung zählt innerhalb dieser Zeiten, in der Zone ${zone}; anderes bleibt, wie es ist.`,
-    hoursAWeek: (hours: number) => `${hours} h in der Woche`,
+    hoursAWeek: (hours: string) => `${hours} h in der Woche`,
     copyMonday: 'Montag für alle Werktage',
     dayOff: 'Frei',
     addPeriod: (day: string) => `Zeit hinzufügen: ${day}`,
-    periodOf: (day: string, number: number) => (number === 1 ? day : `${day}, ${number}`),
+    periodOf: (day: string, number: number) => (number === 1 ? day : `${day}, ${grouped(number)}`),
     removePeriod: (period: string) => `Zeit entfernen: ${period}`,
     ends: { from: 'Beginn', to: 'Ende' },
     from: 'von',
@@ -242,7 +243,7 @@ export const settingsWords = wordSet(
     tagRemoveNote: (devices: number) =>
       devices === 0
         ? 'Kein Gerät trägt ihn.'
-        : `${devices} ${plural(devices, 'Gerät verliert', 'Geräte verlieren')} ihn. Das lässt sich nicht rückgängig machen.`,
+        : `${grouped(devices)} ${plural(devices, 'Gerät verliert', 'Geräte verlieren')} ihn. Das lässt sich nicht rückgängig machen.`,
     color: 'Farbe',
     noColor: 'Keine Farbe',
     newField: 'Neues Feld',

@@ -30,5 +30,5 @@ const rays = Array.from({ length: rayCount }, (_, at) => {
 function pointAt(angle: number, radius: number): string {
   const x = center.x + Math.cos(angle) * radius;
   const y = center.y + Math.sin(angle) * radius;
-  return `${x.toFixed(1)} ${y.toFixed(1)}`;
+  return `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
 }

@@ -16,7 +16,6 @@ import styles from './welcome.module.css';
 import { welcomeWords } from './welcome-words.ts';
 
 const flashMs = 600;
-const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Before there is a device. */
 export function Idle() {
@@ -112,7 +111,7 @@ function Arrived({ device, feed }: Omit<ListeningProps, 'payload'>) {
           <LineChart
             times={course.times}
             lines={[{ label: main.key, color: '--c1', values: course.values }]}
-            zone={browserZone}
+            zone={formats.zone}
             height={150}
             label={words.course(main.key)}
           />

@@ -1,4 +1,5 @@
 // Words of the first run.
+import { grouped } from '../../words/formats.ts';
 import { plural, wordSet } from '../../words/word-set.ts';
 
 export const welcomeWords = wordSet(
@@ -33,7 +34,8 @@ export const welcomeWords = wordSet(
     payload: 'Payload',
     payloadHint: 'JSON, hex or base64, as the device sends it',
     unreadable: 'Neither JSON nor hex nor base64',
-    keys: (count: number) => `${count} ${plural(count, 'value', 'values')}, stored with a schema`,
+    keys: (count: number) =>
+      `${grouped(count)} ${plural(count, 'value', 'values')}, stored with a schema`,
     keyKinds: {
       number: 'number',
       boolean: 'yes or no',
@@ -41,7 +43,7 @@ export const welcomeWords = wordSet(
       array: 'list',
       null: 'empty',
     },
-    bytes: (count: number) => `${count} ${plural(count, 'byte', 'bytes')}`,
+    bytes: (count: number) => `${grouped(count)} ${plural(count, 'byte', 'bytes')}`,
     port: 'Port',
     portHint: 'LoRaWAN port, which some decoders need',
     decoders: 'Decoder',
@@ -129,7 +131,8 @@ export const welcomeWords = wordSet(
     payload: 'Payload',
     payloadHint: 'JSON, Hex oder Base64, wie das Gerät es sendet',
     unreadable: 'Weder JSON noch Hex noch Base64',
-    keys: (count: number) => `${count} ${plural(count, 'Wert', 'Werte')}, mit Schema gespeichert`,
+    keys: (count: number) =>
+      `${grouped(count)} ${plural(count, 'Wert', 'Werte')}, mit Schema gespeichert`,
     keyKinds: {
       number: 'Zahl',
       boolean: 'ja oder nein',
@@ -137,7 +140,7 @@ export const welcomeWords = wordSet(
       array: 'Liste',
       null: 'leer',
     },
-    bytes: (count: number) => `${count} ${plural(count, 'Byte', 'Bytes')}`,
+    bytes: (count: number) => `${grouped(count)} ${plural(count, 'Byte', 'Bytes')}`,
     port: 'Port',
     portHint: 'LoRaWAN-Port, den manche Decoder brauchen',
     decoders: 'Decoder',

@@ -1,4 +1,6 @@
 // Dashboard range: one interval for all tiles, as the address or else the dashboard says.
+import { browserZone } from '../../../words/formats.ts';
+import { knownZone } from '../../../words/zone-times.ts';
 import type { Interval } from '../../device/data/time-range.ts';
 import type { Configuration } from '../dashboard-model.ts';
 import type { DashboardSearch, RangeName } from '../dashboard-search.ts';
@@ -40,21 +42,12 @@ export function intervalShown(
   return { fromMs: nowMs - hours * hourMs, toMs: nowMs };
 }
 
-export function browserZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
-
 /** The zone of the dashboard; a name that the browser does not know would break its dates. */
 export function zoneShown(
   { tz }: DashboardSearch,
   { timeZone }: Configuration,
   workspaceZone: string | undefined,
 ): string {
-  const mine = browserZone();
-  const wanted = tz === 'mine' ? mine : (timeZone ?? workspaceZone ?? mine);
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: wanted }).resolvedOptions().timeZone;
-  } catch {
-    return mine;
-  }
+  const wanted = tz === 'mine' ? browserZone : (timeZone ?? workspaceZone ?? browserZone);
+  return knownZone(wanted) ?? browserZone;
 }

@@ -1,4 +1,5 @@
 // Words of the settings of a tile.
+import { grouped } from '../../../words/formats.ts';
 import { wordSet } from '../../../words/word-set.ts';
 
 export const formWords = wordSet(
@@ -11,7 +12,7 @@ export const formWords = wordSet(
     text: 'Text',
     textHint: 'Markdown: # heading, **strong**, - list, [link](https://…)',
     values: 'Values',
-    valueNumber: (number: number) => `Value ${number}`,
+    valueNumber: (number: number) => `Value ${grouped(number)}`,
     device: 'Device',
     key: 'Data key',
     noKeys: 'This device has not sent anything yet',
@@ -29,7 +30,7 @@ export const formWords = wordSet(
     label: 'Name on the tile',
     addValue: 'Add a value',
     addDevice: 'Add a device',
-    removeValue: (number: number) => `Remove value ${number}`,
+    removeValue: (number: number) => `Remove value ${grouped(number)}`,
     source: 'Of',
     oneDevice: 'One device',
     devicesOfTag: 'Devices of a tag',
@@ -43,8 +44,8 @@ export const formWords = wordSet(
     tone: 'Means',
     thresholdLabel: 'In words',
     addThreshold: 'Add a threshold',
-    thresholdNumber: (number: number) => `Threshold ${number}`,
-    removeThreshold: (number: number) => `Remove threshold ${number}`,
+    thresholdNumber: (number: number) => `Threshold ${grouped(number)}`,
+    removeThreshold: (number: number) => `Remove threshold ${grouped(number)}`,
     incomplete: 'Choose a device or tag and a data key for each value.',
     apply: 'Apply',
   },
@@ -57,7 +58,7 @@ export const formWords = wordSet(
     text: 'Text',
     textHint: 'Markdown: # Überschrift, **fett**, - Liste, [Link](https://…)',
     values: 'Werte',
-    valueNumber: (number: number) => `Wert ${number}`,
+    valueNumber: (number: number) => `Wert ${grouped(number)}`,
     device: 'Gerät',
     key: 'Datenschlüssel',
     noKeys: 'Dieses Gerät hat noch nichts gesendet',
@@ -75,7 +76,7 @@ export const formWords = wordSet(
     label: 'Name auf der Kachel',
     addValue: 'Wert hinzufügen',
     addDevice: 'Gerät hinzufügen',
-    removeValue: (number: number) => `Wert ${number} entfernen`,
+    removeValue: (number: number) => `Wert ${grouped(number)} entfernen`,
     source: 'Von',
     oneDevice: 'Ein Gerät',
     devicesOfTag: 'Geräte eines Tags',
@@ -89,8 +90,8 @@ export const formWords = wordSet(
     tone: 'Bedeutet',
     thresholdLabel: 'In Worten',
     addThreshold: 'Schwelle hinzufügen',
-    thresholdNumber: (number: number) => `Schwelle ${number}`,
-    removeThreshold: (number: number) => `Schwelle ${number} entfernen`,
+    thresholdNumber: (number: number) => `Schwelle ${grouped(number)}`,
+    removeThreshold: (number: number) => `Schwelle ${grouped(number)} entfernen`,
     incomplete: 'Wählen Sie für jeden Wert ein Gerät oder Tag und einen Datenschlüssel.',
     apply: 'Übernehmen',
   },

@@ -1,4 +1,5 @@
 // Words of the grid of a dashboard: its handles, and what is said when a tile moves.
+import { grouped } from '../../../words/formats.ts';
 import { wordSet } from '../../../words/word-set.ts';
 
 export const gridWords = wordSet(
@@ -10,7 +11,7 @@ export const gridWords = wordSet(
     removed: (title: string) => `${title} removed`,
     help: 'Space takes the tile. The arrow keys move it, with Shift they change its size. Space puts it down, Escape puts it back.',
     place: (column: number, row: number, width: number, height: number) =>
-      `Column ${column}, row ${row}, ${width} wide, ${height} high.`,
+      `Column ${grouped(column)}, row ${grouped(row)}, ${grouped(width)} wide, ${grouped(height)} high.`,
     news: {
       grabbed: (title: string, place: string) => `${title} taken. ${place}`,
       moved: (title: string, place: string) => `${title}: ${place}`,
@@ -26,7 +27,7 @@ export const gridWords = wordSet(
     removed: (title: string) => `${title} entfernt`,
     help: 'Die Leertaste nimmt die Kachel. Die Pfeiltasten verschieben sie, mit Umschalt ändern sie ihre Größe. Die Leertaste legt sie ab, Escape legt sie zurück.',
     place: (column: number, row: number, width: number, height: number) =>
-      `Spalte ${column}, Zeile ${row}, ${width} breit, ${height} hoch.`,
+      `Spalte ${grouped(column)}, Zeile ${grouped(row)}, ${grouped(width)} breit, ${grouped(height)} hoch.`,
     news: {
       grabbed: (title: string, place: string) => `${title} genommen. ${place}`,
       moved: (title: string, place: string) => `${title}: ${place}`,

@@ -1,4 +1,5 @@
 // Words of sharing: links for people without an account, and the page that such a link opens.
+import { grouped } from '../../../words/formats.ts';
 import { plural, wordSet } from '../../../words/word-set.ts';
 
 export const shareWords = wordSet(
@@ -22,7 +23,8 @@ export const shareWords = wordSet(
     until: 'Valid until',
     always: 'revoked',
     revoke: 'Revoke all links',
-    revoked: (count: number) => plural(count, 'The link is revoked', `${count} links are revoked`),
+    revoked: (count: number) =>
+      plural(count, 'The link is revoked', `${grouped(count)} links are revoked`),
     confirm: 'Revoke all links?',
     confirmNote: 'Everyone who has one loses access immediately.',
     cancel: 'Cancel',
@@ -52,7 +54,7 @@ export const shareWords = wordSet(
     always: 'er widerrufen wird',
     revoke: 'Alle Links widerrufen',
     revoked: (count: number) =>
-      plural(count, 'Der Link ist widerrufen', `${count} Links sind widerrufen`),
+      plural(count, 'Der Link ist widerrufen', `${grouped(count)} Links sind widerrufen`),
     confirm: 'Alle Links widerrufen?',
     confirmNote: 'Wer einen hat, verliert sofort den Zugang.',
     cancel: 'Abbrechen',

@@ -1,4 +1,5 @@
 // Words of the tiles of dashboards.
+import { grouped } from '../../../words/formats.ts';
 import { wordSet } from '../../../words/word-set.ts';
 
 export const tileWords = wordSet(
@@ -26,7 +27,7 @@ export const tileWords = wordSet(
     heard: 'Measured',
     perBar: (duration: string) => `per ${duration}`,
     tooShort: (duration: string) => `${duration} is too short for this range`,
-    more: (count: number) => `and ${count} more`,
+    more: (count: number) => `and ${grouped(count)} more`,
   },
   {
     kinds: {
@@ -52,6 +53,6 @@ export const tileWords = wordSet(
     heard: 'Gemessen',
     perBar: (duration: string) => `je ${duration}`,
     tooShort: (duration: string) => `${duration} ist zu kurz für diesen Zeitraum`,
-    more: (count: number) => `und ${count} weitere`,
+    more: (count: number) => `und ${grouped(count)} weitere`,
   },
 );

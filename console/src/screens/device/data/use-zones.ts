@@ -1,6 +1,8 @@
 // Zones of a device's times: its own, that of its workspace, and the browser's.
 import { useWorkspaces } from '../../../session/session.ts';
 import { type ZoneChoice, zoneChoices } from '../../../session/zone-choices.ts';
+import { browserZone } from '../../../words/formats.ts';
+import { knownZone } from '../../../words/zone-times.ts';
 import type { Device } from './device-queries.ts';
 
 /** Of a workspace that has none set (interface 4.7). */
@@ -16,7 +18,7 @@ export function useZones(device: Device | undefined): Zones {
     ...(own === undefined ? {} : { device: own }),
     workspace: workspace?.settings?.timezone ?? zoneDefault,
     utc: 'UTC',
-    mine: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    mine: browserZone,
   };
 }
 
@@ -25,11 +27,7 @@ export function deviceZone(device: Device | undefined): string | undefined {
   const properties: Readonly<Record<string, unknown>> = device?.properties ?? {};
   const zone = properties['timeZone'];
   if (typeof zone !== 'string') return undefined;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
-  } catch {
-    return undefined;
-  }
+  return knownZone(zone);
 }
 
 /** The zone that is shown: as the address has it, else the device's, else the workspace's. */

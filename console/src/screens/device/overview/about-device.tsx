@@ -7,7 +7,9 @@ import { Card } from '../../../parts/card.tsx';
 import { Chip } from '../../../parts/chip.tsx';
 import { late } from '../../../parts/late.tsx';
 import { Bone } from '../../../parts/states.tsx';
-import { useFormats, useWords } from '../../../words/language.tsx';
+import { coordinates } from '../../../words/coordinates.ts';
+import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
+import type { Language } from '../../../words/word-set.ts';
 import type { Device } from '../data/device-queries.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceWords } from '../device-words.ts';
@@ -16,6 +18,7 @@ import styles from './overview.module.css';
 export function AboutDevice() {
   const words = useWords(deviceWords);
   const formats = useFormats();
+  const { language } = useLanguage();
   const { device, zone } = useDeviceFrame();
   const { dataFlow, uplinkMetrics: metrics } = device;
   const signal = metrics?.signalQuality ?? null;
@@ -30,9 +33,14 @@ export function AboutDevice() {
         <Fact name={words.connector} value={dataFlow.deviceConnector.name} />
         <Fact name={words.credentials} value={<Credentials device={device} />} />
         <Fact name={words.silentAfter} value={formats.duration(device.onlineTimeout)} />
-        <Fact name={words.battery} value={withUnit(metrics?.batteryLevel, '%')} />
+        <Fact
+          name={words.battery}
+          value={
+            typeof metrics?.batteryLevel === 'number' ? formats.percent(metrics.batteryLevel) : null
+          }
+        />
         <Fact name={words.signal} value={signal === null ? null : words.signals[signal]} />
-        <Fact name={words.position} value={positionOf(device)} />
+        <Fact name={words.position} value={positionOf(device, language)} />
         <Fact name={words.tags} value={tagsOf(device)} />
         {device.customFields.map((field) => (
           <Fact key={field.fieldMetaId} name={field.fieldMetaName} value={fieldValue(field)} />
@@ -105,13 +113,11 @@ function Credentials({ device: { id } }: { readonly device: Device }) {
   return count === 0 ? words.sharedSecret : words.ownKeys(count);
 }
 
-function withUnit(value: number | null | undefined, unit: string): string | null {
-  return value === null || value === undefined ? null : `${value} ${unit}`;
-}
-
-function positionOf({ uplinkMetrics: metrics }: Device): string | null {
+function positionOf({ uplinkMetrics: metrics }: Device, language: Language): string | null {
   const { latitude = null, longitude = null } = metrics ?? {};
-  return latitude === null || longitude === null ? null : `${latitude}, ${longitude}`;
+  return latitude === null || longitude === null
+    ? null
+    : coordinates(latitude, longitude, language);
 }
 
 function tagsOf({ tags }: Device): ReactNode {

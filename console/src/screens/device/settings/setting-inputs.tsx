@@ -7,6 +7,7 @@ import type { DeviceDraft, DraftFault } from './device-draft.ts';
 import styles from './settings.module.css';
 import { settingsWords } from './settings-words.ts';
 import type { Choices } from './use-choices.ts';
+import { zoneNames } from '../../../words/zone-times.ts';
 
 interface InputsProps {
   readonly draft: DeviceDraft;
@@ -14,8 +15,6 @@ interface InputsProps {
   readonly faults: readonly DraftFault[];
   readonly choices: Choices;
 }
-
-const zones = Intl.supportedValuesOf('timeZone');
 
 export function GeneralInputs({ draft, change, faults, choices }: InputsProps) {
   const words = useWords(settingsWords);
@@ -55,7 +54,7 @@ export function GeneralInputs({ draft, change, faults, choices }: InputsProps) {
         onChange={({ target }) => change({ zone: target.value })}
       >
         <option value="">{words.zoneOfWorkspace}</option>
-        {zones.map((zone) => (
+        {zoneNames.map((zone) => (
           <option key={zone} value={zone}>
             {zone}
           </option>

@@ -1,4 +1,5 @@
 // Words of the column chooser.
+import { grouped } from '../../../words/formats.ts';
 import { wordSet } from '../../../words/word-set.ts';
 
 export const columnWords = wordSet(
@@ -6,7 +7,8 @@ export const columnWords = wordSet(
     columns: 'Columns',
     title: 'Columns',
     note: 'Drag a column, or move it with the arrow keys. The device itself is always first.',
-    moved: (name: string, place: number, of: number) => `${name} is column ${place} of ${of}`,
+    moved: (name: string, place: number, of: number) =>
+      `${name} is column ${grouped(place)} of ${grouped(of)}`,
     move: (name: string) => `Move ${name}`,
     width: (name: string) => `Width of ${name}`,
     automatic: 'auto',
@@ -25,7 +27,8 @@ export const columnWords = wordSet(
     columns: 'Spalten',
     title: 'Spalten',
     note: 'Ziehen Sie eine Spalte, oder bewegen Sie sie mit den Pfeiltasten. Das Gerät steht immer vorn.',
-    moved: (name: string, place: number, of: number) => `${name} ist Spalte ${place} von ${of}`,
+    moved: (name: string, place: number, of: number) =>
+      `${name} ist Spalte ${grouped(place)} von ${grouped(of)}`,
     move: (name: string) => `${name} bewegen`,
     width: (name: string) => `Breite von ${name}`,
     automatic: 'auto',

@@ -1,7 +1,7 @@
 // Filter values: none, one, two or many, chosen or typed as the field has them.
 import { X } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
-import { useWords } from '../../../words/language.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
 import type { FilterLeaf } from '../device-search.ts';
 import {
   countOf,
@@ -13,6 +13,7 @@ import {
 import { leafWith, valuesOf } from './filter-tree.ts';
 import { filterWords } from './filter-words.ts';
 import styles from './filter.module.css';
+import { instantOfLocal, localOf } from '../../../words/zone-times.ts';
 
 interface FilterValuesProps {
   readonly options: FilterOptions;
@@ -59,6 +60,7 @@ const inputTypes: Partial<Readonly<Record<ValueKind, string>>> = {
 };
 
 function OneValue({ label, option, value, set }: OneValueProps) {
+  const { zone } = useFormats();
   const words = useWords(filterWords);
   const kind = valueKindOf(option);
   if (kind === 'choice' || kind === 'flag') {
@@ -85,8 +87,8 @@ function OneValue({ label, option, value, set }: OneValueProps) {
       aria-label={label}
       type={inputTypes[kind] ?? 'text'}
       {...(kind === 'number' ? { step: 'any' } : {})}
-      value={isDate ? localOf(value) : value}
-      onChange={({ target }) => set(isDate ? instantOf(target.value) : target.value)}
+      value={isDate ? localOrNone(value, zone) : value}
+      onChange={({ target }) => set(isDate ? instantOrNone(target.value, zone) : target.value)}
     />
   );
 }
@@ -182,15 +184,8 @@ function TypedValue({
   );
 }
 
-/** An instant as the field for dates has it, in the zone of the browser. */
-function localOf(instant: string): string {
-  const at = new Date(instant);
-  if (Number.isNaN(at.getTime())) return '';
-  const shifted = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 16);
-}
+const localOrNone = (instant: string, zone: string): string =>
+  Number.isNaN(Date.parse(instant)) ? '' : localOf(instant, zone);
 
-function instantOf(local: string): string {
-  const at = new Date(local);
-  return Number.isNaN(at.getTime()) ? '' : at.toISOString();
-}
+const instantOrNone = (local: string, zone: string): string =>
+  local === '' ? '' : instantOfLocal(local, zone);

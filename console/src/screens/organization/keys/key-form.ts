@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
 import { useFormSave } from '../../../parts/use-form-save.ts';
 import { firstGrant, type Grant, grantBody } from './grant.ts';
+import { useFormats } from '../../../words/language.tsx';
+import { endOfDay } from '../../../words/zone-times.ts';
 
 interface KeyDraft extends Grant {
   readonly name: string;
@@ -12,19 +14,13 @@ interface KeyDraft extends Grant {
 
 const firstDraft: KeyDraft = { name: '', lastDay: '', ...firstGrant };
 
-/** The midnight after the day, by the clock of the browser. */
-function endOfDay(day: string): string {
-  const end = new Date(`${day}T00:00`);
-  end.setDate(end.getDate() + 1);
-  return end.toISOString();
-}
-
 export function useKeyForm(organizationId: string) {
+  const { zone } = useFormats();
   const [draft, setDraft] = useState(firstDraft);
   const saving = useFormSave({
     send: () => {
       const { name, lastDay } = draft;
-      const expiration = lastDay === '' ? null : endOfDay(lastDay);
+      const expiration = lastDay === '' ? null : endOfDay(lastDay, zone);
       const body = { name, organizationId, expiration, ...grantBody(draft) };
       return ask(platform.POST('/v3/api-keys', { body }));
     },

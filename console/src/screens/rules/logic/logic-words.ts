@@ -1,4 +1,5 @@
 // Words of the custom logic blocks.
+import { grouped } from '../../../words/formats.ts';
 import { plural, wordSet } from '../../../words/word-set.ts';
 
 export const logicWords = wordSet(
@@ -21,7 +22,7 @@ export const logicWords = wordSet(
     propertiesNote: 'set by each rule, as event.properties',
     changed: 'Changed',
     counts: (inputs: number, properties: number) =>
-      `${inputs} ${plural(inputs, 'input', 'inputs')}, ${properties} ${plural(properties, 'property', 'properties')}`,
+      `${grouped(inputs)} ${plural(inputs, 'input', 'inputs')}, ${grouped(properties)} ${plural(properties, 'property', 'properties')}`,
     script: 'Script',
     scriptNote: 'consume(event) decides; emit action, state, timer and log',
     hint: 'Ctrl S saves, Ctrl Enter runs',
@@ -76,7 +77,7 @@ export const logicWords = wordSet(
     propertiesNote: 'setzt jede Regel selbst, als event.properties',
     changed: 'Geändert',
     counts: (inputs: number, properties: number) =>
-      `${inputs} ${plural(inputs, 'Eingabe', 'Eingaben')}, ${properties} ${plural(properties, 'Eigenschaft', 'Eigenschaften')}`,
+      `${grouped(inputs)} ${plural(inputs, 'Eingabe', 'Eingaben')}, ${grouped(properties)} ${plural(properties, 'Eigenschaft', 'Eigenschaften')}`,
     script: 'Skript',
     scriptNote: 'consume(event) entscheidet; emit action, state, timer und log',
     hint: 'Strg S speichert, Strg Enter probiert',

@@ -5,14 +5,13 @@ import { CheckField } from '../../../parts/check-field.tsx';
 import { SelectField, TextArea, TextField } from '../../../parts/field.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
 import { useWords } from '../../../words/language.tsx';
+import { zoneNames } from '../../../words/zone-times.ts';
 import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
 import styles from '../settings.module.css';
 import { settingsWords } from '../settings-words.ts';
 import { useWorkspaceEditor, type Workspace } from '../workspace-requests.ts';
 import { DeleteWorkspace } from './delete-workspace.tsx';
 import { type GeneralDraft, generalDraftOf, generalUpdateOf } from './general-draft.ts';
-
-const zones = Intl.supportedValuesOf('timeZone');
 
 export function General() {
   return (
@@ -86,7 +85,7 @@ function NameInputs({ draft, change, error }: InputsProps) {
         onChange={({ target }) => change({ timezone: target.value })}
       >
         <option value="">UTC</option>
-        {zones.map((zone) => (
+        {zoneNames.map((zone) => (
           <option key={zone} value={zone}>
             {zone}
           </option>

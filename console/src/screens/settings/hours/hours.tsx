@@ -3,7 +3,7 @@ import { faultAt, faultsOf } from '../../../api/field-faults.ts';
 import { Card } from '../../../parts/card.tsx';
 import { CheckField } from '../../../parts/check-field.tsx';
 import { UnsavedBar } from '../../../parts/unsaved-bar.tsx';
-import { useWords } from '../../../words/language.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
 import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
 import styles from '../settings.module.css';
 import { settingsWords } from '../settings-words.ts';
@@ -31,6 +31,7 @@ function HoursOf({ workspace }: { readonly workspace: Workspace }) {
     saved: hoursDraftOf(workspace),
     updateOf: hoursUpdateOf,
   });
+  const { value } = useFormats();
   const draft = editor.value;
   const change = (part: Partial<HoursDraft>) => editor.change({ ...draft, ...part });
   const faults = faultsOf(editor.error);
@@ -42,7 +43,7 @@ function HoursOf({ workspace }: { readonly workspace: Workspace }) {
     <div key={editor.edition} className={styles['cards']}>
       <Card
         title={words.tabs.hours}
-        note={draft.isEnabled ? words.hoursAWeek(totalHours(draft.week)) : undefined}
+        note={draft.isEnabled ? words.hoursAWeek(value(totalHours(draft.week))) : undefined}
         isPadded
       >
         <div className={styles['wideForm']}>

@@ -8,11 +8,9 @@ import { DayTrack } from './day-track.tsx';
 import styles from './hours.module.css';
 import { PeriodInputs } from './period-inputs.tsx';
 import { type Period, type Week, withAnother } from './week.ts';
+import { weekdayNames } from '../../../words/zone-times.ts';
 
 const marks = [0, 6, 12, 18, 24];
-/** A Monday, to name the days in the language shown. */
-const mondayMs = Date.UTC(2024, 0, 1);
-const dayMs = 86_400_000;
 
 interface WeekBarsProps {
   readonly week: Week;
@@ -22,7 +20,7 @@ interface WeekBarsProps {
 export function WeekBars({ week, change }: WeekBarsProps) {
   const words = useWords(settingsWords);
   const { language } = useLanguage();
-  const format = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
+  const names = weekdayNames(language);
   const copyMonday = () => {
     const { MONDAY } = week;
     const workdays = { TUESDAY: MONDAY, WEDNESDAY: MONDAY, THURSDAY: MONDAY, FRIDAY: MONDAY };
@@ -41,7 +39,7 @@ export function WeekBars({ week, change }: WeekBarsProps) {
         <DayRow
           key={day}
           day={day}
-          name={format.format(mondayMs + at * dayMs)}
+          name={names[at] ?? day}
           periods={week[day]}
           change={(periods) => change({ ...week, [day]: periods })}
         />
