@@ -141,6 +141,11 @@ export function colorFindings(page: Page): Promise<string[]> {
   return findingsOf(page, { type: 'rule', values: colorRules });
 }
 
+/** What axe finds of one rule, such as the size of targets. */
+export function findingsOfRule(page: Page, rule: string): Promise<string[]> {
+  return findingsOf(page, { type: 'rule', values: [rule] });
+}
+
 async function findingsOf(page: Page, runOnly: RunOnly): Promise<string[]> {
   // Every page has one; before it is there, the page is still loading.
   await page.locator('h1').first().waitFor({ state: 'attached' });

@@ -35,8 +35,10 @@ export function DataTable<T>({ label, columns, rows, keyOf }: DataTableProps<T>)
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ key, cell }) => (
-                <td key={key}>{cell(row)}</td>
+              {columns.map(({ key, header, isQuiet = false, cell }) => (
+                <td key={key} data-header={isQuiet ? undefined : header}>
+                  {cell(row)}
+                </td>
               ))}
             </tr>
           ))}
