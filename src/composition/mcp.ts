@@ -14,7 +14,7 @@ export interface ComposedMcp {
 }
 
 /** Without routes when it is switched off. */
-export function composeMcp({ config, address, telemetry }: Parts): ComposedMcp {
+export function composeMcp({ config, address, telemetry, turns }: Parts): ComposedMcp {
   let server: FastifyInstance | undefined;
   let handler: Promise<McpHandler> | undefined;
   const failed = (error: unknown) => telemetry.backgroundFailed('answering an assistant', error);
@@ -23,6 +23,7 @@ export function composeMcp({ config, address, telemetry }: Parts): ComposedMcp {
     return createMcpHandler({ version: programVersion(), failed });
   };
   const routes = mcpRoutes({
+    turns,
     handler: () => (handler ??= open()),
     async send(method, url, headers, body) {
       const target = server ?? missing('server of the assistants');

@@ -150,7 +150,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const { byConnector } = parts.directory;
   return {
     capture: takeCapture,
-    captureSenml: createSenmlCapture({ ...captureStages, capture: takeCapture, byConnector }),
+    captureSenml: createSenmlCapture({
+      ...captureStages,
+      capture: takeCapture,
+      byConnector,
+      turns: parts.turns,
+    }),
     handleUplink: takeUplink,
     takeOwnUplink,
     storingCalls: remote?.handlers,

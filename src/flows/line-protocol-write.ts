@@ -8,6 +8,7 @@ import {
   type PointSample,
   type PointSamples,
 } from '../ingest/line-protocol/point-samples.ts';
+import { largeWorkLimits } from '../ingest/large-work.ts';
 import type { WorkTurns } from '../ingest/work-turns.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -27,7 +28,7 @@ import {
 import { type ConnectorDeviceStages, createConnectorDevices } from './connector-devices.ts';
 
 /** Time for which lines are read in one turn of the event loop, asked after so many lines. */
-const turnMsMax = 8;
+const turnMsMax = 4;
 const linesPerLook = 16;
 /** Bad lines that an answer names; the others are counted. */
 const faultsNamedMax = 10;
@@ -65,7 +66,7 @@ interface RefusedPoints {
 }
 
 export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
-  readonly turns: Pick<WorkTurns, 'run' | 'wait'>;
+  readonly turns: Pick<WorkTurns, 'run' | 'wait' | 'large'>;
   readonly now: () => EpochMs;
 }
 
@@ -74,6 +75,12 @@ export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
  * too many points, and what a bulk request throws when it breaks off.
  */
 export async function writePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
+  const { organizationId } = write.connector;
+  if (write.text.length <= largeWorkLimits.bytesMin) return storePoints(write, on);
+  return on.turns.large.run(organizationId, () => storePoints(write, on));
+}
+
+async function storePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
   const { connector, text, precision } = write;
   const readTime = timeReader(precision);
   if (readTime === undefined)

@@ -1,6 +1,7 @@
 // SenML capture: a pack becomes uplinks of the devices that its names begin with, each with its samples.
 import { type ResolvedPack, resolvedPack, type SenmlValue } from '../ingest/senml/senml-pack.ts';
 import { keyBehind, prefixesOf, samplesOfValues } from '../ingest/senml/senml-samples.ts';
+import type { WorkTurns } from '../ingest/work-turns.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
@@ -23,6 +24,7 @@ export type CaptureSenml = (input: Capture) => Promise<CaptureReceipt>;
 export interface SenmlStages extends CaptureStages {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly byConnector: UplinkRouteCache['byConnector'];
+  readonly turns: Pick<WorkTurns, 'run'>;
 }
 
 interface Named {
@@ -65,9 +67,12 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
   }
 
   async function take(input: Capture, receivedAt: EpochMs): Promise<CaptureReceipt> {
-    const pack = resolvedPack(input.body, input.timestamp ?? receivedAt);
+    const { organizationId } = input.route.device;
+    const inTurn = <T>(work: () => T) => on.turns.run(organizationId, work);
+    const pack = await inTurn(() => resolvedPack(input.body, input.timestamp ?? receivedAt));
     const { values } = pack;
-    const devices = await byDevice(values, (name) => named(name, input.route));
+    const found = await deviceNames(values, (name) => named(name, input.route));
+    const devices = await inTurn(() => byDevice(values, found));
     const { topic, duplicateKey } = input;
     const kept: (KeptSamples | undefined)[] = [];
     let receipt: CaptureReceipt = { id: on.newId(), receivedAt };
@@ -78,10 +83,12 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
       const body = devices.length === 1 ? input.body : own.map(({ of }) => recordOf(of));
       const bodyBytes = devices.length === 1 ? input.bodyBytes : JSON.stringify(body).length;
       const payload = { topic, timestamp: input.timestamp, body, bodyBytes, ...key };
-      const samples: Sample[] = samplesOfValues(own).map(({ meta, ...sample }) => ({
-        ...{ deviceId: route.device.id, topic: topic ?? defaultTopic, ...sample },
-        ...(meta !== undefined && { meta }),
-      }));
+      const samples: Sample[] = await inTurn(() =>
+        samplesOfValues(own).map(({ meta, ...sample }) => ({
+          ...{ deviceId: route.device.id, topic: topic ?? defaultTopic, ...sample },
+          ...(meta !== undefined && { meta }),
+        })),
+      );
       const notes = i === 0 ? refusalNotes(pack) : [];
       const uplink = { ...uplinkOf(payload, route, on.newId(), receivedAt), samples, notes };
       kept.push(await on.handleUplink(uplink));
@@ -111,17 +118,23 @@ interface DeviceValues {
   readonly values: { readonly key: string; readonly of: SenmlValue }[];
 }
 
-/** In the order of their first values. */
-async function byDevice(
+async function deviceNames(
   values: readonly SenmlValue[],
   named: (name: string) => Promise<Named>,
-): Promise<DeviceValues[]> {
+): Promise<ReadonlyMap<string, Named>> {
   const names = new Set(values.map(({ name }) => name));
   if (names.size > namesMax)
     throw problem('senmlInvalid', { reason: `it has more than ${namesMax} names` });
-  const found = new Map(
+  return new Map(
     await Promise.all(Array.from(names, async (name) => [name, await named(name)] as const)),
   );
+}
+
+/** In the order of their first values. */
+function byDevice(
+  values: readonly SenmlValue[],
+  found: ReadonlyMap<string, Named>,
+): DeviceValues[] {
   const devices = new Map<string, DeviceValues>();
   for (const of of values) {
     const device = found.get(of.name);

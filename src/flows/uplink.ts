@@ -1,5 +1,6 @@
 // Uplink journey: the payload of a device becomes durable samples, notes and state, then it is announced.
 import type { Intake } from '../ingest/intake.ts';
+import { largeWorkLimits } from '../ingest/large-work.ts';
 import type { WorkTurns } from '../ingest/work-turns.ts';
 import type { EntryTrace, ProcessingTimes } from '../model/entry-trace.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
@@ -29,6 +30,9 @@ export interface Validated {
   readonly notes: readonly Note[];
   readonly metrics: Partial<Pick<UplinkMetrics, 'sqi' | 'batteryLevel' | 'latitude' | 'longitude'>>;
 }
+
+/** Samples of a large uplink that are checked in one turn. */
+const samplesPerTurn = 200;
 
 export interface UplinkStages {
   readonly intake: Intake;
@@ -106,10 +110,31 @@ function decodedEntryOf(
   times: StartTimes,
   on: UplinkStages,
 ): JournalEntry | Promise<JournalEntry> {
+  if (uplink.bodyBytes > largeWorkLimits.bytesMin && on.turns !== undefined)
+    return largeEntryOf(uplink, decoded, times, on, on.turns);
   const checked = on.admit(uplink.device.id, decoded.samples.map(on.validate));
   const finished = (samples: readonly Validated[]) =>
     validatedEntryOf(uplink, { ...decoded, validated: samples }, times, on);
   return checked instanceof Promise ? checked.then(finished) : finished(checked);
+}
+
+/** A stage takes milliseconds for a large uplink, so that each has turns of its own. */
+async function largeEntryOf(
+  uplink: Uplink,
+  { samples, ...decoded }: Decoded,
+  times: StartTimes,
+  on: UplinkStages,
+  turns: Pick<WorkTurns, 'run'>,
+): Promise<JournalEntry> {
+  const { id, organizationId } = uplink.device;
+  const inTurns = <T>(work: () => T) => turns.run(organizationId, work);
+  const checked: Validated[] = [];
+  for (let from = 0; from < samples.length; from += samplesPerTurn) {
+    const some = samples.slice(from, from + samplesPerTurn);
+    checked.push(...(await inTurns(() => some.map(on.validate))));
+  }
+  const validated = await inTurns(() => on.admit(id, checked));
+  return inTurns(() => validatedEntryOf(uplink, { ...decoded, validated }, times, on));
 }
 
 function validatedEntryOf(

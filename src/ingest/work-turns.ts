@@ -2,6 +2,7 @@
 import { problem } from '../model/problem.ts';
 import { createRunQueue } from '../structures/run-queue.ts';
 import type { Waiting } from '../structures/run-lines.ts';
+import { LargeWork, largeWorkLimits } from './large-work.ts';
 
 export const workTurnLimits = {
   /** Work that is done without waiting in one window, and from the queue in one turn of the event loop. */
@@ -26,6 +27,9 @@ interface Piece extends Waiting {
  * of their organization, and those that used less time come first.
  */
 export class WorkTurns {
+  /** Requests with large bodies, which take many turns each. */
+  readonly large = new LargeWork(largeWorkLimits.runningMax);
+  readonly assistants = new LargeWork(largeWorkLimits.assistantsMax);
   readonly #now: () => number;
   readonly #queue;
   #windowAt = Number.NEGATIVE_INFINITY;
@@ -125,7 +129,8 @@ export class WorkTurns {
     const { piece, startedAt } = this.#followed;
     this.#followed = undefined;
     this.#windowAt = this.#now();
-    this.#queue.settle(piece, this.#windowAt - startedAt);
+    this.#busyMs = this.#windowAt - startedAt;
+    this.#queue.settle(piece, this.#busyMs);
   }
 
   #work(): void {
@@ -143,8 +148,9 @@ export class WorkTurns {
       now = this.#now();
       this.#queue.settle(piece, now - before);
     }
+    // What follows the pieces waits for the next turn of the event loop when this one was full.
     this.#windowAt = now;
-    this.#busyMs = 0;
+    this.#busyMs = now - startedAt;
   }
 }
 

@@ -2,7 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isExact, parseReadings } from './exact-json.ts';
 import { parseJsonText } from './json-text.ts';
+import type { JsonObject } from './json.ts';
 import { parseLargeJson } from './large-json.ts';
 
 /** A gap that is longer than what is parsed at once. */
@@ -85,4 +87,14 @@ test('security: a string that the parser would take too long for is refused', as
   const bytes = Buffer.alloc(20 * 1024 * 1024, 'x');
   bytes.write('["');
   await expect(parseLargeJson(bytes)).rejects.toThrow('more than 16777216 bytes');
+});
+
+test('contract 42: readings keep integers beyond 2^53 as texts in every group of members', async () => {
+  const filler = Array.from({ length: 20_000 }, (_, i) => `"k${i}":{"n":9007199254740993}`);
+  const text = `{"first":9007199254740993,${filler.join(',')},"list":[${'1,'.repeat(100_000)}9007199254740993]}`;
+  const value = (await parseLargeJson(Buffer.from(text), parseReadings)) as JsonObject;
+  expect(value).toEqual(parseReadings(text));
+  expect(isExact(value, 'first')).toBe(true);
+  expect(isExact(value['k19999'] as object, 'n')).toBe(true);
+  expect(isExact(value['list'] as object, '100000')).toBe(true);
 });

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { isJsonWhitespace, jsonBytes } from './json-bytes.ts';
 import { JsonFault, jsonDepthMax, parseJsonText } from './json-text.ts';
+import { isExact, rememberExact } from './exact-json.ts';
 import type { Json } from './json.ts';
 import { parsedJson } from './json-keys.ts';
 
@@ -41,21 +42,26 @@ class Suspect extends Error {}
 /**
  * The value of UTF-8 bytes that are not empty, behind a byte order mark if there is one. Throws
  * JsonFault with the words that `parseJsonText` has for the whole document, and for a single string
- * of more than 16 MiB. The bytes must not be used after that.
+ * of more than 16 MiB. The bytes must not be used after that. `parse` is another `JSON.parse`.
  */
-export async function parseLargeJson(bytes: Uint8Array): Promise<Json> {
+export async function parseLargeJson(
+  bytes: Uint8Array,
+  parse: ParseText = parsedJson,
+): Promise<Json> {
   const held = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (held.length <= wholeBytesMax) return parseJsonText(held.toString('utf8'));
+  if (held.length <= wholeBytesMax) return parseJsonText(held.toString('utf8'), parse);
   try {
-    return await parseInTurns(held);
+    return await parseInTurns(held, parse);
   } catch (error) {
     if (!(error instanceof Suspect)) throw error;
     throw new JsonFault(await faultOf(held));
   }
 }
 
-async function parseInTurns(held: Buffer): Promise<Json> {
-  const cutter = new Cutter(held);
+type ParseText = (text: string) => Json;
+
+async function parseInTurns(held: Buffer, parse: ParseText): Promise<Json> {
+  const cutter = new Cutter(held, parse);
   for (let startedAt = performance.now(); !cutter.advance(); ) {
     if (performance.now() - startedAt < turnMsMax) continue;
     await nextTurn();
@@ -88,6 +94,7 @@ const { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrac
 // A class, because the scan keeps its place between turns.
 class Cutter {
   readonly #held: Buffer;
+  readonly #parse: ParseText;
   readonly #levels: Level[] = [];
   #at = 0;
   #inString = false;
@@ -95,15 +102,16 @@ class Cutter {
   #parsedTo = 0;
   #root: Json | undefined;
 
-  constructor(held: Buffer) {
+  constructor(held: Buffer, parse: ParseText) {
     this.#held = held;
+    this.#parse = parse;
     if (held[0] === 0xef && held[1] === 0xbb && held[2] === 0xbf) this.#at = 3;
     while (this.#at <= tokenBytesMax && isJsonWhitespace(held[this.#at])) this.#at++;
     const first = held[this.#at];
     if (first !== openBrace && first !== openBracket) {
       if (held.length > tokenBytesMax) throw tooLong();
       // One long string, number or word has no members.
-      this.#root = parsed(held.toString('utf8', this.#at));
+      this.#root = this.#parsed(held.toString('utf8', this.#at));
       this.#at = held.length;
       return;
     }
@@ -232,7 +240,7 @@ class Cutter {
       into.push(value);
     } else {
       const before = this.#held.toString('utf8', parent.memberStart, level.open);
-      const [key = ''] = Object.keys(parsed(`{${before}[]}`) as object);
+      const [key = ''] = Object.keys(this.#parsed(`{${before}[]}`) as object);
       set(into, key, value);
     }
   }
@@ -243,15 +251,31 @@ class Cutter {
     if (into === undefined) throw new Suspect();
     const text = this.#held.toString('utf8', level.groupStart, end);
     if (Array.isArray(into)) {
-      const members = parsed(`[${text}]`) as Json[];
+      const members = this.#parsed(`[${text}]`) as Json[];
       // A comma behind nothing is no array of members.
       if (members.length === 0) throw new Suspect();
-      for (const member of members) into.push(member);
+      for (const [at, member] of members.entries()) {
+        if (isExact(members, String(at))) rememberExact(into, String(into.length));
+        into.push(member);
+      }
       return;
     }
-    const members = Object.entries(parsed(`{${text}}`) as Record<string, Json>);
-    if (members.length === 0) throw new Suspect();
-    for (const [key, member] of members) set(into, key, member);
+    const members = this.#parsed(`{${text}}`) as Record<string, Json>;
+    let isEmpty = true;
+    for (const [key, member] of Object.entries(members)) {
+      isEmpty = false;
+      if (isExact(members, key)) rememberExact(into, key);
+      set(into, key, member);
+    }
+    if (isEmpty) throw new Suspect();
+  }
+
+  #parsed(text: string): Json {
+    try {
+      return this.#parse(text);
+    } catch {
+      throw new Suspect();
+    }
   }
 
   #expectBlank(from: number, to: number): void {
@@ -266,14 +290,6 @@ class Cutter {
 
 function tooLong(): JsonFault {
   return new JsonFault(`it holds a string, a number or a gap of more than ${tokenBytesMax} bytes`);
-}
-
-function parsed(text: string): Json {
-  try {
-    return parsedJson(text);
-  } catch {
-    throw new Suspect();
-  }
 }
 
 function set(into: Record<string, Json>, key: string, value: Json): void {

@@ -2,14 +2,13 @@
 import type { RequestLimit } from '../../access/rate-limit.ts';
 import { refuseClosedEverywhere } from '../../access/second-factor-demand.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
-import type { WorkTurns } from '../../ingest/work-turns.ts';
 import type { Actor } from '../../model/actor.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { isClosed, type Principal, principalIn } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Place } from '../../model/resource-ref.ts';
 import { sharedKeys, type SharedDashboard } from '../../model/shared-dashboard.ts';
-import type { EdgeReply, EdgeRequest } from './exchange.ts';
+import type { EdgeReply, EdgeRequest, RequestTurns } from './exchange.ts';
 import { type NamedPlaces, namedPlaces } from './named-resources.ts';
 import type { Route } from './route.ts';
 
@@ -31,7 +30,7 @@ export interface Guard {
   /** What is left of a credential's requests; absent when there is no limit. */
   readonly limit?: RequestLimit | undefined;
   /** Organizations take turns on the main thread; absent where none is shared. */
-  readonly turns?: Pick<WorkTurns, 'wait' | 'charge'> | undefined;
+  readonly turns?: RequestTurns | undefined;
   /** Runs work that may change something, so that the change is told under the actor's name. */
   readonly actAs?: <T>(actor: Actor, work: () => T) => T;
 }

@@ -6,9 +6,14 @@ import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { utf8Fault } from '../../structures/utf8.ts';
 import type { EdgeRequest } from './exchange.ts';
-import { parseJsonBody, parseLargeJsonBody, parseReadingsBody } from './json-body.ts';
+import {
+  parseJsonBody,
+  parseLargeJsonBody,
+  parseLargeReadingsBody,
+  parseReadingsBody,
+} from './json-body.ts';
 import { bodyChunks, bytesOf } from './request-body.ts';
-import { charged, routeOf, stateOf, turnOf } from './request-state.ts';
+import { charged, endLarge, routeOf, stateOf, turnOf } from './request-state.ts';
 import { bodyBytesMaxDefault, type Route } from './route.ts';
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json$/;
@@ -43,7 +48,20 @@ async function parsedBody(request: EdgeRequest): Promise<unknown> {
   const { bodyBytesMax = bodyBytesMaxDefault } = route;
   const bytes = await bytesOf(bodyChunks(request.raw, bodyBytesMax));
   stateOf(request).bodyBytes = bytes.length;
-  await turnOf(request);
+  await turnOf(request, bytes.length);
+  try {
+    return await valueOf(request, bytes, { form, bodyBytesMax });
+  } catch (error) {
+    endLarge(request);
+    throw error;
+  }
+}
+
+function valueOf(
+  request: EdgeRequest,
+  bytes: Buffer,
+  { form, bodyBytesMax }: { readonly form: BodyForm; readonly bodyBytesMax: number },
+): unknown {
   if (form === 'form') return bytes.toString('utf8');
   if (form === 'senmlCbor') return understood(request, bytes, () => parseSenmlCbor(bytes));
   if (form === 'formOrJson' && !/^\s*[[{]/.test(bytes.toString('latin1', 0, startLength)))
@@ -98,9 +116,17 @@ export function isSenml(headers: IncomingHttpHeaders): boolean {
 const escapedNul = '\\u0000';
 const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payload']);
 
+/** Bodies of readings above this are parsed in turns. */
+const wholeReadingsMax = 256 * 1024;
+
 /** The value of a body; undefined for an empty one. Throws Problem `invalidJson` or `notUtf8`. */
-export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefined {
+export function jsonBodyOf(
+  request: EdgeRequest,
+  bytes: Buffer,
+): Json | undefined | Promise<Json | undefined> {
   stateOf(request).bodyBytes = bytes.length;
+  if (bytes.length > wholeReadingsMax && routeOf(request)?.readings)
+    return largeReadingsOf(request, bytes);
   const parse = routeOf(request)?.readings ? parseReadingsBody : parseJsonBody;
   const body = understood(request, bytes, () =>
     charged(request, () => {
@@ -110,6 +136,18 @@ export function jsonBodyOf(request: EdgeRequest, bytes: Buffer): Json | undefine
   );
   if (bytes.includes(escapedNul) && isKept(request)) refuseNul(body, 'body');
   return body;
+}
+
+async function largeReadingsOf(request: EdgeRequest, bytes: Buffer): Promise<Json | undefined> {
+  // The parser takes the bytes of a document with a fault.
+  const shown = routeOf(request)?.refused !== undefined && Buffer.from(bytes);
+  try {
+    refuseOtherText(bytes);
+    return await parseLargeReadingsBody(bytes);
+  } catch (error) {
+    if (shown !== false) stateOf(request).refusedBody = shown;
+    throw error;
+  }
 }
 
 /** Routes that show refused bodies to their owners get one that cannot be read. */

@@ -3,6 +3,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { WorkTurns } from '../../ingest/work-turns.ts';
 import type { Principal } from '../../model/principal.ts';
 
+export type RequestTurns = Pick<WorkTurns, 'wait' | 'charge' | 'large'>;
+
 export interface RequestState {
   principal?: Principal;
   /** What the `admit` of an open route returned. */
@@ -14,7 +16,9 @@ export interface RequestState {
   /** The body that was refused as it was received. */
   refusedBody?: Buffer;
   /** Whose turn the work of the request waits for; absent for requests of nobody. */
-  turn?: { readonly organizationId: string; readonly turns: Pick<WorkTurns, 'wait' | 'charge'> };
+  turn?: { readonly organizationId: string; readonly turns: RequestTurns };
+  /** Ends the place of the request among the large ones of its organization; absent for others. */
+  endLarge?: () => void;
 }
 
 /** A request of the framework, or one that is served directly. */

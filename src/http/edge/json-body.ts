@@ -29,10 +29,22 @@ function parsedBody(text: string, parse: (text: string) => unknown): Json | unde
 }
 
 /** The same for a body of any length, in turns of the event loop that are short. */
-export async function parseLargeJsonBody(bytes: Uint8Array): Promise<Json | undefined> {
+export function parseLargeJsonBody(bytes: Uint8Array): Promise<Json | undefined> {
+  return parsedLargeBody(bytes, parsedJson);
+}
+
+/** The same for readings of devices. */
+export function parseLargeReadingsBody(bytes: Uint8Array): Promise<Json | undefined> {
+  return parsedLargeBody(bytes, parseReadings);
+}
+
+async function parsedLargeBody(
+  bytes: Uint8Array,
+  parse: (text: string) => Json,
+): Promise<Json | undefined> {
   if (bytes.length === 0) return undefined;
   try {
-    return await parseLargeJson(bytes);
+    return await parseLargeJson(bytes, parse);
   } catch (error) {
     throw invalidJson(error);
   }

@@ -9,7 +9,7 @@ import { sendOutput } from './answering.ts';
 import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';
 import { withRowFields } from './representation/row-fields.ts';
 import { pathOf } from './request-path.ts';
-import { charged, stateOf } from './request-state.ts';
+import { charged, endLarge, stateOf } from './request-state.ts';
 import { bodyChunks, utf8Chunks } from './request-body.ts';
 import { type RequestChecks, requestChecks } from './request-validation.ts';
 import { bodyBytesMaxDefault, type Route, type RouteInput } from './route.ts';
@@ -42,7 +42,11 @@ export function addRoute(app: FastifyInstance, served: ServedRoute, guard: Guard
     config: { route },
     onRequest: (request, reply) => admitRequest(route, { request, reply }, guard),
     handler: async (request, reply) => {
-      await handleRequest(served, { request, reply }, guard);
+      try {
+        await handleRequest(served, { request, reply }, guard);
+      } finally {
+        endLarge(request);
+      }
       return reply;
     },
   });

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { assistants } from '../../contract/endpoints/assistants.ts';
 import { allEndpoints } from '../../contract/endpoints/endpoint-table.ts';
+import type { WorkTurns } from '../../ingest/work-turns.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, type RouteInput, route } from '../edge/route.ts';
@@ -11,6 +12,8 @@ import type { McpHandler } from '../mcp/mcp-handler.ts';
 import { type Ask, type ToolCaller, ToolRefusal } from '../mcp/tool.ts';
 
 export interface McpParts {
+  /** Requests of an organization wait when others of it are in progress. */
+  readonly turns: Pick<WorkTurns, 'wait' | 'assistants'>;
   /** Loads the handler, which takes tens of megabytes, with the first request. */
   readonly handler: () => Promise<McpHandler>;
   /** A request to the interface of this platform. */
@@ -31,14 +34,20 @@ export function mcpRoutes(parts: McpParts): Route[] {
       refuseForeign(input.headers, principal, parts);
       const { answer } = await parts.handler();
       const caller = callerOf(input.headers, principal, parts);
-      const found = await answer(requestOf(input, parts), input.body, caller);
-      const headers = Object.fromEntries(found.headers);
-      const body = found.body as ReadableStream<Uint8Array> | null;
-      return new Answer(
-        found.status,
-        body === null ? Readable.from([]) : Readable.fromWeb(body),
-        headers,
-      );
+      const end = await parts.turns.assistants.begin(principal.organizationId);
+      try {
+        await parts.turns.wait(principal.organizationId);
+        const found = await answer(requestOf(input, parts), input.body, caller);
+        const headers = Object.fromEntries(found.headers);
+        const body = found.body as ReadableStream<Uint8Array> | null;
+        const answered = body === null ? Readable.from([]) : Readable.fromWeb(body);
+        // The tools run while the answer is written.
+        answered.once('close', end);
+        return new Answer(found.status, answered, headers);
+      } catch (error) {
+        end();
+        throw error;
+      }
     }),
   ];
 }

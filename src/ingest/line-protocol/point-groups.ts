@@ -7,6 +7,8 @@ import type { PointSample } from './point-samples.ts';
 
 /** As many as a group of a bulk request has. */
 const groupSamplesMax = 1_000;
+/** Other samples, each of which takes many times the time of a row of columns. */
+const elementsMax = 200;
 /** Samples with more values than this go the general way, and few of them do not pay as columns. */
 const columnsMax = 64;
 const columnRowsMin = 8;
@@ -23,7 +25,13 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
 export function* pointGroups(samples: readonly PointSample[]): Generator<SampleGroup> {
   for (let from = 0; from < samples.length; from += groupSamplesMax) {
     const group = samples.slice(from, from + groupSamplesMax);
-    yield columnsOf(group) ?? group.map(elementOf);
+    const columns = columnsOf(group);
+    if (columns !== undefined) {
+      yield columns;
+      continue;
+    }
+    for (let at = 0; at < group.length; at += elementsMax)
+      yield group.slice(at, at + elementsMax).map(elementOf);
   }
 }
 

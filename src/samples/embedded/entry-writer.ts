@@ -159,7 +159,7 @@ function addColumns(
   const origin = registry.origin(workspaceId, dataFlowId);
   registry.addColumns(series, { rows, origin, firstOrder }, position);
   series.isBusy = true;
-  series.crowd = undefined;
+  series.crowds = undefined;
   device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.to - rows.from);
 }
 

@@ -78,8 +78,7 @@ function tableFor(
 function addToSeries(series: Series, row: PlacedRow, { registry }: RowPlacing): void {
   registry.addRow(series, row, row.position);
   if (row.isLong) series.isBusy = true;
-  if (series.crowd?.timestamp === row.timestamp)
-    series.crowd.data.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
+  series.crowds?.get(row.timestamp)?.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
 }
 
 /** Series number their rows on; tables have marks. */

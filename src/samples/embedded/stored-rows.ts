@@ -32,6 +32,18 @@ export function endsOf(deviceIds: readonly string[], { registry, tables }: Store
 
 const noneIdentical: ReadonlySet<number> = new Set();
 
+/** Those of one instant follow each other, so that what is stored there is read once. */
+function byInstant(samples: readonly ComparedSample[]): readonly number[] {
+  const places = Array.from(samples.keys());
+  const timeOf = (i: number) => samples[i]?.timestamp ?? Number.NaN;
+  if (isAscending(samples)) return places;
+  return places.sort((one, other) => timeOf(one) - timeOf(other));
+}
+
+function isAscending(samples: readonly ComparedSample[]): boolean {
+  return samples.every(({ timestamp }, i) => timestamp >= (samples[i - 1]?.timestamp ?? timestamp));
+}
+
 /** See `SampleStore.compare`. */
 export function comparison(
   deviceId: string,
@@ -42,7 +54,7 @@ export function comparison(
   const number = tables.numbers.numberOf(deviceId);
   let identical: Set<number> | undefined;
   if (device !== undefined || number !== undefined)
-    for (let i = 0; i < samples.length; i++) {
+    for (const i of byInstant(samples)) {
       const sample = samples[i] ?? missing('sample');
       const series = device?.topics.get(sample.topic);
       const isFound =

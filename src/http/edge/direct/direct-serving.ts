@@ -10,7 +10,7 @@ import type { EdgeEvents, ReportAnswer } from '../reports.ts';
 import { checkRequestHead } from '../request-head.ts';
 import { bodyBytesMaxDefault, type Route } from '../route.ts';
 import { admitRequest, handleRequest, type ServedRoute } from '../serving.ts';
-import { turnOf } from '../request-state.ts';
+import { endLarge, turnOf } from '../request-state.ts';
 import { DirectReply } from './direct-reply.ts';
 import { DirectRequest } from './direct-request.ts';
 import { plainBodyBytes, readBody } from './plain-body.ts';
@@ -94,6 +94,8 @@ async function answer(
       await answerGood(parts, accepted);
     } catch (error) {
       sendFailure(parts, error, request, reply);
+    } finally {
+      endLarge(request);
     }
   } catch (error) {
     // Not even the error body could be written, such as with a header that no answer may have.
@@ -121,9 +123,10 @@ async function readJson(
   try {
     const body = readBody(request.raw, bodyBytes);
     const bytes = body instanceof Promise ? await body : body;
-    const waited = turnOf(request);
+    const waited = turnOf(request, bodyBytes);
     if (waited !== undefined) await waited;
-    request.body = jsonBodyOf(request, bytes);
+    const parsed = jsonBodyOf(request, bytes);
+    request.body = parsed instanceof Promise ? await parsed : parsed;
   } catch (error) {
     // As the framework does, because the sender may send anything after it.
     reply.header('connection', 'close');

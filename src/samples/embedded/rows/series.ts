@@ -13,6 +13,8 @@ import { missing } from '../../../structures/missing.ts';
 
 /** With more samples at one instant than this, they are kept at hand. */
 const crowdMin = 16;
+/** Requests that send at the same time have an instant each. */
+const crowdsMax = 4;
 
 export interface Series {
   readonly device: Device;
@@ -35,10 +37,10 @@ export interface Series {
   /** New rows go to open rows here, not to the tables: the device sends often. */
   isBusy: boolean;
   /**
-   * What is stored at one crowded instant, so that each further sample of it need not be compared
-   * with all.
+   * What is stored at the crowded instants that were asked for last, so that each further sample of
+   * them need not be compared with all; undefined without any.
    */
-  crowd: { readonly timestamp: EpochMs; readonly data: DataSet } | undefined;
+  crowds: Map<EpochMs, DataSet> | undefined;
 }
 
 export interface Device {
@@ -74,7 +76,7 @@ export function seriesOf(device: Device, topic: string): Series {
       newest: Number.NEGATIVE_INFINITY,
       sealedOrder: -1,
       isBusy: false,
-      crowd: undefined,
+      crowds: undefined,
     };
     device.topics.set(topic, series);
   }
@@ -112,7 +114,7 @@ export function exchangeChunks(
   for (const chunk of added) usage.add(chunk);
   series.chunks = [...kept, ...added].sort((a, b) => a.oldest - b.oldest);
   series.newestSoFar = [];
-  series.crowd = undefined;
+  series.crowds = undefined;
   noteNewest(series, 0);
   series.newest = newestOf(series);
 }
@@ -231,12 +233,17 @@ export function isStored(
   decoded: DecodedChunks,
 ): boolean {
   if (timestamp > series.newest) return false;
-  if (series.crowd?.timestamp === timestamp) return series.crowd.data.has(data);
+  const crowd = series.crowds?.get(timestamp);
+  if (crowd !== undefined) return crowd.has(data);
   const stored = dataAtInstant(series, timestamp, decoded);
   if (stored.some((other) => sameData(other, data))) return true;
   if (stored.length > crowdMin) {
-    series.crowd = { timestamp, data: createDataSet() };
-    for (const other of stored) series.crowd.data.add(other);
+    const added = createDataSet();
+    for (const other of stored) added.add(other);
+    series.crowds ??= new Map();
+    series.crowds.set(timestamp, added);
+    const [oldest] = series.crowds.keys();
+    if (series.crowds.size > crowdsMax && oldest !== undefined) series.crowds.delete(oldest);
   }
   return false;
 }
